@@ -118,8 +118,8 @@ static weft_status check_name(const weft_graph *graph, const char *name) {
     return WEFT_OK;
 }
 
-/** Appends a value; takes over value->name and value->weight only on success. */
-static weft_status add_value(weft_tensor *out, weft_graph *graph, const struct weft_value *value) {
+weft_status weft_graph_add_value(weft_tensor *out, weft_graph *graph,
+                                 const struct weft_value *value) {
     if (!weft_grow(&graph->host, &graph->values, graph->value_count, &graph->value_capacity,
                    sizeof *graph->values)) {
         return weft_fail_memory(&graph->host, "a graph's values");
@@ -151,7 +151,7 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
     if (!value.name) {
         return weft_fail_memory(&graph->host, "an input's name");
     }
-    status = add_value(out, graph, &value);
+    status = weft_graph_add_value(out, graph, &value);
     if (status != WEFT_OK) {
         weft_free(&graph->host, value.name);
     }
@@ -207,7 +207,7 @@ weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *
                                .shape = weight->shape,
                                .source = WEFT_VALUE_WEIGHT,
                                .weight = weight};
-    weft_status status = add_value(out, graph, &value);
+    weft_status status = weft_graph_add_value(out, graph, &value);
     if (status == WEFT_OK) {
         weft_weight_retain(weight);
     }
@@ -271,7 +271,12 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
 }
 
 uint64_t weft_value_bytes(const struct weft_value *value) {
-    return (weft_shape_elements(value->shape) * weft_dtype_size(value->dtype) + 3) / 4 * 4;
+    uint64_t elements = weft_shape_elements(value->shape);
+    if (value->stride) {
+        const struct weft_rows rows = weft_shape_rows(value->shape);
+        elements = (rows.rows - 1) * value->stride + rows.columns;
+    }
+    return (elements * weft_dtype_size(value->dtype) + 3) / 4 * 4;
 }
 
 /* f16 and u8 lie several in a word, which ops do not know. */
@@ -357,7 +362,7 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
     weft_tensor result;
     status = keep_op(graph, op);
     if (status == WEFT_OK) {
-        status = add_value(&result, graph, &value);
+        status = weft_graph_add_value(&result, graph, &value);
     }
     if (status == WEFT_OK) {
         node.output = result.id;
@@ -377,7 +382,7 @@ static weft_status copy_values(weft_graph *copy, const weft_graph *graph) {
             }
         }
         weft_tensor tensor;
-        weft_status status = add_value(&tensor, copy, &value);
+        weft_status status = weft_graph_add_value(&tensor, copy, &value);
         if (status != WEFT_OK) {
             weft_free(&copy->host, value.name);
             return status;

@@ -10,9 +10,14 @@
 #include "core/host.h"
 #include "core/shape.h"
 
+struct weft_weight_part;
+
 struct weft_weight {
     weft_host host;
     atomic_uint references;
+    _Atomic(struct weft_weight_part *) parts; /* that there ever were: weft_weight_part_of's */
+    weft_weight *part_of;                     /* a reference to what it is a part of, or null */
+    uint64_t first;                           /* element of that */
     uint64_t uid;             /* never used again in this process: identifies the device's copy */
     atomic_int half_exponent; /* half_weight.c's: found when it is first asked for */
     char *name;
@@ -30,7 +35,14 @@ weft_weight *weft_weight_retain(weft_weight *weight);
 weft_status weft_weight_create_empty(weft_weight **weight, const weft_weight_params *params,
                                      const weft_host *host);
 
-enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE };
+/**
+ * A weight of the elements from `first` on, which it borrows from `whole`. As long as that is there, the same part has the
+ * same uid, so that a device keeps it once.
+ */
+weft_status weft_weight_part_of(weft_weight **part, weft_weight *whole, uint64_t first,
+                                weft_shape shape);
+
+enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE, WEFT_VALUE_PART };
 
 struct weft_value {
     weft_dtype dtype;
@@ -39,6 +51,10 @@ struct weft_value {
     weft_weight *weight; /* for WEFT_VALUE_WEIGHT; a reference */
     char *name;          /* for WEFT_VALUE_INPUT */
     bool is_state;       /* an input that nodes change in place (weft_graph_state) */
+    /* For WEFT_VALUE_PART (graph/cut.h): */
+    uint32_t part_of; /* the value in whose memory it is, which is no view and no part */
+    uint64_t first;   /* element of that */
+    uint32_t stride;  /* elements from row to row; 0: they lie one behind the other */
 };
 
 /** What a fused node does to its result: norm(activation(result + bias) + residual). Value ids; 0 is none. */
@@ -120,6 +136,10 @@ weft_status weft_graph_count_uses(uint32_t **uses, const weft_graph *graph);
 
 /** Bytes that a value takes: whole words, so that a shader may read the last elements as part of one. */
 uint64_t weft_value_bytes(const struct weft_value *value);
+
+/** Appends a value; takes over value->name and value->weight only on success. */
+weft_status weft_graph_add_value(weft_tensor *out, weft_graph *graph,
+                                 const struct weft_value *value);
 
 /** The value whose elements `value` shares: itself, or what it is a view of. */
 uint32_t weft_graph_storage_of(const weft_graph *graph, uint32_t value);

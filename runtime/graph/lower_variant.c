@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/choose.h"
+#include "graph/cut.h"
 #include "graph/lowering.h"
 
 struct job {
@@ -60,11 +61,28 @@ static void fill_candidates(struct weft_choice *choice, const struct weft_varian
     }
 }
 
+/* Such a dispatch is taken back, and never run. */
+static bool binds_too_much(const struct weft_lowering *lowering,
+                           const struct weft_shader_interface *interface, const uint32_t *args) {
+    const uint32_t *storages = args + interface->push_count;
+    bool found = false;
+    for (uint32_t i = 0; i < interface->binding_count; i++) {
+        found = found || (storages[i] != WEFT_NO_STORAGE &&
+                          lowering->storages[storages[i]].bytes > weft_cut_limit(lowering));
+    }
+    return found;
+}
+
 struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
                                           const struct weft_variant_set *set, uint32_t batches,
                                           const void *args) {
     if (lowering->status != WEFT_OK) {
         return weft_lower_dispatch(lowering);
+    }
+    const struct weft_variant *first = &set->rows[0];
+    if (binds_too_much(lowering, &first->shader->interface, args)) {
+        return weft_lower_kernel(lowering, first->shader, first->tiles,
+                                 first->grid(first, args, batches), args);
     }
     char work[96];
     snprintf(work, sizeof work, "%s of %s", set->name, lowering->label);

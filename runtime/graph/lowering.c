@@ -47,6 +47,26 @@ static uint32_t add_storage(struct weft_lowering *lowering, const struct weft_st
     return lowering->storage_count++;
 }
 
+uint32_t weft_lower_part(struct weft_lowering *lowering, uint32_t storage, uint64_t offset,
+                         uint64_t bytes) {
+    const struct weft_storage part = {
+        .is_part = true, .whole = storage, .offset = offset, .bytes = bytes};
+    return add_storage(lowering, &part);
+}
+
+struct weft_operand weft_lower_operand(const struct weft_lowering *lowering, uint32_t storage,
+                                       uint64_t offset, uint64_t range) {
+    struct weft_operand operand = {.storage = storage, .offset = offset, .range = range};
+    while (operand.storage < lowering->storage_count &&
+           lowering->storages[operand.storage].is_part) {
+        const struct weft_storage *part = &lowering->storages[operand.storage];
+        operand.range = operand.range ? operand.range : part->bytes - operand.offset;
+        operand.offset += part->offset;
+        operand.storage = part->whole;
+    }
+    return operand;
+}
+
 static uint64_t value_bytes(const struct weft_lowering *lowering, uint32_t value) {
     return weft_value_bytes(&lowering->graph->values[value]);
 }
@@ -83,7 +103,12 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value) {
     }
     uint32_t index;
     weft_weight *weight = lowering->graph->values[root].weight;
-    if (weight) {
+    if (lowering->graph->values[root].source == WEFT_VALUE_PART) {
+        const struct weft_value *part = &lowering->graph->values[root];
+        const uint32_t whole = weft_lower_value(lowering, part->part_of);
+        index = weft_lower_part(lowering, whole, part->first * weft_dtype_size(part->dtype),
+                                value_bytes(lowering, root));
+    } else if (weight) {
         char key[48];
         snprintf(key, sizeof key, "weight/%llu", (unsigned long long)weight->uid);
         /* Cast: with fill null the pointer is only read. */
@@ -215,16 +240,16 @@ static void bind(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
     }
     for (uint32_t i = 0; i < interface->binding_count; i++) {
         const bool none = storages[i] == WEFT_NO_STORAGE;
-        const struct weft_operand operand = {.storage = none ? some : storages[i],
-                                             .write = !none && binding[i].writes};
-        if (operand.storage >= lowering->storage_count) {
+        const uint32_t storage = none ? some : storages[i];
+        if (storage >= lowering->storage_count) {
             weft_lower_fail(lowering,
                             weft_fail(&lowering->device->host, WEFT_INVALID_ARGUMENT,
                                       "%s: kernel %s: '%s' is no storage of this plan",
                                       lowering->label, dispatch->kernel->name, binding[i].name));
             return;
         }
-        dispatch->operand[i] = operand;
+        dispatch->operand[i] = weft_lower_operand(lowering, storage, 0, 0);
+        dispatch->operand[i].write = !none && binding[i].writes;
     }
     dispatch->operand_count = interface->binding_count;
 }

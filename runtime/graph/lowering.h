@@ -48,9 +48,11 @@ struct weft_storage {
     uint32_t port;                  /* index, for WEFT_STORAGE_PORT */
     struct weft_constant *constant; /* for WEFT_STORAGE_CONSTANT; a reference */
     bool half;                      /* holds f16 */
-    uint32_t value;                 /* the graph value it holds, or 0 */
-    uint32_t first, last;           /* dispatches that touch it; set by the place pass */
-    uint64_t offset;                /* in the arena; set by the place pass */
+    bool is_part; /* of the storage `whole`, from `offset` on: what dispatches bind is that */
+    uint32_t whole;
+    uint32_t value;       /* the graph value it holds, or 0 */
+    uint32_t first, last; /* dispatches that touch it; set by the place pass */
+    uint64_t offset;      /* in the arena; set by the place pass. Of a part: see there */
 };
 
 struct weft_operand {
@@ -77,7 +79,7 @@ struct weft_dispatch {
 
 struct weft_lowering {
     weft_device *device;
-    const weft_graph *graph;
+    weft_graph *graph; /* the plan's own, which lowering gives more values (cut.h) */
     weft_status status;
     bool runs_once;                   /* a plan of `run_once`: no weight is kept as f16 */
     weft_run_once run_once;           /* the plan's own, for what is computed while lowering */
@@ -89,6 +91,7 @@ struct weft_lowering {
     struct weft_dispatch *dispatches;
     uint32_t dispatch_count, dispatch_capacity;
     uint32_t *storage_of;           /* per graph value: storage index, or UINT32_MAX */
+    uint32_t value_room;            /* of these */
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
 
@@ -100,6 +103,14 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
 
 /** The same, or WEFT_NO_STORAGE for value 0, an optional input that is not given. */
 uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value);
+
+/** A part of a storage: `offset` is a multiple of weft_cut_alignment (cut.h). */
+uint32_t weft_lower_part(struct weft_lowering *lowering, uint32_t storage, uint64_t offset,
+                         uint64_t bytes);
+
+/** What a dispatch binds for a storage, or, with range not 0, so many bytes from `offset` on. */
+struct weft_operand weft_lower_operand(const struct weft_lowering *lowering, uint32_t storage,
+                                       uint64_t offset, uint64_t range);
 
 /** The storage of a rank-2 f32 weight with rows and columns exchanged; uploaded in that layout on first use. */
 uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t value);

@@ -27,6 +27,27 @@ enum weft_fusable {
         }                                  \
     }
 
+/**
+ * How a node is cut into several of the same op and implementation, each with a part of the output, that together give the
+ * same bits: by what the first axes count, as if they were one, where these inputs have them, too. All others stay whole.
+ */
+struct weft_cut {
+    uint32_t inputs; /* bits */
+    uint32_t axes;   /* how many from the first on; 0: all but the last `whole` */
+    uint32_t whole;
+    uint32_t as;      /* an input, not the first, with as many axes as stay whole; 0: none */
+    bool one;         /* where the first axis counts 1 */
+    uint32_t without; /* and this input, not the first, is not given; 0: any */
+};
+
+/** The ways to cut nodes of an op, the best first. */
+#define WEFT_CUTS(...)          \
+    (const struct weft_cut[]) { \
+        __VA_ARGS__, {          \
+            .inputs = 0         \
+        }                       \
+    }
+
 struct weft_op {
     const char *name;
     uint32_t min_inputs;
@@ -57,6 +78,13 @@ struct weft_op {
     const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
     /** What `weft inspect` shows of the params; null: nothing. */
     void (*describe)(const struct weft_node *node, char *text, size_t size);
+    /** For devices that cannot bind all of a node's tensors (graph/cut.h): WEFT_CUTS(…); null: it cannot be cut. */
+    const struct weft_cut *cuts;
+    /**
+     * Lowers a node in parts in a way of its own, by weft_lower_node: asked first. Gives back whether there was a way; null: there
+     * is none.
+     */
+    bool (*lower_parts)(struct weft_lowering *lowering, const struct weft_node *node);
     const struct weft_implementation
         *implementations; /* WEFT_IMPLEMENTATIONS(…); a view has none */
     void *user;           /* of weft_op_params */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/try.h"
 #include "graph/graph.h"
 
 static atomic_uint_fast64_t next_uid = 1;
@@ -64,6 +65,7 @@ weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params
     weight->uid = atomic_fetch_add(&next_uid, 1);
     atomic_init(&weight->references, 1);
     atomic_init(&weight->half_exponent, 0);
+    atomic_init(&weight->parts, NULL);
     weight->name = weft_strdup(host, params->name ? params->name : "weight");
     status = weight->name ? take_data(weight, params) : weft_fail_memory(host, "a weight's name");
     if (status != WEFT_OK) {
@@ -80,6 +82,86 @@ weft_weight *weft_weight_retain(weft_weight *weight) {
     return weight;
 }
 
+/* ---- parts ---- */
+
+/* Outlasts the part, which plans make when they are compiled, for the sake of its uid. */
+struct weft_weight_part {
+    struct weft_weight_part *next;
+    uint64_t first;
+    weft_shape shape;
+    uint64_t uid;
+};
+
+static struct weft_weight_part *find_part(struct weft_weight_part *parts, uint64_t first,
+                                          weft_shape shape) {
+    while (parts && (parts->first != first || !weft_shape_equal(parts->shape, shape))) {
+        parts = parts->next;
+    }
+    return parts;
+}
+
+/* Threads may ask for the same part at once: who comes second finds that of the first. */
+static weft_status uid_of_part(uint64_t *uid, weft_weight *whole, uint64_t first,
+                               weft_shape shape) {
+    struct weft_weight_part *seen = atomic_load(&whole->parts);
+    struct weft_weight_part *part = find_part(seen, first, shape);
+    if (part) {
+        *uid = part->uid;
+        return WEFT_OK;
+    }
+    struct weft_weight_part *made = weft_alloc_zero(&whole->host, 1, sizeof *made);
+    if (!made) {
+        return weft_fail_memory(&whole->host, "a part of a weight");
+    }
+    *made = (struct weft_weight_part){
+        .first = first, .shape = shape, .uid = atomic_fetch_add(&next_uid, 1)};
+    do {
+        made->next = seen;
+        part = find_part(seen, first, shape);
+    } while (!part && !atomic_compare_exchange_weak(&whole->parts, &seen, made));
+    *uid = part ? part->uid : made->uid;
+    if (part) {
+        weft_free(&whole->host, made);
+    }
+    return WEFT_OK;
+}
+
+static void release_whole(void *user) {
+    weft_weight *whole = user;
+    weft_weight_destroy(&whole);
+}
+
+weft_status weft_weight_part_of(weft_weight **out, weft_weight *whole, uint64_t first,
+                                weft_shape shape) {
+    if (whole->part_of) {
+        return weft_weight_part_of(out, whole->part_of, whole->first + first, shape);
+    }
+    uint64_t uid = 0;
+    WEFT_TRY(uid_of_part(&uid, whole, first, shape));
+    const uint64_t offset = first * weft_dtype_size(whole->dtype);
+    WEFT_TRY(weft_weight_create(out,
+                                weft_weight_params(.name = whole->name, .dtype = whole->dtype,
+                                                   .shape = shape,
+                                                   .data = (const char *)whole->data + offset,
+                                                   .release = release_whole, .release_user = whole),
+                                &whole->host));
+    (*out)->uid = uid;
+    (*out)->part_of = weft_weight_retain(whole);
+    (*out)->first = first;
+    return WEFT_OK;
+}
+
+static void free_parts(weft_weight *weight) {
+    struct weft_weight_part *part = atomic_load(&weight->parts);
+    while (part) {
+        struct weft_weight_part *next = part->next;
+        weft_free(&weight->host, part);
+        part = next;
+    }
+}
+
+/* ---- the end ---- */
+
 void weft_weight_destroy(weft_weight **address) {
     weft_weight *weight = address ? *address : NULL;
     if (!weight) {
@@ -92,6 +174,7 @@ void weft_weight_destroy(weft_weight **address) {
     if (weight->release) {
         weight->release(weight->release_user);
     }
+    free_parts(weight);
     weft_host host = weight->host;
     weft_free(&host, weight->owned);
     weft_free(&host, weight->name);

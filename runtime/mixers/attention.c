@@ -194,5 +194,7 @@ const struct weft_op weft_op_attention = {
     .params_size = sizeof(struct weft_attention_node),
     .infer = attention_infer,
     .describe = attention_describe,
+    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1, .without = BIAS},
+                      {.inputs = 1, .axes = 2, .one = true, .without = BIAS}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower}),
 };

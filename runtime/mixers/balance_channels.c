@@ -47,5 +47,6 @@ const struct weft_op weft_op_balance_channels = {
     .min_inputs = 2,
     .max_inputs = 2,
     .infer = balance_infer,
+    .cuts = WEFT_CUTS({.inputs = 1 | 2, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "channels", .lower = balance_lower}),
 };

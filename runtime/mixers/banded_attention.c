@@ -218,6 +218,7 @@ const struct weft_op weft_op_banded_attention = {
     .params_size = sizeof(struct weft_banded_attention_node),
     .infer = banded_attention_infer,
     .describe = banded_attention_describe,
+    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "band", .lower = banded_attention_lower}),
 };
 

@@ -203,6 +203,7 @@ const struct weft_op weft_op_cosformer = {
     .params_size = sizeof(struct weft_cosformer_node),
     .infer = cosformer_infer,
     .describe = cosformer_describe,
+    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = cosformer_lower}),
 };
 

@@ -158,5 +158,6 @@ const struct weft_op weft_op_discrete_features = {
     .params_size = sizeof(struct discrete_features_node),
     .infer = discrete_features_infer,
     .describe = discrete_features_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = discrete_features_lower}),
 };

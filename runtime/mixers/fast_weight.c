@@ -299,6 +299,7 @@ const struct weft_op weft_op_fast_weight = {
     .params_size = sizeof(struct weft_fast_weight_node),
     .infer = fast_weight_infer,
     .describe = fast_weight_describe,
+    .cuts = WEFT_CUTS({.inputs = 15, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = fast_weight_lower}),
 };
 

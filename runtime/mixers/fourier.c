@@ -196,6 +196,7 @@ const struct weft_op weft_op_fourier = {
     .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
     .infer = fourier_infer,
     .choose = fourier_choose,
+    .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations =
         WEFT_IMPLEMENTATIONS({.name = "fft", .supports = fft_supports, .lower = lower_fft},
                              {.name = "matrix", .bits = 1, .lower = lower_matrix}),

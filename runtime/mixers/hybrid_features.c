@@ -195,5 +195,6 @@ const struct weft_op weft_op_hybrid_features = {
     .params_size = sizeof(struct hybrid_features_node),
     .infer = hybrid_features_infer,
     .describe = hybrid_features_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = hybrid_features_lower}),
 };

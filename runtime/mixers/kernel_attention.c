@@ -225,6 +225,7 @@ const struct weft_op weft_op_kernel_attention = {
     .params_size = sizeof(struct weft_kernel_attention_node),
     .infer = kernel_attention_infer,
     .describe = kernel_attention_describe,
+    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = kernel_attention_lower}),
 };
 

@@ -118,6 +118,7 @@ const struct weft_op weft_op_linear_attention = {
     .params_size = sizeof(struct weft_linear_attention_node),
     .infer = linear_attention_infer,
     .describe = linear_attention_describe,
+    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = linear_attention_lower}),
 };
 

@@ -549,5 +549,8 @@ const struct weft_op weft_op_random_features = {
     .params_size = sizeof(struct weft_random_features_node),
     .infer = random_features_infer,
     .describe = random_features_describe,
+    .cuts =
+        WEFT_CUTS({.inputs = 1 | 1 << OTHER | 1 << PROJECTION | 1 << LENGTHS | 1 << OTHER_LENGTHS,
+                   .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = random_features_lower}),
 };

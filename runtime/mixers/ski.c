@@ -415,5 +415,6 @@ const struct weft_op weft_op_ski_toeplitz = {
     .params_size = sizeof(struct weft_ski_toeplitz_node),
     .infer = ski_toeplitz_infer,
     .describe = ski_toeplitz_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "points", .lower = ski_toeplitz_lower}),
 };

@@ -350,6 +350,7 @@ const struct weft_op weft_op_sine_spe = {
     .params_size = sizeof(struct spe_node),
     .infer = spe_infer,
     .describe = spe_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = spe_lower}),
 };
 
@@ -360,5 +361,6 @@ const struct weft_op weft_op_conv_spe = {
     .params_size = sizeof(struct spe_node),
     .infer = spe_infer,
     .describe = spe_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = spe_lower}),
 };

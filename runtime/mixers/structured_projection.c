@@ -527,6 +527,7 @@ const struct weft_op weft_op_structured_projection = {
     .infer = structured_projection_infer,
     .choose = structured_projection_choose,
     .describe = structured_projection_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 2}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "hadamard", .supports = is_hadamard, .lower = lower_hadamard},
         {.name = "circulant", .bits = 1, .supports = is_circulant, .lower = lower_circulant},

@@ -418,6 +418,7 @@ const struct weft_op weft_op_toeplitz = {
     .infer = toeplitz_infer,
     .choose = toeplitz_choose,
     .describe = toeplitz_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "direct", .lower = lower_direct},
         {.name = "fft_shared",

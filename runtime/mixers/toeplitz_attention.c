@@ -350,6 +350,7 @@ const struct weft_op weft_op_toeplitz_attention = {
     .infer = toeplitz_attention_infer,
     .choose = toeplitz_attention_choose,
     .describe = toeplitz_attention_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 << Q | 1 << K | 1 << V, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "direct", .lower = lower_direct},
         {.name = "fft", .bits = 1, .supports = fft_supports, .lower = lower_fft}),

@@ -252,6 +252,7 @@ const struct weft_op weft_op_toeplitz_fd = {
     .infer = toeplitz_fd_infer,
     .choose = toeplitz_fd_choose,
     .describe = toeplitz_fd_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "fft_shared",
          .supports = shared_supports,

@@ -83,5 +83,6 @@ const struct weft_op weft_op_batch_norm = {
     .params_size = sizeof(struct weft_batch_norm_node),
     .infer = batch_norm_infer,
     .describe = batch_norm_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = batch_norm_lower}),
 };

@@ -73,5 +73,6 @@ const struct weft_op weft_op_convert = {
     .takes_packed = true,
     .infer = infer,
     .describe = describe,
+    .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = lower}),
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/try.h"
+#include "graph/cut.h"
 #include "kernels/elementwise/copy.h"
 
 struct weft_reshape_node {
@@ -37,8 +38,18 @@ static void lower_runs(struct weft_lowering *lowering, uint32_t target, uint32_t
 
 void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t source,
                      uint64_t count) {
-    struct copy_runs whole = {.inner = (uint32_t)count, .stride = (uint32_t)count};
-    lower_runs(lowering, target, source, count, whole);
+    const uint64_t most = weft_cut_limit(lowering) / 4;
+    const struct copy_runs whole = {.inner = (uint32_t)count, .stride = (uint32_t)count};
+    if (count <= most) {
+        lower_runs(lowering, target, source, count, whole);
+        return;
+    }
+    for (uint64_t first = 0; first < count; first += most) {
+        const uint64_t words = count - first < most ? count - first : most;
+        const struct copy_runs part = {.inner = (uint32_t)words, .stride = (uint32_t)words};
+        lower_runs(lowering, weft_lower_part(lowering, target, 4 * first, 4 * words),
+                   weft_lower_part(lowering, source, 4 * first, 4 * words), words, part);
+    }
 }
 
 /* ---- gather ---- */
@@ -88,6 +99,7 @@ const struct weft_op weft_op_gather = {
     .params_size = sizeof(struct weft_gather_node),
     .infer = gather_infer,
     .describe = gather_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = gather_lower}),
 };
 

@@ -112,6 +112,7 @@ const struct weft_op weft_op_activation = {
     .params_size = sizeof(struct weft_activation_node),
     .infer = activation_infer,
     .describe = activation_describe,
+    .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = activation_lower}),
 };
 
@@ -195,6 +196,7 @@ const struct weft_op weft_op_binary = {
     .params_size = sizeof(struct weft_binary_node),
     .infer = binary_infer,
     .describe = binary_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 | 2}, {.inputs = 1, .as = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = binary_lower}),
 };
 
@@ -241,5 +243,6 @@ const struct weft_op weft_op_affine = {
     .params_size = sizeof(struct weft_affine_node),
     .infer = affine_infer,
     .describe = affine_describe,
+    .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = affine_lower}),
 };

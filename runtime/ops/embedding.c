@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sum of embedding tables. Inputs of the node: tokens, table, types, type_table, positions. */
+#include <string.h>
+
+#include "graph/cut.h"
 #include "ops/row.h"
 
 #include "kernels/embedding/embedding.h"
@@ -100,10 +103,22 @@ static weft_status embedding_infer(const weft_graph *graph, struct weft_node *no
     return status;
 }
 
+/* ---- lowering ---- */
+
+enum { TOKENS, TABLE, TYPES, TYPE_TABLE, POSITIONS, INPUTS };
+
+/* The params of a node that has rows of the table only, and makes what tokens among them make. */
+struct window {
+    uint32_t first; /* row; that with row 0 also makes what tokens outside the table make */
+    uint32_t table_rows;
+};
+
 static weft_status embedding_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
-    uint32_t input[5]; /* tokens, table, types, type table, positions */
-    for (uint32_t i = 0; i < 5; i++) {
+    const struct window *window = (const void *)node->params.bytes;
+    const uint32_t rows = weft_node_shape(graph, node, TABLE)->dim[0];
+    uint32_t input[INPUTS];
+    for (uint32_t i = 0; i < INPUTS; i++) {
         input[i] = weft_lower_optional(lowering, node->input[i]);
     }
     const struct weft_row_args row =
@@ -114,24 +129,70 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
         .bind = {.gamma = row.gamma,
                  .beta = row.beta,
                  .result = result,
-                 .tokens = input[0],
-                 .table = input[1],
-                 .types = input[2],
-                 .type_table = input[3],
-                 .positions = input[4]},
+                 .tokens = input[TOKENS],
+                 .table = input[TABLE],
+                 .types = input[TYPES],
+                 .type_table = input[TYPE_TABLE],
+                 .positions = input[POSITIONS]},
         .push = {.rows = row.rows,
                  .columns = row.columns,
                  .epsilon = row.epsilon,
-                 .sequence_length = weft_node_shape(graph, node, 0)->dim[1],
-                 .table_rows = weft_node_shape(graph, node, 1)->dim[0],
-                 .type_rows = node->input[3] ? weft_node_shape(graph, node, 3)->dim[0] : 1},
+                 .sequence_length = weft_node_shape(graph, node, TOKENS)->dim[1],
+                 .table_rows = window->table_rows ? window->table_rows : rows,
+                 .type_rows =
+                     node->input[TYPE_TABLE] ? weft_node_shape(graph, node, TYPE_TABLE)->dim[0] : 1,
+                 .first_row = window->first,
+                 .window_rows = rows},
         .constant = {.has_norm = row.has_norm,
                      .kept = row.kept,
-                     .has_types = node->input[2] != 0,
-                     .has_type_table = node->input[3] != 0,
-                     .has_positions = node->input[4] != 0});
+                     .has_types = node->input[TYPES] != 0,
+                     .has_type_table = node->input[TYPE_TABLE] != 0,
+                     .has_positions = node->input[POSITIONS] != 0,
+                     .is_window = window->table_rows != 0});
     weft_row_finish(dispatch, &row);
     return weft_lower_status(lowering);
+}
+
+/* Rows of the table, once nothing else is too large. */
+static bool lower_windows(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_shape table = *weft_node_shape(lowering->graph, node, TABLE);
+    const uint64_t row_bytes = (uint64_t)table.dim[1] * sizeof(float);
+    const uint64_t rows =
+        weft_cut_count(lowering, table.dim[0], weft_cut_step(lowering, row_bytes), row_bytes);
+    for (uint64_t first = 0; first < table.dim[0] && rows < table.dim[0]; first += rows) {
+        const uint64_t left = table.dim[0] - first;
+        const struct window window = {.first = (uint32_t)first, .table_rows = table.dim[0]};
+        struct weft_node part = *node;
+        memcpy(part.params.bytes, &window, sizeof window);
+        part.input[TABLE] =
+            weft_cut_value(lowering, node->input[TABLE], first * table.dim[1],
+                           weft_shape_of((uint32_t)(left < rows ? left : rows), table.dim[1]), 0);
+        weft_lower_node(lowering, &part);
+    }
+    return rows < table.dim[0];
+}
+
+/* Positions count from the start of a sequence: those of one alone can be cut with it. */
+static bool lower_tokens(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_shape tokens = *weft_node_shape(lowering->graph, node, TOKENS);
+    const struct weft_cut *one =
+        WEFT_CUTS({.inputs = 1 << TOKENS | 1 << TYPES | 1 << POSITIONS, .axes = 2, .one = true});
+    struct weft_node part = *node;
+    if (node->input[POSITIONS] == 0 || tokens.dim[0] != 1) {
+        return false;
+    }
+    const uint32_t columns = weft_node_shape(lowering->graph, node, POSITIONS)->dim[1];
+    part.input[POSITIONS] = weft_cut_value(lowering, node->input[POSITIONS], 0,
+                                           weft_shape_of(tokens.dim[1], columns), 0);
+    return weft_cut_along(lowering, &part, one);
+}
+
+static bool embedding_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    static const uint32_t by_token = 1 << TOKENS | 1 << TYPES;
+    const struct weft_cut *cuts = WEFT_CUTS({.inputs = by_token, .axes = 2, .without = POSITIONS},
+                                            {.inputs = by_token, .axes = 1});
+    return weft_cut_along(lowering, node, cuts) || lower_tokens(lowering, node) ||
+           lower_windows(lowering, node);
 }
 
 const struct weft_op weft_op_embedding = {
@@ -140,5 +201,6 @@ const struct weft_op weft_op_embedding = {
     .max_inputs = 5,
     .fusable = WEFT_FUSE_NORM,
     .infer = embedding_infer,
+    .lower_parts = embedding_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = embedding_lower}),
 };

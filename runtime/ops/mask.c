@@ -121,6 +121,7 @@ const struct weft_op weft_op_gather_last = {
     .max_inputs = 2,
     .lengths = {{.input = LENGTHS, .of = X}},
     .infer = last_infer,
+    .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = last_lower}),
 };
 
@@ -130,5 +131,6 @@ const struct weft_op weft_op_mask = {
     .max_inputs = 2,
     .lengths = {{.input = LENGTHS, .of = X}},
     .infer = mask_infer,
+    .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = mask_lower}),
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "graph/cut.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
 #include "kernels/matmul/panels.h"
@@ -311,6 +312,10 @@ static void address(struct weft_product *product, const weft_graph *graph,
     product->a = dense(dims.m, dims.k, params->transpose_a, a->rank > 2 && product->batches > 1);
     product->b = dense(dims.k, dims.n, params->transpose_b, b->rank > 2);
     product->c = dense(dims.m, dims.n, false, true);
+    if (graph->values[node->output].stride) { /* some of the columns */
+        product->c.row = graph->values[node->output].stride;
+        product->c.outer = dims.m * product->c.row;
+    }
 }
 
 /* How an operand lies in memory: as in the graph, or a constant in another order. */
@@ -390,6 +395,81 @@ static weft_status lower_panels(struct weft_lowering *lowering, const struct wef
     return lower(lowering, node, params->transpose_b ? PANELS_OF_TRANSPOSED : PANELS);
 }
 
+/* ---- in parts ---- */
+
+/* Columns `first` to first + count - 1 of a result, or of what is added to it. */
+static uint32_t cut_columns(struct weft_lowering *lowering, uint32_t value, uint32_t first,
+                            uint32_t count) {
+    if (value == 0) {
+        return 0;
+    }
+    weft_shape shape = lowering->graph->values[value].shape;
+    const uint32_t stride = shape.dim[shape.rank - 1];
+    shape.dim[shape.rank - 1] = count;
+    return weft_cut_value(lowering, value, first, shape, shape.rank == 1 ? 0 : stride);
+}
+
+static void lower_columns(struct weft_lowering *lowering, const struct weft_node *node,
+                          uint32_t first, uint32_t count) {
+    struct weft_node part = *node;
+    weft_shape b = *weft_node_shape(lowering->graph, node, 1);
+    const uint64_t k = b.dim[b.rank - 1];
+    b.dim[b.rank - 2] = count;
+    part.input[1] = weft_cut_value(lowering, node->input[1], first * k, b, 0);
+    part.output = cut_columns(lowering, node->output, first, count);
+    part.epilogue.bias = cut_columns(lowering, node->epilogue.bias, first, count);
+    part.epilogue.residual = cut_columns(lowering, node->epilogue.residual, first, count);
+    weft_lower_node(lowering, &part);
+}
+
+/* How many columns a part has: whole panels, if one fits. */
+static uint32_t columns_of_part(const struct weft_lowering *lowering, const struct weft_node *node,
+                                const struct dims *dims) {
+    const uint64_t column = (uint64_t)dims->k * sizeof(float);
+    const uint64_t limit = weft_cut_limit(lowering);
+    if (weft_cut_largest(lowering, node) <= limit) { /* but for what fills up the last panel */
+        return (dims->n / 2 / WEFT_PANEL_COLUMNS + 1) * WEFT_PANEL_COLUMNS;
+    }
+    const bool panels = column * WEFT_PANEL_COLUMNS <= limit;
+    const uint64_t step = panels ? WEFT_PANEL_COLUMNS : weft_cut_step(lowering, sizeof(float));
+    return (uint32_t)weft_cut_count(lowering, dims->n, step, column);
+}
+
+/* Rows of a transposed b that is one matrix: other columns of the result, whose sums are the same. */
+static bool lower_rows_of_b(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    const struct dims dims = dims_of(lowering->graph, node);
+    const weft_shape *b = weft_node_shape(lowering->graph, node, 1);
+    const uint32_t count = columns_of_part(lowering, node, &dims);
+    if (!params->transpose_b || weft_shape_elements(*b) != (uint64_t)dims.n * dims.k ||
+        count >= dims.n || lowering->graph->values[node->output].stride) {
+        return false;
+    }
+    for (uint64_t first = 0; first < dims.n; first += count) {
+        const uint64_t left = dims.n - first;
+        lower_columns(lowering, node, (uint32_t)first, (uint32_t)(left < count ? left : count));
+    }
+    return true;
+}
+
+static bool is_one_pair(const struct weft_lowering *lowering, const struct weft_node *node) {
+    return batches_of(&lowering->graph->values[node->output].shape) == 1;
+}
+
+/* Rows of a, as one matrix where they are multiplied by the same b, else pairs of matrices and then rows of those of a pair. */
+static bool matmul_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    enum { A = 1, B = 2 };
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    const uint32_t a_rank = weft_node_shape(lowering->graph, node, 0)->rank;
+    const uint32_t b_rank = weft_node_shape(lowering->graph, node, 1)->rank;
+    const struct weft_cut rows = {.inputs = A, .whole = 1};
+    const struct weft_cut pairs = {.inputs = (a_rank > 2 ? A : 0) | (b_rank > 2 ? B : 0),
+                                   .whole = 2};
+    const bool by_rows = !params->transpose_a && (b_rank == 2 || is_one_pair(lowering, node));
+    return weft_cut_along(lowering, node, (const struct weft_cut[]){by_rows ? rows : pairs, {0}}) ||
+           lower_rows_of_b(lowering, node);
+}
+
 static void matmul_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "%s%s", params->transpose_a ? "[aT]" : "",
@@ -403,6 +483,7 @@ const struct weft_op weft_op_matmul = {
     .params_size = sizeof(struct weft_matmul_node),
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
     .infer = matmul_infer,
+    .lower_parts = matmul_lower_parts,
     .describe = matmul_describe,
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "product", .cost = {.processor = 3.0F}, .lower = lower_product},

@@ -83,5 +83,6 @@ const struct weft_op weft_op_layer_norm = {
     .params_size = sizeof(struct weft_layer_norm_node),
     .infer = layer_norm_infer,
     .describe = layer_norm_describe,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = layer_norm_lower}),
 };

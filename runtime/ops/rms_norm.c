@@ -125,6 +125,7 @@ const struct weft_op weft_op_rms_norm = {
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = rms_norm_infer,
     .describe = describe_epsilon,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = rms_norm_lower}),
 };
 
@@ -134,6 +135,7 @@ const struct weft_op weft_op_simple_rms_norm = {
     .max_inputs = 1,
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = rms_norm_infer,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = simple_rms_norm_lower}),
 };
 
@@ -144,5 +146,6 @@ const struct weft_op weft_op_scale_norm = {
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = scale_norm_infer,
     .describe = describe_epsilon,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = scale_norm_lower}),
 };

@@ -43,5 +43,6 @@ const struct weft_op weft_op_softmax = {
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = softmax_infer,
+    .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = softmax_lower}),
 };

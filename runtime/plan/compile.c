@@ -113,23 +113,9 @@ static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
     return describe(plan, WEFT_PASS_CHOOSE, weft_describe_graph(graph, true, host));
 }
 
-static weft_status check_ranges(const weft_plan *plan) {
-    uint64_t limit = plan->device->limits.maxStorageBufferRange;
-    for (uint32_t i = 0; i < plan->lowering.storage_count; i++) {
-        if (plan->lowering.storages[i].bytes > limit) {
-            return weft_fail(&plan->device->host, WEFT_UNSUPPORTED,
-                             "a tensor of %llu bytes exceeds what %s can bind at once (%llu bytes)",
-                             (unsigned long long)plan->lowering.storages[i].bytes,
-                             plan->device->info.name, (unsigned long long)limit);
-        }
-    }
-    return WEFT_OK;
-}
-
 static weft_status run_lowering_passes(weft_plan *plan) {
     struct weft_lowering *lowering = &plan->lowering;
     WEFT_TRY(weft_pass_lower(lowering));
-    WEFT_TRY(check_ranges(plan));
     WEFT_TRY(weft_pass_place(lowering, &plan->info.arena_bytes, &plan->info.arena_lower_bound));
     WEFT_TRY(describe(
         plan, WEFT_PASS_PLACE,

@@ -17,6 +17,10 @@ weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
         return WEFT_NOT_FOUND;
     }
     const struct weft_storage *found = &plan->lowering.storages[storage];
+    if (found->is_part) { /* which no dispatch binds by itself */
+        *info = (weft_storage_info){.kind = found->kind};
+        return WEFT_OK;
+    }
     *info = (weft_storage_info){
         .kind = found->kind, .bytes = found->bytes, .offset = found->offset, .port = found->port};
     return WEFT_OK;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/cut.h"
 #include "ops/copy.h"
 #include "plan/passes.h"
 
@@ -73,6 +74,7 @@ weft_status weft_pass_lower(struct weft_lowering *lowering) {
         return weft_lower_fail(lowering,
                                weft_fail_memory(&lowering->device->host, "a plan's values"));
     }
+    lowering->value_room = graph->value_count;
     memset(lowering->storage_of, 0xff, graph->value_count * sizeof *lowering->storage_of);
     add_ports(lowering);
     for (uint32_t i = 0; i < graph->node_count && lowering->status == WEFT_OK; i++) {
@@ -80,7 +82,7 @@ weft_status weft_pass_lower(struct weft_lowering *lowering) {
         if (node->op && !node->op->view) {
             snprintf(lowering->label, sizeof lowering->label, "%s %%%u", node->op->name,
                      node->output);
-            weft_lower_fail(lowering, node->implementation->lower(lowering, node));
+            weft_lower_node(lowering, node);
         }
     }
     snprintf(lowering->label, sizeof lowering->label, "output");

@@ -13,11 +13,13 @@ struct touched {
 static struct touched touch(const struct weft_lowering *lowering,
                             const struct weft_operand *operand) {
     const struct weft_storage *storage = &lowering->storages[operand->storage];
-    uint64_t start = storage->kind == WEFT_STORAGE_ARENA ? storage->offset : 0;
+    const uint64_t start =
+        (storage->kind == WEFT_STORAGE_ARENA ? storage->offset : 0) + operand->offset;
+    const uint64_t bytes = operand->range ? operand->range : storage->bytes - operand->offset;
     return (struct touched){.kind = storage->kind,
                             .port = storage->kind == WEFT_STORAGE_PORT ? storage->port : UINT32_MAX,
                             .begin = start,
-                            .end = start + storage->bytes,
+                            .end = start + bytes,
                             .write = operand->write};
 }
 

@@ -26,11 +26,24 @@ layout(push_constant) uniform Push
     uint sequence_length;
     uint table_rows;
     uint type_rows;
+    uint first_row; // of the table in `table`, for IS_WINDOW
+    uint window_rows;
 } push;
 
 layout(constant_id = 0) const uint HAS_TYPES = 0;
 layout(constant_id = 3) const uint HAS_TYPE_TABLE = 0;
 layout(constant_id = 4) const uint HAS_POSITIONS = 0;
+layout(constant_id = 5) const uint IS_WINDOW = 0; // `table` has some of the rows: those of other tokens are left alone
+
+bool weft_row_is_left(uint row)
+{
+    uint token = uint(tokens[row]);
+    if (token >= push.table_rows) {
+        return push.first_row != 0u; // NaN is for the first window to write
+    }
+    return token - push.first_row >= push.window_rows;
+}
+#define WEFT_ROW_MAY_BE_LEFT IS_WINDOW
 
 float weft_row_value(uint row, uint column)
 {
@@ -39,7 +52,8 @@ float weft_row_value(uint row, uint column)
     if (token >= push.table_rows || type >= push.type_rows) {
         return uintBitsToFloat(0x7fc00000u);
     }
-    float value = table[token * push.columns + column];
+    uint place = IS_WINDOW != 0 ? token - push.first_row : token;
+    float value = table[place * push.columns + column];
     if (HAS_TYPE_TABLE != 0) {
         value = value + type_table[type * push.columns + column];
     }

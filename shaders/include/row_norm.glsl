@@ -8,6 +8,7 @@
 // and declares push constants `uint rows, columns, groups_x; float epsilon;` (with the instance
 // name `push`), the buffers `residual_data`, `gamma`, `beta` and `result` (float arrays). With WEFT_ROW_NO_RESIDUAL
 // there is no residual, no buffer of that name and no constant with the number 0.
+// Where WEFT_ROW_MAY_BE_LEFT, a constant, is not 0, rows of which `bool weft_row_is_left(uint row)` says so are not made.
 // Rows that are too long to be kept in registers wait in `result`; an invocation reads back only what it wrote itself.
 
 #ifndef WEFT_INCLUDE_ROW_NORM_GLSL
@@ -84,6 +85,11 @@ void main()
     if (row >= push.rows) {
         return; // the whole group: no barrier is missed
     }
+#ifdef WEFT_ROW_MAY_BE_LEFT
+    if (WEFT_ROW_MAY_BE_LEFT != 0 && weft_row_is_left(row)) {
+        return;
+    }
+#endif
     uint base = row * push.columns;
     if (HAS_NORM == 0) {
         for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {

@@ -46,6 +46,10 @@ foreach(driver IN LISTS weft_drivers weft_processors)
 endforeach()
 if(weft_vulkan11_drivers)
     weft_add_device_test(verify DRIVERS vulkan-1.1 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
+    # Without the validation layer, which would see that the probe binds more, as every real device can.
+    weft_add_device_test(verify.parts DRIVERS small-ranges QUICK NONE LABELS verify
+        COMMAND "${CMAKE_COMMAND}" -E env --unset=WEFT_VALIDATION $<TARGET_FILE:weft-cli> verify
+            --bits tests/data/bits.json --device all --list tests/data/ranges.txt)
     weft_add_device_test(verify.quick DRIVERS vulkan-1.1 LABELS verify short
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
 endif()

@@ -6,7 +6,7 @@
 
 #
 # And lavapipe held to Vulkan 1.1, weft_vulkan11: weft_vulkan11_drivers are the names of that driver with and without timeline
-# semaphores, if there is one.
+# semaphores, if there is one. The driver small-ranges is the former with bindings of at most 32 KiB.
 
 set(weft_vulkan11_drivers "")
 if(NOT UNIX OR APPLE)
@@ -50,5 +50,6 @@ if("lavapipe-8" IN_LIST weft_drivers)
     list(FILTER weft_driver_env_vulkan-1.1 EXCLUDE REGEX "^VK_")
     list(APPEND weft_driver_env_vulkan-1.1 "VK_DRIVER_FILES=${weft_vulkan11_manifest}"
         "VK_ICD_FILENAMES=${weft_vulkan11_manifest}" "WEFT_HELD_DRIVER=${weft_held_driver}")
+    set(weft_driver_env_small-ranges ${weft_driver_env_vulkan-1.1} "WEFT_HELD_RANGE=32768")
     set(weft_driver_env_vulkan-1.1-fences ${weft_driver_env_vulkan-1.1} "WEFT_HELD_WITHOUT=VK_KHR_timeline_semaphore")
 endif()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A driver of Vulkan 1.1: the one that WEFT_HELD_DRIVER is the path of, without what came after, but for the extensions that it has; with
- * WEFT_HELD_WITHOUT also without one of these.
+ * WEFT_HELD_WITHOUT also without one of these, and with WEFT_HELD_RANGE with bindings of at most so many bytes.
  * With it the validation layer sees whether Weft uses anything of 1.2 on a device that does not have it.
  */
 #include <dlfcn.h>
@@ -78,16 +78,24 @@ static bool is_newer(const char *name) {
     return found;
 }
 
+static void hold(VkPhysicalDeviceProperties *properties) {
+    const char *range = getenv("WEFT_HELD_RANGE");
+    properties->apiVersion = HELD_VERSION;
+    if (range) {
+        properties->limits.maxStorageBufferRange = (uint32_t)strtoul(range, NULL, 10);
+    }
+}
+
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
                                                  VkPhysicalDeviceProperties *properties) {
     real.properties(device, properties);
-    properties->apiVersion = HELD_VERSION;
+    hold(properties);
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
                                                   VkPhysicalDeviceProperties2 *properties) {
     real.properties2(device, properties);
-    properties->properties.apiVersion = HELD_VERSION;
+    hold(&properties->properties);
 }
 
 /* The number stays: in the place of that one there is one that nobody knows. */

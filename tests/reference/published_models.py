@@ -4,7 +4,8 @@
 What a paper leaves open is said where it is chosen. Vocabularies are those of the data sets:
 267,735 words of WikiText-103, 50,264 of its byte-pair encoding, 32 and 512 of the Long Range Arena
 (LRA) as the Spectraformer paper has it. Tables of 267,735 words and their logits exceed the 128 MiB
-that lavapipe binds, not SwiftShader's 1 GiB: "_pairs" is the same with the smaller vocabulary.
+that lavapipe binds, and are computed in parts there: "_pairs" is the same with the smaller
+vocabulary.
 """
 
 WIKITEXT_WORDS, WIKITEXT_PAIRS = 267735, 50264

@@ -245,7 +245,8 @@ typedef struct weft_plan_params {
  * What depends on weights alone, and is read by ops that do not, is run here, from f32, and never again: its result is a
  * weight for this plan and later ones, kept until weft_device_trim finds that nothing uses it.
  * Errors: WEFT_INVALID_ARGUMENT when the graph has no output, WEFT_UNSUPPORTED when an op has no implementation for
- * this device and shape (named), WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
+ * this device and shape, or has a tensor larger than the device can bind and cannot be computed in parts (named),
+ * WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
  */
 WEFT_API weft_status weft_plan_compile(weft_plan **plan, weft_device *device,
                                        const weft_graph *graph, const weft_plan_params *params);

@@ -94,10 +94,9 @@ static void lower_step(struct weft_lowering *lowering, const struct kept_program
     for (uint32_t b = 0; b < source->binding_count; b++) {
         const struct weft_fft_binding *binding = &source->binding[b];
         bool written = binding->buffer == WEFT_FFT_OUTPUT || binding->buffer == WEFT_FFT_TEMP;
-        dispatch->operand[b] = (struct weft_operand){.storage = storage[b],
-                                                     .write = written,
-                                                     .offset = binding->offset,
-                                                     .range = binding->range};
+        dispatch->operand[b] =
+            weft_lower_operand(lowering, storage[b], binding->offset, binding->range);
+        dispatch->operand[b].write = written;
     }
     dispatch->operand_count = source->binding_count;
     memcpy(dispatch->push, source->push, source->push_size);
