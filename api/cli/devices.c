@@ -29,11 +29,21 @@ static int print_as_json(const weft_device_info *infos, uint32_t count,
     return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
 }
 
+static void write_matrices(weft_cli_table *table, const weft_device_info *info) {
+    const weft_matrix_shape *shape = &info->matrix_shapes[0];
+    if (shape->m == 0) {
+        weft_cli_table_cell(table, "no");
+    } else {
+        weft_cli_table_cell(table, "%ux%ux%u%s", shape->m, shape->n, shape->k,
+                            info->matrix_shapes[1].m != 0 ? ", …" : "");
+    }
+}
+
 static int print_as_table(const weft_device_info *infos, uint32_t count,
                           const weft_device_info *taken) {
-    static const char *const columns[] = {">index", "name",      "type",          "driver",
-                                          "Vulkan", ">subgroup", "subgroup sums", ">memory",
-                                          "usable", NULL};
+    static const char *const columns[] = {
+        ">index",        "name",     "type",    "driver", "Vulkan", ">subgroup",
+        "subgroup sums", "matrices", ">memory", "usable", NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t index = 0; index < count; index++) {
         const weft_device_info *info = &infos[index];
@@ -51,6 +61,7 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
                             info->api_version[2]);
         weft_cli_table_cell(table, "%u", info->subgroup_size);
         weft_cli_table_cell(table, "%s", info->has_subgroup_arithmetic ? "yes" : "no");
+        write_matrices(table, info);
         weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
         if (info->usable) {
             weft_cli_table_cell(table, "%s", info == taken ? "yes, the default" : "yes");

@@ -131,6 +131,22 @@ int weft_cli_validation_code(const weft_device *device) {
     return weft_cli_validation_failed(device) ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
 }
 
+/* "16x16x16", as many as there are. */
+static json_t *matrices_json(const weft_device_info *info) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES && info->matrix_shapes[i].m != 0; i++) {
+        const weft_matrix_shape *shape = &info->matrix_shapes[i];
+        list = weft_cli_json_append(list, json_sprintf("%ux%ux%u", shape->m, shape->n, shape->k));
+    }
+    return list;
+}
+
+static json_t *subgroup_sizes_json(const weft_device_info *info) {
+    return info->most_subgroup == 0 ? json_null()
+                                    : json_pack("[I, I]", (json_int_t)info->least_subgroup,
+                                                (json_int_t)info->most_subgroup);
+}
+
 json_t *weft_cli_device_json(const weft_device_info *info) {
     char vulkan[40];
     snprintf(vulkan, sizeof vulkan, "%u.%u.%u", info->api_version[0], info->api_version[1],
@@ -140,17 +156,19 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
     }
     return json_pack(
-        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, "
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:I, s:I, s:I, s:I, "
+        "s:o, s:I, "
         "s:b, s:b, s:b, s:b, s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
         (json_int_t)info->vendor_id, "device_id", (json_int_t)info->device_id, "vulkan", vulkan,
-        "subgroup_size", (json_int_t)info->subgroup_size, "threads",
+        "subgroup_size", (json_int_t)info->subgroup_size, "subgroup_sizes",
+        subgroup_sizes_json(info), "threads",
         info->threads > 0 ? json_integer((json_int_t)info->threads) : json_null(),
-        "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "max_workgroup_invocations",
-        (json_int_t)info->max_workgroup_invocations, "max_shared_memory",
-        (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
+        "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "matrices", matrices_json(info),
+        "max_workgroup_invocations", (json_int_t)info->max_workgroup_invocations,
+        "max_shared_memory", (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
         "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns),
         "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",

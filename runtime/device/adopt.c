@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adopting a VkDevice that the caller made and keeps. */
+#include <string.h>
+
 #include "core/try.h"
 #include "device/debug_label.h"
 #include "device/external.h"
@@ -122,6 +124,8 @@ static weft_status read_physical(struct weft_physical *physical, weft_device *de
     /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
     physical->info.has_pipeline_feedback = false;
     physical->info.has_f16_arithmetic = false;
+    physical->info.least_subgroup = physical->info.most_subgroup = 0;
+    memset(physical->info.matrix_shapes, 0, sizeof physical->info.matrix_shapes);
     physical->robustness = false;
     physical->info.host_memory_alignment = 0;
     if (physical->version < VK_API_VERSION_1_2) {

@@ -26,12 +26,16 @@ struct global_functions {
  */
 #define FIRST_WITH_SAFE_LABELS VK_MAKE_API_VERSION(0, 1, 3, 242)
 
+/* Vulkan's version that VK_KHR_cooperative_matrix came with. */
+#define FIRST_WITH_COOPERATIVE_MATRICES VK_MAKE_API_VERSION(0, 1, 3, 255)
+
 /* What an instance will be created with. */
 struct instance_plan {
     uint32_t version; /* of Vulkan */
     bool validation;
     bool labels;          /* the layer keeps threads' labels apart */
     bool synchronization; /* the layer can check hazards too */
+    bool old_layer;       /* the layer is older than cooperative matrices */
     bool portability;
     const char *extensions[MAX_EXTENSIONS];
     uint32_t extension_count;
@@ -144,6 +148,7 @@ static weft_status plan_validation(struct instance_plan *plan,
     WEFT_TRY(find_layer(&version, global, WEFT_VALIDATION_LAYER, host));
     plan->validation = version != 0;
     plan->labels = version >= FIRST_WITH_SAFE_LABELS;
+    plan->old_layer = version < FIRST_WITH_COOPERATIVE_MATRICES;
     if (!plan->validation) {
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s is not installed",
                  WEFT_VALIDATION_LAYER);
@@ -264,6 +269,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
     WEFT_TRY(weft_vk_load_instance(instance, host));
     instance->labels = plan.validation && plan.labels;
+    instance->old_layer = plan.validation && plan.old_layer;
     if (plan.validation) {
         WEFT_TRY(weft_validation_start(instance, validated));
     }

@@ -4,6 +4,7 @@
 #include "core/rules.h"
 #include "core/try.h"
 #include "cpu/driver.h"
+#include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/discover.h"
 #include "device/executable.h"
@@ -29,12 +30,12 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     return status;
 }
 
-/* No kernel of the library uses it, but `weft bench` measures it. */
+/* For cooperative matrices; and `weft bench` measures it. */
 static bool uses_f16(const weft_device *device, const struct weft_physical *physical) {
     return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
 }
 
-enum { MAX_EXTENSIONS = 11 };
+enum { MAX_EXTENSIONS = 13 };
 
 static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
                                   const struct weft_physical *physical) {
@@ -52,6 +53,10 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
         {WEFT_EXTERNAL_SEMAPHORE_EXTENSION, physical->external.semaphore},
         {weft_robustness_extension(), physical->robustness},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, device->executables},
+        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
+         uses_f16(device, physical) && device->info.most_subgroup != 0},
+        {WEFT_COOPERATIVE_EXTENSION,
+         uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, before_1_2 && physical->float_controls},
         {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, before_1_2 && uses_f16(device, physical)},
@@ -67,7 +72,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
 
 /*
  * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, and in fast
- * mode f16 arithmetic where there is any. Nothing else is turned on, so nothing else can come to matter.
+ * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_cpu_jobs_info *jobs) {
@@ -95,6 +100,10 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         .timelineSemaphore = VK_TRUE,
     };
     void *features = physical->timeline ? &timeline : timeline.pNext;
+    struct weft_cooperative_links cooperative;
+    if (uses_f16(device, physical)) {
+        features = weft_cooperative_enable(&cooperative, &device->info, features);
+    }
     struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

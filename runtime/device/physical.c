@@ -8,6 +8,7 @@
 #include "core/kernel_limits.h"
 #include "core/try.h"
 #include "cpu/driver.h"
+#include "device/cooperative.h"
 #include "device/device.h"
 #include "device/executable.h"
 #include "device/host_memory.h"
@@ -102,6 +103,8 @@ static bool *note_of(struct weft_physical *physical, const char *name) {
         {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, &physical->external.dma_buf},
         {weft_robustness_extension(), &physical->robustness},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, &physical->executables},
+        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &physical->subgroup_sizes},
+        {WEFT_COOPERATIVE_EXTENSION, &physical->cooperative},
         {"VK_KHR_portability_subset", &physical->portability_subset},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, &physical->timeline_semaphore},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, &physical->float_controls},
@@ -295,6 +298,22 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
     }
 }
 
+/* Both are for Vulkan 1.2, which has the memory model that modules with cooperative matrices are written for. */
+static weft_status read_cooperative(struct weft_physical *physical,
+                                    const struct weft_vk_instance *instance,
+                                    const weft_host *host) {
+    const bool can =
+        physical->info.compiles && physical->version >= VK_API_VERSION_1_2 && !instance->old_layer;
+    physical->subgroup_sizes = physical->subgroup_sizes && can;
+    physical->cooperative = physical->cooperative && physical->subgroup_sizes;
+    if (physical->subgroup_sizes) {
+        weft_subgroup_sizes_read(&physical->info, physical->handle, instance);
+    }
+    return physical->cooperative
+               ? weft_cooperative_read(&physical->info, physical->handle, instance, host)
+               : WEFT_OK;
+}
+
 weft_status weft_physical_read(struct weft_physical *physical,
                                const struct weft_vk_instance *instance, VkPhysicalDevice handle,
                                uint32_t index, uint32_t family, const weft_host *host) {
@@ -317,7 +336,7 @@ weft_status weft_physical_read(struct weft_physical *physical,
     physical->executables =
         physical->executables && compiles && weft_executable_feature(handle, instance);
     physical->info.has_executables = physical->executables;
-    return WEFT_OK;
+    return read_cooperative(physical, instance, host);
 }
 
 /* The handles in the system's order; the caller frees *handles. */

@@ -98,6 +98,8 @@ struct weft_vk_instance {
     PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT;
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT;
     bool labels; /* commands are labelled for the validation layer's messages */
+    bool
+        old_layer; /* the validation layer would complain about cooperative matrices, which came after it */
 };
 
 struct weft_vk_device {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging and choosing physical devices, on devices made up for the purpose. */
 #include "core/float_modes.h"
+#include "device/cooperative.h"
 #include "device/physical.h"
 #include "support.h"
 
@@ -9,6 +10,8 @@
 static struct {
     VkPhysicalDeviceProperties properties;
     const char *extensions[4]; /* null after the last */
+    VkBool32 subgroup_sizes, matrices, memory_model;
+    VkShaderStageFlags size_stages; /* in which sizes of subgroups can be asked for */
     VkBool32 timeline;
     VkBool32 float16;
     VkSubgroupFeatureFlags subgroup_operations;
@@ -33,6 +36,9 @@ static bool has_extension(const char *name) {
     return found;
 }
 
+/* VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, which older headers do not have */
+enum { MATRIX_FEATURES = 1000506000 };
+
 /* A structure must not be shown to a device that has neither its version nor its extension. */
 static void assert_known(VkStructureType type) {
     static const struct {
@@ -46,6 +52,8 @@ static void assert_known(VkStructureType type) {
          "VK_KHR_timeline_semaphore"},
         {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
          "VK_KHR_shader_float16_int8"},
+        {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
+         "VK_KHR_vulkan_memory_model"},
     };
     assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_1);
     for (size_t i = 0; i < sizeof since_1_2 / sizeof since_1_2[0]; i++) {
@@ -55,7 +63,19 @@ static void assert_known(VkStructureType type) {
             return;
         }
     }
-    assert_int_equal(type, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+    const char *extension = NULL;
+    switch ((int)type) {
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES:
+        extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+        break;
+    case MATRIX_FEATURES:
+        extension = WEFT_COOPERATIVE_EXTENSION;
+        break;
+    default:
+        assert_int_equal(type, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+    }
+    assert_true(!extension || has_extension(extension));
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
@@ -70,6 +90,12 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
             VkPhysicalDeviceFloatControlsProperties *controls = (void *)link;
             controls->shaderDenormFlushToZeroFloat32 = VK_TRUE;
+        } else if (link->sType ==
+                   VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES) {
+            VkPhysicalDeviceSubgroupSizeControlProperties *sizes = (void *)link;
+            sizes->minSubgroupSize = 8;
+            sizes->maxSubgroupSize = 32;
+            sizes->requiredSubgroupSizeStages = fake.size_stages;
         } else {
             VkPhysicalDeviceSubgroupProperties *subgroup = (void *)link;
             subgroup->subgroupSize = 16;
@@ -87,9 +113,18 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES) {
             ((VkPhysicalDeviceTimelineSemaphoreFeatures *)(void *)link)->timelineSemaphore =
                 fake.timeline;
-        } else {
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES) {
             ((VkPhysicalDeviceShaderFloat16Int8Features *)(void *)link)->shaderFloat16 =
                 fake.float16;
+        } else if (link->sType ==
+                   VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
+            VkPhysicalDeviceSubgroupSizeControlFeatures *sizes = (void *)link;
+            sizes->subgroupSizeControl = sizes->computeFullSubgroups = fake.subgroup_sizes;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES) {
+            ((VkPhysicalDeviceVulkanMemoryModelFeatures *)(void *)link)->vulkanMemoryModel =
+                fake.memory_model;
+        } else {
+            ((struct weft_cooperative_features *)(void *)link)->cooperative_matrix = fake.matrices;
         }
     }
 }
@@ -129,7 +164,37 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice handle, co
     return VK_SUCCESS;
 }
 
+/* VkCooperativeMatrixPropertiesKHR: m, n, k; types of a, b, c and the result (0: f16, 1: f32, 5: s32); saturating; scope (3: subgroup) */
+struct matrix_row {
+    VkStructureType type;
+    void *next;
+    uint32_t values[9];
+};
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_matrices(VkPhysicalDevice handle, uint32_t *count,
+                                                   struct matrix_row *list) {
+    static const uint32_t rows[][9] = {{16, 16, 16, 0, 0, 0, 0, 0, 3},
+                                       {16, 8, 8, 0, 0, 1, 1, 0, 3},
+                                       {16, 16, 32, 3, 3, 5, 5, 0, 3},
+                                       {32, 32, 16, 0, 0, 1, 1, 0, 2},
+                                       {8, 16, 16, 0, 0, 1, 1, 0, 3}};
+    (void)handle;
+    for (uint32_t i = 0; list && i < *count; i++) {
+        assert_int_equal(list[i].type, MATRIX_FEATURES + 1);
+        memcpy(list[i].values, rows[i], sizeof rows[i]);
+    }
+    *count = sizeof rows / sizeof rows[0];
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_function(VkInstance handle, const char *name) {
+    (void)handle;
+    assert_string_equal(name, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    return (PFN_vkVoidFunction)get_matrices;
+}
+
 static struct weft_vk_instance instance = {
+    .GetInstanceProcAddr = get_function,
     .version = VK_API_VERSION_1_2,
     .GetPhysicalDeviceProperties = get_properties,
     .GetPhysicalDeviceProperties2 = get_properties2,
@@ -211,6 +276,62 @@ TEST(test_subgroup_arithmetic) {
 TEST(test_f16_arithmetic) {
     fake.float16 = VK_TRUE;
     assert_true(look().info.has_f16_arithmetic);
+}
+
+static void offer_matrices(void) {
+    fake.extensions[1] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    fake.extensions[2] = WEFT_COOPERATIVE_EXTENSION;
+    fake.subgroup_sizes = fake.matrices = fake.memory_model = VK_TRUE;
+    fake.size_stages = VK_SHADER_STAGE_COMPUTE_BIT;
+}
+
+static bool has_matrices(void) {
+    return look().info.matrix_shapes[0].m != 0;
+}
+
+/* Of f16, added up in f32, by a subgroup: in the driver's order. */
+TEST(test_cooperative_matrices) {
+    offer_matrices();
+    const struct weft_physical physical = look();
+    const weft_matrix_shape *shapes = physical.info.matrix_shapes;
+    assert_int_equal(physical.info.least_subgroup, 8);
+    assert_int_equal(physical.info.most_subgroup, 32);
+    assert_true(shapes[0].m == 16 && shapes[0].n == 8 && shapes[0].k == 8);
+    assert_true(shapes[1].m == 8 && shapes[1].n == 16 && shapes[1].k == 16);
+    assert_int_equal(shapes[2].m, 0);
+}
+
+/* Each of what they take. */
+TEST(test_no_cooperative_matrices) {
+    offer_matrices();
+    fake.matrices = VK_FALSE;
+    assert_false(has_matrices());
+    fake.matrices = VK_TRUE;
+    fake.memory_model = VK_FALSE;
+    assert_false(has_matrices());
+    fake.memory_model = VK_TRUE;
+    fake.properties.apiVersion = VK_API_VERSION_1_1;
+    assert_false(has_matrices());
+    fake.properties.apiVersion = VK_API_VERSION_1_2;
+    instance.old_layer = true; /* a validation layer that knows nothing of them */
+    assert_false(has_matrices());
+    instance.old_layer = false;
+    assert_true(has_matrices());
+    fake.extensions[1] = WEFT_COOPERATIVE_EXTENSION;
+    fake.extensions[2] = NULL;
+    assert_false(has_matrices());
+}
+
+TEST(test_subgroup_sizes) {
+    assert_int_equal(look().info.most_subgroup, 0);
+    offer_matrices();
+    fake.extensions[2] = NULL;
+    assert_int_equal(look().info.most_subgroup, 32);
+    fake.size_stages = VK_SHADER_STAGE_FRAGMENT_BIT;
+    assert_int_equal(look().info.most_subgroup, 0);
+    fake.size_stages = VK_SHADER_STAGE_COMPUTE_BIT;
+    fake.subgroup_sizes = VK_FALSE;
+    assert_int_equal(look().info.most_subgroup, 0);
 }
 
 TEST(test_driver_version_number) {

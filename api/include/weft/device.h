@@ -28,7 +28,9 @@ WEFT_API const char *weft_math_name(weft_math math);
  * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else,
  * embedding tables included, is always f32.
  *
- * As f16 they take half the memory and half the bandwidth; arithmetic stays f32. Each weight is kept as f16 times a power
+ * As f16 they take half the memory and half the bandwidth; arithmetic stays f32, but for products of a tensor and such a weight
+ * on devices that have weft_device_info.matrix_shapes: there the tensor, each of its rows times a power of two that keeps it in
+ * range, may be rounded to f16 like the weight, and sums are f32. Who does not want that keeps weights as f32. Each weight is kept as f16 times a power
  * of two of its own, rounded to nearest, so that none can overflow. A weight stays f32 when it has elements that are not
  * finite, or when more than 1 % of its non-zero elements are below 2^-21 of its largest and would vanish. Every other
  * element is off by at most 2^-11 of itself. `weft verify --math fast` allows products with such weights a relative L2
@@ -55,6 +57,13 @@ typedef enum weft_device_type {
 /** "discrete", "integrated", "virtual", "processor", "software" or "other". */
 WEFT_API const char *weft_device_type_name(weft_device_type type);
 
+/** A product of matrices that a subgroup makes at once: m×k by k×n. */
+typedef struct weft_matrix_shape {
+    uint32_t m, n, k;
+} weft_matrix_shape;
+
+#define WEFT_MAX_MATRIX_SHAPES 8
+
 /** What a device is. Limits reported as 0 mean unsupported. */
 typedef struct weft_device_info {
     uint32_t index; /**< position in the system's list; stable as long as the set of drivers is */
@@ -71,6 +80,12 @@ typedef struct weft_device_info {
     bool has_subgroup_arithmetic;
     /** Computes in f16 (shaderFloat16), which is turned on in fast mode, and never on adopted devices. */
     bool has_f16_arithmetic;
+    /** The sizes of subgroups that kernels of fast mode can ask for (VK_EXT_subgroup_size_control): powers of two from one to the
+     * other. Both are 0 where they cannot, as on adopted devices. */
+    uint32_t least_subgroup, most_subgroup;
+    /** The shapes in which subgroups multiply matrices of f16 and add them up in f32 (VK_KHR_cooperative_matrix), zeros behind
+     * the last: in fast mode products with weights that are kept as f16 may use them. Adopted devices have none. */
+    weft_matrix_shape matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;       /**< bytes a workgroup may use */
     uint64_t max_storage_buffer_size; /**< bytes of one binding */

@@ -2486,6 +2486,7 @@ using device_kind = ::weft_device_kind;
 using arg_kind = ::weft_arg_kind;
 using host = ::weft_host;
 using shape = ::weft_shape;
+using matrix_shape = ::weft_matrix_shape;
 using device_info = ::weft_device_info;
 using device_params = ::weft_device_params;
 using device_stats = ::weft_device_stats;
