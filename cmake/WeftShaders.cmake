@@ -29,6 +29,7 @@ list(SORT weft_shader_includes COMPARE STRING)
 set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native build, for cross-compiling")
 if(NOT WEFT_KERNEL_HEADER)
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
+        "${PROJECT_SOURCE_DIR}/cmake/cooperative_matrix.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/local_size.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/module.c"

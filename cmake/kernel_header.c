@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cooperative_matrix.h"
 #include "core/try.h"
 #include "shader/spirv_reflect.h"
 
@@ -221,6 +222,17 @@ static uint32_t *read_module(size_t *count, const char *path) {
     return words;
 }
 
+/* As drivers want it: *words may be replaced. */
+static bool translate(uint32_t **words, size_t *count) {
+    uint32_t *made = NULL;
+    const weft_status status = weft_cooperative_translate(&made, count, *words, *count, &host);
+    if (made) {
+        free(*words);
+        *words = made;
+    }
+    return status == WEFT_OK;
+}
+
 static weft_status reflect(struct kernel *kernel, const struct weft_spirv *reproducible,
                            const struct weft_spirv *fast) {
     struct weft_shader_interface other;
@@ -242,8 +254,8 @@ static bool run(const char *name, const char *const paths[2], const char *output
     for (int i = 0; good && i < 2; i++) {
         size_t count = 0;
         words[i] = read_module(&count, paths[i]);
+        good = words[i] && translate(&words[i], &count);
         modules[i] = (struct weft_spirv){words[i], 4 * count};
-        good = words[i] != NULL;
     }
     good = good && reflect(&kernel, &modules[0], &modules[1]) == WEFT_OK;
     for (int i = 0; good && i < 2; i++) {

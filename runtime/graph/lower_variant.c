@@ -52,12 +52,11 @@ static void fill_candidates(struct weft_choice *choice, const struct weft_varian
     for (uint32_t i = 0; i < set->count; i++) {
         const struct weft_variant *row = &set->rows[i];
         const bool named = chooser->forced && strcmp(chooser->forced, row->name) == 0;
-        const char *missing = weft_needs_missing(&row->needs, chooser->device, named);
-        choice->candidates[i] = (struct weft_candidate){
-            .name = row->name,
-            .bits = row->bits,
-            .cost = weft_cost_on(&row->cost, chooser->device),
-            .left_out = missing ? missing : weft_shader_misfit(row->shader, chooser->device)};
+        choice->candidates[i] =
+            (struct weft_candidate){.name = row->name,
+                                    .bits = row->bits,
+                                    .cost = weft_cost_on(&row->cost, chooser->device),
+                                    .left_out = weft_variant_missing(row, chooser->device, named)};
     }
 }
 
@@ -104,6 +103,8 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
         return weft_lower_dispatch(lowering);
     }
     const struct weft_variant *variant = &set->rows[chosen];
-    return weft_lower_kernel(lowering, variant->shader, variant->tiles,
-                             variant->grid(variant, args, batches), args);
+    struct weft_dispatch *dispatch = weft_lower_kernel(lowering, variant->shader, variant->tiles,
+                                                       variant->grid(variant, args, batches), args);
+    dispatch->pipeline.subgroup = variant->subgroup;
+    return dispatch;
 }

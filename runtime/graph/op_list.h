@@ -54,6 +54,7 @@
 #define WEFT_VARIANT_SETS(X)  \
     X(product)                \
     X(panel_product)          \
+    X(cooperative_product)    \
     X(band)                   \
     X(layer_norm)             \
     X(fourier_unfold)         \

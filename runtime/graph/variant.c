@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph/variant.h"
 
+#include <string.h>
+
 uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
     const uint32_t own = variant->tiles[at];
     return own ? own : weft_shader_tiles(&variant->shader->interface)[at].value;
@@ -51,6 +53,37 @@ const char *weft_shader_misfit(const struct weft_shader *shader, const weft_devi
     const uint32_t *size = shader->interface.local_size;
     const uint64_t invocations = (uint64_t)size[0] * size[1] * size[2];
     return invocations > device->info.max_workgroup_invocations ? "wants larger workgroups" : NULL;
+}
+
+static bool has_matrices(const weft_device_info *info, const weft_matrix_shape *shape) {
+    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES; i++) {
+        if (memcmp(&info->matrix_shapes[i], shape, sizeof *shape) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *weft_variant_misfit(const struct weft_variant *variant, const weft_device_info *info) {
+    const uint32_t subgroup = variant->subgroup;
+    if (subgroup != 0 && (subgroup < info->least_subgroup || subgroup > info->most_subgroup)) {
+        return "wants subgroups of another size";
+    }
+    if (variant->matrix.m != 0 && !has_matrices(info, &variant->matrix)) {
+        return "wants cooperative matrices of another shape";
+    }
+    return NULL;
+}
+
+const char *weft_variant_missing(const struct weft_variant *variant, const weft_device *device,
+                                 bool named) {
+    const bool fast = variant->subgroup != 0 || variant->matrix.m != 0;
+    const char *missing = weft_needs_missing(&variant->needs, device, named);
+    if (!missing && fast && device->math != WEFT_MATH_FAST) {
+        return "for fast mode";
+    }
+    missing = missing ? missing : weft_variant_misfit(variant, &device->info);
+    return missing ? missing : weft_shader_misfit(variant->shader, device);
 }
 
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {

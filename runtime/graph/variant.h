@@ -22,6 +22,9 @@ struct weft_variant {
     uint32_t tiles
         [WEFT_MAX_TILES]; /* of its constants TILE_…, in the order of AT_TILE_…; 0: the shader's own */
     uint32_t bits;        /* rows of one number give the same bits */
+    uint32_t
+        subgroup; /* invocations of a subgroup that it is made for, in fast mode; 0: any number */
+    weft_matrix_shape matrix; /* of its cooperative matrices of f16, added up in f32; 0s: none */
     struct weft_needs needs;
     struct weft_cost cost;
     /** Its workgroups for these arguments (words of the shader's struct), so many times over. */
@@ -44,6 +47,13 @@ uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at);
 /** Why a device cannot take what asks for this, for people; null when it can. `named`: somebody asks for this row. */
 const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
                                bool named);
+
+/** The same for a row of a set: what it needs, its subgroups and its matrices, and the size of its workgroups. */
+const char *weft_variant_missing(const struct weft_variant *variant, const weft_device *device,
+                                 bool named);
+
+/** Of these, why it has no such subgroups or matrices. */
+const char *weft_variant_misfit(const struct weft_variant *variant, const weft_device_info *info);
 
 /** Why a device cannot run a shader: its workgroup is too large; null when it can. */
 const char *weft_shader_misfit(const struct weft_shader *shader, const weft_device *device);

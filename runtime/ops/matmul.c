@@ -8,6 +8,7 @@
 
 #include "core/try.h"
 #include "graph/cut.h"
+#include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
 #include "kernels/matmul/panels.h"
@@ -22,6 +23,8 @@ struct weft_matmul_node {
 /* ---- kernels ---- */
 
 static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args) &&
+                  sizeof(struct weft_matmul_cooperative_args) ==
+                      sizeof(struct weft_matmul_tiled_args) &&
                   sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
                   sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args),
               "the kernels of products have one interface");
@@ -126,6 +129,45 @@ const struct weft_variant_set weft_panel_product_variants = {
     .count = sizeof panel_product_rows / sizeof panel_product_rows[0],
 };
 
+static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_COOPERATIVE_AT_TILE_ROWS),
+                   weft_variant_tile(variant, WEFT_MATMUL_COOPERATIVE_AT_TILE_COLUMNS), batches);
+}
+
+/* A row for matrices of m×n×k, of subgroups of so many invocations, with tiles of rows × columns and bytes of shared memory. */
+#define COOPERATIVE(group, m_, n_, k_, invocations_, rows_, columns_, bytes_)             \
+    .shader = &weft_shader_matmul_cooperative, .grid = cooperative_grid, .bits = (group), \
+    .subgroup = (invocations_), .matrix = {(m_), (n_), (k_)},                             \
+    .tiles = {[WEFT_MATMUL_COOPERATIVE_AT_TILE_M] = (m_),                                 \
+              [WEFT_MATMUL_COOPERATIVE_AT_TILE_N] = (n_),                                 \
+              [WEFT_MATMUL_COOPERATIVE_AT_TILE_K] = (k_),                                 \
+              [WEFT_MATMUL_COOPERATIVE_AT_TILE_SUBGROUP] = (invocations_),                \
+              [WEFT_MATMUL_COOPERATIVE_AT_TILE_ROWS] = (rows_),                           \
+              [WEFT_MATMUL_COOPERATIVE_AT_TILE_COLUMNS] = (columns_)},                    \
+    .needs = {.f16_arithmetic = true, .shared_memory = (bytes_)}
+
+/* Of f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits. */
+static const struct weft_variant cooperative_product_rows[] = {
+    /* RDNA3, and NVIDIA's from Turing on: the fewest instructions, and more workgroups */
+    {.name = "cooperative-16x16x16-128", COOPERATIVE(0, 16, 16, 16, 32, 128, 128, 25104)},
+    {.name = "cooperative-16x16x16-64", COOPERATIVE(0, 16, 16, 16, 32, 64, 64, 14608)},
+    /* Xe2 */
+    {.name = "cooperative-8x16x16", COOPERATIVE(1, 8, 16, 16, 16, 32, 128, 17040)},
+    /* Xe-HPG */
+    {.name = "cooperative-8x8x16", COOPERATIVE(2, 8, 8, 16, 8, 32, 128, 17040)},
+    /* No GPU's, but lavapipe's with 8 lanes, which shows on a machine without a GPU that the kernel is right */
+    {.name = "cooperative-8x8x8-128", COOPERATIVE(3, 8, 8, 8, 8, 128, 128, 25104)},
+    {.name = "cooperative-8x8x8-64", COOPERATIVE(3, 8, 8, 8, 8, 64, 64, 14608)},
+    {.name = "cooperative-8x8x8-32", COOPERATIVE(3, 8, 8, 8, 8, 32, 128, 17040)},
+};
+
+const struct weft_variant_set weft_cooperative_product_variants = {
+    .name = "matmul/cooperative_product",
+    .rows = cooperative_product_rows,
+    .count = sizeof cooperative_product_rows / sizeof cooperative_product_rows[0],
+};
+
 static bool fours(uint32_t stride) {
     return stride % 4 == 0;
 }
@@ -148,10 +190,17 @@ static void count_costs(struct weft_dispatch *dispatch, const struct weft_produc
          4.0 * m * n * (product->residual != WEFT_NO_STORAGE ? 2 : 1));
 }
 
+static const struct weft_variant_set *variants_for(const struct weft_matrix *b) {
+    return b->panels    ? &weft_panel_product_variants
+           : b->along_k ? &weft_cooperative_product_variants
+                        : &weft_product_variants;
+}
+
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *p) {
+    const bool vector_b = p->b.along_k ? can_load_fours(&p->b, p->b.row, p->b.column, p->k)
+                                       : can_load_fours(&p->b, p->b.column, p->b.row, p->n);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
-        lowering, p->b.panels ? &weft_panel_product_variants : &weft_product_variants, p->batches,
-        matmul_tiled,
+        lowering, variants_for(&p->b), p->batches, matmul_tiled,
         .bind = {.a = p->a.storage,
                  .b = p->b.storage,
                  .bias = p->bias,
@@ -177,7 +226,7 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
                      .has_bias = p->bias != WEFT_NO_STORAGE,
                      .has_residual = p->residual != WEFT_NO_STORAGE,
                      .vector_a = can_load_fours(&p->a, p->a.column, p->a.row, p->k),
-                     .vector_b = can_load_fours(&p->b, p->b.column, p->b.row, p->n),
+                     .vector_b = vector_b,
                      .vector_c = can_load_fours(&p->c, p->c.column, p->c.row, p->n),
                      .half_a = p->a.half,
                      .half_b = p->b.half});
@@ -351,8 +400,9 @@ static void place_operand(struct weft_lowering *lowering, struct weft_product *p
     matrix->storage = place_weight(lowering, value, layout, matrix->half);
 }
 
+/* `cooperative`: b has its elements along k next to each other, and cooperative matrices are taken if it is kept as f16. */
 static weft_status lower(struct weft_lowering *lowering, const struct weft_node *node,
-                         enum layout b_layout) {
+                         enum layout b_layout, bool cooperative) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     struct weft_product product = {
         .inner_count = 1, .alpha = params->alpha, .activation = node->epilogue.activation};
@@ -360,9 +410,10 @@ static weft_status lower(struct weft_lowering *lowering, const struct weft_node 
     place_operand(lowering, &product, &product.a, node->input[0], AS_IT_IS);
     place_operand(lowering, &product, &product.b, node->input[1], b_layout);
     if (b_layout == TRANSPOSED) {
-        product.b.row = product.n;
-        product.b.column = 1;
+        product.b.row = params->transpose_b ? product.n : 1;
+        product.b.column = params->transpose_b ? 1 : product.k;
     }
+    product.b.along_k = cooperative && product.b.half;
     product.bias = weft_lower_optional(lowering, node->epilogue.bias);
     product.residual = weft_lower_optional(lowering, node->epilogue.residual);
     product.c.storage = weft_lower_value(lowering, node->output);
@@ -378,7 +429,7 @@ static bool b_is_constant(const weft_graph *graph, const struct weft_node *node)
 static weft_status lower_product(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     const bool transposed = params->transpose_b && b_is_constant(lowering->graph, node);
-    return lower(lowering, node, transposed ? TRANSPOSED : AS_IT_IS);
+    return lower(lowering, node, transposed ? TRANSPOSED : AS_IT_IS, false);
 }
 
 /* What fills up the last panel is multiplied, too. */
@@ -392,7 +443,34 @@ static bool panels_support(const weft_graph *graph, const struct weft_node *node
 
 static weft_status lower_panels(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
-    return lower(lowering, node, params->transpose_b ? PANELS_OF_TRANSPOSED : PANELS);
+    return lower(lowering, node, params->transpose_b ? PANELS_OF_TRANSPOSED : PANELS, false);
+}
+
+/* Weights that are not kept as f16 are multiplied as usual. */
+static weft_status lower_cooperative(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    int exponent = 0;
+    if (!weft_lower_half_exponent(&exponent, lowering, node->input[1])) {
+        return lower_product(lowering, node);
+    }
+    return lower(lowering, node, params->transpose_b ? AS_IT_IS : TRANSPOSED, true);
+}
+
+static bool cooperative_supports(const weft_graph *graph, const struct weft_node *node,
+                                 const weft_device_info *device) {
+    (void)device;
+    return b_is_constant(graph, node);
+}
+
+static bool has_cooperative_matrices(const weft_device_info *info) {
+    for (uint32_t i = 0; i < weft_cooperative_product_variants.count; i++) {
+        const struct weft_variant *row = &cooperative_product_rows[i];
+        if (!weft_variant_misfit(row, info) &&
+            row->needs.shared_memory <= info->max_shared_memory) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- in parts ---- */
@@ -491,5 +569,14 @@ const struct weft_op weft_op_matmul = {
          .supports = panels_support,
          .limits = "a constant matrix b that fills three quarters of its panels of 64 columns",
          .cost = {.software = 3.0F, .hardware = 3.0F},
-         .lower = lower_panels}),
+         .lower = lower_panels},
+        {.name = "cooperative",
+         .bits = 1,
+         .supports = cooperative_supports,
+         .limits = "a constant matrix b",
+         .needs = {.f16_arithmetic = true,
+                   .also = has_cooperative_matrices,
+                   .also_text = "wants cooperative matrices of a shape that there is a row for"},
+         .cost = {.software = 10.0F, .hardware = 0.6F, .processor = 10.0F},
+         .lower = lower_cooperative}),
 };

@@ -12,6 +12,8 @@ struct weft_matrix {
     uint32_t row;
     uint32_t column; /* must be 1 for the result */
     bool half;       /* a constant stored as f16, in fast mode */
+    bool
+        along_k; /* b, a constant stored as f16, for cooperative matrices: its elements along k are contiguous */
     bool panels; /* b, a constant, as weft_lower_panel_weight stores it: the strides say nothing */
 };
 

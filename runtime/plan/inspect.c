@@ -53,7 +53,8 @@ weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch, weft_
                                .specialization_count = found->pipeline.specialization_count,
                                .push = found->push,
                                .push_bytes = found->push_size,
-                               .operand_count = found->operand_count};
+                               .operand_count = found->operand_count,
+                               .subgroup = found->pipeline.subgroup};
     return WEFT_OK;
 }
 

@@ -125,7 +125,9 @@ static weft_status dispatch_lower(struct weft_lowering *lowering, const struct w
         words[interface->push_count + i] =
             dispatch->bytes[i] ? weft_lower_scratch(lowering, dispatch->bytes[i]) : WEFT_NO_STORAGE;
     }
-    weft_lower_kernel(lowering, variant->shader, variant->tiles, dispatch->grid, words);
+    struct weft_dispatch *lowered =
+        weft_lower_kernel(lowering, variant->shader, variant->tiles, dispatch->grid, words);
+    lowered->pipeline.subgroup = variant->subgroup;
     return weft_lower_status(lowering);
 }
 

@@ -9,7 +9,9 @@ enum {
     CAPABILITY_SHADER = 1,
     CAPABILITY_FLOAT16 = 9,
     CAPABILITY_GROUP_NON_UNIFORM = 61,
-    CAPABILITY_GROUP_NON_UNIFORM_ARITHMETIC = 63
+    CAPABILITY_GROUP_NON_UNIFORM_ARITHMETIC = 63,
+    CAPABILITY_VULKAN_MEMORY_MODEL = 5345,
+    CAPABILITY_COOPERATIVE_MATRIX = 6022 /* SPV_KHR_cooperative_matrix */
 };
 
 static bool has_capability(const weft_device_info *info, uint32_t capability) {
@@ -22,6 +24,9 @@ static bool has_capability(const weft_device_info *info, uint32_t capability) {
         return info->has_f16_arithmetic;
     case CAPABILITY_GROUP_NON_UNIFORM_ARITHMETIC:
         return info->has_subgroup_arithmetic;
+    case CAPABILITY_VULKAN_MEMORY_MODEL: /* which is turned on with them */
+    case CAPABILITY_COOPERATIVE_MATRIX:
+        return info->matrix_shapes[0].m != 0;
     default:
         return false;
     }

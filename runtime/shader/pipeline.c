@@ -6,6 +6,7 @@
 
 #include "core/rules.h"
 #include "core/try.h"
+#include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/robustness.h"
 #include "shader/capabilities.h"
@@ -61,7 +62,7 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
 /* Everything but the module that tells one pipeline from another. */
 static void hash_shape(weft_sha256 *hash, const struct weft_pipeline_desc *desc) {
     const uint32_t numbers[] = {desc->binding_count, desc->push_size, desc->specialization_count,
-                                desc->checked};
+                                desc->checked, desc->subgroup};
     weft_sha256_add(hash, numbers, sizeof numbers);
     weft_sha256_add(hash, desc->specialization,
                     desc->specialization_count * sizeof desc->specialization[0]);
@@ -245,6 +246,7 @@ struct build {
     VkSpecializationInfo specialization;
     VkPipelineCreationFeedbackEXT feedback, stage_feedback;
     VkPipelineCreationFeedbackCreateInfoEXT ask;
+    struct weft_subgroup_request subgroup;
 };
 
 /* What the driver is to keep for weft_plan_get_executable. */
@@ -272,15 +274,20 @@ static VkComputePipelineCreateInfo describe(struct build *build, const weft_devi
         .pPipelineCreationFeedback = &build->feedback,
         .pipelineStageCreationFeedbackCount = 1,
         .pPipelineStageCreationFeedbacks = &build->stage_feedback};
+    VkPipelineShaderStageCreateInfo stage = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+        .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+        .module = build->shader,
+        .pName = "main",
+        .pSpecializationInfo = &build->specialization};
+    if (desc->subgroup != 0) {
+        weft_subgroup_size_require(&stage, &build->subgroup, desc->subgroup, &device->info);
+    }
     return (VkComputePipelineCreateInfo){
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .pNext = device->info.has_pipeline_feedback ? &build->ask : checks,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT | kept_flags(device),
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = build->shader,
-                  .pName = "main",
-                  .pSpecializationInfo = &build->specialization},
+        .stage = stage,
         .layout = build->made->layout,
         .basePipelineIndex = -1};
 }

@@ -11,6 +11,8 @@ struct weft_pipeline_desc {
     const char
         *name; /* of an embedded shader; for a given module, what the log and traces call it */
     struct weft_spirv spirv; /* words null: the embedded shader `name`, in the device's math mode */
+    uint32_t
+        subgroup; /* invocations of a subgroup, of a device that can be asked; 0: the driver's choice */
     bool checked; /* accesses outside of its buffers are harmless, where the driver can see to it */
     uint32_t binding_count; /* storage buffers at set 0, bindings 0 … binding_count - 1 */
     uint32_t push_size;     /* bytes, a multiple of 4 */

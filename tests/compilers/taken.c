@@ -22,8 +22,7 @@ static bool has_tiles(const struct weft_variant *row, const uint32_t *constants,
 }
 
 static bool is_left_out(const struct weft_variant *row, const weft_device *device) {
-    return weft_needs_missing(&row->needs, device, false) ||
-           weft_shader_misfit(row->shader, device);
+    return weft_variant_missing(row, device, false) != NULL;
 }
 
 static double least_cost(const struct weft_variant_set *set, const weft_device *device) {

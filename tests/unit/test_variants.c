@@ -401,8 +401,7 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
 /* A row that this driver cannot run is named in the test's output. */
 static bool can_run(const struct weft_test_graph *f, const struct weft_variant_set *set,
                     const struct weft_variant *row) {
-    const char *missing = weft_needs_missing(&row->needs, f->device, true);
-    missing = missing ? missing : weft_shader_misfit(row->shader, f->device);
+    const char *missing = weft_variant_missing(row, f->device, true);
     if (missing) {
         print_message("%s: %s does not run here: %s\n", set->name, row->name, missing);
     }
@@ -451,8 +450,16 @@ static uint32_t compare_rows(struct weft_test_graph *f, const struct weft_varian
     return compared;
 }
 
+/* Its rows are run by unit.cooperative. */
+static bool is_for_fast_mode(const struct weft_variant_set *set) {
+    return set->rows[0].matrix.m != 0;
+}
+
 WEFT_TEST_ON_GRAPH(test_rows_give_the_bits_of_their_group, f) {
     for (size_t s = 0; s < set_count; s++) {
+        if (is_for_fast_mode(sets[s])) {
+            continue;
+        }
         uint32_t compared = 0;
         for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
             for (uint32_t round = 0; round < 2 && strcmp(works[w].set, sets[s]->name) == 0;
@@ -714,4 +721,27 @@ WEFT_TEST(test_needs) {
     assert_string_equal(weft_needs_missing(&rows[9].needs, &device, false), "wants f16 arithmetic");
     device.info.has_f16_arithmetic = true;
     assert_null(weft_needs_missing(&rows[9].needs, &device, false));
+}
+
+/* Subgroups of a size, and a shape of matrices: for fast mode, and also for who asks for the row. */
+WEFT_TEST(test_subgroups_and_matrices) {
+    const struct weft_variant row = {
+        .shader = &weft_shader_matmul_tiled, .subgroup = 16, .matrix = {8, 16, 16}};
+    weft_device device = {.info = {.max_workgroup_invocations = 128,
+                                   .least_subgroup = 16,
+                                   .most_subgroup = 32,
+                                   .matrix_shapes = {{16, 8, 16}, {8, 16, 16}}}};
+    assert_string_equal(weft_variant_missing(&row, &device, true), "for fast mode");
+    device.math = WEFT_MATH_FAST;
+    assert_null(weft_variant_missing(&row, &device, false));
+    device.info.least_subgroup = 32;
+    assert_string_equal(weft_variant_missing(&row, &device, true),
+                        "wants subgroups of another size");
+    device.info.least_subgroup = device.info.most_subgroup = 8;
+    assert_string_equal(weft_variant_missing(&row, &device, true),
+                        "wants subgroups of another size");
+    device.info.most_subgroup = 16;
+    device.info.matrix_shapes[1].k = 8;
+    assert_string_equal(weft_variant_missing(&row, &device, true),
+                        "wants cooperative matrices of another shape");
 }

@@ -49,6 +49,7 @@ typedef struct weft_kernel_info {
     const uint8_t *push; /**< constants */
     uint32_t push_bytes;
     uint32_t operand_count; /**< storage buffers at set 0, bindings 0 … operand_count - 1 */
+    uint32_t subgroup; /**< invocations of a subgroup that the driver is asked for; 0: it chooses */
 } weft_kernel_info;
 
 WEFT_API weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch,
