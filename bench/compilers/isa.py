@@ -7,6 +7,7 @@ guards of those at the edge. Where a kernel has no loop, all of its code takes t
 """
 
 import functools
+import math
 import re
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ class Isa:
     # how many more are executed before a branch is taken.
     distance: int = 0
     delay: int = 0
+    matrix: str = r"$^"  # a product of matrices: its groups multiplied with each other and with
+    matrix_share: float = 0.0  # this are the products that an invocation has of it
 
 
 ISAS = {
@@ -37,6 +40,8 @@ ISAS = {
         r"^\s*(;|s_nop|s_delay_alu|s_code_end|s_endpgm)",
         r"\bv_(?:dual_|pk_)?(?:mul|fma|fmac|mac|mad|fmaak|fmamk|madak|madmk)_(?:legacy_)?f32",
         r"\bv_(?:dual_|pk_)?(?:add|sub|subrev|mul|fma|fmac|mac|mad|fmaak|fmamk|madak|madmk)_(?:legacy_)?f32",
+        matrix=r"\bv_wmma_f32_(\d+)x(\d+)x(\d+)_f16",
+        matrix_share=1 / 32,
     ),
     "Intel open-source Mesa driver": Isa(
         "GEN_Assembly.txt",
@@ -46,6 +51,8 @@ ISAS = {
         r"^\s*(//|\(W\)\s+sync\.nop|END|Native|Shader|SIMD)",
         r"\b(?:mul|mad) \(\d+\)\s.*?:f\b",
         r"\b(?:add|mul|mad) \(\d+\)\s.*?:f\b",
+        matrix=r"\bdpas\.(\d)x(\d)",
+        matrix_share=2.0,
     ),
     "NVK": Isa(
         "NAK_assembly.txt",
@@ -55,6 +62,8 @@ ISAS = {
         r"^\s*(\}|//|nop)",
         r"\b(?:fmul|ffma)\b",
         r"\b(?:fadd|fmul|ffma)\b",
+        matrix=r"\bhmma\.m(\d+)n(\d+)k(\d+)\.f32",
+        matrix_share=1 / 32,
     ),
     "turnip Mesa driver": Isa(
         "IR3_Assembly.txt",
@@ -121,15 +130,21 @@ class Code:
         return self.arithmetic, -self.issued
 
 
+def _matrix_products(isa: Isa, line: str) -> int:
+    found = re.search(isa.matrix, line)
+    return round(math.prod(map(int, found.groups())) * isa.matrix_share) if found else 0
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _count(isa: Isa, line: str) -> Code:
     if not line.strip() or re.match(isa.label, line) or re.match(isa.skipped, line):
         return Code()
     times = _repeats(line)
+    matrix = _matrix_products(isa, line)
     return Code(
         times,
-        times * len(re.findall(isa.product, line)),
-        times * len(re.findall(isa.arithmetic, line)),
+        times * len(re.findall(isa.product, line)) + matrix,
+        times * len(re.findall(isa.arithmetic, line)) + matrix,
     )
 
 

@@ -20,6 +20,7 @@
 #include "core/float_modes.h"
 #include "core/json.h"
 #include "core/try.h"
+#include "device/cooperative.h"
 #include "device/executable.h"
 #include "device/instance.h"
 #include "device/physical.h"
@@ -58,7 +59,15 @@ static const weft_host host = {.log = print_log};
 /* ---- the device ---- */
 
 static weft_status create_device(struct compiler *c) {
-    static const char *const extensions[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const weft_device_info *device = &c->physical.info;
+    const char *extensions[3] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    uint32_t extension_count = 1;
+    if (device->most_subgroup != 0) {
+        extensions[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    }
+    if (device->matrix_shapes[0].m != 0) {
+        extensions[extension_count++] = WEFT_COOPERATIVE_EXTENSION;
+    }
     const float priority = 1.0F;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueFamilyIndex = c->physical.queue_family,
@@ -67,16 +76,17 @@ static weft_status create_device(struct compiler *c) {
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
         .pipelineExecutableInfo = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    VkPhysicalDeviceShaderFloat16Int8Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = &executables,
-        .timelineSemaphore = VK_TRUE,
-        .shaderFloat16 = c->physical.info.has_f16_arithmetic};
+        .shaderFloat16 = device->has_f16_arithmetic};
+    struct weft_cooperative_links cooperative;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &features,
+                                     .pNext =
+                                         weft_cooperative_enable(&cooperative, device, &features),
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = 1,
+                                     .enabledExtensionCount = extension_count,
                                      .ppEnabledExtensionNames = extensions};
     WEFT_TRY(weft_vk_check(&host,
                            c->instance.CreateDevice(c->physical.handle, &info, NULL, &c->vk.handle),
@@ -154,6 +164,7 @@ struct source {
     uint32_t *words;
     size_t size;
     uint32_t bindings, push_bytes, constant_count;
+    uint32_t subgroup; /* invocations that it is made for; 0: any number */
     uint32_t constants[MOST_CONSTANTS];
 };
 
@@ -189,6 +200,7 @@ static weft_status read_source(struct source *source, const struct compiler *c, 
     source->words = (uint32_t *)(void *)bytes;
     source->bindings = (uint32_t)json_integer_value(json_object_get(interface, "bindings"));
     source->push_bytes = (uint32_t)json_integer_value(json_object_get(interface, "push_bytes"));
+    source->subgroup = (uint32_t)json_integer_value(json_object_get(interface, "subgroup"));
     const json_t *constants = json_object_get(interface, "constants");
     source->constant_count = (uint32_t)json_array_size(constants);
     if (source->bindings > MOST_BINDINGS || source->constant_count > MOST_CONSTANTS) {
@@ -247,16 +259,22 @@ static VkResult make_pipeline(const struct compiler *c, struct made *made,
                                             .dataSize = 4 * (size_t)source->constant_count,
                                             .pData = source->constants};
     VkResult result = c->vk.CreateShaderModule(c->vk.handle, &module, NULL, &made->module);
+    struct weft_subgroup_request request;
+    VkPipelineShaderStageCreateInfo stage = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+        .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+        .module = made->module,
+        .pName = "main",
+        .pSpecializationInfo = &constants};
+    if (source->subgroup != 0) {
+        weft_subgroup_size_require(&stage, &request, source->subgroup, &c->physical.info);
+    }
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT |
                  VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
                  VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = made->module,
-                  .pName = "main",
-                  .pSpecializationInfo = &constants},
+        .stage = stage,
         .layout = made->layout};
     return result ? result
                   : c->vk.CreateComputePipelines(c->vk.handle, VK_NULL_HANDLE, 1, &info, NULL,
