@@ -55,6 +55,15 @@ static const struct row rows[] = {
     /* on both sides of where the usual choice changes */
     {NULL, false, 1, 61, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
     {NULL, false, 1, 521, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    /* by the kernel for GPUs: around the ends of its blocks of 64 queries, 32 keys, 16 features and 64 values */
+    {"tiled", false, 1, 1, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", false, 2, 64, 2, 16, 8, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", false, 1, 131, 1, 68, 68, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", false, 1, 100, 2, 8, 8, 0, false, 0.0F, WEFT_VALUES_MASKED},
+    {"tiled", true, 3, 65, 3, 7, 5, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", true, 1, 257, 2, 8, 8, 300, true, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", true, 1, 131, 1, 68, 68, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {"tiled", true, 1, 97, 1, 67, 66, 0, false, 0.0F, WEFT_VALUES_UNIT},
 };
 
 #define WIDTH 6 /* of a head, for random features */

@@ -77,6 +77,7 @@
     X(shared_convolution)     \
     X(activation)             \
     X(hadamard)               \
-    X(shared_spectrum)
+    X(shared_spectrum)        \
+    X(toeplitz_attention_direct)
 
 #endif

@@ -9,13 +9,16 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "graph/variant.h"
 #include "kernels/toeplitz_attention/contract.h"
 #include "kernels/toeplitz_attention/direct.h"
 #include "kernels/toeplitz_attention/outer.h"
+#include "kernels/toeplitz_attention/tiled.h"
 #include "kernels/toeplitz_attention/weights.h"
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
+#include "ops/row.h"
 
 enum { Q = 0, K = 1, V = 2, BIAS = 3, INPUTS = 4 };
 
@@ -174,32 +177,73 @@ static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t
 
 /* ---- by its definition ---- */
 
+static_assert(sizeof(struct weft_toeplitz_attention_direct_args) ==
+                  sizeof(struct weft_toeplitz_attention_tiled_args),
+              "the kernels of a set have one interface");
+static_assert((int)WEFT_TOEPLITZ_ATTENTION_DIRECT_QUERIES ==
+                      (int)WEFT_TOEPLITZ_ATTENTION_TILED_QUERIES &&
+                  (int)WEFT_TOEPLITZ_ATTENTION_DIRECT_COLUMNS ==
+                      (int)WEFT_TOEPLITZ_ATTENTION_TILED_COLUMNS,
+              "their workgroups make the same blocks");
+
+static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    const struct weft_toeplitz_attention_direct_args *words = args;
+    (void)variant, (void)batches;
+    return weft_grid_of_groups(words->push.groups);
+}
+
+/* Compilers for Intel's GPUs spill some, and Qualcomm's hold fewer subgroups at once than without tiles: bench/compilers. */
+static bool has_many_registers(const weft_device_info *info) {
+    enum { QUALCOMM = 0x5143 };
+    return weft_has_registers_for_tiles(info) && info->vendor_id != QUALCOMM;
+}
+
+/* GPUs want tiles in shared memory; processors have caches, and no use for barriers. */
+static const struct weft_variant direct_rows[] = {
+    {.name = "untiled",
+     .shader = &weft_shader_toeplitz_attention_direct,
+     .grid = rows_grid,
+     .cost = {.hardware = 1.5F}},
+    {.name = "tiled",
+     .shader = &weft_shader_toeplitz_attention_tiled,
+     .grid = rows_grid,
+     .needs = {.also = has_many_registers, .also_text = "wants more registers"},
+     .cost = {.software = 4.0F, .processor = 16.0F}},
+};
+
+const struct weft_variant_set weft_toeplitz_attention_direct_variants = {
+    .name = "toeplitz_attention/direct",
+    .rows = direct_rows,
+    .count = sizeof direct_rows / sizeof direct_rows[0],
+};
+
 /** The first `rows` tokens of each sequence. */
 static void lower_rows(const struct lowered *l, uint32_t rows) {
     const uint32_t weights = lower_weights(l, 0, l->n);
     const uint32_t column_blocks = (l->values - 1) / WEFT_TOEPLITZ_ATTENTION_DIRECT_COLUMNS + 1;
     const uint32_t row_blocks = (rows - 1) / WEFT_TOEPLITZ_ATTENTION_DIRECT_QUERIES + 1;
     const uint64_t groups = (uint64_t)l->batch * l->heads * row_blocks * column_blocks;
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(l->lowering, toeplitz_attention_direct, weft_grid_of_groups(groups),
-                   .bind = {.queries = l->q,
-                            .keys = l->k,
-                            .values = l->v,
-                            .weights = weights,
-                            .result = l->result},
-                   .push = {.groups = (uint32_t)groups,
-                            .n = l->n,
-                            .heads = l->heads,
-                            .features = l->features,
-                            .values = l->values,
-                            .column_blocks = column_blocks,
-                            .lags = l->lags,
-                            .zero = l->zero,
-                            .rows = rows,
-                            .epsilon = l->params->epsilon},
-                   .constant = {.causal = l->params->causal,
-                                .vector_features = weft_whole_fours(l->features),
-                                .vector_values = weft_whole_fours(l->values)});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        l->lowering, &weft_toeplitz_attention_direct_variants, l->batch, toeplitz_attention_direct,
+        .bind = {.queries = l->q,
+                 .keys = l->k,
+                 .values = l->v,
+                 .weights = weights,
+                 .result = l->result},
+        .push = {.groups = (uint32_t)groups,
+                 .n = l->n,
+                 .heads = l->heads,
+                 .features = l->features,
+                 .values = l->values,
+                 .column_blocks = column_blocks,
+                 .lags = l->lags,
+                 .zero = l->zero,
+                 .rows = rows,
+                 .epsilon = l->params->epsilon},
+        .constant = {.causal = l->params->causal,
+                     .vector_features = weft_whole_fours(l->features),
+                     .vector_values = weft_whole_fours(l->values)});
     const double queries = (double)l->batch * l->heads * rows;
     const double pairs = queries * (l->params->causal ? 0.5 * rows : (double)l->n);
     dispatch->flops = 2.0 * pairs * ((double)l->features * column_blocks + l->values + 1.0);

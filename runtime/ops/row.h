@@ -55,6 +55,50 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
         .count = sizeof set##_kernels / sizeof set##_kernels[0],                                  \
     };
 
+/** Whether an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some (bench/compilers). */
+bool weft_has_registers_for_tiles(const weft_device_info *info);
+
+#define WEFT_NEEDS_OF_TILES \
+    { .also = weft_has_registers_for_tiles, .also_text = "wants more registers" }
+
+/**
+ * The same with `tiled`, for GPUs: the work of `group` through tiles in shared memory. `hardware_cost`: what `group` costs on
+ * them beside 1, above 2 where it is never as fast.
+ */
+#define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group,     \
+                            groups_of_tiled, groups_of_lanes)                                   \
+    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args) &&   \
+                      sizeof(struct weft_##group##_args) == sizeof(struct weft_##tiled##_args), \
+                  "the kernels of a set have one interface");                                   \
+    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args,  \
+                                         uint32_t batches) {                                    \
+        const struct weft_##group##_args *words = args;                                         \
+        (void)words, (void)batches;                                                             \
+        if (variant->shader == &weft_shader_##tiled) {                                          \
+            return (groups_of_tiled);                                                           \
+        }                                                                                       \
+        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                       \
+    }                                                                                           \
+    static const struct weft_variant set##_kernels[] = {                                        \
+        {.name = "group",                                                                       \
+         .shader = &weft_shader_##group,                                                        \
+         .grid = set##_groups,                                                                  \
+         .cost = {.hardware = (hardware_cost), .processor = 8.0F}},                             \
+        {.name = "tiled",                                                                       \
+         .shader = &weft_shader_##tiled,                                                        \
+         .grid = set##_groups,                                                                  \
+         .needs = WEFT_NEEDS_OF_TILES,                                                          \
+         .cost = {.software = 4.0F, .processor = 16.0F}},                                       \
+        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, 1),                 \
+        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, 1),                 \
+        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, 1),               \
+    };                                                                                          \
+    const struct weft_variant_set weft_##set##_variants = {                                     \
+        .name = (text),                                                                         \
+        .rows = set##_kernels,                                                                  \
+        .count = sizeof set##_kernels / sizeof set##_kernels[0],                                \
+    };
+
 /** Where `group` has a workgroup of 128 for each row, and `lanes` includes row_lanes.glsl. `length`: columns of a row. */
 #define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                                 \
     WEFT_LANES_VARIANTS(set, text, group, lanes, 1, weft_grid_of_groups(words->push.rows), \

@@ -137,7 +137,9 @@ void main()
 
     uint row = lane / FOURS * WEFT_TILE_ROWS;
     uint column = (group % push.column_blocks * FOURS + lane % FOURS) * 4;
-    float denominator = 0.0; // of row `lane`
+    if (lane < FIXED_QUERIES) {
+        denominators[lane] = 0.0; // not in a register: an invocation has none left on Intel's GPUs
+    }
     vec4 total[WEFT_TILE_ROWS];
     for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
         total[i] = vec4(0.0);
@@ -151,7 +153,7 @@ void main()
             for (uint j = 0; j < end; j++) {
                 sum = sum + scores[lane * KEYS + j];
             }
-            denominator = denominator + sum;
+            denominators[lane] = denominators[lane] + sum;
         }
         if (column < push.values) {
             vec4 sum[WEFT_TILE_ROWS];
@@ -174,7 +176,7 @@ void main()
         barrier();
     }
     if (lane < FIXED_QUERIES) {
-        denominators[lane] = weft_guarded(denominator, push.epsilon);
+        denominators[lane] = weft_guarded(denominators[lane], push.epsilon);
     }
     barrier();
     for (uint i = 0; i < WEFT_TILE_ROWS && row + i < count; i++) {

@@ -80,6 +80,14 @@ static weft_status build_linear_attention(weft_tensor *y, weft_graph *graph, con
         y, graph, x[0], x[1], x[2], weft_linear_attention_params(.heads = 2, .causal = round == 1));
 }
 
+/* The weights are exp of x[3], which has more lags than there are; so short that the definition is what reproducible mode takes. */
+static weft_status build_toeplitz_attention(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                            uint32_t round) {
+    return weft_graph_toeplitz_attention(
+        y, graph, x[0], x[1], x[2], x[3],
+        weft_toeplitz_attention_params(.heads = 2, .causal = round == 1));
+}
+
 /* beta is x[3] */
 static weft_status build_fast_weight(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                      uint32_t round) {
@@ -284,6 +292,24 @@ static const struct work works[] = {
      {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}},
      3,
      build_linear_attention},
+    /* More features and values than a tile for GPUs, in whole fours. */
+    {"linear_attention/apply",
+     {{3, {1, 131, 136}}, {3, {1, 131, 136}}, {3, {1, 131, 144}}},
+     3,
+     build_linear_attention},
+    /* In blocks of 64 queries and 32 keys; features in tiles of 16 and sums of 64. */
+    {"toeplitz_attention/direct",
+     {{3, {1, 197, 160}}, {3, {1, 197, 160}}, {3, {1, 197, 136}}, {2, {401, 2}}},
+     4,
+     build_toeplitz_attention},
+    {"toeplitz_attention/direct",
+     {{3, {2, 67, 134}}, {3, {2, 67, 134}}, {3, {2, 67, 138}}, {2, {133, 2}}},
+     4,
+     build_toeplitz_attention},
+    {"toeplitz_attention/direct",
+     {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}, {2, {1, 2}}},
+     4,
+     build_toeplitz_attention},
     {"fast_weight/normalize",
      {{3, {1, 131, 134}}, {3, {1, 131, 134}}, {3, {1, 131, 138}}, {3, {1, 131, 2}}},
      4,
@@ -314,6 +340,10 @@ static const struct work works[] = {
      build_fast_weight},
     {"fast_weight/update",
      {{3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/update",
+     {{3, {1, 133, 136}}, {3, {1, 133, 136}}, {3, {1, 133, 144}}, {3, {1, 133, 2}}},
      4,
      build_fast_weight},
     {"structured_projection/circulant", {{3, {1, 53, 100}}, {3, {2, 2, 100}}}, 2, build_circulant},
