@@ -81,6 +81,7 @@ struct weft_device {
     atomic_bool lost;
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkPhysicalDeviceLimits limits;
+    uint64_t max_allocation;      /* bytes of one VkDeviceMemory */
     uint32_t submission_limit_ms; /* 0: unlimited */
     _Atomic double
         flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */

@@ -233,6 +233,12 @@ static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
     }
     if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
         answer.result == VK_ERROR_TOO_MANY_OBJECTS) {
+        if (size > device->max_allocation && device->max_allocation != 0) {
+            return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                             "%s: %" PRIu64
+                             " bytes asked, the driver promises no more than %" PRIu64 " at once",
+                             answer.call, size, device->max_allocation);
+        }
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
                          "%s: the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use",
                          answer.call, size, (uint64_t)device->stats.bytes_in_use);

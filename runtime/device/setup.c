@@ -38,6 +38,12 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->float_modes = physical->float_modes;
     device->robustness = physical->robustness;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
+    VkPhysicalDeviceMaintenance3Properties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                        .pNext = &sizes};
+    device->instance.GetPhysicalDeviceProperties2(device->physical, &more);
+    device->max_allocation = sizes.maxMemoryAllocationSize;
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);
     device->limits = properties.limits;

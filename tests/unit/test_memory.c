@@ -192,3 +192,20 @@ TEST(test_driver_runs_out, device) {
     weft_memory_free(device, &third);
     assert_int_equal(driver.live, 0);
 }
+
+TEST(test_more_than_one_allocation_can_have, device) {
+    void *state = NULL;
+    assert_int_equal(weft_test_host_set_up(&state), 0);
+    struct weft_test_host *host = state;
+    struct weft_allocation *allocation = NULL;
+    const VkMemoryRequirements needs = {
+        .size = 300 * MIB, .alignment = 256, .memoryTypeBits = all_types};
+    driver.capacity = 256 * MIB;
+    device->max_allocation = 200 * MIB;
+    device->host = host->host;
+    WEFT_EXPECT_REFUSED(host, WEFT_OUT_OF_DEVICE_MEMORY,
+                        weft_memory_allocate(&allocation, device, &needs, WEFT_MEMORY_DEVICE),
+                        "314572800 bytes", "209715200 at once");
+    device->host = (weft_host){0};
+    assert_int_equal(weft_test_host_tear_down(&state), 0);
+}
