@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PATIENCE 20 /* so many times the limit, by the clock: for what waits for ever */
+
 struct running {
     pid_t process; /* 0: none */
     uint32_t index;
@@ -21,6 +23,7 @@ static bool start(struct running *running, uint32_t index, uint32_t seconds,
         const struct rlimit time = {seconds, seconds + 1}, none = {0, 0};
         setrlimit(RLIMIT_CPU, &time);
         setrlimit(RLIMIT_CORE, &none);
+        alarm(PATIENCE * seconds);
         const bool is_well = work(user, index);
         fflush(NULL);
         _exit(is_well ? EXIT_SUCCESS
@@ -34,9 +37,9 @@ static enum weft_ending ending_of(int status) {
     if (WIFEXITED(status)) {
         return WEXITSTATUS(status) == EXIT_SUCCESS ? WEFT_ENDED_WELL : WEFT_ENDED_BADLY;
     }
-    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)
-               ? WEFT_ENDED_LATE
-               : WEFT_ENDED_CRASHED;
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return signal == SIGXCPU || signal == SIGKILL || signal == SIGALRM ? WEFT_ENDED_LATE
+                                                                       : WEFT_ENDED_CRASHED;
 }
 
 /* Waits for the first of those that run, and returns its place; at_once where none does. */
