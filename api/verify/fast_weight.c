@@ -29,13 +29,30 @@ static const struct row rows[] = {
     {1, 1, 1, 16, 16, WEFT_VALUES_UNIT, true},    {3, 37, 5, 6, 6, WEFT_VALUES_UNIT, false},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u",
-             weft_values_name(row->kind), row->ones ? "-replace" : "", row->n,
-             row->heads * row->width, row->heads * row->values, row->heads, row->batch);
+/* By the kernels for GPUs, in tiles of 64 tokens, 64 features and 64 values, and 8 terms at a time. */
+static const struct row tiled_rows[] = {
+    {1, 1, 1, 1, 1, WEFT_VALUES_UNIT, false},      {2, 65, 2, 8, 8, WEFT_VALUES_UNIT, false},
+    {1, 97, 3, 7, 5, WEFT_VALUES_UNIT, false},     {1, 131, 1, 64, 64, WEFT_VALUES_UNIT, false},
+    {1, 150, 1, 132, 68, WEFT_VALUES_UNIT, false}, {1, 193, 2, 8, 8, WEFT_VALUES_MIXED, false},
+    {1, 70, 1, 5, 131, WEFT_VALUES_UNIT, false},   {1, 131, 1, 33, 17, WEFT_VALUES_UNIT, true},
+};
+
+#define ROWS WEFT_COUNT(rows)
+
+static const struct row *row_at(uint32_t index) {
+    return index < ROWS ? &rows[index] : &tiled_rows[index - ROWS];
 }
 
-static void build(weft_case *c, const struct row *row) {
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = row_at(index);
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u",
+             index < ROWS ? "" : "tiled/", weft_values_name(row->kind), row->ones ? "-replace" : "",
+             row->n, row->heads * row->width, row->heads * row->values, row->heads, row->batch);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = row_at(index);
+    c->implementation = index < ROWS ? NULL : "tiled";
     weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_shape values = weft_shape_of(row->batch, row->n, row->heads * row->values);
     weft_array q = weft_case_input(c, "q", shape, row->kind);
@@ -50,4 +67,5 @@ static void build(weft_case *c, const struct row *row) {
         weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
 }
 
-WEFT_CASE_TABLE(fast_weight, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_FAMILY(fast_weight, ROWS + WEFT_COUNT(tiled_rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,
+                 build);

@@ -60,10 +60,32 @@ static const struct row rows[] = {
     {1, 33, 2500, 1, 4, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
-             row->keys == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+/* By the kernels for GPUs, in tiles of 64 tokens, 64 features and 64 values, and 8 terms at a time. */
+static const struct row tiled_rows[] = {
+    {1, 1, 0, 1, 1, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 65, 0, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 3, 7, 5, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 131, 0, 1, 64, 64, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 150, 0, 1, 132, 68, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 150, 0, 1, 67, 131, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 100, 0, 2, 8, 8, 0.0F, 1e12F, WEFT_VALUES_MIXED},
+    {1, 1, 1, 1, 1, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {3, 37, 97, 3, 7, 5, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 65, 513, 1, 68, 68, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 31, 70, 1, 130, 7, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+};
+
+#define ROWS WEFT_COUNT(rows)
+
+static const struct row *row_at(uint32_t index) {
+    return index < ROWS ? &rows[index] : &tiled_rows[index - ROWS];
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = row_at(index);
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
+             index < ROWS ? "" : "tiled/", row->keys == 0 ? "causal" : "full",
+             weft_values_name(row->kind), row->epsilon > 0.0F ? "-guarded" : "", row->n,
              WEFT_CASE_PART(row->keys != 0, ",k=%u", row->keys), row->features, row->values,
              row->heads, row->batch);
 }
@@ -74,7 +96,9 @@ static weft_array features(weft_case *c, const char *name, uint32_t tokens, cons
     return row->shift != 0.0F ? weft_case_affine(c, x, 1.0F, row->shift) : x;
 }
 
-static void build(weft_case *c, const struct row *row) {
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = row_at(index);
+    c->implementation = index < ROWS ? NULL : "tiled";
     uint32_t keys = row->keys != 0 ? row->keys : row->n;
     weft_array phi = features(c, "q", row->n, row);
     weft_array psi = features(c, "k", keys, row);
@@ -87,4 +111,5 @@ static void build(weft_case *c, const struct row *row) {
                                                       .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_TABLE(linear_attention, rows, WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_FAMILY(linear_attention, ROWS + WEFT_COUNT(tiled_rows), WEFT_TOLERANCE_LINEAR, name_case,
+                 build);

@@ -17,11 +17,13 @@
 #include "kernels/fast_weight/scan_lanes.h"
 #include "kernels/fast_weight/solve.h"
 #include "kernels/fast_weight/solve_lanes.h"
+#include "kernels/fast_weight/solve_tiled.h"
 #include "kernels/fast_weight/step.h"
 #include "kernels/fast_weight/step_state.h"
 #include "kernels/fast_weight/step_sums.h"
 #include "kernels/fast_weight/update.h"
 #include "kernels/fast_weight/update_lanes.h"
+#include "kernels/fast_weight/update_tiled.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
@@ -78,15 +80,19 @@ WEFT_LANES_VARIANTS(fast_weight_normalize, "fast_weight/normalize", fast_weight_
                     fast_weight_normalize_lanes, 1, weft_grid_of_items(words->push.rows),
                     weft_grid_of_groups((words->push.rows - 1) / variant->tiles[0] + 1))
 
-WEFT_LANES_VARIANTS(fast_weight_solve, "fast_weight/solve", fast_weight_solve,
-                    fast_weight_solve_lanes, 1, weft_grid_of_groups(batches),
+WEFT_TILED_VARIANTS(fast_weight_solve, "fast_weight/solve", fast_weight_solve,
+                    fast_weight_solve_tiled, fast_weight_solve_lanes, 4.0F,
+                    weft_grid_of_groups(batches), weft_grid_of_groups(batches),
                     weft_grid_of_groups(batches))
 
 WEFT_LANES_VARIANTS(fast_weight_scan, "fast_weight/scan", fast_weight_scan, fast_weight_scan_lanes,
                     1, weft_grid_of_groups(batches), weft_grid_of_groups(batches))
 
-WEFT_LANES_VARIANTS(fast_weight_update, "fast_weight/update", fast_weight_update,
-                    fast_weight_update_lanes, 1, weft_grid_of_items(words->push.count),
+WEFT_TILED_VARIANTS(fast_weight_update, "fast_weight/update", fast_weight_update,
+                    fast_weight_update_tiled, fast_weight_update_lanes, 1.0F,
+                    weft_grid_of_items(words->push.count),
+                    weft_grid_of_groups((uint64_t)batches *weft_chunk_count(words->push.values,
+                                                                            WEFT_CHUNK)),
                     weft_grid_of_groups(batches))
 
 /* ---- dispatches ---- */

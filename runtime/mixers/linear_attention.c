@@ -5,9 +5,11 @@
 #include "core/try.h"
 #include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
+#include "kernels/linear_attention/apply_tiled.h"
 #include "kernels/linear_attention/scan.h"
 #include "kernels/linear_attention/state.h"
 #include "kernels/linear_attention/state_lanes.h"
+#include "kernels/linear_attention/state_tiled.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
@@ -19,12 +21,16 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
     return (n - 1) / chunk + 1;
 }
 
-/* A workgroup of the latter has some features of a chunk, or the sums of all of them. */
-WEFT_LANES_VARIANTS(linear_attention_state, "linear_attention/state", linear_attention_state,
-                    linear_attention_state_lanes, 1, weft_grid_of_items(words->push.count),
-                    weft_grid_of_groups((uint64_t)batches *(
-                        (words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS +
-                        1 + words->constant.ones)))
+/* A workgroup has tiles of several chunks, 64 × 64 elements of one, or some features of a chunk or the sums of all of them. */
+WEFT_TILED_VARIANTS(
+    linear_attention_state, "linear_attention/state", linear_attention_state,
+    linear_attention_state_tiled, linear_attention_state_lanes, 1.0F,
+    weft_grid_of_items(words->push.count),
+    weft_grid_of_groups((uint64_t)batches *weft_chunk_count(words->push.features, WEFT_CHUNK) *
+                        weft_chunk_count(words->push.values, WEFT_CHUNK)),
+    weft_grid_of_groups((uint64_t)batches *((words->push.features - 1) /
+                                                WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS +
+                                            1 + words->constant.ones)))
 
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states) {
@@ -70,9 +76,10 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
-WEFT_LANES_VARIANTS(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
-                    linear_attention_apply_lanes, 1, weft_grid_of_groups(words->push.groups),
-                    weft_grid_of_groups(batches))
+WEFT_TILED_VARIANTS(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
+                    linear_attention_apply_tiled, linear_attention_apply_lanes, 4.0F,
+                    weft_grid_of_groups(words->push.groups),
+                    weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches))
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {
