@@ -32,7 +32,9 @@ static const struct row {
 
 #define ROW_COUNT WEFT_COUNT(rows)
 
-static const char *const kernels[] = {"direct", "tiled", "tiled-128", "tiled-32"};
+static const char *const kernels[] = {
+    "direct",       "tiled",     "tiled-128",     "tiled-32",
+    "tiled-32x128", "tiled-sum", "tiled-128-sum", "tiled-128x128-sum"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];

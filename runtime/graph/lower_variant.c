@@ -46,17 +46,23 @@ static void identify(struct weft_choice *choice, const struct job *job) {
     weft_sha256_add(&choice->identity, words, interface->constant_count * sizeof *words);
 }
 
-static void fill_candidates(struct weft_choice *choice, const struct weft_variant_set *set,
-                            const struct weft_chooser *chooser) {
-    choice->count = set->count;
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct weft_variant *row = &set->rows[i];
-        const bool named = chooser->forced && strcmp(chooser->forced, row->name) == 0;
+static const char *why_left_out(const struct weft_variant *row, const void *args,
+                                const struct weft_chooser *chooser) {
+    const bool named = chooser->forced && strcmp(chooser->forced, row->name) == 0;
+    const char *missing = weft_variant_missing(row, chooser->device, named);
+    return missing || named || !row->suits || row->suits(row, args) ? missing : "for other shapes";
+}
+
+static void fill_candidates(struct weft_choice *choice, const struct job *job) {
+    const struct weft_chooser *chooser = job->lowering->chooser;
+    choice->count = job->set->count;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct weft_variant *row = &job->set->rows[i];
         choice->candidates[i] =
             (struct weft_candidate){.name = row->name,
                                     .bits = row->bits,
                                     .cost = weft_cost_on(&row->cost, chooser->device),
-                                    .left_out = weft_variant_missing(row, chooser->device, named)};
+                                    .left_out = why_left_out(row, job->args, chooser)};
     }
 }
 
@@ -91,7 +97,7 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
     weft_choice_begin(&choice, work, lowering->device);
     weft_sha256_add(&choice.identity, set->name, strlen(set->name) + 1);
     identify(&choice, &job);
-    fill_candidates(&choice, set, lowering->chooser);
+    fill_candidates(&choice, &job);
     uint32_t chosen = 0;
     weft_lower_fail(lowering, weft_choose(&chosen, &choice, lowering->chooser));
     if (lowering->status == WEFT_OK && chosen == choice.count) {

@@ -27,7 +27,12 @@ struct weft_variant {
     weft_matrix_shape matrix; /* of its cooperative matrices of f16, added up in f32; 0s: none */
     struct weft_needs needs;
     struct weft_cost cost;
-    /** Its workgroups for these arguments (words of the shader's struct), so many times over. */
+    /**
+     * Whether it is expected to be fast for these arguments (words of the shader's struct), whatever the device; null: for
+     * all. It can do the others, too: who names the row gets it.
+     */
+    bool (*suits)(const struct weft_variant *variant, const void *args);
+    /** Its workgroups for these arguments, so many times over. */
     struct weft_grid (*grid)(const struct weft_variant *variant, const void *args,
                              uint32_t batches);
 };

@@ -53,34 +53,64 @@ static struct weft_grid packed_grid(const struct weft_variant *variant, const vo
     return grid_of(args, WEFT_MATMUL_PACKED_ROWS, WEFT_MATMUL_PACKED_COLUMNS, batches);
 }
 
+enum vendor { INTEL = 0x8086, QUALCOMM = 0x5143 };
+
 /* Compilers for Intel's and Qualcomm's GPUs spill what AMD's and NVIDIA's keep: bench/compilers. */
 static bool has_many_registers(const weft_device_info *info) {
-    enum { INTEL = 0x8086, QUALCOMM = 0x5143 };
     return info->vendor_id != INTEL && info->vendor_id != QUALCOMM;
 }
+
+static bool has_more_than_intel(const weft_device_info *info) {
+    return info->vendor_id != INTEL;
+}
+
+/* What is loaded one by one takes registers for its addresses. */
+static bool is_in_fours(const struct weft_variant *variant, const void *args) {
+    const struct weft_matmul_tiled_args *a = args;
+    (void)variant;
+    return a->constant.vector_a && a->constant.vector_b && a->constant.vector_c;
+}
+
+#define TILED                                                \
+    .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, \
+    .cost = {.software = 3.0F, .processor = 4.0F}
+#define WANTS_REGISTERS(predicate) \
+    .needs = {.also = (predicate), .also_text = "wants more registers"}
 
 /*
  * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations (3 times as fast on
  * lavapipe), and spill on GPUs; GPUs want tiles in shared memory; and the processor device lanes along columns (4 times as fast as tiles).
  */
 static const struct weft_variant product_rows[] = {
-    {.name = "tiled",
-     .shader = &weft_shader_matmul_tiled,
-     .grid = tiled_grid,
-     .cost = {.software = 3.0F, .processor = 4.0F}},
+    {.name = "tiled", TILED, WANTS_REGISTERS(has_more_than_intel)},
     /* 64 sums an invocation: the fewest instructions, the most registers, for large products. */
     {.name = "tiled-128",
-     .shader = &weft_shader_matmul_tiled,
+     TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128},
-     .grid = tiled_grid,
-     .needs = {.also = has_many_registers, .also_text = "wants more registers"},
-     .cost = {.software = 3.0F, .processor = 4.0F}},
+     WANTS_REGISTERS(has_many_registers)},
     /* 16 sums: twice the workgroups, for products with few rows. */
-    {.name = "tiled-32",
-     .shader = &weft_shader_matmul_tiled,
-     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32},
-     .grid = tiled_grid,
-     .cost = {.software = 3.0F, .processor = 4.0F}},
+    {.name = "tiled-32", TILED, .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32}},
+    /* As many sums as "tiled", and fewer registers for addresses: on Intel's GPUs none is spilled. */
+    {.name = "tiled-32x128",
+     TILED,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32, [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128},
+     .needs = {.vendor_id = INTEL},
+     .suits = is_in_fours},
+    /* One sum an element: twice as many elements in as many registers, for fast mode, which may add in any order. */
+    {.name = "tiled-sum", TILED, .tiles = {[WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1}, .bits = 1},
+    {.name = "tiled-128-sum",
+     TILED,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128, [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
+     .bits = 1,
+     WANTS_REGISTERS(has_many_registers)},
+    {.name = "tiled-128x128-sum",
+     TILED,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 128,
+               [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128,
+               [WEFT_MATMUL_TILED_AT_TILE_DEPTH] = 8,
+               [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
+     .bits = 1,
+     WANTS_REGISTERS(has_many_registers)},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,

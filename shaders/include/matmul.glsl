@@ -88,15 +88,21 @@ float weft_a(uint index)
     return a[index];
 }
 
-// Elements index … index + 3; index is a multiple of four.
-vec4 weft_a_four(uint index)
+// Elements 4 four … 4 four + 3.
+vec4 weft_a_four_at(uint four)
 {
 #ifdef WEFT_MATH_FAST
     if (HALF_A != 0) {
-        return weft_halves(a_half4[index / 4]);
+        return weft_halves(a_half4[four]);
     }
 #endif
-    return a4[index / 4];
+    return a4[four];
+}
+
+// Elements index … index + 3; index is a multiple of four.
+vec4 weft_a_four(uint index)
+{
+    return weft_a_four_at(index / 4);
 }
 
 float weft_b(uint index)
@@ -109,14 +115,19 @@ float weft_b(uint index)
     return b[index];
 }
 
-vec4 weft_b_four(uint index)
+vec4 weft_b_four_at(uint four)
 {
 #ifdef WEFT_MATH_FAST
     if (HALF_B != 0) {
-        return weft_halves(b_half4[index / 4]);
+        return weft_halves(b_half4[four]);
     }
 #endif
-    return b4[index / 4];
+    return b4[four];
+}
+
+vec4 weft_b_four(uint index)
+{
+    return weft_b_four_at(index / 4);
 }
 
 uint weft_batch_offset(uint outer_stride, uint inner_stride)

@@ -10,6 +10,7 @@
 // What an invocation loads of a tile it loads at once and without a question, so that one wait is for all of it. Rows and
 // columns outside the matrices are the last ones again, and what they give is not stored. Only the last tile asks where
 // k ends, and has zeros behind: their product is a zero, which changes no sum, as a sum that began as +0 is never -0.
+// Tiles of a chunk are a loop of their own, so that what happens once in a chunk costs the innermost loop nothing.
 
 #include "matmul.glsl"
 
@@ -17,6 +18,8 @@ layout(constant_id = 16) const uint TILE_ROWS = 64;    // a multiple of 32
 layout(constant_id = 17) const uint TILE_COLUMNS = 64; // a multiple of 64
 layout(constant_id = 18) const uint TILE_DEPTH = 16;   // a multiple of 4 that divides WEFT_CHUNK; with each of the others it
                                                        // makes a multiple of 512, four for each invocation
+layout(constant_id = 19) const uint TILE_SUMS = 2;     // of an element in registers: 2 are a chunk's and the total; 1 is a sum
+                                                       // of all of k, in half the registers and with bits of its own
 
 const uint ROWS = TILE_ROWS / 8;
 const uint FOURS = TILE_COLUMNS / 64;
@@ -32,101 +35,129 @@ const uint STEP_OF_B = INVOCATIONS * 4 / TILE_COLUMNS;
 
 layout(local_size_x = 16, local_size_y = 8) in;
 
-shared vec4 tile_a[TILE_DEPTH][TILE_ROWS / 4 + 1]; // the padding spreads the transposed stores over the banks
-shared vec4 tile_b[TILE_DEPTH][TILE_COLUMNS / 4];
+// From one step of k to the next in the tile of a. The padding spreads the transposed stores over the banks.
+const uint PITCH_OF_A = TILE_ROWS / 4 + 1;
 
-// The first of what an invocation loads: where it lies in a tile, and in memory for k = 0.
-uint row_of_a, part_of_a, row_of_b, part_of_b;
+shared vec4 tile_a[TILE_DEPTH * PITCH_OF_A];
+shared vec4 tile_b[TILE_DEPTH * TILE_COLUMNS / 4];
+
+// Of what an invocation loads, the first: its step of k in a tile, and where it lies there. Rows of a are side by side, so
+// that one of its fours is a component of four vectors.
+uint step_of_a, step_of_b;
+uint place_of_a, part_of_a, place_of_b;
+
+// Where it lies in memory, of the next tile; in fours where elements are loaded so. The three columns after b's first are
+// as far away as they are, and not further than the last column.
 uint at_a[FOURS_OF_A];
-uvec4 at_b;
+uint at_b, room_of_b;
+
+uint memory_of_a(uint index)
+{
+    return VECTOR_A != 0 ? index / 4 : index;
+}
+
+uint memory_of_b(uint index)
+{
+    return VECTOR_B != 0 ? index / 4 : index;
+}
 
 void find_places()
 {
     uint lane = gl_LocalInvocationIndex;
-    row_of_a = lane / (TILE_DEPTH / 4);
-    part_of_a = lane % (TILE_DEPTH / 4);
-    row_of_b = lane / (TILE_COLUMNS / 4);
-    part_of_b = lane % (TILE_COLUMNS / 4);
-    uint base = weft_batch_offset(push.a_outer, push.a_inner) + 4 * part_of_a * push.a_column;
+    uint row_of_a = lane / (TILE_DEPTH / 4);
+    uint column_of_b = lane % (TILE_COLUMNS / 4);
+    step_of_a = 4 * (lane % (TILE_DEPTH / 4));
+    step_of_b = lane / (TILE_COLUMNS / 4);
+    place_of_a = step_of_a * PITCH_OF_A + row_of_a / 4;
+    part_of_a = row_of_a % 4;
+    place_of_b = lane; // steps are as long as there are fours in a row
+    uint base = weft_batch_offset(push.a_outer, push.a_inner) + step_of_a * push.a_column;
     for (uint i = 0; i < FOURS_OF_A; i++) {
         uint row = gl_WorkGroupID.y * TILE_ROWS + row_of_a + i * STEP_OF_A;
-        at_a[i] = base + min(row, push.m - 1) * push.a_row;
+        at_a[i] = memory_of_a(base + min(row, push.m - 1) * push.a_row);
     }
-    uint column = gl_WorkGroupID.x * TILE_COLUMNS + 4 * part_of_b;
-    uvec4 columns = min(uvec4(column, column + 1, column + 2, column + 3), uvec4(push.n - 1));
-    if (VECTOR_B != 0) {
-        columns.x = min(column, push.n - 4);
+    uint column = min(gl_WorkGroupID.x * TILE_COLUMNS + 4 * column_of_b, push.n - (VECTOR_B != 0 ? 4 : 1));
+    at_b = memory_of_b(weft_batch_offset(push.b_outer, push.b_inner) + step_of_b * push.b_row + column * push.b_column);
+    room_of_b = (push.n - 1 - column) * push.b_column;
+}
+
+void advance()
+{
+    for (uint i = 0; i < FOURS_OF_A; i++) {
+        at_a[i] += VECTOR_A != 0 ? TILE_DEPTH / 4 : TILE_DEPTH * push.a_column;
     }
-    at_b = weft_batch_offset(push.b_outer, push.b_inner) + row_of_b * push.b_row + columns * push.b_column;
+    at_b += memory_of_b(TILE_DEPTH * push.b_row);
 }
 
 vec4 load_a(uint at)
 {
     if (VECTOR_A != 0) {
-        return weft_a_four(at);
+        return weft_a_four_at(at);
     }
-    return vec4(weft_a(at), weft_a(at + push.a_column), weft_a(at + 2 * push.a_column),
-                weft_a(at + 3 * push.a_column));
+    return vec4(weft_a(at), weft_a(at + push.a_column), weft_a(at + 2 * push.a_column), weft_a(at + 3 * push.a_column));
 }
 
-vec4 load_b(uvec4 at)
+vec4 load_b(uint i)
 {
+    uint at = at_b + memory_of_b(i * STEP_OF_B * push.b_row);
     if (VECTOR_B != 0) {
-        return weft_b_four(at.x);
+        return weft_b_four_at(at);
     }
-    return vec4(weft_b(at.x), weft_b(at.y), weft_b(at.z), weft_b(at.w));
+    return vec4(weft_b(at), weft_b(at + min(push.b_column, room_of_b)), weft_b(at + min(2 * push.b_column, room_of_b)),
+                weft_b(at + min(3 * push.b_column, room_of_b)));
 }
 
-// Of the last tile: zeros from push.k on.
-vec4 load_end_of_a(uint at, uint k)
+void store_a(uint i, vec4 x)
 {
-    vec4 x = vec4(0.0);
-    if (VECTOR_A != 0) {
-        if (k < push.k) {
-            x = weft_a_four(at);
-        }
-        return x;
+    [[unroll]] for (uint j = 0; j < 4; j++) {
+        tile_a[place_of_a + j * PITCH_OF_A + i * STEP_OF_A / 4][part_of_a] = x[j];
     }
-    for (uint j = 0; j < 4; j++) {
-        if (k + j < push.k) {
-            x[j] = weft_a(at + j * push.a_column);
-        }
-    }
-    return x;
 }
 
-void load_tiles(uint k)
+void store_b(uint i, vec4 y)
 {
-    vec4 a_fours[FOURS_OF_A];
-    vec4 b_fours[FOURS_OF_B];
-    uint a_step = k * push.a_column;
-    uint b_step = k * push.b_row;
-    if (k + TILE_DEPTH <= push.k) {
-        [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
-            a_fours[i] = load_a(at_a[i] + a_step);
-        }
-        [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
-            b_fours[i] = load_b(at_b + (b_step + i * STEP_OF_B * push.b_row));
-        }
-    } else {
-        for (uint i = 0; i < FOURS_OF_A; i++) {
-            a_fours[i] = load_end_of_a(at_a[i] + a_step, k + 4 * part_of_a);
-        }
-        for (uint i = 0; i < FOURS_OF_B; i++) {
-            b_fours[i] = vec4(0.0);
-            if (k + row_of_b + i * STEP_OF_B < push.k) {
-                b_fours[i] = load_b(at_b + (b_step + i * STEP_OF_B * push.b_row));
-            }
-        }
-    }
+    tile_b[place_of_b + i * INVOCATIONS] = y;
+}
+
+// A tile that lies within k.
+void load_whole()
+{
+    vec4 x[FOURS_OF_A];
+    vec4 y[FOURS_OF_B];
     [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
-        uint row = row_of_a + i * STEP_OF_A;
-        [[unroll]] for (uint j = 0; j < 4; j++) {
-            tile_a[4 * part_of_a + j][row / 4][row % 4] = a_fours[i][j];
-        }
+        x[i] = load_a(at_a[i]);
     }
     [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
-        tile_b[row_of_b + i * STEP_OF_B][part_of_b] = b_fours[i];
+        y[i] = load_b(i);
+    }
+    [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
+        store_a(i, x[i]);
+    }
+    [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
+        store_b(i, y[i]);
+    }
+}
+
+// The last tile, of which `steps` lie within k; the others are zeros.
+void load_end(uint steps)
+{
+    for (uint i = 0; i < FOURS_OF_A; i++) {
+        vec4 x = vec4(0.0);
+        if (VECTOR_A != 0) {
+            if (step_of_a < steps) {
+                x = weft_a_four_at(at_a[i]);
+            }
+        } else {
+            for (uint j = 0; j < 4; j++) {
+                if (step_of_a + j < steps) {
+                    x[j] = weft_a(at_a[i] + j * push.a_column);
+                }
+            }
+        }
+        store_a(i, x);
+    }
+    for (uint i = 0; i < FOURS_OF_B; i++) {
+        store_b(i, step_of_b + i * STEP_OF_B < steps ? load_b(i) : vec4(0.0));
     }
 }
 
@@ -139,35 +170,43 @@ void main()
         sum[i] = vec4(0.0);
     }
     find_places();
-    for (uint k = 0; k < push.k; k += TILE_DEPTH) {
-        load_tiles(k);
-        barrier();
-        [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
-            vec4 x[ROWS / 4];
-            [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
-                x[i] = tile_a[t][gl_LocalInvocationID.y * (ROWS / 4) + i];
+    for (uint chunk = 0; chunk < push.k; chunk += WEFT_CHUNK) {
+        uint end = min(chunk + WEFT_CHUNK, push.k);
+        for (uint k = chunk; k < end; k += TILE_DEPTH) {
+            if (k + TILE_DEPTH <= push.k) {
+                load_whole();
+            } else {
+                load_end(push.k - k);
             }
-            [[unroll]] for (uint f = 0; f < FOURS; f++) {
-                vec4 y = tile_b[t][gl_LocalInvocationID.x + 16 * f];
-                [[unroll]] for (uint i = 0; i < ROWS; i++) {
-                    sum[ROWS * f + i] = weft_multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);
+            advance();
+            barrier();
+            [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
+                vec4 x[ROWS / 4];
+                [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
+                    x[i] = tile_a[t * PITCH_OF_A + gl_LocalInvocationID.y * (ROWS / 4) + i];
+                }
+                [[unroll]] for (uint f = 0; f < FOURS; f++) {
+                    vec4 y = tile_b[t * (TILE_COLUMNS / 4) + gl_LocalInvocationID.x + 16 * f];
+                    [[unroll]] for (uint i = 0; i < ROWS; i++) {
+                        sum[ROWS * f + i] = weft_multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);
+                    }
                 }
             }
+            barrier();
         }
-        if ((k + TILE_DEPTH) % WEFT_CHUNK == 0 || k + TILE_DEPTH >= push.k) {
+        if (TILE_SUMS == 2) {
             for (uint i = 0; i < ROWS * FOURS; i++) {
                 total[i] = total[i] + sum[i];
                 sum[i] = vec4(0.0);
             }
         }
-        barrier();
     }
     uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
     for (uint i = 0; i < ROWS; i++) {
         for (uint f = 0; f < FOURS; f++) {
             weft_store_four(c_base, gl_WorkGroupID.y * TILE_ROWS + gl_LocalInvocationID.y * ROWS + i,
                             gl_WorkGroupID.x * TILE_COLUMNS + (gl_LocalInvocationID.x + 16 * f) * 4,
-                            total[ROWS * f + i]);
+                            TILE_SUMS == 2 ? total[ROWS * f + i] : sum[ROWS * f + i]);
         }
     }
 }
