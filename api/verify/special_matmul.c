@@ -34,7 +34,8 @@ static const struct row {
 
 static const char *const kernels[] = {
     "direct",       "tiled",     "tiled-128",     "tiled-32",
-    "tiled-32x128", "tiled-sum", "tiled-128-sum", "tiled-128x128-sum"};
+    "tiled-32x128", "tiled-sum", "tiled-128-sum", "tiled-128x128-sum",
+    "skinny-1",     "skinny-2",  "skinny-4",      "skinny-8"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];

@@ -12,6 +12,7 @@
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
 #include "kernels/matmul/panels.h"
+#include "kernels/matmul/skinny.h"
 #include "kernels/matmul/tiled.h"
 
 struct weft_matmul_node {
@@ -26,7 +27,8 @@ static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmu
                   sizeof(struct weft_matmul_cooperative_args) ==
                       sizeof(struct weft_matmul_tiled_args) &&
                   sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args),
+                  sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args) &&
+                  sizeof(struct weft_matmul_skinny_args) == sizeof(struct weft_matmul_tiled_args),
               "the kernels of products have one interface");
 static_assert(WEFT_PANEL_COLUMNS == WEFT_MATMUL_PANELS_COLUMNS, "as in the shader");
 
@@ -53,6 +55,19 @@ static struct weft_grid packed_grid(const struct weft_variant *variant, const vo
     return grid_of(args, WEFT_MATMUL_PACKED_ROWS, WEFT_MATMUL_PACKED_COLUMNS, batches);
 }
 
+static struct weft_grid skinny_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_SKINNY_AT_TILE_ROWS),
+                   WEFT_MATMUL_SKINNY_COLUMNS, batches);
+}
+
+/* Its rows hold those of the product, and half of them would not. */
+static bool is_skinny(const struct weft_variant *variant, const void *args) {
+    const struct weft_matmul_tiled_args *a = args;
+    const uint32_t rows = weft_variant_tile(variant, WEFT_MATMUL_SKINNY_AT_TILE_ROWS);
+    return a->push.m <= rows && 2 * a->push.m > rows;
+}
+
 enum vendor { INTEL = 0x8086, QUALCOMM = 0x5143 };
 
 /* Compilers for Intel's and Qualcomm's GPUs spill what AMD's and NVIDIA's keep: bench/compilers. */
@@ -74,6 +89,10 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
 #define TILED                                                \
     .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, \
     .cost = {.software = 3.0F, .processor = 4.0F}
+#define SKINNY(rows)                                           \
+    .shader = &weft_shader_matmul_skinny, .grid = skinny_grid, \
+    .tiles = {[WEFT_MATMUL_SKINNY_AT_TILE_ROWS] = (rows)},     \
+    .cost = {.software = 3.0F, .processor = 4.0F}, .suits = is_skinny
 #define WANTS_REGISTERS(predicate) \
     .needs = {.also = (predicate), .also_text = "wants more registers"}
 
@@ -111,6 +130,11 @@ static const struct weft_variant product_rows[] = {
                [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
      WANTS_REGISTERS(has_many_registers)},
+    /* Decoding: as many rows as sequences. */
+    {.name = "skinny-1", SKINNY(1)},
+    {.name = "skinny-2", SKINNY(2)},
+    {.name = "skinny-4", SKINNY(4)},
+    {.name = "skinny-8", SKINNY(8)},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,

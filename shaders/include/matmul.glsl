@@ -130,6 +130,27 @@ vec4 weft_b_four(uint index)
     return weft_b_four_at(index / 4);
 }
 
+// Elements (row, k … k + 3) of a; `base` is where the row starts.
+vec4 weft_a_steps(uint base, uint k)
+{
+    uint index = base + k * push.a_column;
+    if (VECTOR_A != 0) {
+        return weft_a_four(index);
+    }
+    uint step = push.a_column;
+    return vec4(weft_a(index), weft_a(index + step), weft_a(index + 2 * step), weft_a(index + 3 * step));
+}
+
+// Four columns of a row of b, which starts at `row`: in memory side by side, if VECTOR_B says so.
+vec4 weft_b_columns(uint row, uvec4 columns)
+{
+    if (VECTOR_B != 0) {
+        return weft_b_four(row + columns.x);
+    }
+    uvec4 index = row + columns * push.b_column;
+    return vec4(weft_b(index.x), weft_b(index.y), weft_b(index.z), weft_b(index.w));
+}
+
 uint weft_batch_offset(uint outer_stride, uint inner_stride)
 {
     uint z = gl_WorkGroupID.z;

@@ -22,30 +22,10 @@ struct Columns
     vec4 high;
 };
 
-// Elements (row, k … k+3) of a; `base` is where the row starts.
-vec4 load_a(uint base, uint k)
-{
-    uint index = base + k * push.a_column;
-    if (VECTOR_A != 0) {
-        return weft_a_four(index);
-    }
-    uint step = push.a_column;
-    return vec4(weft_a(index), weft_a(index + step), weft_a(index + 2 * step), weft_a(index + 3 * step));
-}
-
-vec4 load_b_fours(uint row, uvec4 columns)
-{
-    if (VECTOR_B != 0) {
-        return weft_b_four(row + columns.x);
-    }
-    uvec4 index = row + columns * push.b_column;
-    return vec4(weft_b(index.x), weft_b(index.y), weft_b(index.z), weft_b(index.w));
-}
-
 Columns load_b(uint base, uint k, uvec4 low, uvec4 high)
 {
     uint row = base + k * push.b_row;
-    return Columns(load_b_fours(row, low), load_b_fours(row, high));
+    return Columns(weft_b_columns(row, low), weft_b_columns(row, high));
 }
 
 Columns weft_multiply_add(float x, Columns y, Columns sum)
@@ -91,7 +71,7 @@ void main()
             Columns y2 = load_b(b_base, k + 2, low, high);
             Columns y3 = load_b(b_base, k + 3, low, high);
             for (uint i = 0; i < ROWS; i++) {
-                vec4 x = load_a(rows[i], k);
+                vec4 x = weft_a_steps(rows[i], k);
                 sum[i] = weft_multiply_add(x.x, y0, sum[i]);
                 sum[i] = weft_multiply_add(x.y, y1, sum[i]);
                 sum[i] = weft_multiply_add(x.z, y2, sum[i]);
