@@ -249,7 +249,11 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
         (facts->subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
         (facts->subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     info->has_f16_arithmetic = facts->shader_float16;
-    info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
+    /* Larger workgroups of ours are long in x. */
+    info->max_workgroup_invocations =
+        limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0]
+            ? limits->maxComputeWorkGroupInvocations
+            : limits->maxComputeWorkGroupSize[0];
     info->max_shared_memory = limits->maxComputeSharedMemorySize;
     info->max_storage_buffer_size = limits->maxStorageBufferRange;
     info->timestamp_period_ns = facts->timestamp_bits == 0 ? 0.0 : (double)limits->timestampPeriod;
@@ -302,10 +306,10 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
 static weft_status read_cooperative(struct weft_physical *physical,
                                     const struct weft_vk_instance *instance,
                                     const weft_host *host) {
-    const bool can =
-        physical->info.compiles && physical->version >= VK_API_VERSION_1_2 && !instance->old_layer;
+    const bool can = physical->info.compiles && physical->version >= VK_API_VERSION_1_2;
     physical->subgroup_sizes = physical->subgroup_sizes && can;
-    physical->cooperative = physical->cooperative && physical->subgroup_sizes;
+    physical->cooperative =
+        physical->cooperative && physical->subgroup_sizes && !instance->old_layer;
     if (physical->subgroup_sizes) {
         weft_subgroup_sizes_read(&physical->info, physical->handle, instance);
     }

@@ -83,12 +83,15 @@ static const char *amd_stem(const struct instruction *read) {
 
 static bool amd_refuses(const struct instruction *read) {
     static const char *const refused[] = {
-        "fma_f",      "fmac_f",     "fmaak_f",   "fmamk_f", "fma_mix",     "pk_fma",     "pk_fmac",
-        "mad_mix",    "dot2",       "dot4",      "dot8",    "wmma",        "mfma",       "div_",
-        "rcp_",       "rsq_",       "sqrt_",     "exp_f",   "log_f",       "sin_",       "cos_",
-        "ldexp_",     "fract_",     "frexp_",    "interp_", "mad_f16",     "mad_legacy", "mac_f16",
-        "mac_legacy", "mul_legacy", "cvt_pkrtz", "setreg",  "denorm_mode", "round_mode", NULL};
-    return begins_with_one_of(amd_stem(read), refused) || strstr(read->line, " mul:") ||
+        "fma_f",     "fmac_f",      "fmaak_f",    "fmamk_f", "fma_mix",    "pk_fma",
+        "pk_fmac",   "mad_mix",     "dot2",       "dot4",    "dot8",       "wmma",
+        "mfma",      "div_",        "rcp_",       "rsq_",    "sqrt_",      "exp_f",
+        "log_f",     "sin_",        "cos_",       "ldexp_",  "fract_",     "frexp_",
+        "interp_",   "mad_f16",     "mad_legacy", "mac_f16", "mac_legacy", "mul_legacy",
+        "cvt_pkrtz", "denorm_mode", "round_mode", NULL};
+    const bool sets_mode = begins(amd_stem(read), "setreg") && strstr(read->line, "HW_REG_MODE");
+    return begins_with_one_of(amd_stem(read), refused) || sets_mode ||
+           strstr(read->line, " mul:") ||
            strstr(read->line, " div:"); /* results that are scaled lose the sign of zero */
 }
 

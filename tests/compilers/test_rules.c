@@ -70,6 +70,7 @@ static void test_amd(void **state) {
          "v_rcp_f32"},
         {"\tv_mul_f32_e64 v1, v2, v3 mul:2\n", "v_mul_f32"},
         {"\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0xf0\n", "s_setreg"},
+        {"\ts_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO), s0\n", NULL}, /* where it spills to */
         {"\ts_denorm_mode 15\n", "s_denorm_mode"},
         {"\ts_round_mode 3\n", "s_round_mode"},
         {"BB3:\n\ts_mul_i32 s1, s2, s3\n\ts_cbranch_scc1 BB3\n", NULL},
