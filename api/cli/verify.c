@@ -120,11 +120,11 @@ static weft_status open_device(weft_device **device, weft_verify_run *run,
 
 /* ---- running ---- */
 
-/* The run whose bits the others are compared with: the first. Null before any other has run. */
+/* The run whose bits of a case the others' are compared with: the first that has them. Null before any other has. */
 static const weft_verify_run *first_run(const weft_verify_record *record,
-                                        const weft_verify_run *run) {
+                                        const weft_verify_run *run, uint32_t index) {
     for (const weft_verify_run *other = record->runs; other < run; other++) {
-        if (other->status == WEFT_OK) {
+        if (other->status == WEFT_OK && !other->results[index].skipped) {
             return other;
         }
     }
@@ -134,10 +134,10 @@ static const weft_verify_run *first_run(const weft_verify_record *record,
 /* Compares a case's bits with those of the first device, then lets go of those nobody needs. */
 static weft_status compare_devices(weft_verify_record *record, weft_verify_run *run, uint32_t index,
                                    const weft_case *c) {
-    const weft_verify_run *first = first_run(record, run);
+    const weft_verify_run *first = first_run(record, run, index);
     weft_status status = WEFT_OK;
     char text[WEFT_REASON_SIZE];
-    if (first && record->math == WEFT_MATH_REPRODUCIBLE &&
+    if (first && !run->results[index].skipped && record->math == WEFT_MATH_REPRODUCIBLE &&
         !weft_case_same_bits(text, c, &first->results[index], &run->results[index])) {
         weft_verify_difference difference = {.case_index = index,
                                              .run = run,
@@ -176,7 +176,7 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
         run->failed += !result->passed && !result->skipped;
         status = compare_devices(record, run, index, &c);
     }
-    if (status == WEFT_OK && run->kernels) {
+    if (status == WEFT_OK && run->kernels && !result->skipped) {
         status = weft_case_list_kernels(&run->kernels[index], &c, device, record->kernels_once);
     }
     weft_case_destroy(&c);

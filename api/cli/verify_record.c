@@ -293,6 +293,15 @@ static uint32_t count_devices_that_ran(const weft_verify_record *record) {
     return count;
 }
 
+static bool skips_some(const weft_verify_record *record) {
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        if (record->runs[device].skipped > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int weft_verify_report_text(const weft_verify_record *record) {
     int exit_code = WEFT_CLI_FINE;
     for (uint32_t device = 0; device < record->run_count; device++) {
@@ -303,7 +312,8 @@ int weft_verify_report_text(const weft_verify_record *record) {
     print_differences(record, record->bits_differences, record->bits_difference_count);
     if (record->math == WEFT_MATH_REPRODUCIBLE && count_devices_that_ran(record) > 1 &&
         record->difference_count == 0) {
-        printf("The same bits on all %u devices.\n", count_devices_that_ran(record));
+        printf("The same bits on all %u devices%s.\n", count_devices_that_ran(record),
+               skips_some(record) ? ", but for what one of them skips" : "");
     }
     if (record->has_bits && record->bits_difference_count == 0) {
         puts("The bits are those of the file.");

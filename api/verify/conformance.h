@@ -108,6 +108,8 @@ typedef struct weft_case {
     const char *implementation; /* as weft_plan_params */
     bool check_fusion;          /* also compare with the bits of a plan without fusion */
     bool only_reproducible;     /* fast math promises nothing for these inputs */
+    uint32_t
+        invocations; /* of the largest workgroup that its kernels ask for; 0: any device has it */
     weft_graph *graph;
     weft_case_port inputs[WEFT_CASE_PORTS];
     uint32_t input_count;
@@ -363,7 +365,7 @@ typedef enum weft_evaluation {
 /** What running a case on a device came to. */
 typedef struct weft_case_result {
     bool passed;
-    bool skipped;                  /* not run at all, for `reason` */
+    bool skipped; /* not run at all, for `reason`: the case is not for this device or math */
     char reason[WEFT_REASON_SIZE]; /* when not passed: what went wrong, and where first */
     bool has_error;                /* there are outputs to tell the error of */
     double rel_l2; /* the largest of the outputs'; NaN when one has an unexpected NaN */

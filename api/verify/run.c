@@ -423,14 +423,27 @@ static void digest_bits(weft_case_result *result) {
     weft_digest_text(&digest, result->digest);
 }
 
+/* Whether the case is not for this device, and why. */
+static bool is_skipped(weft_case_result *result, const weft_case *c, weft_device *device) {
+    weft_device_info info;
+    if (c->only_reproducible && weft_device_get_math(device) == WEFT_MATH_FAST) {
+        fail(result, "fast math promises nothing for subnormals, infinities, NaN and overflow");
+        result->skipped = true;
+    } else if (!succeeded(result, "the device tells nothing",
+                          weft_device_get_info(device, &info))) {
+        return false;
+    } else if (c->invocations > info.max_workgroup_invocations) {
+        fail(result, "wants workgroups of %u invocations; the device has %u", c->invocations,
+             info.max_workgroup_invocations);
+        result->skipped = true;
+    }
+    return result->skipped;
+}
+
 void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *device) {
     *result = (weft_case_result){.passed = true, .tolerance = c->tolerance, .host = c->ref.host};
-    if (!succeeded(result, "the case cannot be built", c->ref.status)) {
-        return;
-    }
-    if (c->only_reproducible && weft_device_get_math(device) == WEFT_MATH_FAST) {
-        result->skipped = true;
-        fail(result, "fast math promises nothing for subnormals, infinities, NaN and overflow");
+    if (!succeeded(result, "the case cannot be built", c->ref.status) ||
+        is_skipped(result, c, device) || !result->passed) {
         return;
     }
     for (uint32_t output = 0; output < c->output_count; output++) {

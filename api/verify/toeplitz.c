@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Toeplitz operator by each implementation. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/philox.h"
 #include "verify/paired.h"
@@ -19,6 +20,10 @@ struct row {
     uint32_t reach; /* coefficients for lags up to reach - 1; 0: n */
     weft_values values;
 };
+
+/* Transforms within a workgroup of 512 invocations, by the rows of that name. */
+#define WIDE             "wide"
+#define WIDE_INVOCATIONS 512
 
 #define EACH(...)                                           \
     {"direct", __VA_ARGS__}, {"fft_shared", __VA_ARGS__}, { \
@@ -51,6 +56,12 @@ static const struct row rows[] = {
     {"fft_shared", true, PLAIN, CONSTANT, 17, 6, 2, 0, WEFT_VALUES_UNIT},
     {"fft_shared", false, PLAIN, GIVEN, 128, 9, 2, 0, WEFT_VALUES_UNIT},
     {"fft_shared", true, DECAY, CONSTANT, 129, 16, 1, 0, WEFT_VALUES_UNIT},
+    {WIDE, false, PLAIN, CONSTANT, 1, 1, 1, 0, WEFT_VALUES_UNIT},
+    {WIDE, true, DECAY, GIVEN, 31, 37, 2, 0, WEFT_VALUES_UNIT},
+    {WIDE, false, PLAIN, GIVEN, 128, 9, 2, 0, WEFT_VALUES_UNIT},
+    {WIDE, true, DECAY, CONSTANT, 513, 8, 3, 0, WEFT_VALUES_UNIT},
+    {WIDE, false, DECAY, CONSTANT, 1021, 3, 2, 0, WEFT_VALUES_MIXED},
+    {WIDE, true, DECAY, GIVEN, 2048, 4, 1, 0, WEFT_VALUES_UNIT},
     {NULL, false, PLAIN, CONSTANT, 96, 20, 1, 0, WEFT_VALUES_UNIT},
     {NULL, false, PLAIN, CONSTANT, 97, 20, 1, 0, WEFT_VALUES_UNIT},
     {NULL, true, DECAY, CONSTANT, 192, 8, 3, 0, WEFT_VALUES_UNIT},
@@ -135,6 +146,8 @@ static weft_array decay(weft_case *c, const struct row *row) {
 
 static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
+    c->invocations =
+        row->implementation && strcmp(row->implementation, WIDE) == 0 ? WIDE_INVOCATIONS : 0;
     /* The same input for every implementation. */
     c->seed = (uint64_t)row->n << 32 | (uint64_t)row->d << 8 | row->batch;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
