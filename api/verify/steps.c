@@ -239,8 +239,9 @@ static const struct row rule_rows[] = {
 static const struct row band_rows[] = {
     {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},        {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0},
     {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0},      {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0}, {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20},     {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7},
+    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0},  {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0},
+    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13},      {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20},
+    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
 // Banded attention of one query, with the sums that band.glsl describes: its band are its own key and
@@ -15,6 +16,8 @@
 #define CHANNELS 64 // of a partial sum of a score
 #define BLOCK    128 // keys
 #define CHUNKS   (BLOCK / WEFT_KEYS)
+#define LANES    16 // of a chunk when values are summed
+#define TILE     64 // channels that they sum
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint VECTOR = 0; // whole, aligned fours in every head
@@ -42,11 +45,12 @@ shared float weights[BLOCK]; // scores at first
 shared uint rows[BLOCK]; // where the keys' values are in the ring
 shared float exchange[CHUNKS]; // what the chunks tell each other
 shared float factors[CHUNKS]; // for what there was before the chunk
+shared vec4 sums[CHUNKS][LANES]; // over the values of the chunks' keys
 
-// Where the head's channels of a token are in the ring.
-uint ring_row(uint base, uint token)
+// Where a token's row is in the ring.
+uint ring_row(uint token)
 {
-    return base + token % (push.before + 1) * (push.heads * push.width);
+    return token % (push.before + 1) * (push.heads * push.width);
 }
 
 vec4 load_key(uint index)
@@ -57,64 +61,65 @@ vec4 load_key(uint index)
     return vec4(state[index], state[index + 1], state[index + 2], state[index + 3]);
 }
 
-// The product of the query with a key in the ring.
-float multiply_key(uint own, uint key)
+vec4 load_own_key(uint index)
 {
-    float total = 0.0;
-    for (uint block = 0; block < push.width; block += CHANNELS) {
-        uint end = min(block + CHANNELS, push.width);
-        uint whole = block + (end - block) / 4 * 4;
-        float sum = 0.0;
-        for (uint c = block; c < whole; c += 4) {
-            vec4 y = load_key(key + c);
-            sum = weft_multiply_add(q[own + c], y.x, sum);
-            sum = weft_multiply_add(q[own + c + 1], y.y, sum);
-            sum = weft_multiply_add(q[own + c + 2], y.z, sum);
-            sum = weft_multiply_add(q[own + c + 3], y.w, sum);
-        }
-        for (uint c = whole; c < end; c++) {
-            sum = weft_multiply_add(q[own + c], state[key + c], sum);
-        }
-        total = total + sum;
-    }
-    return total;
+    return vec4(k[index], k[index + 1], k[index + 2], k[index + 3]);
 }
 
-// The same with the token's own key.
-float multiply_own_key(uint own)
-{
-    float total = 0.0;
-    for (uint block = 0; block < push.width; block += CHANNELS) {
-        uint end = min(block + CHANNELS, push.width);
-        float sum = 0.0;
-        for (uint c = block; c < end; c++) {
-            sum = weft_multiply_add(q[own + c], k[own + c], sum);
-        }
-        total = total + sum;
+// name(own, key): the product of the query with the key of which `four` reads channels.
+#define MULTIPLY_KEY(name, four, elements)                                   \
+    float name(uint own, uint key)                                           \
+    {                                                                        \
+        float total = 0.0;                                                   \
+        for (uint block = 0; block < push.width; block += CHANNELS) {        \
+            uint end = min(block + CHANNELS, push.width);                    \
+            uint whole = block + (end - block) / 4 * 4;                      \
+            float sum = 0.0;                                                 \
+            for (uint c = block; c < whole; c += 4) {                        \
+                vec4 y = four(key + c);                                      \
+                sum = weft_multiply_add(q[own + c], y.x, sum);               \
+                sum = weft_multiply_add(q[own + c + 1], y.y, sum);           \
+                sum = weft_multiply_add(q[own + c + 2], y.z, sum);           \
+                sum = weft_multiply_add(q[own + c + 3], y.w, sum);           \
+            }                                                                \
+            for (uint c = whole; c < end; c++) {                             \
+                sum = weft_multiply_add(q[own + c], elements[key + c], sum); \
+            }                                                                \
+            total = total + sum;                                             \
+        }                                                                    \
+        return total;                                                        \
     }
-    return total;
+
+// A key in the ring, and the token's own.
+MULTIPLY_KEY(multiply_key, load_key, state)
+MULTIPLY_KEY(multiply_own_key, load_own_key, k)
+
+// Keys outside the band have the score -inf and the weight 0: neither changes what is found.
+float chunk_largest(uint chunk)
+{
+    uint found = weft_order_key(uintBitsToFloat(0xff800000u)); // of -inf
+    // Software drivers execute what is unrolled for lanes without a chunk, too.
+    [[dont_unroll]] for (uint j = 0; j < WEFT_KEYS; j++)
+    {
+        found = max(found, weft_order_key(weights[chunk * WEFT_KEYS + j]));
+    }
+    return weft_from_order_key(found);
 }
 
-float chunk_largest(weft_band band, uint block, uint chunk)
-{
-    float found = uintBitsToFloat(0xff800000u); // -inf
-    for (uint j = chunk * WEFT_KEYS; j < (chunk + 1) * WEFT_KEYS; j++) {
-        if (weft_band_has(band, block + j)) {
-            found = weft_larger(found, weights[j]);
-        }
-    }
-    return found;
-}
-
-float chunk_sum(weft_band band, uint block, uint chunk)
+float chunk_sum(uint chunk)
 {
     float sum = 0.0;
-    for (uint j = chunk * WEFT_KEYS; j < (chunk + 1) * WEFT_KEYS; j++) {
-        if (weft_band_has(band, block + j)) {
-            sum = sum + weights[j];
-        }
+    [[dont_unroll]] for (uint j = 0; j < WEFT_KEYS; j++)
+    {
+        sum = sum + weights[chunk * WEFT_KEYS + j];
     }
     return sum;
+}
+
+// How many of the block's chunks have keys of the band: the first ones.
+uint count_chunks(weft_band band, uint block)
+{
+    return min((band.end - block + WEFT_KEYS - 1) / WEFT_KEYS, CHUNKS);
 }
 
 // From scores to weights, with a chunk's factor. `largest` is that of the chunks before the block and
@@ -124,46 +129,78 @@ void make_weights(weft_band band, uint block, inout float largest)
     uint lane = gl_LocalInvocationID.x;
     float before = largest;
     float with_chunk = largest;
-    for (uint i = 0; i < CHUNKS; i++) {
+    uint chunks = count_chunks(band, block);
+    for (uint i = 0; i < chunks; i++) {
         before = i == lane / WEFT_KEYS ? largest : before;
-        if (weft_band_meets(band, block + i * WEFT_KEYS)) {
-            largest = weft_larger(largest, exchange[i]);
-        }
+        largest = weft_larger(largest, exchange[i]);
         with_chunk = i == lane / WEFT_KEYS ? largest : with_chunk;
     }
     float shift = weft_band_shift(with_chunk);
-    weights[lane] = weft_causal_unit(band) * weft_exp(weights[lane] - shift);
+    float weight = weft_causal_unit(band) * weft_exp(weights[lane] - shift);
+    weights[lane] = weft_band_has(band, block + lane) ? weight : 0.0;
     if (lane % WEFT_KEYS == 0) {
         factors[lane / WEFT_KEYS] = weft_exp(before - shift);
     }
 }
 
-// A channel of what the block adds to the result.
-void add_values(weft_band band, uint block, uint own, uint channel, float inverse)
+vec4 load_value(uint row, uint channel)
 {
-    for (uint i = 0; i < CHUNKS; i++) {
-        uint chunk = block + i * WEFT_KEYS;
-        if (!weft_band_meets(band, chunk)) {
-            continue;
-        }
-        bool has_own = weft_band_ends(band, chunk);
-        uint end = has_own ? band.end - 1 : chunk + WEFT_KEYS;
-        float sum = 0.0;
-        for (uint j = max(band.begin, chunk); j < end; j++) {
-            sum = weft_multiply_add(weights[j - block], state[rows[j - block] + channel], sum);
-        }
-        if (has_own) {
-            sum = weft_multiply_add(weights[end - block], v[own + channel], sum);
-        }
-        float value = sum;
-        if (!weft_band_starts(band, chunk)) {
-            value = factors[i] * result[own + channel] + value;
-        }
-        if (has_own) {
-            value = inverse * value;
-        }
-        result[own + channel] = weft_flush(value);
+    if (VECTOR != 0) {
+        return state4[(row + channel) / 4];
     }
+    uvec4 at = row + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
+    return vec4(state[at.x], state[at.y], state[at.z], state[at.w]);
+}
+
+vec4 load_own_value(uint own, uint channel)
+{
+    uvec4 at = own + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
+    return vec4(v[at.x], v[at.y], v[at.z], v[at.w]);
+}
+
+// Four channels of the sum over the keys of the lane's chunk that are within the band.
+void sum_values(weft_band band, uint block, uint own, uint tile)
+{
+    uint lane = gl_LocalInvocationID.x % LANES;
+    uint number = gl_LocalInvocationID.x / LANES;
+    uint chunk = block + number * WEFT_KEYS;
+    uint channel = tile + lane * 4;
+    if (!weft_band_meets(band, chunk) || channel >= push.width) {
+        return;
+    }
+    bool has_own = weft_band_ends(band, chunk);
+    uint first = max(band.begin, chunk) - block;
+    uint end = has_own ? band.end - 1 - block : (number + 1) * WEFT_KEYS;
+    vec4 sum = vec4(0.0);
+    for (uint j = first; j < end; j++) {
+        sum = weft_multiply_add(weights[j], load_value(rows[j], channel), sum);
+    }
+    if (has_own) {
+        sum = weft_multiply_add(weights[end], load_own_value(own, channel), sum);
+    }
+    sums[number][lane] = sum;
+}
+
+// A channel of what the block adds to the result.
+void add_sums(weft_band band, uint block, uint own, uint tile, float inverse)
+{
+    uint lane = gl_LocalInvocationID.x;
+    uint channel = tile + lane;
+    if (lane >= TILE || channel >= push.width) {
+        return;
+    }
+    float value = 0.0;
+    if (!weft_band_starts(band, block)) {
+        value = result[own + channel];
+    }
+    uint chunks = count_chunks(band, block);
+    for (uint i = 0; i < chunks; i++) {
+        uint chunk = block + i * WEFT_KEYS;
+        float sum = sums[i][lane / 4][lane % 4];
+        value = weft_band_starts(band, chunk) ? sum : factors[i] * value + sum;
+        value = weft_flush(weft_band_ends(band, chunk) ? inverse * value : value);
+    }
+    result[own + channel] = value;
 }
 
 void add_block(weft_band band, uint block, uint own, uint keys, uint values, inout float largest,
@@ -172,33 +209,37 @@ void add_block(weft_band band, uint block, uint own, uint keys, uint values, ino
     uint lane = gl_LocalInvocationID.x;
     uint key = block + lane;
     if (key + 1 == band.end) {
-        weights[lane] = push.scale * multiply_own_key(own);
+        weights[lane] = push.scale * multiply_own_key(own, own);
     } else if (weft_band_has(band, key)) {
-        weights[lane] = push.scale * multiply_key(own, ring_row(keys, key));
-        rows[lane] = ring_row(values, key);
+        uint row = ring_row(key);
+        weights[lane] = push.scale * multiply_key(own, keys + row);
+        rows[lane] = values + row;
+    } else {
+        weights[lane] = uintBitsToFloat(0xff800000u); // -inf
     }
     barrier();
     if (lane < CHUNKS) {
-        exchange[lane] = chunk_largest(band, block, lane);
+        exchange[lane] = chunk_largest(lane);
     }
     barrier();
     make_weights(band, block, largest);
     barrier();
     if (lane < CHUNKS) {
-        exchange[lane] = chunk_sum(band, block, lane);
+        exchange[lane] = chunk_sum(lane);
     }
     barrier();
-    for (uint i = 0; i < CHUNKS; i++) {
-        uint chunk = block + i * WEFT_KEYS;
-        if (weft_band_meets(band, chunk)) {
-            total = weft_band_starts(band, chunk) ? exchange[i] : factors[i] * total + exchange[i];
-        }
+    uint chunks = count_chunks(band, block);
+    for (uint i = 0; i < chunks; i++) {
+        bool starts = weft_band_starts(band, block + i * WEFT_KEYS);
+        total = starts ? exchange[i] : factors[i] * total + exchange[i];
     }
     float inverse = weft_rcp(total); // of use behind the last block
-    for (uint channel = lane; channel < push.width; channel += BLOCK) {
-        add_values(band, block, own, channel, inverse);
+    for (uint tile = 0; tile < push.width; tile += TILE) {
+        sum_values(band, block, own, tile);
+        barrier();
+        add_sums(band, block, own, tile, inverse);
+        barrier();
     }
-    barrier();
 }
 
 void main()
@@ -221,8 +262,9 @@ void main()
         add_block(band, block, own, keys, values, largest, total);
     }
     // No band has both this token and the one whose row it takes.
+    uint row = ring_row(place);
     for (uint channel = lane; channel < push.width; channel += BLOCK) {
-        state[ring_row(keys, place) + channel] = weft_flush(k[own + channel]);
-        state[ring_row(values, place) + channel] = weft_flush(v[own + channel]);
+        state[keys + row + channel] = weft_flush(k[own + channel]);
+        state[values + row + channel] = weft_flush(v[own + channel]);
     }
 }
