@@ -13,6 +13,7 @@
 #include "kernels/matmul/packed.h"
 #include "kernels/matmul/panels.h"
 #include "kernels/matmul/skinny.h"
+#include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
 
 struct weft_matmul_node {
@@ -28,7 +29,9 @@ static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmu
                       sizeof(struct weft_matmul_tiled_args) &&
                   sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
                   sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_skinny_args) == sizeof(struct weft_matmul_tiled_args),
+                  sizeof(struct weft_matmul_skinny_args) == sizeof(struct weft_matmul_tiled_args) &&
+                  sizeof(struct weft_matmul_subgroups_args) ==
+                      sizeof(struct weft_matmul_tiled_args),
               "the kernels of products have one interface");
 static_assert(WEFT_PANEL_COLUMNS == WEFT_MATMUL_PANELS_COLUMNS, "as in the shader");
 
@@ -47,6 +50,12 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
                                    uint32_t batches) {
     return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_ROWS),
                    weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_COLUMNS), batches);
+}
+
+static struct weft_grid subgroups_grid(const struct weft_variant *variant, const void *args,
+                                       uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_SUBGROUPS_AT_TILE_ROWS),
+                   weft_variant_tile(variant, WEFT_MATMUL_SUBGROUPS_AT_TILE_COLUMNS), batches);
 }
 
 static struct weft_grid packed_grid(const struct weft_variant *variant, const void *args,
@@ -89,6 +98,14 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
 #define TILED                                                \
     .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, \
     .cost = {.software = 3.0F, .processor = 4.0F}
+/* Of so many invocations, for fast mode on Intel's GPUs: DG2's have 8, Battlemage's 16. 1.24 and 1.19 instructions for each product. */
+#define SUBGROUPS(invocations_)                                                                 \
+    .shader = &weft_shader_matmul_subgroups, .grid = subgroups_grid,                            \
+    .tiles = {[WEFT_MATMUL_SUBGROUPS_AT_TILE_DEPTH] = 32,                                       \
+              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUMS] = 1,                                         \
+              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUBGROUP] = (invocations_)},                       \
+    .bits = 1, .subgroup = (invocations_), .needs = {.vendor_id = INTEL}, .suits = is_in_fours, \
+    .cost = {.hardware = 0.9F}
 #define SKINNY(rows)                                           \
     .shader = &weft_shader_matmul_skinny, .grid = skinny_grid, \
     .tiles = {[WEFT_MATMUL_SKINNY_AT_TILE_ROWS] = (rows)},     \
@@ -130,6 +147,8 @@ static const struct weft_variant product_rows[] = {
                [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
      WANTS_REGISTERS(has_many_registers)},
+    {.name = "subgroups-8", SUBGROUPS(8)},
+    {.name = "subgroups-16", SUBGROUPS(16)},
     /* Decoding: as many rows as sequences. */
     {.name = "skinny-1", SKINNY(1)},
     {.name = "skinny-2", SKINNY(2)},

@@ -3,108 +3,33 @@
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
-// Matrix product through tiles in shared memory: for GPUs. A workgroup of 128 makes TILE_ROWS×TILE_COLUMNS elements from
-// tiles of TILE_DEPTH along k (8.5 KiB of shared memory as they are); an invocation makes ROWS consecutive rows of FOURS
-// times 4 columns, 64 apart.
-//
-// What an invocation loads of a tile it loads at once and without a question, so that one wait is for all of it. Rows and
-// columns outside the matrices are the last ones again, and what they give is not stored. Only the last tile asks where
-// k ends, and has zeros behind: their product is a zero, which changes no sum, as a sum that began as +0 is never -0.
-// Tiles of a chunk are a loop of their own, so that what happens once in a chunk costs the innermost loop nothing.
+// Matrix product by tiles whose rows of a are side by side, so that an invocation reads four of them at once (8.5 KiB of
+// shared memory as the tiles are).
 
-#include "matmul.glsl"
-
-layout(constant_id = 16) const uint TILE_ROWS = 64;    // a multiple of 32
-layout(constant_id = 17) const uint TILE_COLUMNS = 64; // a multiple of 64
-layout(constant_id = 18) const uint TILE_DEPTH = 16;   // a multiple of 4 that divides WEFT_CHUNK; with each of the others it
-                                                       // makes a multiple of 512, four for each invocation
-layout(constant_id = 19) const uint TILE_SUMS = 2;     // of an element in registers: 2 are a chunk's and the total; 1 is a sum
-                                                       // of all of k, in half the registers and with bits of its own
-
-const uint ROWS = TILE_ROWS / 8;
-const uint FOURS = TILE_COLUMNS / 64;
-const uint INVOCATIONS = 128;
-
-// What an invocation loads of a tile, in fours: of a along k, of b along the columns.
-const uint FOURS_OF_A = TILE_ROWS * TILE_DEPTH / 4 / INVOCATIONS;
-const uint FOURS_OF_B = TILE_DEPTH * TILE_COLUMNS / 4 / INVOCATIONS;
-
-// From one of them to the next: rows of a, steps of k in b.
-const uint STEP_OF_A = INVOCATIONS * 4 / TILE_DEPTH;
-const uint STEP_OF_B = INVOCATIONS * 4 / TILE_COLUMNS;
-
-layout(local_size_x = 16, local_size_y = 8) in;
+#include "matmul_tiles.glsl"
 
 // From one step of k to the next in the tile of a. The padding spreads the transposed stores over the banks.
 const uint PITCH_OF_A = TILE_ROWS / 4 + 1;
 
 shared vec4 tile_a[TILE_DEPTH * PITCH_OF_A];
-shared vec4 tile_b[TILE_DEPTH * TILE_COLUMNS / 4];
 
-// Of what an invocation loads, the first: its step of k in a tile, and where it lies there. Rows of a are side by side, so
-// that one of its fours is a component of four vectors.
-uint step_of_a, step_of_b;
-uint place_of_a, part_of_a, place_of_b;
-
-// Where it lies in memory, of the next tile; in fours where elements are loaded so. The three columns after b's first are
-// as far away as they are, and not further than the last column.
-uint at_a[FOURS_OF_A];
-uint at_b, room_of_b;
-
-uint memory_of_a(uint index)
+uint column_lane()
 {
-    return VECTOR_A != 0 ? index / 4 : index;
+    return gl_LocalInvocationID.x;
 }
 
-uint memory_of_b(uint index)
+uint row_lane()
 {
-    return VECTOR_B != 0 ? index / 4 : index;
+    return gl_LocalInvocationID.y;
 }
 
-void find_places()
-{
-    uint lane = gl_LocalInvocationIndex;
-    uint row_of_a = lane / (TILE_DEPTH / 4);
-    uint column_of_b = lane % (TILE_COLUMNS / 4);
-    step_of_a = 4 * (lane % (TILE_DEPTH / 4));
-    step_of_b = lane / (TILE_COLUMNS / 4);
-    place_of_a = step_of_a * PITCH_OF_A + row_of_a / 4;
-    part_of_a = row_of_a % 4;
-    place_of_b = lane; // steps are as long as there are fours in a row
-    uint base = weft_batch_offset(push.a_outer, push.a_inner) + step_of_a * push.a_column;
-    for (uint i = 0; i < FOURS_OF_A; i++) {
-        uint row = gl_WorkGroupID.y * TILE_ROWS + row_of_a + i * STEP_OF_A;
-        at_a[i] = memory_of_a(base + min(row, push.m - 1) * push.a_row);
-    }
-    uint column = min(gl_WorkGroupID.x * TILE_COLUMNS + 4 * column_of_b, push.n - (VECTOR_B != 0 ? 4 : 1));
-    at_b = memory_of_b(weft_batch_offset(push.b_outer, push.b_inner) + step_of_b * push.b_row + column * push.b_column);
-    room_of_b = (push.n - 1 - column) * push.b_column;
-}
+// One of an invocation's fours is a component of four vectors.
+uint place_of_a, part_of_a;
 
-void advance()
+void find_place_of_a(uint row, uint step)
 {
-    for (uint i = 0; i < FOURS_OF_A; i++) {
-        at_a[i] += VECTOR_A != 0 ? TILE_DEPTH / 4 : TILE_DEPTH * push.a_column;
-    }
-    at_b += memory_of_b(TILE_DEPTH * push.b_row);
-}
-
-vec4 load_a(uint at)
-{
-    if (VECTOR_A != 0) {
-        return weft_a_four_at(at);
-    }
-    return vec4(weft_a(at), weft_a(at + push.a_column), weft_a(at + 2 * push.a_column), weft_a(at + 3 * push.a_column));
-}
-
-vec4 load_b(uint i)
-{
-    uint at = at_b + memory_of_b(i * STEP_OF_B * push.b_row);
-    if (VECTOR_B != 0) {
-        return weft_b_four_at(at);
-    }
-    return vec4(weft_b(at), weft_b(at + min(push.b_column, room_of_b)), weft_b(at + min(2 * push.b_column, room_of_b)),
-                weft_b(at + min(3 * push.b_column, room_of_b)));
+    place_of_a = step * PITCH_OF_A + row / 4;
+    part_of_a = row % 4;
 }
 
 void store_a(uint i, vec4 x)
@@ -114,99 +39,18 @@ void store_a(uint i, vec4 x)
     }
 }
 
-void store_b(uint i, vec4 y)
+void multiply_tile()
 {
-    tile_b[place_of_b + i * INVOCATIONS] = y;
-}
-
-// A tile that lies within k.
-void load_whole()
-{
-    vec4 x[FOURS_OF_A];
-    vec4 y[FOURS_OF_B];
-    [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
-        x[i] = load_a(at_a[i]);
-    }
-    [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
-        y[i] = load_b(i);
-    }
-    [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
-        store_a(i, x[i]);
-    }
-    [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
-        store_b(i, y[i]);
-    }
-}
-
-// The last tile, of which `steps` lie within k; the others are zeros.
-void load_end(uint steps)
-{
-    for (uint i = 0; i < FOURS_OF_A; i++) {
-        vec4 x = vec4(0.0);
-        if (VECTOR_A != 0) {
-            if (step_of_a < steps) {
-                x = weft_a_four_at(at_a[i]);
-            }
-        } else {
-            for (uint j = 0; j < 4; j++) {
-                if (step_of_a + j < steps) {
-                    x[j] = weft_a(at_a[i] + j * push.a_column);
-                }
-            }
+    [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
+        vec4 x[ROWS / 4];
+        [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
+            x[i] = tile_a[t * PITCH_OF_A + row_lane() * (ROWS / 4) + i];
         }
-        store_a(i, x);
-    }
-    for (uint i = 0; i < FOURS_OF_B; i++) {
-        store_b(i, step_of_b + i * STEP_OF_B < steps ? load_b(i) : vec4(0.0));
-    }
-}
-
-void main()
-{
-    vec4 total[ROWS * FOURS];
-    vec4 sum[ROWS * FOURS];
-    for (uint i = 0; i < ROWS * FOURS; i++) {
-        total[i] = vec4(0.0);
-        sum[i] = vec4(0.0);
-    }
-    find_places();
-    for (uint chunk = 0; chunk < push.k; chunk += WEFT_CHUNK) {
-        uint end = min(chunk + WEFT_CHUNK, push.k);
-        for (uint k = chunk; k < end; k += TILE_DEPTH) {
-            if (k + TILE_DEPTH <= push.k) {
-                load_whole();
-            } else {
-                load_end(push.k - k);
+        [[unroll]] for (uint f = 0; f < FOURS; f++) {
+            vec4 y = read_b(t, f);
+            [[unroll]] for (uint i = 0; i < ROWS; i++) {
+                sum[ROWS * f + i] = weft_multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);
             }
-            advance();
-            barrier();
-            [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
-                vec4 x[ROWS / 4];
-                [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
-                    x[i] = tile_a[t * PITCH_OF_A + gl_LocalInvocationID.y * (ROWS / 4) + i];
-                }
-                [[unroll]] for (uint f = 0; f < FOURS; f++) {
-                    vec4 y = tile_b[t * (TILE_COLUMNS / 4) + gl_LocalInvocationID.x + 16 * f];
-                    [[unroll]] for (uint i = 0; i < ROWS; i++) {
-                        sum[ROWS * f + i] = weft_multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);
-                    }
-                }
-            }
-            barrier();
-        }
-        if (TILE_SUMS == 2) {
-            for (uint i = 0; i < ROWS * FOURS; i++) {
-                total[i] = total[i] + sum[i];
-                sum[i] = vec4(0.0);
-            }
-        }
-    }
-    uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
-    for (uint i = 0; i < ROWS; i++) {
-        for (uint f = 0; f < FOURS; f++) {
-            weft_store_four(c_base, gl_WorkGroupID.y * TILE_ROWS + gl_LocalInvocationID.y * ROWS + i,
-                            gl_WorkGroupID.x * TILE_COLUMNS + (gl_LocalInvocationID.x + 16 * f) * 4,
-                            TILE_SUMS == 2 ? total[ROWS * f + i] : sum[ROWS * f + i]);
         }
     }
 }
