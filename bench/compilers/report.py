@@ -233,10 +233,10 @@ def describe(result: dict, before: dict) -> None:
         loops = {
             tuple(row.constants): per_product(row)
             for row in rows
-            if row.kernel == "matmul/tiled" and row.math == math and row.taken
+            if row.kernel in ("matmul/tiled", "matmul/subgroups") and row.math == math and row.taken
         }
         told = ", ".join(f"{value:.2f}" for value in sorted(v for v in loops.values() if v))
-        print(f"  matmul/tiled, {math}: instructions for each multiply-add in its loop: {told}")
+        print(f"  products through tiles, {math}: instructions for each multiply-add in its loop: {told}")
     if before:
         describe_change(worst_by_kernel(rows), before)
 
