@@ -15,6 +15,7 @@
 #include "kernels/matmul/skinny.h"
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
+#include "ops/row.h"
 
 struct weft_matmul_node {
     uint32_t transpose_a;
@@ -81,11 +82,7 @@ enum vendor { INTEL = 0x8086, QUALCOMM = 0x5143 };
 
 /* Compilers for Intel's and Qualcomm's GPUs spill what AMD's and NVIDIA's keep: bench/compilers. */
 static bool has_many_registers(const weft_device_info *info) {
-    return info->vendor_id != INTEL && info->vendor_id != QUALCOMM;
-}
-
-static bool has_more_than_intel(const weft_device_info *info) {
-    return info->vendor_id != INTEL;
+    return weft_has_registers_for_tiles(info) && info->vendor_id != QUALCOMM;
 }
 
 /* What is loaded one by one takes registers for its addresses. */
@@ -118,7 +115,7 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
  * lavapipe), and spill on GPUs; GPUs want tiles in shared memory; and the processor device lanes along columns (4 times as fast as tiles).
  */
 static const struct weft_variant product_rows[] = {
-    {.name = "tiled", TILED, WANTS_REGISTERS(has_more_than_intel)},
+    {.name = "tiled", TILED, WANTS_REGISTERS(weft_has_registers_for_tiles)},
     /* 64 sums an invocation: the fewest instructions, the most registers, for large products. */
     {.name = "tiled-128",
      TILED,
@@ -133,7 +130,11 @@ static const struct weft_variant product_rows[] = {
      .needs = {.vendor_id = INTEL},
      .suits = is_in_fours},
     /* One sum an element: twice as many elements in as many registers, for fast mode, which may add in any order. */
-    {.name = "tiled-sum", TILED, .tiles = {[WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1}, .bits = 1},
+    {.name = "tiled-sum",
+     TILED,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
+     .bits = 1,
+     WANTS_REGISTERS(weft_has_over_64_registers)},
     {.name = "tiled-128-sum",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128, [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},

@@ -55,6 +55,9 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
         .count = sizeof set##_kernels / sizeof set##_kernels[0],                                  \
     };
 
+/** Not on a Raspberry Pi's GPU and on Arm's, whose compilers look for minutes for a way to put tiles into fewer. */
+bool weft_has_over_64_registers(const weft_device_info *info);
+
 /** Whether an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some (bench/compilers). */
 bool weft_has_registers_for_tiles(const weft_device_info *info);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft-compile PIPELINES OUT [--check] [--jobs N] [--seconds N]: hands the pipelines that weft-pipelines wrote to the compiler of the first
+ * weft-compile PIPELINES OUT [--check] [--taken] [--jobs N] [--seconds N]: hands the pipelines that weft-pipelines wrote to the compiler of the first
  * Vulkan device, which needs no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. Each is compiled in a process of its
  * own, N at once, which is given up after so many seconds of processor time. For each, what VK_KHR_pipeline_executable_properties
  * tells: numbers, and whether the device would take the kernel (taken.h), as a line of OUT/pipelines.jsonl, whose first line names the
  * device, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
- * fails where machine code breaks reproducible math (rules.h).
+ * fails where machine code breaks reproducible math (rules.h). --taken leaves out what the device would not take.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -41,6 +41,7 @@ struct compiler {
     struct weft_vk_device vk;
     struct weft_physical physical;
     const struct weft_isa *isa; /* null: nothing is checked */
+    bool taken;                 /* only what the device would take */
     uint32_t jobs, seconds;
     struct dirent **files; /* of interfaces */
     FILE *out;
@@ -478,17 +479,39 @@ static weft_status compile_files(struct compiler *c, uint32_t count) {
     return status;
 }
 
+/* Leaves of the first *count files those of pipelines that the device would take. */
+static weft_status keep_taken(struct compiler *c, int *count) {
+    int kept = 0;
+    for (int i = 0; i < *count; i++) {
+        json_t *line = NULL;
+        char *name = NULL;
+        const weft_status status = read_interface(&line, &name, c, (uint32_t)i);
+        if (json_is_true(json_object_get(line, "taken"))) {
+            struct dirent *file = c->files[kept];
+            c->files[kept++] = c->files[i];
+            c->files[i] = file;
+        }
+        weft_free(&host, name);
+        json_decref(line);
+        WEFT_TRY(status);
+    }
+    *count = kept;
+    return WEFT_OK;
+}
+
 static weft_status compile_all(struct compiler *c) {
     const int count = scandir(c->from, &c->files, is_interface, alphasort);
+    int taken = count;
     if (count <= 0) {
         return weft_fail(&host, WEFT_NOT_FOUND, "%s has no pipelines", c->from);
     }
-    const weft_status status = compile_files(c, (uint32_t)count);
+    weft_status status = c->taken ? keep_taken(c, &taken) : WEFT_OK;
+    status = status ? status : compile_files(c, (uint32_t)taken);
     for (int i = 0; i < count; i++) {
         free(c->files[i]);
     }
     free(c->files);
-    print_counts(c, (uint32_t)count);
+    print_counts(c, (uint32_t)taken);
     return status;
 }
 
@@ -513,10 +536,12 @@ static bool read_options(struct compiler *c, bool *checks, int argc, char **argv
     c->to = argv[2];
     for (char **at = argv + 3; *at; at++) {
         const uint32_t jobs = number_option(at, "--jobs"), seconds = number_option(at, "--seconds");
-        *checks = *checks || strcmp(*at, "--check") == 0;
-        if (jobs == 0 && seconds == 0 && strcmp(*at, "--check") != 0) {
+        const bool checked = strcmp(*at, "--check") == 0, taken = strcmp(*at, "--taken") == 0;
+        if (jobs == 0 && seconds == 0 && !checked && !taken) {
             return false;
         }
+        *checks = *checks || checked;
+        c->taken = c->taken || taken;
         c->jobs = jobs ? jobs : c->jobs;
         c->seconds = seconds ? seconds : c->seconds;
         at += jobs || seconds;
@@ -528,7 +553,8 @@ int main(int argc, char **argv) {
     struct compiler c;
     bool checks = false;
     if (!read_options(&c, &checks, argc, argv)) {
-        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check] [--jobs N] [--seconds N]\n");
+        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check] [--taken] [--jobs N] "
+                        "[--seconds N]\n");
         return 2;
     }
     weft_status status = weft_make_folders(c.to, &host);

@@ -786,3 +786,80 @@ WEFT_TEST(test_subgroups_and_matrices) {
     assert_string_equal(weft_variant_missing(&row, &device, true),
                         "wants cooperative matrices of another shape");
 }
+
+/* ---- GPUs of few registers ---- */
+
+/* As a Raspberry Pi 5's and an Arm Mali-G610's drivers describe them, in what rows ask for. */
+static const weft_device_info small_gpus[] = {
+    {.type = WEFT_DEVICE_INTEGRATED,
+     .vendor_id = 0x14e4,
+     .subgroup_size = 16,
+     .least_subgroup = 16,
+     .most_subgroup = 16,
+     .max_workgroup_invocations = 256,
+     .max_shared_memory = 16384},
+    {.type = WEFT_DEVICE_INTEGRATED,
+     .vendor_id = 0x13b5,
+     .subgroup_size = 16,
+     .max_workgroup_invocations = 1024,
+     .max_shared_memory = 32768,
+     .has_subgroup_arithmetic = true},
+};
+
+static const struct weft_variant_set *set_of(const char *name) {
+    for (size_t s = 0; s < set_count; s++) {
+        if (strcmp(sets[s]->name, name) == 0) {
+            return sets[s];
+        }
+    }
+    return NULL;
+}
+
+static const char *missing_of(const struct weft_variant_set *set, const char *row,
+                              const weft_device *device) {
+    for (uint32_t i = 0; set && i < set->count; i++) {
+        if (strcmp(set->rows[i].name, row) == 0) {
+            return weft_variant_missing(&set->rows[i], device, false);
+        }
+    }
+    return "not there";
+}
+
+/* Of every group: a row of bits 1 for fast mode does not help reproducible mode. Matrices are for devices that have them, all or none. */
+WEFT_TEST(test_small_gpus_have_a_row_of_every_set) {
+    for (size_t g = 0; g < sizeof small_gpus / sizeof small_gpus[0]; g++) {
+        const weft_device device = {.info = small_gpus[g]};
+        for (size_t s = 0; s < set_count; s++) {
+            bool has_row = sets[s]->rows[0].matrix.m != 0;
+            for (uint32_t i = 0; i < sets[s]->count; i++) {
+                const struct weft_variant *row = &sets[s]->rows[i];
+                has_row = has_row || (row->bits == 0 && !row->suits &&
+                                      !weft_variant_missing(row, &device, false));
+            }
+            if (!has_row) {
+                fail_msg("%s has no row for vendor 0x%x", sets[s]->name, device.info.vendor_id);
+            }
+        }
+    }
+}
+
+/* Their compilers take minutes for these; AMD's and NVIDIA's keep them in registers. */
+WEFT_TEST(test_tiles_are_for_gpus_of_many_registers) {
+    static const char *const rows[][2] = {
+        {"matmul/product", "tiled"},         {"matmul/product", "tiled-128"},
+        {"banded_attention/band", "tiled"},  {"fast_weight/solve", "tiled"},
+        {"fast_weight/update", "tiled"},     {"linear_attention/state", "tiled"},
+        {"linear_attention/apply", "tiled"}, {"toeplitz_attention/direct", "tiled"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct weft_variant_set *set = set_of(rows[i][0]);
+        for (size_t g = 0; g < sizeof small_gpus / sizeof small_gpus[0]; g++) {
+            weft_device device = {.info = small_gpus[g]};
+            const char *missing = missing_of(set, rows[i][1], &device);
+            if (!missing || strcmp(missing, "wants more registers") != 0) {
+                fail_msg("%s, %s: %s", rows[i][0], rows[i][1], missing ? missing : "taken");
+            }
+            device.info.vendor_id = 0x1002;
+            assert_null(missing_of(set, rows[i][1], &device));
+        }
+    }
+}
