@@ -24,6 +24,7 @@ struct row {
 #define DIRECT   "circulant"
 #define FFT      "circulant_fft"
 #define WIDE     "wide"
+#define ROLLED   "rolled"
 
 static const struct row rows[] = {
     {SORF, 0, 1, 1, 1, 1, 1, 0.0F, false, NULL, UNIT},
@@ -64,6 +65,14 @@ static const struct row rows[] = {
     {ROM, 2, 3, 5, 1, 31, 31, 0.0F, true, WIDE, UNIT},
     {HYBRID, 3, 1, 2, 1, 4096, 12, 0.0F, false, WIDE, UNIT},
     {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, WIDE, UNIT},
+    {SORF, 0, 2, 5, 4, 64, 256, 0.0F, false, ROLLED, UNIT},
+    {SORF, 0, 1, 1, 1, 2049, 24, -1.0F, false, ROLLED, UNIT},
+    {ROM, 2, 3, 5, 1, 31, 31, 0.0F, true, ROLLED, UNIT},
+    {ROM, 5, 1, 9, 4, 5, 70, 0.0F, false, ROLLED, WEFT_VALUES_EQUAL},
+    {HYBRID, 3, 2, 3, 4, 31, 130, 0.0F, false, ROLLED, UNIT},
+    {HYBRID, 3, 1, 2, 1, 4096, 12, 0.0F, false, ROLLED, UNIT},
+    {FASTFOOD, 0, 2, 7, 2, 2, 2, 0.0F, true, ROLLED, UNIT},
+    {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, ROLLED, UNIT},
     {SCRF, 0, 1, 3, 1, 1, 5, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 2, 7, 2, 2, 3, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 1, 65, 3, 3, 3, 0.0F, true, DIRECT, WEFT_VALUES_TENS},

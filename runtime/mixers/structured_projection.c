@@ -230,20 +230,35 @@ static struct weft_grid blocks_grid(const struct weft_variant *variant, const vo
     return weft_grid_of_groups((words->push.units - 1) / units + 1);
 }
 
+/* Mesa's compiler for a Raspberry Pi's GPU takes minutes for as much code as there is without loops. */
+static bool compiles_long_code(const weft_device_info *info) {
+    enum { BROADCOM = 0x14e4 };
+    return info->vendor_id != BROADCOM;
+}
+
 /*
  * Blocks of 4,096 elements have 32 for each of 128 invocations, more than some compilers for GPUs have registers for; an invocation of
- * twice as many has 16. Processors have no use for more invocations.
+ * twice as many has 16. Processors have no use for more invocations. What is rolled up is slower and compiles everywhere.
  */
 static const struct weft_variant hadamard_rows[] = {
     {.name = "narrow",
      .shader = &weft_shader_structured_projection_hadamard,
      .grid = blocks_grid,
+     .needs = {.also = compiles_long_code, .also_text = "wants a compiler of long code"},
      .cost = {.hardware = 3.0F}},
     {.name = "wide",
      .shader = &weft_shader_structured_projection_hadamard_wide,
      .grid = blocks_grid,
-     .needs = {.invocations = 256},
+     .needs = {.invocations = 256,
+               .also = compiles_long_code,
+               .also_text = "wants a compiler of long code"},
      .cost = {.software = 3.0F, .processor = 3.0F}},
+    {.name = "rolled",
+     .shader = &weft_shader_structured_projection_hadamard_wide,
+     .tiles = {[WEFT_STRUCTURED_PROJECTION_HADAMARD_WIDE_AT_TILE_ROLLED] = 1},
+     .grid = blocks_grid,
+     .needs = {.invocations = 256},
+     .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 4.0F}},
 };
 
 const struct weft_variant_set weft_hadamard_variants = {

@@ -27,6 +27,7 @@ layout(constant_id = 0) const uint KIND = 2;
 layout(constant_id = 1) const uint BITS = 0; // p: a block has 2^p columns
 layout(constant_id = 2) const bool ODD = false; // so many transforms after the first that are of one product
 layout(constant_id = 3) const bool FOURS = false; // the rows of the result begin at multiples of 4
+layout(constant_id = 16) const uint TILE_ROLLED = 0; // 1: all passes and transforms are turns of two loops, a fraction of the code
 layout(constant_id = 64) const uint FIXED_SET = 16; // 2^SET_BITS elements
 
 const uint SETS = 1u << BITS > FIXED_SET * LANES ? (1u << BITS) / (FIXED_SET * LANES) : 1u; // of an invocation
@@ -49,7 +50,7 @@ layout(push_constant) uniform Push
     uint blocks;
     uint diagonal_count;
     uint features;
-    uint passes; // PASSES: two sets' loop over them is not for unrolling, which takes more registers than there are
+    uint passes; // PASSES: two sets' loop over them is not for unrolling, which takes more registers than there are, nor is what is ROLLED
     float step;  // 2^-(p/2)
     float scale; // the rest
 } push;
@@ -162,7 +163,7 @@ void butterflies(inout weft_sets sets, uint k)
 // first one; and the other way round.
 void transform(inout weft_sets sets, bool down)
 {
-    uint passes = SETS == 1 ? PASSES : push.passes;
+    uint passes = SETS == 1 && TILE_ROLLED == 0 ? PASSES : push.passes;
     for (uint j = 0; j < passes; j++) {
         uint k = down ? PASSES - 1 - j : j;
         if (j > 0) {
@@ -214,10 +215,10 @@ float diagonal(weft_unit unit, uint index, uint at)
     return diagonals[((unit.block * push.diagonal_count + index) << BITS) + offset_of(at)];
 }
 
-// Four elements of a set lie one behind the other, in one unit.
+// Four elements of a set lie one behind the other, in one unit, and that is known when this is compiled.
 bool are_fours(uint bit)
 {
-    return bit == 0 && BITS >= 2;
+    return TILE_ROLLED == 0 && bit == 0 && BITS >= 2;
 }
 
 // Of elements 4 q … 4 q + 3 of a set, as `unit` has them.
@@ -336,6 +337,56 @@ void store(weft_sets sets, uint first_unit, uint bit, uint stride, uint first_ro
     }
 }
 
+// All transforms, of which the first goes down. S_HYBRID's two parts are the last turns: both start from what is there before.
+void transform_in_turn(inout weft_sets sets, uint first_unit, uint transforms, uint low, uint high)
+{
+    weft_sets product = sets;
+    for (uint j = 0; j < transforms + (KIND == S_HYBRID ? 2 : 0); j++) {
+        bool down = min(j, transforms) % 2 == 0;
+        uint bit = down ? high : low;
+        if (j > 0) {
+            if (KIND == FASTFOOD) {
+                permute(sets, first_unit, bit);
+            }
+            if (KIND == S_HYBRID) {
+                barrier(); // the part before has been read
+                if (j <= transforms) {
+                    product = sets;
+                }
+                sets = product;
+            }
+            multiply(sets, first_unit, j, bit);
+        }
+        transform(sets, down);
+        if (KIND == S_HYBRID && j >= transforms) {
+            store(sets, first_unit, ODD ? low : high, 2u, j - transforms);
+        }
+    }
+}
+
+// Those of one product by twos, so that where the sets are is known when this is compiled.
+void transform_by_twos(inout weft_sets sets, uint first_unit, uint transforms, uint low, uint high)
+{
+    transform(sets, true);
+    if (KIND == FASTFOOD) {
+        permute(sets, first_unit, low);
+        multiply(sets, first_unit, 1u, low);
+        transform(sets, false);
+        return;
+    }
+    uint index = 1;
+    for (; index + 1 < transforms; index += 2) {
+        multiply(sets, first_unit, index, low);
+        transform(sets, false);
+        multiply(sets, first_unit, index + 1, high);
+        transform(sets, true);
+    }
+    if (ODD) {
+        multiply(sets, first_unit, index, low);
+        transform(sets, false);
+    }
+}
+
 void main()
 {
     uint group = weft_group_index(push.groups_x);
@@ -347,28 +398,17 @@ void main()
     uint high = first_bit(PASSES - 1);
     weft_sets sets;
     load(sets, first_unit, high);
-    transform(sets, true);
-    if (KIND == FASTFOOD) {
-        permute(sets, first_unit, low);
-        multiply(sets, first_unit, 1u, low);
-        transform(sets, false);
-        store(sets, first_unit, high, 1u, 0u);
-        return;
+    // S-Hybrid's last two diagonals are of two products; of FastFood's three, one is not followed by a transform.
+    uint transforms = push.diagonal_count - (KIND == S_HYBRID ? 2u : KIND == FASTFOOD ? 1u : 0u);
+    if (TILE_ROLLED != 0) {
+        transform_in_turn(sets, first_unit, transforms, low, high);
+        if (KIND == S_HYBRID) {
+            return;
+        }
+    } else {
+        transform_by_twos(sets, first_unit, transforms, low, high);
     }
-    // By twos, so that where the sets are is known when this is compiled.
-    uint factors = KIND == S_HYBRID ? push.diagonal_count - 2 : push.diagonal_count;
-    uint index = 1;
-    for (; index + 1 < factors; index += 2) {
-        multiply(sets, first_unit, index, low);
-        transform(sets, false);
-        multiply(sets, first_unit, index + 1, high);
-        transform(sets, true);
-    }
-    if (ODD) {
-        multiply(sets, first_unit, index, low);
-        transform(sets, false);
-    }
-    uint bit = ODD ? high : low;
+    uint bit = ODD || KIND == FASTFOOD ? high : low;
     if (KIND != S_HYBRID) {
         store(sets, first_unit, bit, 1u, 0u);
         return;
@@ -377,7 +417,7 @@ void main()
     weft_sets product = sets;
     for (uint part = 0; part < 2; part++) {
         sets = product;
-        multiply(sets, first_unit, factors + part, bit);
+        multiply(sets, first_unit, transforms + part, bit);
         barrier(); // the part before has been read
         transform(sets, ODD);
         store(sets, first_unit, ODD ? low : high, 2u, part);

@@ -863,3 +863,12 @@ WEFT_TEST(test_tiles_are_for_gpus_of_many_registers) {
         }
     }
 }
+
+/* A Raspberry Pi's compiler takes minutes for the transforms without loops. */
+WEFT_TEST(test_long_code_is_rolled_up) {
+    const weft_device device = {.info = small_gpus[0]};
+    const struct weft_variant_set *set = set_of("structured_projection/hadamard");
+    assert_non_null(missing_of(set, "narrow", &device));
+    assert_non_null(missing_of(set, "wide", &device));
+    assert_null(missing_of(set, "rolled", &device));
+}
