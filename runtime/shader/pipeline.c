@@ -15,6 +15,7 @@
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
+#include "shader/spirv_part_branches.h"
 #include "shader/spirv_pass.h"
 #include "spirv/module.h"
 
@@ -152,6 +153,12 @@ static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
     *module = *source;
     weft_status status = fast ? weft_spirv_check(source->words, source->size, host)
                               : run_passes(module, owned, device);
+    if (status == WEFT_OK && weft_branches_are_parted(&device->info)) {
+        uint32_t *words = NULL;
+        size_t size = 0;
+        status = weft_spirv_part_branches(&words, &size, module->words, module->size, host);
+        replace(module, owned, words, size, host);
+    }
     if (status != WEFT_OK) {
         status = weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
     } else if (!weft_spirv_has_compute_main(module->words, module->size)) {

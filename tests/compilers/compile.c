@@ -30,6 +30,7 @@
 #include "rules.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
+#include "shader/spirv_part_branches.h"
 #include "taken.h"
 
 #define MOST_CONSTANTS 64
@@ -169,21 +170,30 @@ struct source {
     uint32_t constants[MOST_CONSTANTS];
 };
 
-/* What Weft adds for a device, in shader/pipeline.c: its float modes, or instructions in their place. */
-static weft_status make_ready(const struct compiler *c, struct source *source) {
+static void replace(struct source *source, uint32_t *words, size_t size) {
+    weft_free(&host, source->words);
+    source->words = words;
+    source->size = size;
+}
+
+/* What Weft adds for a device, in shader/pipeline.c: in reproducible math its float modes, or instructions in their place. */
+static weft_status make_ready(const struct compiler *c, struct source *source, bool reproducible) {
     const uint32_t modes = c->physical.float_modes;
     uint32_t *made = NULL;
     size_t size = 0;
-    if ((modes & WEFT_FLOAT_FLUSH) == 0) {
+    if (reproducible && (modes & WEFT_FLOAT_FLUSH) == 0) {
         WEFT_TRY(weft_spirv_flush_subnormals(&made, &size, source->words, source->size, &host));
-        weft_free(&host, source->words);
-        source->words = made;
-        source->size = size;
+        replace(source, made, size);
     }
-    WEFT_TRY(weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
-    weft_free(&host, source->words);
-    source->words = made;
-    source->size = size;
+    if (reproducible) {
+        WEFT_TRY(
+            weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
+        replace(source, made, size);
+    }
+    if (weft_branches_are_parted(&c->physical.info)) {
+        WEFT_TRY(weft_spirv_part_branches(&made, &size, source->words, source->size, &host));
+        replace(source, made, size);
+    }
     return WEFT_OK;
 }
 
@@ -210,7 +220,7 @@ static weft_status read_source(struct source *source, const struct compiler *c, 
     for (uint32_t i = 0; i < source->constant_count; i++) {
         source->constants[i] = (uint32_t)json_integer_value(json_array_get(constants, i));
     }
-    return is_reproducible(interface) ? make_ready(c, source) : WEFT_OK;
+    return make_ready(c, source, is_reproducible(interface));
 }
 
 struct made {

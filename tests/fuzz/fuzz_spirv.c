@@ -8,6 +8,7 @@
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
+#include "shader/spirv_part_branches.h"
 #include "shader/spirv_pass.h"
 #include "spirv/module.h"
 
@@ -32,6 +33,8 @@ static void run_passes(uint32_t **words, size_t *size) {
     replace(words, size, status, made, made_size);
     const uint32_t modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST;
     status = weft_spirv_add_float_modes(&made, &made_size, *words, *size, modes, NULL);
+    replace(words, size, status, made, made_size);
+    status = weft_spirv_part_branches(&made, &made_size, *words, *size, NULL);
     replace(words, size, status, made, made_size);
     (void)weft_spirv_lint(*words, *size, NULL);
 }

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pass that gives branches one behind the other conditions that look different. That nothing else is different is
+ * what bits of Fourier transforms are compared for; that V3D's compiler ends is what `./dev gpus v3d71` shows.
+ */
+#include "mixers/vkfft/fft_program.h"
+#include "shader/spirv_lint.h"
+#include "shader/spirv_part_branches.h"
+#include "spirv/module.h"
+#include "support.h"
+#include "support_spirv.h"
+
+#define HEAD                         \
+    "#version 450\n"                 \
+    "layout(local_size_x = 8) in;\n" \
+    "layout(set = 0, binding = 0) buffer A { float x[]; };\n"
+
+/* As VkFFT's: what one branch loads, the next one uses. */
+#define PAIR(width)                                                    \
+    "    uint i = gl_LocalInvocationID.x;\n"                           \
+    "    float a;\n"                                                   \
+    "    if (i < " width ") { a = x[i]; if (a < 1.0) { a = 1.0; } }\n" \
+    "    barrier();\n"                                                 \
+    "    if (i < " width                                               \
+    ") { x[i + 8] = a; if (a < 2.0) { x[0] = a; } if (a < 3.0) { x[1] = a; } }\n"
+
+static const char pair_text[] = HEAD "void main() {\n" PAIR("5u") "}\n";
+
+static struct words part(struct words source) {
+    struct words words = {0};
+    assert_ok(weft_spirv_part_branches(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
+    return words;
+}
+
+static void expect_unchanged(const char *text) {
+    struct words source = weft_test_compile(text);
+    struct words parted = part(source);
+    assert_true(weft_test_count_ops(source, WEFT_OP_SELECTION_MERGE) > 0);
+    assert_int_equal(parted.size, source.size);
+    assert_memory_equal(parted.data, source.data, source.size);
+    free(source.data);
+    free(parted.data);
+}
+
+/*
+ * Of the outer two the second; of the three inside, which the merge of the first does not end, the second and not the third. A third one
+ * outside would look as the first.
+ */
+WEFT_TEST(test_every_second_of_each_level) {
+    struct words source = weft_test_compile(pair_text);
+    struct words parted = part(source);
+    assert_int_equal(weft_test_count_ops(source, WEFT_OP_SELECTION_MERGE), 5);
+    assert_int_equal(weft_test_count_ops(source, WEFT_OP_LOGICAL_OR), 0);
+    uint32_t changed[5] = {0}, selections = 0, either = 0;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < parted.size / 4;
+         at += weft_spirv_length(parted.data[at])) {
+        const uint32_t *word = parted.data + at;
+        if (weft_spirv_opcode(word[0]) == WEFT_OP_LOGICAL_OR) {
+            either = word[2];
+        } else if (weft_spirv_opcode(word[0]) == WEFT_OP_BRANCH_CONDITIONAL && selections < 5) {
+            changed[selections++] = either != 0 && word[1] == either;
+        }
+    }
+    /* the first with one inside; the second with two */
+    const uint32_t expected[5] = {0, 0, 1, 1, 0};
+    assert_int_equal(selections, 5);
+    assert_memory_equal(changed, expected, sizeof expected);
+    assert_int_equal(weft_test_count_ops(parted, WEFT_OP_LOGICAL_OR), 2);
+    if (weft_test_has_spirv_val()) {
+        weft_test_expect_valid(parted, "a pair of branches");
+    }
+    free(source.data);
+    free(parted.data);
+}
+
+/* Branches on specialization constants are decided when a module is compiled, and have to stay so. */
+WEFT_TEST(test_what_stays) {
+    expect_unchanged(HEAD "layout(constant_id = 0) const uint WIDTH = 5;\n"
+                          "void main() {\n" PAIR("WIDTH") "}\n");
+    expect_unchanged(
+        "#version 450\n"
+        "layout(local_size_x = 1) in;\n"
+        "layout(set = 0, binding = 0) buffer A { float x[]; };\n"
+        "void main() { if (x[0] < 1.0) { x[1] = 2.0; } if (x[0] < 1.0) { x[2] = 2.0; } }\n");
+}
+
+/* A variable that is not in an entry point's interface must not be read there. */
+WEFT_TEST(test_foreign_variable) {
+    struct words source = weft_test_compile(pair_text);
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
+         at += weft_spirv_length(source.data[at])) {
+        uint32_t *word = source.data + at;
+        for (uint32_t i = 5;
+             weft_spirv_opcode(word[0]) == WEFT_OP_ENTRY_POINT && i < weft_spirv_length(word[0]);
+             i++) {
+            word[i] = word[2]; /* the function, which is no variable */
+        }
+    }
+    struct words parted = part(source);
+    assert_int_equal(parted.size, source.size);
+    assert_memory_equal(parted.data, source.data, source.size);
+    free(source.data);
+    free(parted.data);
+}
+
+WEFT_TEST_ON_HOST(test_transforms, test) {
+    const bool validates = weft_test_has_spirv_val();
+    static const uint32_t sizes[][2] = {{37, 31}, {64, 65}, {62, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
+                                           .rank = sizes[i][1] > 0 ? 2 : 1,
+                                           .size = {sizes[i][0], sizes[i][1]},
+                                           .batch = 2,
+                                           .transform_axis = {true, sizes[i][1] > 0}};
+        struct weft_fft_program *program = NULL;
+        uint32_t compiled = 0, changed = 0;
+        assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
+        for (uint32_t k = 0; k < program->module_count; k++) {
+            struct words words = weft_test_make_reproducible(
+                (struct words){program->modules[k].words, program->modules[k].size});
+            struct words parted = part(words);
+            weft_test_host_reset(test);
+            if (weft_spirv_lint(parted.data, parted.size, &test->host) != WEFT_OK) {
+                fail_msg("%s", weft_test_log(test));
+            }
+            if (validates) {
+                weft_test_expect_valid(parted, "a Fourier transform");
+            }
+            changed += parted.size != words.size;
+            free(words.data);
+            free(parted.data);
+        }
+        assert_true(changed > 0);
+        weft_fft_program_destroy(&program, &test->host);
+    }
+}
+
+WEFT_TEST(test_for_a_raspberry_pi) {
+    assert_true(weft_branches_are_parted(&(weft_device_info){.vendor_id = 0x14e4}));
+    assert_false(weft_branches_are_parted(&(weft_device_info){.vendor_id = 0x1002}));
+}
+
+WEFT_TEST_ON_HOST(test_no_ids_left, test) {
+    struct words source = weft_test_compile(pair_text);
+    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
+    struct words result = {0};
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_COMPILE_ERROR,
+        weft_spirv_part_branches(&result.data, &result.size, source.data, source.size, &test->host),
+        "no ids are left");
+    free(source.data);
+}
+
+WEFT_TEST_ON_HOST(test_out_of_memory, test) {
+    struct words source = weft_test_compile(pair_text);
+    for (long fail_at = 1; fail_at <= 5; fail_at++) {
+        struct words result = {0};
+        weft_test_host_reset(test);
+        test->fail_at = fail_at;
+        const weft_status status = weft_spirv_part_branches(&result.data, &result.size, source.data,
+                                                            source.size, &test->host);
+        assert_int_equal(status, fail_at <= 4 ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
+        assert_int_equal(!result.data, fail_at <= 4);
+        weft_free(&test->host, result.data);
+    }
+    free(source.data);
+}
+
+/* Damage that weft_spirv_check lets pass does not lead out of the words. */
+WEFT_TEST_ON_HOST(test_damage, test) {
+    struct words source = weft_test_compile(pair_text);
+    uint32_t tried = 0;
+    for (uint64_t round = 0; round < 20000; round++) {
+        size_t size = 0;
+        uint8_t *bytes =
+            weft_test_mutate((const uint8_t *)source.data, source.size, 6, round, &size);
+        const uint32_t *mutated = (const uint32_t *)(void *)bytes;
+        if (size % 4 == 0 && weft_spirv_check(mutated, size, NULL) == WEFT_OK) {
+            uint32_t *words = NULL;
+            size_t words_size = 0;
+            weft_test_host_reset(test);
+            const weft_status status =
+                weft_spirv_part_branches(&words, &words_size, mutated, size, &test->host);
+            assert_true(status == WEFT_OK || status == WEFT_COMPILE_ERROR);
+            weft_free(&test->host, words);
+            tried++;
+        }
+        free(bytes);
+    }
+    assert_true(tried > 100);
+    free(source.data);
+}
