@@ -75,17 +75,25 @@ static const struct row tiled_rows[] = {
     {1, 31, 70, 1, 130, 7, SHIFT, 0.0F, WEFT_VALUES_UNIT},
 };
 
-#define ROWS WEFT_COUNT(rows)
+#define ROWS       WEFT_COUNT(rows)
+#define TILED_ROWS WEFT_COUNT(tiled_rows)
 
 static const struct row *row_at(uint32_t index) {
-    return index < ROWS ? &rows[index] : &tiled_rows[index - ROWS];
+    return index < ROWS ? &rows[index] : &tiled_rows[(index - ROWS) % TILED_ROWS];
+}
+
+/* Null: what is chosen. */
+static const char *implementation_at(uint32_t index) {
+    return index < ROWS ? NULL : index < ROWS + TILED_ROWS ? "tiled" : "narrow";
 }
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = row_at(index);
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
-             index < ROWS ? "" : "tiled/", row->keys == 0 ? "causal" : "full",
-             weft_values_name(row->kind), row->epsilon > 0.0F ? "-guarded" : "", row->n,
+    const char *implementation = implementation_at(index);
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
+             implementation ? implementation : "", implementation ? "/" : "",
+             row->keys == 0 ? "causal" : "full", weft_values_name(row->kind),
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
              WEFT_CASE_PART(row->keys != 0, ",k=%u", row->keys), row->features, row->values,
              row->heads, row->batch);
 }
@@ -98,7 +106,7 @@ static weft_array features(weft_case *c, const char *name, uint32_t tokens, cons
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = row_at(index);
-    c->implementation = index < ROWS ? NULL : "tiled";
+    c->implementation = implementation_at(index);
     uint32_t keys = row->keys != 0 ? row->keys : row->n;
     weft_array phi = features(c, "q", row->n, row);
     weft_array psi = features(c, "k", keys, row);
@@ -111,5 +119,4 @@ static void build(weft_case *c, uint32_t index) {
                                                       .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(linear_attention, ROWS + WEFT_COUNT(tiled_rows), WEFT_TOLERANCE_LINEAR, name_case,
-                 build);
+WEFT_CASE_FAMILY(linear_attention, ROWS + 2 * TILED_ROWS, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -151,7 +151,7 @@ static const struct weft_variant band_rows[] = {
     {.name = "tiled",
      .shader = &weft_shader_banded_attention_tiled,
      .grid = tiled_grid,
-     .needs = {.also = weft_has_over_64_registers, .also_text = "wants more registers"},
+     .needs = WEFT_NEEDS_OVER_64_REGISTERS,
      .cost = {.software = 3.0F, .processor = 6.0F}},
     {.name = "direct",
      .shader = &weft_shader_banded_attention_direct,

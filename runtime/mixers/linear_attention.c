@@ -5,6 +5,7 @@
 #include "core/try.h"
 #include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
+#include "kernels/linear_attention/apply_narrow.h"
 #include "kernels/linear_attention/apply_tiled.h"
 #include "kernels/linear_attention/scan.h"
 #include "kernels/linear_attention/state.h"
@@ -76,10 +77,19 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
-WEFT_TILED_VARIANTS(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
-                    linear_attention_apply_tiled, linear_attention_apply_lanes, 4.0F,
-                    weft_grid_of_groups(words->push.groups),
-                    weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches))
+/* With 32 sums instead of 64 beside what they are made of, an invocation of Arm's and a Raspberry Pi's has registers for most. */
+#define NARROW_ROW                                         \
+    {.name = "narrow",                                     \
+     .shader = &weft_shader_linear_attention_apply_narrow, \
+     .grid = linear_attention_apply_groups,                \
+     .needs = {.invocations = 256},                        \
+     .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}},
+
+WEFT_TILED_VARIANTS_AND(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
+                        linear_attention_apply_tiled, linear_attention_apply_lanes, 4.0F,
+                        weft_grid_of_groups(words->push.groups),
+                        weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches),
+                        WEFT_NEEDS_OVER_64_REGISTERS, NARROW_ROW)
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {

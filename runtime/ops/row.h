@@ -63,13 +63,21 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
 
 #define WEFT_NEEDS_OF_TILES \
     { .also = weft_has_registers_for_tiles, .also_text = "wants more registers" }
+#define WEFT_NEEDS_OVER_64_REGISTERS \
+    { .also = weft_has_over_64_registers, .also_text = "wants more registers" }
 
 /**
  * The same with `tiled`, for GPUs: the work of `group` through tiles in shared memory. `hardware_cost`: what `group` costs on
  * them beside 1, above 2 where it is never as fast.
  */
-#define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group,     \
-                            groups_of_tiled, groups_of_lanes)                                   \
+#define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
+                            groups_of_tiled, groups_of_lanes)                               \
+    WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
+                            groups_of_tiled, groups_of_lanes, {0}, )
+
+/** The same with what `group` needs, and with more rows, whose grid is that of `group`: a macro, each with a comma behind it. */
+#define WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
+                                groups_of_tiled, groups_of_lanes, needs_of_group, more)         \
     static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args) &&   \
                       sizeof(struct weft_##group##_args) == sizeof(struct weft_##tiled##_args), \
                   "the kernels of a set have one interface");                                   \
@@ -86,6 +94,7 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
         {.name = "group",                                                                       \
          .shader = &weft_shader_##group,                                                        \
          .grid = set##_groups,                                                                  \
+         .needs = needs_of_group,                                                               \
          .cost = {.hardware = (hardware_cost), .processor = 8.0F}},                             \
         {.name = "tiled",                                                                       \
          .shader = &weft_shader_##tiled,                                                        \
@@ -95,7 +104,7 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
         WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, 1),                 \
         WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, 1),                 \
         WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, 1),               \
-    };                                                                                          \
+        more};                                                                                  \
     const struct weft_variant_set weft_##set##_variants = {                                     \
         .name = (text),                                                                         \
         .rows = set##_kernels,                                                                  \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of 128. The
+// The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of 128, or of 256 where WEFT_TILE_ROWS is 4. The
 // including file has push constants `uint n, heads, features` (instance name `push`) and says where the
 // features are, [batch, n, heads, features]:
 //
@@ -29,16 +29,16 @@ uint weft_token_row(uint first_row, uint token)
 }
 
 // The rows of `count` tokens from `first` on, in tiles of 8 rows and 4 columns: tile row r has the
-// 2 r + 2 tiles that reach below the diagonal. A barrier comes after it.
+// 2 r + 2 tiles that reach below the diagonal; of 4 rows, half as many. A barrier comes after it.
 void weft_make_scores(uint first_row, uint first, uint count)
 {
     uint lane = gl_LocalInvocationID.x;
     uint tile_row = 0;
-    while ((tile_row + 1) * (tile_row + 2) <= lane) {
+    while ((tile_row + 1) * (tile_row + 2) / (8 / WEFT_TILE_ROWS) <= lane) {
         tile_row++;
     }
     uint row = tile_row * WEFT_TILE_ROWS;
-    uint column = (lane - tile_row * (tile_row + 1)) * 4;
+    uint column = (lane - tile_row * (tile_row + 1) / (8 / WEFT_TILE_ROWS)) * 4;
     if (tile_row >= WEFT_ROW_TILES || row >= count) {
         return;
     }
