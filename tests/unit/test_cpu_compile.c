@@ -11,6 +11,7 @@
 #include "cpu/memory.h"
 #include "shader/glsl.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 #include "support.h"
 #include "support_glsl.h"
 #include "verify/evaluator/evaluator.h"
@@ -558,6 +559,18 @@ WEFT_TEST_ON_HOST(memory_that_ends_is_an_error, host) {
     assert_int_equal(found, sizeof chosen / sizeof chosen[0]);
 }
 
+static void expect_refused(const struct program *program, weft_status status, const char *message) {
+    const struct weft_cpu_source source = {
+        .words = program->words, .size = program->size, .entry_point = "main", .lanes = 8};
+    struct weft_cpu_object object = {0};
+    struct weft_test_host host;
+    weft_test_host_begin(&host);
+    assert_int_equal(weft_cpu_compile(&object, &source, &host.host), status);
+    assert_non_null(strstr(weft_test_log(&host), message));
+    assert_null(object.bytes);
+    weft_test_host_end(&host);
+}
+
 WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
     static const struct {
         const char *body, *message;
@@ -576,15 +589,42 @@ WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const struct kernel kernel = {"refused", LINE, refused[i].body};
         const struct program program = compile_glsl(&kernel);
-        const struct weft_cpu_source source = {
-            .words = program.words, .size = program.size, .entry_point = "main", .lanes = 8};
-        struct weft_cpu_object object = {0};
-        struct weft_test_host host;
-        weft_test_host_begin(&host);
-        assert_int_equal(weft_cpu_compile(&object, &source, &host.host), WEFT_UNSUPPORTED);
-        assert_non_null(strstr(weft_test_log(&host), refused[i].message));
-        assert_null(object.bytes);
-        weft_test_host_end(&host);
+        expect_refused(&program, WEFT_UNSUPPORTED, refused[i].message);
+        weft_free(NULL, program.words);
+    }
+}
+
+/* The n-th multiplication of integers, from 0 on; glslang puts main in front of what it calls. */
+static uint32_t *multiplication(const struct program *program, uint32_t n) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < program->size / 4;
+         at += weft_spirv_length(program->words[at])) {
+        if (weft_spirv_opcode(program->words[at]) == WEFT_OP_I_MUL && n-- == 0) {
+            return program->words + at;
+        }
+    }
+    fail_msg("no multiplication");
+    return NULL;
+}
+
+WEFT_TEST(operands_that_do_not_fit_are_refused) {
+    static const struct kernel kernel = {
+        "refused", LINE,
+        "void main() { uvec2 a = uvec2(in_(0), in_(1)) * uvec2(in_(2), in_(3));\n"
+        "uvec4 b = uvec4(a, a) * uvec4(lane()); out_(0, b.x + b.w); }"};
+    static const struct {
+        uint32_t of, word; /* what is taken for the operand: a word of that multiplication */
+        const char *message;
+    } refused[] = {
+        {1, 1, "is not a value"}, /* its type */
+        {0, 2, "on 4 and 2 components"},
+    };
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const struct program program = compile_glsl(&kernel);
+        multiplication(&program, 1)[3] = multiplication(&program, refused[i].of)[refused[i].word];
+        expect_refused(&program, WEFT_COMPILE_ERROR, refused[i].message);
         weft_free(NULL, program.words);
     }
 }

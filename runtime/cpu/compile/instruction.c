@@ -181,10 +181,14 @@ static void compute_each(struct weft_ir_decoder *decoder, const struct weft_ir_v
     }
     for (uint32_t k = 0; k < count; k++) {
         operands[k] = weft_ir_scalars(decoder, view->words[first + k]);
-        counts[k] = operands[k] ? weft_ir_id(decoder, view->words[first + k])->count : 0;
-        if (operands[k] && counts[k] != 1 && counts[k] != slots) {
+        if (!operands[k]) {
+            return;
+        }
+        counts[k] = weft_ir_id(decoder, view->words[first + k])->count;
+        if (counts[k] != 1 && counts[k] != slots) {
             weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "opcode %u on %u and %u components",
                           view->opcode, slots, counts[k]);
+            return;
         }
     }
     weft_ir_value *row = weft_ir_row(decoder, slots);
