@@ -17,7 +17,8 @@ static void fail(weft_case_result *result, const char *format, const char *detai
 
 /* Gives the ports of a case their memory: the inputs' own, and `outputs` for the outputs. */
 static uint32_t give_ports(struct weft_evaluated_port ports[2 * WEFT_CASE_PORTS],
-                           const weft_case *c, uint8_t *outputs) {
+                           const weft_case *c,
+                           uint8_t *outputs) { /* NOLINT(*-non-const-parameter): written by ports */
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->input_count; i++) {
         const weft_case_port *port = &c->inputs[i];

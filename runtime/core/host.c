@@ -40,6 +40,7 @@ static void log_line(const weft_host *host, weft_log_level level, const char *fo
         return;
     }
     char line[LOG_LINE_SIZE];
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
     int written = vsnprintf(line, sizeof line, format, arguments);
     if (written < 0) {
         host->log(host->log_user, level, format);
@@ -130,6 +131,7 @@ char *weft_format(const weft_host *host, const char *format, ...) {
     va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun above */
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     char *text = length < 0 ? NULL : weft_alloc(host, (size_t)length + 1);

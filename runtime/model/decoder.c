@@ -91,6 +91,7 @@ static weft_status prepare_prompt(weft_decoder *decoder, uint32_t count) {
     return status;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): plans write it */
 static uint32_t add_logits(weft_host_tensor *tensor, const weft_decoder *decoder, float *logits) {
     const uint64_t count = (uint64_t)decoder->batch * decoder->model_info.vocabulary;
     if (!logits) {

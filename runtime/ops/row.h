@@ -38,6 +38,7 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
                                          uint32_t batches) {                                      \
         const struct weft_##group##_args *words = args;                                           \
         (void)words, (void)batches;                                                               \
+        /* NOLINTNEXTLINE(bugprone-branch-clone): both may have the same grid */                  \
         return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                         \
     }                                                                                             \
     static const struct weft_variant set##_kernels[] = {                                          \
@@ -88,6 +89,7 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
         if (variant->shader == &weft_shader_##tiled) {                                          \
             return (groups_of_tiled);                                                           \
         }                                                                                       \
+        /* NOLINTNEXTLINE(bugprone-branch-clone): both may have the same grid */                \
         return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                       \
     }                                                                                           \
     static const struct weft_variant set##_kernels[] = {                                        \

@@ -10,14 +10,15 @@ bool weft_test_has_images(const weft_device *device) {
     return device->info.type != WEFT_DEVICE_PROCESSOR;
 }
 
-struct weft_test_image weft_test_image_create(weft_device *device, VkFormat format, uint32_t texel_bytes,
-                                   const uint32_t size[3], uint32_t mip) {
+struct weft_test_image weft_test_image_create(weft_device *device, VkFormat format,
+                                              uint32_t texel_bytes, const uint32_t size[3],
+                                              uint32_t mip) {
     struct weft_test_image p = {.format = format,
-                        .width = size[0],
-                        .height = size[1],
-                        .layers = size[2],
-                        .mip = mip,
-                        .bytes = (uint64_t)size[0] * size[1] * size[2] * texel_bytes};
+                                .width = size[0],
+                                .height = size[1],
+                                .layers = size[2],
+                                .mip = mip,
+                                .bytes = (uint64_t)size[0] * size[1] * size[2] * texel_bytes};
     const VkImageCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .imageType = VK_IMAGE_TYPE_2D,
@@ -53,7 +54,7 @@ void weft_test_image_destroy(weft_device *device, struct weft_test_image *p) {
 }
 
 weft_image_params weft_test_image_params(const struct weft_test_image *p, VkImageLayout before,
-                                   VkImageLayout after) {
+                                         VkImageLayout after) {
     return (weft_image_params){.image = p->image,
                                .format = p->format,
                                .width = p->width,
@@ -105,8 +106,8 @@ static void record_transfer(const void *user, const weft_device *device, VkComma
     image_barrier(t, device, commands, during, t->to);
 }
 
-void weft_test_image_upload(weft_device *device, const struct weft_test_image *p, const void *texels,
-                   VkImageLayout to) {
+void weft_test_image_upload(weft_device *device, const struct weft_test_image *p,
+                            const void *texels, VkImageLayout to) {
     weft_buffer *buffer = NULL;
     assert_ok(weft_buffer_create(&buffer, device, p->bytes));
     assert_ok(weft_buffer_write(buffer, 0, texels, p->bytes));
@@ -120,7 +121,7 @@ void weft_test_image_upload(weft_device *device, const struct weft_test_image *p
 }
 
 void weft_test_image_download(weft_device *device, const struct weft_test_image *p, void *texels,
-                     VkImageLayout from) {
+                              VkImageLayout from) {
     weft_buffer *buffer = NULL;
     assert_ok(weft_buffer_create(&buffer, device, p->bytes));
     assert_ok(weft_commands_once(
@@ -129,4 +130,3 @@ void weft_test_image_download(weft_device *device, const struct weft_test_image 
     assert_ok(weft_buffer_read(buffer, 0, texels, p->bytes));
     weft_buffer_destroy(&buffer);
 }
-

@@ -17,8 +17,8 @@
 
 #include <weft/base.hpp>
 #include <weft/decode.h>
-#include <weft/features.h>
 #include <weft/external.h>
+#include <weft/features.h>
 #include <weft/flt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the extension module weft._native is compiled with, in front of what cffi writes. */
 #include <weft/decode.h>
-#include <weft/features.h>
 #include <weft/external.h>
+#include <weft/features.h>
 #include <weft/flt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>

@@ -169,6 +169,7 @@ static weft_status run_dispatch(const struct memory *memory, weft_evaluator *eva
     return status;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): dispatches write it */
 weft_status weft_evaluate_plan(char text[WEFT_EVALUATOR_TEXT], weft_evaluator *evaluator,
                                const weft_plan *plan, const struct weft_evaluated_port *ports,
                                uint32_t count) {
