@@ -82,10 +82,11 @@ static weft_array add_mixture(weft_case *c, const struct mixture_row *row) {
 static weft_array add_generator(weft_case *c, const struct generator_row *row) {
     const weft_array noise =
         weft_case_weight(c, weft_shape_of(row->s, row->width[0]), WEFT_VALUES_UNIT);
+    const uint32_t layers = row->layers;
     weft_array weight[4];
     weft_array bias[4];
-    weft_dgm_weights_params params = {.layers = row->layers, .activation = row->activation};
-    for (uint32_t i = 0; i < row->layers; i++) {
+    weft_dgm_weights_params params = {.layers = layers, .activation = row->activation};
+    for (uint32_t i = 0; i < layers; i++) {
         weight[i] =
             weft_case_weight(c, weft_shape_of(row->width[i + 1], row->width[i]), WEFT_VALUES_UNIT);
         params.weight[i] = weight[i].tensor;
@@ -96,9 +97,9 @@ static weft_array add_generator(weft_case *c, const struct generator_row *row) {
     const weft_status status = weft_graph_dgm_weights(&w, c->graph, noise.tensor, &params);
     weft_array x = noise;
     c->only_values = true;
-    for (uint32_t i = 0; i < row->layers; i++) {
+    for (uint32_t i = 0; i < layers; i++) {
         x = weft_case_linear(c, x, weight[i], bias[i]);
-        x = i + 1 < row->layers ? weft_case_activate(c, x, row->activation) : x;
+        x = i + 1 < layers ? weft_case_activate(c, x, row->activation) : x;
     }
     c->only_values = false;
     return weft_case_named(c, status, w, x);

@@ -9,9 +9,7 @@
 
 #include "verify/paired.h"
 
-#define HEADS 2
-#define WIDTH 8 /* channels of a head */
-#define D     (HEADS * WIDTH)
+enum { HEADS = 2, WIDTH = 8 /* channels of a head */, D = HEADS * WIDTH };
 
 /* What a mixer mixes: of all sequences, or of one without lengths. */
 struct operands {
@@ -141,8 +139,9 @@ static void make_discrete(weft_case *c, const struct row *r, struct operands *o)
     float coefficients[8];
     (void)r;
     for (uint32_t i = 0; i < 8 * WIDTH; i++) {
+        const uint32_t feature = i / WIDTH;
         powers[i] = i * i % 7 == 1 ? 2.0F : 0.0F;
-        coefficients[i / WIDTH] = 1.0F + (float)(i / WIDTH) / 4.0F;
+        coefficients[feature] = 1.0F + (float)feature / 4.0F;
     }
     o->w = weft_case_weight_of(c, weft_shape_of(8, WIDTH), powers);
     o->more = weft_case_weight_of(c, weft_shape_of(8), coefficients);
@@ -217,7 +216,8 @@ static void poison(weft_case *c, const double *lengths) {
         const weft_case_port *port = &c->inputs[p];
         const uint64_t size = port->count / port->shape.dim[0];
         for (uint64_t i = 0; port->dtype == WEFT_F32 && i < port->count; i++) {
-            const bool is_behind = (double)(i % size / D) >= lengths[i / size];
+            const uint64_t token = i % size / D;
+            const bool is_behind = (double)token >= lengths[i / size];
             const uint32_t words[] = {0x7fc00000U, 0xff800000U, 0x7f800000U};
             if (is_behind) {
                 memcpy((uint32_t *)port->data + i, &words[i % 3], sizeof words[0]);

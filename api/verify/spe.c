@@ -96,10 +96,11 @@ static void sine_codes(double *codes, const double *noise, const struct waves *w
     uint64_t d = channels_of(row);
     uint32_t s = row->realizations;
     for (uint64_t i = 0; i < row->n * d; i++) {
+        uint64_t token = i / d;
         uint64_t channel = i % d;
         for (uint32_t k = 0; k < row->size; k++) {
             uint64_t at = channel * row->size + k;
-            double turns = waves->frequencies[at] * (double)(i / d);
+            double turns = waves->frequencies[at] * (double)token;
             turns += waves->phases ? waves->phases[at] : 0.0;
             double angle = two_pi * (turns - floor(turns));
             for (uint32_t r = 0; r < s; r++) {

@@ -66,7 +66,8 @@ static void build_mask(weft_case *c, const struct row *row) {
     uint32_t *words = weft_reference_memory(&c->ref, row->batch * size, sizeof *words);
     for (uint64_t i = 0; words && c->ref.status == WEFT_OK && i < row->batch * size; i++) {
         const uint32_t *source = x.data;
-        words[i] = (double)(i % size / row->d) < lengths.value[i / size] ? source[i] : 0;
+        const uint64_t token = i % size / row->d;
+        words[i] = (double)token < lengths.value[i / size] ? source[i] : 0;
     }
     weft_case_expect_words(c, words);
 }

@@ -69,7 +69,7 @@ static void build(weft_case *c, const struct row *row) {
         c, "y",
         weft_case_flt_features(c, x, frequencies, weights,
                                weft_flt_features_params(.side = row->side, .heads = row->heads)));
-    weft_bounded *out = weft_bounded_scratch(c, row->n * row->heads * columns);
+    weft_bounded *out = weft_bounded_scratch(c, (uint64_t)row->n * row->heads * columns);
     for (uint64_t head = 0; c->ref.status == WEFT_OK && head < (uint64_t)row->n * row->heads;
          head++) {
         expect_head(out + head * columns, row, x.value + head * row->width, frequencies.value,

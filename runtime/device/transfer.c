@@ -76,7 +76,7 @@ static weft_status transfer(weft_device *device, const struct piece *whole) {
                                     .offset = whole->offset + done,
                                     .size = left < WEFT_STAGING_SIZE ? left : WEFT_STAGING_SIZE,
                                     .from = whole->from ? whole->from + done : NULL,
-                                    .to = whole->to ? whole->to + done : NULL};
+                                    .to = whole->from ? NULL : whole->to + done};
         status = (piece.from ? upload : download)(device, commands, &piece);
         done += piece.size;
     }

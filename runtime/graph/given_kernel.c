@@ -39,8 +39,8 @@ static weft_status copy_words(struct given_kernel *given, size_t *size,
 static weft_status prepare(struct given_kernel *given, weft_device *device, const char *name,
                            const weft_op_kernel *source) {
     size_t size = 0;
-    WEFT_TRY(source->glsl ? weft_glsl_compile(&given->words, &size, device, name, source->glsl)
-                          : copy_words(given, &size, source, &device->host));
+    WEFT_TRY(source->spirv ? copy_words(given, &size, source, &device->host)
+                           : weft_glsl_compile(&given->words, &size, device, name, source->glsl));
     given->kernel.name = given->name;
     given->kernel.checked = !source->unchecked;
     given->kernel.given = (struct weft_spirv){.words = given->words, .size = size};
@@ -258,10 +258,14 @@ weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch
         !weft_lower_countable(lowering, (double)launch->groups, "workgroups")) {
         return weft_lower_status(lowering);
     }
+    const struct weft_shader *kernel = kernel_of(lowering, &launch->kernel);
+    if (!kernel) {
+        return weft_lower_status(lowering);
+    }
     struct weft_grid grid = {.items = launch->items, .groups = launch->groups};
     memcpy(grid.extent, launch->extent, sizeof grid.extent);
-    struct weft_dispatch *dispatch = weft_lower_named(
-        lowering, kernel_of(lowering, &launch->kernel), grid, launch->args, launch->arg_count);
+    struct weft_dispatch *dispatch =
+        weft_lower_named(lowering, kernel, grid, launch->args, launch->arg_count);
     dispatch->flops = launch->flops;
     dispatch->bytes = launch->bytes;
     return weft_lower_status(lowering);

@@ -36,7 +36,7 @@ weft_status weft_feature_text_add(weft_tensor *out, weft_graph *graph, const cha
     if (!padded) {
         return weft_fail_memory(&graph->host, "a feature map");
     }
-    memcpy(padded, glsl, length);
+    memcpy(padded, glsl, length + 1);
     const weft_status status =
         weft_graph_constant(out, graph, "feature map", WEFT_I32, weft_shape_of(words), padded);
     weft_free(&graph->host, padded);

@@ -35,7 +35,8 @@ weft_status weft_check_feature_rows(float *scale, const weft_graph *graph,
                          "%s: %u heads do not divide %u channels", node->op->name, heads, x.dim[2]);
     }
     if (*scale == 0.0F) {
-        *scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / heads))));
+        const uint32_t width = x.dim[2] / heads;
+        *scale = (float)(1.0 / sqrt(sqrt((double)width)));
     }
     return WEFT_OK;
 }

@@ -105,7 +105,8 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          x.dim[2]);
     }
     if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / params->heads))));
+        const uint32_t width = x.dim[2] / params->heads;
+        params->scale = (float)(1.0 / sqrt(sqrt((double)width)));
     }
     return WEFT_OK;
 }
@@ -447,8 +448,8 @@ static struct slabs divide(const struct lowered *l, uint32_t length) {
     const uint32_t rows = weft_slab_rows(l->rows, 8 * blocks * bins, blocks);
     struct slabs slabs = {.length = length, .rows = rows, .kernels = lower_kernels(l, length)};
     slabs.padded = scratch(l, (uint64_t)rows * length);
-    slabs.spectrum = scratch(l, 2 * rows * bins);
-    slabs.products = scratch(l, 2 * rows * blocks * bins);
+    slabs.spectrum = scratch(l, UINT64_C(2) * rows * bins);
+    slabs.products = scratch(l, UINT64_C(2) * rows * blocks * bins);
     slabs.inverse = scratch(l, rows * blocks * length);
     return slabs;
 }

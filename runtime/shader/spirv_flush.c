@@ -411,7 +411,7 @@ static void put_module(struct weft_spirv_writer *writer, const struct flush *flu
 static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) {
     WEFT_TRY(survey(flush));
     WEFT_TRY(choose_ids(flush));
-    size_t most = flush->count + MAX_WIDTH * WORDS_PER_WIDTH +
+    size_t most = flush->count + (size_t)MAX_WIDTH * WORDS_PER_WIDTH +
                   (size_t)flush->sites * WORDS_PER_SITE +
                   (size_t)flush->products * WORDS_PER_PRODUCT;
     struct weft_spirv_writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};

@@ -357,7 +357,7 @@ static void put_module(struct weft_spirv_writer *writer, struct hide *hide) {
 static weft_status rewrite(uint32_t **words, size_t *size, struct hide *hide) {
     WEFT_TRY(survey(hide));
     const size_t most =
-        hide->count + NEW_CONSTANTS * CONSTANT_WORDS +
+        hide->count + (size_t)NEW_CONSTANTS * CONSTANT_WORDS +
         hide->function_count * (SCALAR_WORDS + (size_t)hide->vectors * WORDS_PER_VECTOR);
     struct weft_spirv_writer writer = {.words = weft_alloc(hide->host, most * sizeof(uint32_t))};
     if (!writer.words) {

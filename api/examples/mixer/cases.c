@@ -159,11 +159,10 @@ static weft_status run_on(weft_plan *plan, weft_buffer *x, weft_buffer *y, float
 /* Whether x and what is behind both buffers is as it was. */
 static weft_status check_rest(weft_buffer *x, float *scratch, const float *out,
                               const struct numbers *numbers) {
-    const size_t bytes = (numbers->count + GUARD) * sizeof(float);
-    TRY(weft_buffer_read(x, 0, scratch, bytes));
-    const bool same = memcmp(scratch, numbers->x, bytes) == 0;
-    const bool whole =
-        memcmp(out + numbers->count, numbers->x + numbers->count, GUARD * sizeof(float)) == 0;
+    const size_t words = numbers->count + GUARD;
+    TRY(weft_buffer_read(x, 0, scratch, words * sizeof(float)));
+    const bool same = same_bits(scratch, numbers->x, words);
+    const bool whole = same_bits(out + numbers->count, numbers->x + numbers->count, GUARD);
     if (!same || !whole) {
         printf("  memory that is not y's has changed\n");
         return WEFT_DRIVER_ERROR;
@@ -183,7 +182,7 @@ static weft_status run_plan(float *out, weft_device *device, const weft_graph *g
     for (int run = 0; run < 2 && status == WEFT_OK; run++) {
         float *target = run == 0 ? out : scratch;
         status = run_on(plan, x, y, target, numbers);
-        if (status == WEFT_OK && memcmp(out, target, bytes) != 0) {
+        if (status == WEFT_OK && !same_bits(out, target, numbers->count + GUARD)) {
             printf("  a second run gives other bits\n");
             status = WEFT_DRIVER_ERROR;
         }
@@ -205,7 +204,7 @@ static weft_status run(weft_device *device, const struct row *row, struct number
     status = status ? status : run_plan(numbers->y, device, graph, false, numbers, scratch);
     status = status ? status : run_plan(numbers->again, device, graph, true, numbers, scratch);
     if (status == WEFT_OK && weft_device_get_math(device) == WEFT_MATH_REPRODUCIBLE &&
-        memcmp(numbers->y, numbers->again, bytes) != 0) {
+        !same_bits(numbers->y, numbers->again, numbers->count + GUARD)) {
         printf("  without fusion it has other bits\n");
         status = WEFT_DRIVER_ERROR;
     }

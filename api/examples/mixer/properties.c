@@ -63,9 +63,9 @@ static void test_values(weft_device *device) {
     const float reversed[] = {4.0F, 6.0F, 4.75F, 8.0F, 8.0F, 5.0F, 16.0F, 8.0F, 4.0F};
     float y[3 * D];
     run(device, x, 3, alpha, false, y);
-    EXPECT(memcmp(y, expected, sizeof y) == 0);
+    EXPECT(same_bits(y, expected, COUNT(y)));
     run(device, x, 3, alpha, true, y);
-    EXPECT(memcmp(y, reversed, sizeof y) == 0);
+    EXPECT(same_bits(y, reversed, COUNT(y)));
 }
 
 /* ---- properties ---- */
@@ -78,13 +78,13 @@ static void test_causality(weft_device *device) {
     for (size_t cut = 0; cut < COUNT(cuts); cut++) {
         const size_t at = (size_t)cuts[cut] * D;
         float x[N * D], before[N * D], after[N * D];
-        fill(x, N * D, UNIT, 61, 0);
+        fill(x, COUNT(x), UNIT, 61, 0);
         run(device, x, N, usual_alpha, false, before);
-        for (size_t i = at; i < N * D; i++) {
+        for (size_t i = at; i < COUNT(x); i++) {
             x[i] = NAN;
         }
         run(device, x, N, usual_alpha, false, after);
-        EXPECT(memcmp(before, after, at * sizeof(float)) == 0);
+        EXPECT(same_bits(before, after, at));
         EXPECT(isnan(after[at]));
     }
 }
@@ -93,26 +93,25 @@ static void test_causality(weft_device *device) {
 static void test_prefix_has_the_same_bits(weft_device *device) {
     static const uint32_t lengths[] = {1, 63, 64, 65, 129};
     float x[N * D], whole[N * D], part[N * D];
-    fill(x, N * D, UNIT, 61, 0);
+    fill(x, COUNT(x), UNIT, 61, 0);
     run(device, x, N, usual_alpha, false, whole);
     for (size_t i = 0; i < COUNT(lengths); i++) {
         run(device, x, lengths[i], usual_alpha, false, part);
-        EXPECT(memcmp(whole, part, sizeof(float) * lengths[i] * D) == 0);
+        EXPECT(same_bits(whole, part, (size_t)lengths[i] * D));
     }
 }
 
 /* In reverse it is the average of the reversed sequence, reversed. */
 static void test_reverse(weft_device *device) {
     float x[N * D], turned[N * D], y[N * D], turned_y[N * D];
-    fill(x, N * D, UNIT, 61, 0);
+    fill(x, COUNT(x), UNIT, 61, 0);
     for (uint32_t i = 0; i < N; i++) {
         memcpy(turned + (size_t)i * D, x + (size_t)(N - 1 - i) * D, sizeof(float) * D);
     }
     run(device, x, N, usual_alpha, false, y);
     run(device, turned, N, usual_alpha, true, turned_y);
     for (uint32_t i = 0; i < N; i++) {
-        EXPECT(memcmp(turned_y + (size_t)i * D, y + (size_t)(N - 1 - i) * D, sizeof(float) * D) ==
-               0);
+        EXPECT(same_bits(turned_y + (size_t)i * D, y + (size_t)(N - 1 - i) * D, D));
     }
 }
 

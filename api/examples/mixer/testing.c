@@ -85,6 +85,10 @@ uint32_t word_of(float number) {
     return word;
 }
 
+bool same_bits(const float *a, const float *b, size_t count) {
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
 /* ---- a watched host ---- */
 
 static void keep_log(void *user, weft_log_level level, const char *message) {

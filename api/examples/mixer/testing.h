@@ -27,6 +27,9 @@ double value_of(float number);
 
 uint32_t word_of(float number);
 
+/** Whether two arrays are the same, zeros' signs and what is in NaN included. */
+bool same_bits(const float *a, const float *b, size_t count);
+
 /* ---- a watched host ---- */
 
 struct watch {

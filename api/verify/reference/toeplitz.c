@@ -84,7 +84,7 @@ static void place_kernel(double *kernel, const double *time, const weft_referenc
     const int64_t n = p->n;
     const int64_t points = 2 * (int64_t)p->grid;
     for (int64_t lag = 1 - n; lag < n; lag++) {
-        const double value = time[2 * ((lag + points) % points)] / (double)points;
+        const double value = time[2 * (lag < 0 ? lag + points : lag)] / (double)points;
         /* Causal: what makes it so doubles the positive lags. */
         kernel[(n - 1 + lag) * p->d + channel] = p->causal && lag > 0 ? 2.0 * value : value;
     }

@@ -147,7 +147,7 @@ static LLVMValueRef lanes_within(struct weft_emit *emit, const struct access *ac
 static void load_scalars(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
     for (uint32_t i = 0; i < instruction->n; i++) {
-        LLVMValueRef from = scalar_address(emit, access, i * access->size);
+        LLVMValueRef from = scalar_address(emit, access, (int64_t)i * access->size);
         if (access->limit) {
             const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
             from = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), from,
@@ -165,7 +165,7 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
     for (uint32_t i = 0; i < instruction->n; i++) {
-        LLVMValueRef to = scalar_address(emit, access, i * access->size);
+        LLVMValueRef to = scalar_address(emit, access, (int64_t)i * access->size);
         if (access->limit) {
             const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
             /* What is out of bounds goes to a place of the scratch memory that nobody reads. */
@@ -255,7 +255,7 @@ static void load_consecutive(struct weft_emit *emit, const struct access *access
     }
     LLVMValueRef parts[MOST_TOGETHER];
     for (uint32_t k = 0; k < n; k++) {
-        const LLVMValueRef from = scalar_address(emit, access, k * lanes * access->size);
+        const LLVMValueRef from = scalar_address(emit, access, (int64_t)k * lanes * access->size);
         if (mask) {
             parts[k] =
                 masked_load(emit, access, from, n == 1 ? mask : mask_of_part(emit, mask, k, n));
@@ -291,13 +291,13 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
         parts[c] = weft_emit_vector(emit, values[c]);
     }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t place[WEFT_CPU_MAX_LANES];
+        uint32_t place[WEFT_CPU_MAX_LANES] = {0};
         for (uint32_t i = 0; i < lanes; i++) {
             const uint32_t element = k * lanes + i;
             place[i] = element % n * lanes + element / n;
         }
         masked_store(emit, access, n == 1 ? parts[0] : pick(emit, parts, n, place),
-                     scalar_address(emit, access, k * lanes * access->size),
+                     scalar_address(emit, access, (int64_t)k * lanes * access->size),
                      mask && n > 1 ? mask_of_part(emit, mask, k, n) : mask);
     }
 }
@@ -339,7 +339,7 @@ static LLVMValueRef concatenate(struct weft_emit *emit, LLVMValueRef *parts, uin
         place[i] = i;
     }
     for (; count > 1; count /= 2, length *= 2) {
-        for (uint32_t i = 0; i < count / 2; i++) {
+        for (size_t i = 0; i < count / 2; i++) {
             parts[i] = shuffle(emit, parts[2 * i], parts[2 * i + 1], place, 2 * length);
         }
     }

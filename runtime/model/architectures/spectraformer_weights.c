@@ -156,7 +156,7 @@ static weft_status fill_diagonals(float *data, const void *user, const weft_host
 static weft_status fill_permutation(int32_t *data, const void *user, const weft_host *host) {
     struct parts parts;
     weft_status status = make_parts(&parts, user, host);
-    for (size_t i = 0; status == WEFT_OK && i < parts.permutation_size; i++) {
+    for (size_t i = 0; status == WEFT_OK && parts.permutation && i < parts.permutation_size; i++) {
         data[i] = (int32_t)parts.permutation[i];
     }
     free_parts(&parts, host);
