@@ -89,7 +89,7 @@ WEFT_TILED_VARIANTS_AND(linear_attention_apply, "linear_attention/apply", linear
                         linear_attention_apply_tiled, linear_attention_apply_lanes, 4.0F,
                         weft_grid_of_groups(words->push.groups),
                         weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches),
-                        WEFT_NEEDS_OVER_64_REGISTERS, NARROW_ROW)
+                        weft_has_over_64_registers, NARROW_ROW)
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {

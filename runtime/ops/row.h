@@ -74,11 +74,14 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
 #define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
                             groups_of_tiled, groups_of_lanes)                               \
     WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
-                            groups_of_tiled, groups_of_lanes, {0}, )
+                            groups_of_tiled, groups_of_lanes, NULL, )
 
-/** The same with what `group` needs, and with more rows, whose grid is that of `group`: a macro, each with a comma behind it. */
+/**
+ * The same where `group` also asks for registers (null: it does not), and with more rows, whose grid is that of `group`: a
+ * macro, each with a comma behind it.
+ */
 #define WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
-                                groups_of_tiled, groups_of_lanes, needs_of_group, more)         \
+                                groups_of_tiled, groups_of_lanes, has_registers, more)          \
     static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args) &&   \
                       sizeof(struct weft_##group##_args) == sizeof(struct weft_##tiled##_args), \
                   "the kernels of a set have one interface");                                   \
@@ -96,7 +99,7 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
         {.name = "group",                                                                       \
          .shader = &weft_shader_##group,                                                        \
          .grid = set##_groups,                                                                  \
-         .needs = needs_of_group,                                                               \
+         .needs = {.also = (has_registers), .also_text = "wants more registers"},               \
          .cost = {.hardware = (hardware_cost), .processor = 8.0F}},                             \
         {.name = "tiled",                                                                       \
          .shader = &weft_shader_##tiled,                                                        \

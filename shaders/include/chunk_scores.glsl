@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of 128, or of 256 where WEFT_TILE_ROWS is 4. The
-// including file has push constants `uint n, heads, features` (instance name `push`) and says where the
+// The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of 128, or of 256 where
+// WEFT_TILE_ROWS is 4. The including file has push constants `uint n, heads, features` (instance name `push`) and says where the
 // features are, [batch, n, heads, features]:
 //
 //   float weft_query(uint index);    vec4 weft_query_four(uint index);

@@ -2,8 +2,9 @@
 //
 // What the kernels of linear attention and of fast weights share. Features are [batch, n, heads, features],
 // values [batch, n, heads, values]. The sequence is cut into chunks; an invocation makes a tile of
-// WEFT_TILE_ROWS × 4 elements, where the including file does not say otherwise 8 × 4. Sums add at most WEFT_TERMS products into a partial sum and then the
-// partial sums, so that rounding errors grow with the square root of both numbers (as in matmul.glsl).
+// WEFT_TILE_ROWS × 4 elements, where the including file does not say otherwise 8 × 4. Sums add at most
+// WEFT_TERMS products into a partial sum and then the partial sums, so that rounding errors grow with the
+// square root of both numbers (as in matmul.glsl).
 
 #ifndef WEFT_INCLUDE_LINEAR_ATTENTION_GLSL
 #define WEFT_INCLUDE_LINEAR_ATTENTION_GLSL
