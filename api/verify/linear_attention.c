@@ -84,7 +84,7 @@ static const struct row *row_at(uint32_t index) {
 
 /* Null: what is chosen. */
 static const char *implementation_at(uint32_t index) {
-    return index < ROWS ? NULL : index < ROWS + TILED_ROWS ? "tiled" : "narrow";
+    return index < ROWS ? NULL : index < ROWS + TILED_ROWS ? "tiled" : "wide";
 }
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {

@@ -5,8 +5,8 @@
 #include "core/try.h"
 #include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
-#include "kernels/linear_attention/apply_narrow.h"
 #include "kernels/linear_attention/apply_tiled.h"
+#include "kernels/linear_attention/apply_wide.h"
 #include "kernels/linear_attention/scan.h"
 #include "kernels/linear_attention/state.h"
 #include "kernels/linear_attention/state_lanes.h"
@@ -77,19 +77,23 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
-/* With 32 sums instead of 64 beside what they are made of, an invocation of Arm's and a Raspberry Pi's has registers for most. */
-#define NARROW_ROW                                         \
-    {.name = "narrow",                                     \
-     .shader = &weft_shader_linear_attention_apply_narrow, \
-     .grid = linear_attention_apply_groups,                \
-     .needs = {.invocations = 256},                        \
+/* Whether the 64 sums of an invocation have registers, or there are no workgroups of twice as many invocations with half as many each. */
+static bool has_registers_for_apply(const weft_device_info *info) {
+    return weft_has_over_64_registers(info) || info->max_workgroup_invocations < 256;
+}
+
+#define WIDE_ROW                                         \
+    {.name = "wide",                                     \
+     .shader = &weft_shader_linear_attention_apply_wide, \
+     .grid = linear_attention_apply_groups,              \
+     .needs = {.invocations = 256},                      \
      .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}},
 
 WEFT_TILED_VARIANTS_AND(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
                         linear_attention_apply_tiled, linear_attention_apply_lanes, 4.0F,
                         weft_grid_of_groups(words->push.groups),
                         weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches),
-                        weft_has_over_64_registers, NARROW_ROW)
+                        has_registers_for_apply, WIDE_ROW)
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {
