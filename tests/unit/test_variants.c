@@ -485,6 +485,18 @@ static bool is_for_fast_mode(const struct weft_variant_set *set) {
     return set->rows[0].matrix.m != 0;
 }
 
+/* Of one group of bits, and for this driver: workgroups of 512 leave SwiftShader one. */
+static bool has_two_rows(const struct weft_test_graph *f, const struct weft_variant_set *set) {
+    uint32_t rows[WEFT_MAX_VARIANTS] = {0};
+    bool has = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (!weft_variant_missing(&set->rows[i], f->device, true)) {
+            has = ++rows[set->rows[i].bits] > 1 || has;
+        }
+    }
+    return has;
+}
+
 WEFT_TEST_ON_GRAPH(test_rows_give_the_bits_of_their_group, f) {
     for (size_t s = 0; s < set_count; s++) {
         if (is_for_fast_mode(sets[s])) {
@@ -497,7 +509,7 @@ WEFT_TEST_ON_GRAPH(test_rows_give_the_bits_of_their_group, f) {
                 compared += compare_rows(f, sets[s], &works[w], round);
             }
         }
-        if (compared == 0) { /* a set without work here, or without rows to compare */
+        if (compared == 0 && has_two_rows(f, sets[s])) { /* a set without work here */
             fail_msg("%s: no two of its rows were compared", sets[s]->name);
         }
     }
