@@ -118,6 +118,25 @@ static const struct row later_attentions[] = {
     {ASY, QRY, 1, 131, 3, 7, 65, 131, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
 };
 
+/* By the kernels that make eight rows of 16 lanes side by side. */
+static const struct row side[] = {
+    {TRIG, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
+    {TRIG, KEY, 1, 33, 2, 8, 9, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
+    {POS, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
+    {POS, KEY, 3, 13, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
+    {POS, QRY, 1, 9, 1, 64, 256, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
+    {HYP, KEY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
+    {HYP, QRY, 1, 9, 1, 131, 33, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
+    {OPT, QRY, 2, 17, 2, 8, 16, 19, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
+    {OPT, KEY, 3, 13, 3, 5, 7, 25, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
+    {GEN, KEY, 1, 31, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0625F, 0},
+    {GEN, KEY, 1, 9, 1, 64, 200, 0, 0.0F, 0.0F, false, UNIT, -0.01F, -1},
+    {ASY, KEY, 1, 33, 2, 8, 129, 20, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
+};
+
+#define SIDE_FIRST \
+    (WEFT_COUNT(rows) + WEFT_COUNT(attentions) + WEFT_COUNT(later) + WEFT_COUNT(later_attentions))
+
 /* The tables one after the other. */
 static const struct row *row_at(uint32_t index) {
     const struct {
@@ -126,7 +145,8 @@ static const struct row *row_at(uint32_t index) {
     } tables[] = {{rows, WEFT_COUNT(rows)},
                   {attentions, WEFT_COUNT(attentions)},
                   {later, WEFT_COUNT(later)},
-                  {later_attentions, WEFT_COUNT(later_attentions)}};
+                  {later_attentions, WEFT_COUNT(later_attentions)},
+                  {side, WEFT_COUNT(side)}};
     uint32_t table = 0;
     while (index >= tables[table].count) {
         index -= tables[table++].count;
@@ -137,7 +157,8 @@ static const struct row *row_at(uint32_t index) {
 static bool is_attention(uint32_t index) {
     const uint32_t first = WEFT_COUNT(rows);
     const uint32_t second = first + WEFT_COUNT(attentions) + WEFT_COUNT(later);
-    return index >= second || (index >= first && index < first + WEFT_COUNT(attentions));
+    return (index >= second && index < SIDE_FIRST) ||
+           (index >= first && index < first + WEFT_COUNT(attentions));
 }
 
 /* ---- the cases ---- */
@@ -151,9 +172,9 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     if (row->component == GEN) {
         snprintf(other, sizeof other, ",A=%g", (double)row->a);
     }
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s/%s/n=%u%s,d=%u,s=%u,heads=%u,batch=%u",
-             is_attention(index) ? "attention-" : "", weft_component_name(row->component),
-             row->s < 0 ? "-waves" : "",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u%s,d=%u,s=%u,heads=%u,batch=%u",
+             index < SIDE_FIRST ? "" : "side/", is_attention(index) ? "attention-" : "",
+             weft_component_name(row->component), row->s < 0 ? "-waves" : "",
              row->stabilizer == NONE ? "" : (row->stabilizer == QRY ? "-query" : "-key"),
              row->coefficients ? "-weighted" : "", weft_values_name(row->kind), row->n, other,
              row->width, row->features, row->heads, row->batch);
@@ -213,6 +234,7 @@ static void build_attention(weft_case *c, const struct row *row) {
 }
 
 static void build(weft_case *c, uint32_t index) {
+    c->implementation = index < SIDE_FIRST ? NULL : "side";
     if (is_attention(index)) {
         build_attention(c, row_at(index));
     } else {
@@ -220,7 +242,5 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_CASE_FAMILY(random_features,
-                 WEFT_COUNT(rows) + WEFT_COUNT(attentions) + WEFT_COUNT(later) +
-                     WEFT_COUNT(later_attentions),
-                 WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_FAMILY(random_features, SIDE_FIRST + WEFT_COUNT(side), WEFT_TOLERANCE_EXPONENTIAL,
+                 name_case, build);

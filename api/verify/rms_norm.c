@@ -9,32 +9,42 @@ static const struct row {
     float epsilon;
     bool has_gain; /* RMSNorm's */
     weft_values values;
+    bool side; /* by the kernel that makes eight rows side by side */
 } rows[] = {
-    {{1, {5}}, 1e-5F, true, WEFT_VALUES_UNIT},
-    {{2, {1, 1}}, 1e-5F, true, WEFT_VALUES_UNIT},
-    {{2, {3, 2}}, 1e-12F, false, WEFT_VALUES_UNIT},
-    {{3, {2, 7, 31}}, 1e-6F, true, WEFT_VALUES_UNIT},
-    {{3, {3, 5, 64}}, 1e-6F, true, WEFT_VALUES_UNIT},
-    {{2, {7, 127}}, 1e-6F, false, WEFT_VALUES_UNIT},
-    {{2, {7, 129}}, 1e-6F, true, WEFT_VALUES_UNIT},
-    {{3, {2, 37, 768}}, 1e-6F, true, WEFT_VALUES_UNIT},
-    {{2, {3, 1021}}, 0.25F, true, WEFT_VALUES_UNIT}, /* an epsilon that counts */
-    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT},
-    {{2, {65537, 2}}, 1e-5F, true, WEFT_VALUES_UNIT}, /* more rows than workgroups along an axis */
-    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_HUNDREDS},
-    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_LARGE},
-    {{2, {11, 100}}, 0.0F, true, WEFT_VALUES_SMALL},
-    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED},
-    {{2, {11, 130}}, 1e-5F, true, WEFT_VALUES_ZEROS},
-    {{2, {11, 130}}, 64.0F, true, WEFT_VALUES_EQUAL}, /* more than the length */
-    {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
+    {{1, {5}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
+    {{2, {1, 1}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
+    {{2, {3, 2}}, 1e-12F, false, WEFT_VALUES_UNIT, false},
+    {{3, {2, 7, 31}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
+    {{3, {3, 5, 64}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
+    {{2, {7, 127}}, 1e-6F, false, WEFT_VALUES_UNIT, false},
+    {{2, {7, 129}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
+    {{3, {2, 37, 768}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
+    {{2, {3, 1021}}, 0.25F, true, WEFT_VALUES_UNIT, false}, /* an epsilon that counts */
+    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
+    {{2, {65537, 2}},
+     1e-5F,
+     true,
+     WEFT_VALUES_UNIT,
+     false}, /* more rows than workgroups along an axis */
+    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_HUNDREDS, false},
+    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_LARGE, false},
+    {{2, {11, 100}}, 0.0F, true, WEFT_VALUES_SMALL, false},
+    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED, false},
+    {{2, {11, 130}}, 1e-5F, true, WEFT_VALUES_ZEROS, false},
+    {{2, {11, 130}}, 64.0F, true, WEFT_VALUES_EQUAL, false}, /* more than the length */
+    {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE, false},
+    {{2, {9, 1}}, 1e-5F, false, WEFT_VALUES_UNIT, true},
+    {{2, {37, 131}}, 1e-6F, true, WEFT_VALUES_UNIT, true},
+    {{2, {70, 768}}, 1e-6F, true, WEFT_VALUES_UNIT, true},
+    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED, true},
+    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT, true},
 };
 
 static void name_with(char text[WEFT_CASE_NAME_SIZE], const struct row *row, bool epsilon,
                       bool gain) {
-    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u",
-                        weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
-                        weft_case_columns(row->x));
+    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/rank=%u,rows=%u,d=%u",
+                        row->side ? "side/" : "", weft_values_name(row->values), row->x.rank,
+                        weft_case_rows(row->x), weft_case_columns(row->x));
     if (epsilon) {
         used += snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",epsilon=%g",
                          (double)row->epsilon);
@@ -51,6 +61,7 @@ static void name_rms(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build_rms(weft_case *c, const struct row *row) {
+    c->implementation = row->side ? "side" : NULL;
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain =
         weft_case_optional_weight(c, row->has_gain, weft_shape_of(weft_case_columns(row->x)));
@@ -69,6 +80,7 @@ static void name_simple(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build_simple(weft_case *c, const struct row *row) {
+    c->implementation = row->side ? "side" : NULL;
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_case_expect(c, "y", weft_case_norm(c, x, weft_norm_params(.kind = WEFT_NORM_SIMPLE_RMS)));
 }
@@ -82,6 +94,7 @@ static void name_scale(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build_scale(weft_case *c, const struct row *row) {
+    c->implementation = row->side ? "side" : NULL;
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain = weft_case_weight(c, weft_shape_of(1), WEFT_VALUES_UNIT);
     weft_case_expect(c, "y",

@@ -12,10 +12,12 @@
 #include "core/try.h"
 #include "kernels/random_features/features.h"
 #include "kernels/random_features/features_lanes.h"
+#include "kernels/random_features/features_side.h"
 #include "kernels/random_features/moments.h"
 #include "kernels/random_features/optimum.h"
 #include "kernels/random_features/row_maximum.h"
 #include "kernels/random_features/row_maximum_lanes.h"
+#include "kernels/random_features/row_maximum_side.h"
 #include "kernels/random_features/square_norms.h"
 #include "mixers/feature_balance.h"
 #include "mixers/feature_rows.h"
@@ -441,11 +443,12 @@ static uint32_t longest(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-WEFT_ROW_VARIANTS(random_row_maximum, "random_features/row_maximum", random_features_row_maximum,
-                  random_features_row_maximum_lanes,
-                  longest(words->push.columns, words->push.width))
-WEFT_ROW_VARIANTS(random_features, "random_features/features", random_features_features,
-                  random_features_features_lanes, longest(words->push.columns, words->push.width))
+WEFT_SIDE_VARIANTS(random_row_maximum, "random_features/row_maximum", random_features_row_maximum,
+                   random_features_row_maximum_side, random_features_row_maximum_lanes,
+                   longest(words->push.columns, words->push.width))
+WEFT_SIDE_VARIANTS(random_features, "random_features/features", random_features_features,
+                   random_features_features_side, random_features_features_lanes,
+                   longest(words->push.columns, words->push.width))
 
 /** The largest exponent of each sequence and head, [batch, heads]. */
 static uint32_t lower_key_maximum(const struct lowered *l) {

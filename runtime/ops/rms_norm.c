@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/norm/rms_norm_lanes.h"
+#include "kernels/norm/rms_norm_side.h"
 #include "ops/row.h"
 
 struct weft_rms_norm_node {
@@ -77,8 +78,8 @@ static weft_status scale_norm_infer(const weft_graph *graph, struct weft_node *n
     return infer_with(graph, node, dtype, shape, false);
 }
 
-WEFT_ROW_VARIANTS(rms_norm, "norm/rms_norm", norm_rms_norm, norm_rms_norm_lanes,
-                  words->push.columns)
+WEFT_SIDE_VARIANTS(rms_norm, "norm/rms_norm", norm_rms_norm, norm_rms_norm_side,
+                   norm_rms_norm_lanes, words->push.columns)
 
 static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
                               enum form form) {

@@ -45,3 +45,13 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
     const bool several = columns <= WEFT_NORM_LAYER_NORM_LANES_SHORT_ROW;
     return weft_grid_of_groups(several ? (rows - 1) / variant->tiles[0] + 1 : rows);
 }
+
+bool weft_rows_suit_side(uint32_t rows, uint32_t columns) {
+    enum { LEAST_ROWS = 64, MOST_COLUMNS = 1024 };
+    return rows >= LEAST_ROWS && columns <= MOST_COLUMNS;
+}
+
+struct weft_grid weft_side_groups(uint32_t rows) {
+    enum { ROWS_OF_A_GROUP = 8 };
+    return weft_grid_of_groups((rows - 1) / ROWS_OF_A_GROUP + 1);
+}

@@ -26,35 +26,49 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
 struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t rows,
                                  uint32_t columns);
 
+/* What the macros below are made of: `...` are the rows for `group`, and others with the grid of `other`; those of `lanes` are added. */
+#define WEFT_ROWS_AND_LANES(set, text, group, other, lanes, subgroups, groups_of_group,         \
+                            groups_of_other, groups_of_lanes, ...)                              \
+    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args) &&   \
+                      sizeof(struct weft_##group##_args) == sizeof(struct weft_##other##_args), \
+                  "the kernels of a set have one interface");                                   \
+    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args,  \
+                                         uint32_t batches) {                                    \
+        const struct weft_##group##_args *words = args;                                         \
+        (void)words, (void)batches;                                                             \
+        if (variant->tiles[0]) {                                                                \
+            return (groups_of_lanes);                                                           \
+        }                                                                                       \
+        /* NOLINTNEXTLINE(bugprone-branch-clone): both may have the same grid */                \
+        return variant->shader == &weft_shader_##group ? (groups_of_group) : (groups_of_other); \
+    }                                                                                           \
+    static const struct weft_variant set##_kernels[] = {                                        \
+        __VA_ARGS__,                                                                            \
+        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, subgroups),         \
+        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, subgroups),         \
+        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, subgroups),       \
+    };                                                                                          \
+    const struct weft_variant_set weft_##set##_variants = {                                     \
+        .name = (text),                                                                         \
+        .rows = set##_kernels,                                                                  \
+        .count = sizeof set##_kernels / sizeof set##_kernels[0],                                \
+    };
+
+#define WEFT_GROUP_VARIANT(kernel, groups, hardware_cost)         \
+    {                                                             \
+        .name = "group", .shader = &(kernel), .grid = (groups),   \
+        .cost = {.hardware = (hardware_cost), .processor = 8.0F}, \
+    }
+
 /**
  * weft_<set>_variants, whose kernels are `group`, and `lanes`, by one subgroup or two in each workgroup, for processors,
  * where the former take 3 to 20 times as long. `text`: its name. `subgroups`: of a workgroup of `lanes`. Their grids are made
  * of `variant`, `words` (the arguments) and `batches`.
  */
 #define WEFT_LANES_VARIANTS(set, text, group, lanes, subgroups, groups_of_group, groups_of_lanes) \
-    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args),       \
-                  "the kernels of a set have one interface");                                     \
-    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args,    \
-                                         uint32_t batches) {                                      \
-        const struct weft_##group##_args *words = args;                                           \
-        (void)words, (void)batches;                                                               \
-        /* NOLINTNEXTLINE(bugprone-branch-clone): both may have the same grid */                  \
-        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                         \
-    }                                                                                             \
-    static const struct weft_variant set##_kernels[] = {                                          \
-        {.name = "group",                                                                         \
-         .shader = &weft_shader_##group,                                                          \
-         .grid = set##_groups,                                                                    \
-         .cost = {.processor = 8.0F}},                                                            \
-        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, subgroups),           \
-        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, subgroups),           \
-        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, subgroups),         \
-    };                                                                                            \
-    const struct weft_variant_set weft_##set##_variants = {                                       \
-        .name = (text),                                                                           \
-        .rows = set##_kernels,                                                                    \
-        .count = sizeof set##_kernels / sizeof set##_kernels[0],                                  \
-    };
+    WEFT_ROWS_AND_LANES(set, text, group, group, lanes, subgroups, groups_of_group,               \
+                        groups_of_group, groups_of_lanes,                                         \
+                        WEFT_GROUP_VARIANT(weft_shader_##group, set##_groups, 1.0F))
 
 /** Not on a Raspberry Pi's GPU and on Arm's, whose compilers look for minutes for a way to put tiles into fewer. */
 bool weft_has_over_64_registers(const weft_device_info *info);
@@ -67,59 +81,53 @@ bool weft_has_registers_for_tiles(const weft_device_info *info);
 #define WEFT_NEEDS_OVER_64_REGISTERS \
     { .also = weft_has_over_64_registers, .also_text = "wants more registers" }
 
+#define WEFT_TILED_VARIANT(kernel, groups)                                                    \
+    {                                                                                         \
+        .name = "tiled", .shader = &(kernel), .grid = (groups), .needs = WEFT_NEEDS_OF_TILES, \
+        .cost = {.software = 4.0F, .processor = 16.0F},                                       \
+    }
+
 /**
  * The same with `tiled`, for GPUs: the work of `group` through tiles in shared memory. `hardware_cost`: what `group` costs on
  * them beside 1, above 2 where it is never as fast.
  */
-#define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
-                            groups_of_tiled, groups_of_lanes)                               \
-    WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
-                            groups_of_tiled, groups_of_lanes, NULL, )
-
-/**
- * The same where `group` also asks for registers (null: it does not), and with more rows, whose grid is that of `group`: a
- * macro, each with a comma behind it.
- */
-#define WEFT_TILED_VARIANTS_AND(set, text, group, tiled, lanes, hardware_cost, groups_of_group, \
-                                groups_of_tiled, groups_of_lanes, has_registers, more)          \
-    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args) &&   \
-                      sizeof(struct weft_##group##_args) == sizeof(struct weft_##tiled##_args), \
-                  "the kernels of a set have one interface");                                   \
-    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args,  \
-                                         uint32_t batches) {                                    \
-        const struct weft_##group##_args *words = args;                                         \
-        (void)words, (void)batches;                                                             \
-        if (variant->shader == &weft_shader_##tiled) {                                          \
-            return (groups_of_tiled);                                                           \
-        }                                                                                       \
-        /* NOLINTNEXTLINE(bugprone-branch-clone): both may have the same grid */                \
-        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                       \
-    }                                                                                           \
-    static const struct weft_variant set##_kernels[] = {                                        \
-        {.name = "group",                                                                       \
-         .shader = &weft_shader_##group,                                                        \
-         .grid = set##_groups,                                                                  \
-         .needs = {.also = (has_registers), .also_text = "wants more registers"},               \
-         .cost = {.hardware = (hardware_cost), .processor = 8.0F}},                             \
-        {.name = "tiled",                                                                       \
-         .shader = &weft_shader_##tiled,                                                        \
-         .grid = set##_groups,                                                                  \
-         .needs = WEFT_NEEDS_OF_TILES,                                                          \
-         .cost = {.software = 4.0F, .processor = 16.0F}},                                       \
-        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, 1),                 \
-        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, 1),                 \
-        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, 1),               \
-        more};                                                                                  \
-    const struct weft_variant_set weft_##set##_variants = {                                     \
-        .name = (text),                                                                         \
-        .rows = set##_kernels,                                                                  \
-        .count = sizeof set##_kernels / sizeof set##_kernels[0],                                \
-    };
+#define WEFT_TILED_VARIANTS(set, text, group, tiled, lanes, hardware_cost, groups_of_group,   \
+                            groups_of_tiled, groups_of_lanes)                                 \
+    WEFT_ROWS_AND_LANES(set, text, group, tiled, lanes, 1, groups_of_group, groups_of_tiled,  \
+                        groups_of_lanes,                                                      \
+                        WEFT_GROUP_VARIANT(weft_shader_##group, set##_groups, hardware_cost), \
+                        WEFT_TILED_VARIANT(weft_shader_##tiled, set##_groups))
 
 /** Where `group` has a workgroup of 128 for each row, and `lanes` includes row_lanes.glsl. `length`: columns of a row. */
 #define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                                 \
     WEFT_LANES_VARIANTS(set, text, group, lanes, 1, weft_grid_of_groups(words->push.rows), \
                         weft_row_groups(variant, words->push.rows, (length)))
+
+/** Whether rows are worth making side by side: many, and not so long that their columns want 128 invocations each. */
+bool weft_rows_suit_side(uint32_t rows, uint32_t columns);
+
+/** Workgroups of kernels that include row_side.glsl. */
+struct weft_grid weft_side_groups(uint32_t rows);
+
+/**
+ * The same with `side`, for GPUs, which includes row_side.glsl: a workgroup makes eight rows side by side, and pays once for
+ * what `group` pays for every row.
+ */
+#define WEFT_SIDE_VARIANTS(set, text, group, side, lanes, length)                                \
+    static bool set##_suits(const struct weft_variant *variant, const void *args) {              \
+        const struct weft_##group##_args *words = args;                                          \
+        (void)variant;                                                                           \
+        return weft_rows_suit_side(words->push.rows, (length));                                  \
+    }                                                                                            \
+    WEFT_ROWS_AND_LANES(set, text, group, side, lanes, 1, weft_grid_of_groups(words->push.rows), \
+                        weft_side_groups(words->push.rows),                                      \
+                        weft_row_groups(variant, words->push.rows, (length)),                    \
+                        WEFT_GROUP_VARIANT(weft_shader_##group, set##_groups, 1.0F),             \
+                        {.name = "side",                                                         \
+                         .shader = &weft_shader_##side,                                          \
+                         .grid = set##_groups,                                                   \
+                         .suits = set##_suits,                                                   \
+                         .cost = {.software = 8.0F, .hardware = 0.6F, .processor = 16.0F}})
 
 #define WEFT_LANES_VARIANT(text, kernel, groups, lanes, subgroups)             \
     {                                                                          \

@@ -3,6 +3,7 @@
 #include "ops/softmax.h"
 
 #include "kernels/softmax/lanes.h"
+#include "kernels/softmax/side.h"
 #include "kernels/softmax/softmax.h"
 #include "ops/row.h"
 
@@ -10,7 +11,8 @@ weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor 
     return weft_graph_add(out, graph, &weft_op_softmax, &x, 1, NULL, 0);
 }
 
-WEFT_ROW_VARIANTS(softmax, "softmax/softmax", softmax_softmax, softmax_lanes, words->push.columns)
+WEFT_SIDE_VARIANTS(softmax, "softmax/softmax", softmax_softmax, softmax_side, softmax_lanes,
+                   words->push.columns)
 
 void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                         struct weft_rows rows) {

@@ -24,4 +24,5 @@ float weft_row_value(uint row, uint column)
     return real_part(mirrored * push.half_columns + push.columns - column);
 }
 
+#include "row_lanes.glsl"
 #include "row_norm_lanes.glsl"

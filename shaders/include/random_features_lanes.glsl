@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Random features on processors: what random_features_group.glsl has, for the rows of a block.
+// Random features of several rows in a workgroup: what random_features_group.glsl has. Behind row_lanes.glsl or row_side.glsl.
 
 #ifndef WEFT_INCLUDE_RANDOM_FEATURES_LANES_GLSL
 #define WEFT_INCLUDE_RANDOM_FEATURES_LANES_GLSL
 
 #include "random_features.glsl"
-#include "row_lanes.glsl"
 
 float square(uint row, uint c, float given)
 {
@@ -17,14 +16,14 @@ float square(uint row, uint c, float given)
 WEFT_ROW_SUM(squares_of, square)
 
 // The terms of each lane's own row; contains a barrier.
-row_terms read_rows(uint first, uint rows)
+row_terms read_rows(weft_rows rows)
 {
-    for (uint r = 0; r < rows; r++) {
-        weft_keep_part(r, floatBitsToUint(squares_of(first + r, push.width, 0.0f)));
+    for (uint r = 0; r < rows.count; r++) {
+        weft_keep_part(r, floatBitsToUint(squares_of(rows.first + r, push.width, 0.0f)));
     }
     barrier();
     float half_square = 0.5f * weft_sum_of_own_row(rows);
-    return terms_with(first + min(gl_LocalInvocationIndex, rows - 1u), half_square);
+    return terms_with(weft_own_row(rows), half_square);
 }
 
 uint exponent_key(uint row, uint f)
@@ -40,11 +39,11 @@ uint exponent_key(uint row, uint f)
 WEFT_ROW_LARGEST(largest_key, exponent_key)
 
 // The largest t_f of each lane's own row; 0 for trigonometric features. Contains two barriers.
-float largest_exponents(uint first, uint rows)
+float largest_exponents(weft_rows rows)
 {
     barrier(); // behind read_rows
-    for (uint r = 0; r < rows; r++) {
-        weft_keep_part(r, largest_key(first + r, push.columns, WEFT_LEAST_KEY));
+    for (uint r = 0; r < rows.count; r++) {
+        weft_keep_part(r, largest_key(rows.first + r, push.columns, WEFT_LEAST_KEY));
     }
     barrier();
     return COMPONENT == TRIGONOMETRIC ? 0.0f : weft_largest_of_own_row(rows);

@@ -4,6 +4,7 @@
 // invocations make it elsewhere (row_keep.glsl, reduce.glsl), in the same order. Over a row, an invocation has SLOTS of them, the columns
 // lane + TILE_LANES * slot of every turn of 128; the upper levels of the tree over the 128 are sums of registers. What there is
 // once for a row, such as a root, is worked out for all rows at once, an invocation for each. Rows wait in `result` or the cache.
+// row_side.glsl has the same names for GPUs.
 
 #ifndef WEFT_INCLUDE_ROW_LANES_GLSL
 #define WEFT_INCLUDE_ROW_LANES_GLSL
@@ -25,12 +26,55 @@ const uint COLUMNS_AT_ONCE = SLOTS_AT_ONCE * TILE_LANES;
 layout(local_size_x_id = 17) in;
 
 shared uint weft_parts[16][16]; // of each row, those of all lanes
-shared float weft_of_rows[16];
+shared float weft_of_rows[2][16];
 
-// How many rows a workgroup has, but for the last (weft_row_groups).
-uint weft_rows_at_once(uint columns)
+uint weft_lane()
 {
-    return columns <= FIXED_SHORT_ROW ? TILE_LANES : 1;
+    return gl_LocalInvocationIndex;
+}
+
+// Rows of a workgroup: here those of all lanes, in row_side.glsl a lane's own, if there is one. `rows`: all.
+struct weft_rows
+{
+    uint first;
+    uint count;
+};
+
+weft_rows weft_rows_of(uint group, uint rows, uint columns)
+{
+    uint at_once = columns <= FIXED_SHORT_ROW ? TILE_LANES : 1; // weft_row_groups
+    uint first = group * at_once;
+    return weft_rows(first, first < rows ? min(rows - first, at_once) : 0);
+}
+
+// Whether a workgroup has nothing to do, and goes before the first barrier.
+bool weft_is_idle(weft_rows rows)
+{
+    return rows.count == 0;
+}
+
+// The row that a lane works for where there is one thing to do for each; where it has none, any.
+uint weft_own_row(weft_rows rows)
+{
+    return rows.first + min(gl_LocalInvocationIndex, rows.count - 1);
+}
+
+// Whether a lane writes what there is once for its own row.
+bool weft_has_own_row(weft_rows rows)
+{
+    return gl_LocalInvocationIndex < rows.count;
+}
+
+// Keeps one of two things that a lane has worked out for its own row, for all lanes; contains a barrier.
+void weft_give(uint which, float own)
+{
+    weft_of_rows[which][gl_LocalInvocationIndex] = own;
+    barrier();
+}
+
+float weft_given(uint which, uint r)
+{
+    return weft_of_rows[which][r];
 }
 
 // The columns that all lanes have alike: loops over them are branches and not masks.
@@ -137,10 +181,10 @@ void weft_keep_part(uint r, uint bits)
 }
 
 // Behind a barrier: to each lane the sum of its row, the tree of reduce.glsl over the parts of all lanes.
-float weft_sum_of_own_row(uint rows)
+float weft_sum_of_own_row(weft_rows rows)
 {
     float own = 0.0;
-    for (uint r = 0; r < rows; r++) {
+    for (uint r = 0; r < rows.count; r++) {
         float lanes[TILE_LANES];
         for (uint i = 0; i < TILE_LANES; i++) {
             lanes[i] = uintBitsToFloat(weft_parts[r][i]);
@@ -156,10 +200,10 @@ float weft_sum_of_own_row(uint rows)
 }
 
 // Behind a barrier: to each lane the largest number of its row.
-float weft_largest_of_own_row(uint rows)
+float weft_largest_of_own_row(weft_rows rows)
 {
     uint own = 0;
-    for (uint r = 0; r < rows; r++) {
+    for (uint r = 0; r < rows.count; r++) {
         uint largest = 0;
         for (uint i = 0; i < TILE_LANES; i++) {
             largest = max(largest, weft_parts[r][i]);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows that may be normalised, on processors: what row_norm.glsl computes, with what the including file has for it
-// declared in the same way.
+// Several rows that may be normalised: what row_norm.glsl computes, with what the including file has for it declared in the same
+// way. Behind row_lanes.glsl or row_side.glsl.
 
 #ifndef WEFT_INCLUDE_ROW_NORM_LANES_GLSL
 #define WEFT_INCLUDE_ROW_NORM_LANES_GLSL
 
 #include "index.glsl"
 #include "math.glsl"
-#include "row_lanes.glsl"
 
 layout(constant_id = 0) const uint HAS_RESIDUAL = 0;
 layout(constant_id = 1) const uint HAS_NORM = 0;
@@ -36,7 +35,6 @@ float square(uint row, uint c, float mean)
 
 WEFT_ROW_SUM(squares_of, square)
 
-shared float means[16];
 float mean_here; // of the row at hand
 
 void normalize(uint row, uint c, float scale)
@@ -50,35 +48,31 @@ WEFT_ROW_EACH(normalize_row, normalize)
 
 void main()
 {
-    uint at_once = weft_rows_at_once(push.columns);
-    uint first = weft_group_index(push.groups_x) * at_once;
-    if (first >= push.rows) {
+    weft_rows rows = weft_rows_of(weft_group_index(push.groups_x), push.rows, push.columns);
+    if (weft_is_idle(rows)) {
         return;
     }
-    uint rows = min(push.rows - first, at_once);
     if (HAS_NORM == 0) {
-        for (uint r = 0; r < rows; r++) {
-            make_row(first + r, push.columns, 0.0);
+        for (uint r = 0; r < rows.count; r++) {
+            make_row(rows.first + r, push.columns, 0.0);
         }
         return;
     }
     float count = float(push.columns);
-    for (uint r = 0; r < rows; r++) {
-        weft_keep_part(r, floatBitsToUint(sum_of(first + r, push.columns, 0.0)));
+    for (uint r = 0; r < rows.count; r++) {
+        weft_keep_part(r, floatBitsToUint(sum_of(rows.first + r, push.columns, 0.0)));
     }
     barrier();
-    means[gl_LocalInvocationIndex] = weft_div(weft_sum_of_own_row(rows), count);
-    barrier();
-    for (uint r = 0; r < rows; r++) {
-        weft_keep_part(r, floatBitsToUint(squares_of(first + r, push.columns, means[r])));
+    weft_give(1, weft_div(weft_sum_of_own_row(rows), count));
+    for (uint r = 0; r < rows.count; r++) {
+        weft_keep_part(r, floatBitsToUint(squares_of(rows.first + r, push.columns, weft_given(1, r))));
     }
     barrier();
     float variance = weft_div(weft_sum_of_own_row(rows), count);
-    weft_of_rows[gl_LocalInvocationIndex] = weft_rsqrt(variance + push.epsilon);
-    barrier();
-    for (uint r = 0; r < rows; r++) {
-        mean_here = means[r];
-        normalize_row(first + r, push.columns, weft_of_rows[r]);
+    weft_give(0, weft_rsqrt(variance + push.epsilon));
+    for (uint r = 0; r < rows.count; r++) {
+        mean_here = weft_given(1, r);
+        normalize_row(rows.first + r, push.columns, weft_given(0, r));
     }
 }
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// Short rows on GPUs: what row_lanes.glsl has, for a workgroup of 128 that makes eight rows side by side, each by 16 lanes. What a
+// workgroup per row pays once for a row, the barriers and the roots, is paid once for eight. The order of a sum is the same: a
+// lane has eight of the 128 invocations, the columns lane + 16 * slot of every turn; the upper three levels of the tree are sums
+// of registers, the others go through shared memory. Nothing is assumed of subgroups.
+
+#ifndef WEFT_INCLUDE_ROW_SIDE_GLSL
+#define WEFT_INCLUDE_ROW_SIDE_GLSL
+
+#extension GL_EXT_control_flow_attributes : require
+
+#include "partial.glsl"
+
+#define TILE_LANES 16
+#define WEFT_SIDE_ROWS 8
+#define WEFT_SLOTS 8
+#define WEFT_TURN 128 // columns
+#define WEFT_LEAST_KEY 0x007fffffu // weft_order_key of -inf
+
+layout(local_size_x = 128) in;
+
+// Of each row, those of its lanes, in fours. The fifth keeps rows that are read at once in different banks.
+shared uvec4 weft_parts[WEFT_SIDE_ROWS][5];
+float weft_of_own_row[2];
+
+uint weft_lane()
+{
+    return gl_LocalInvocationIndex % TILE_LANES;
+}
+
+uint weft_side()
+{
+    return gl_LocalInvocationIndex / TILE_LANES;
+}
+
+struct weft_rows
+{
+    uint first;
+    uint count;
+};
+
+weft_rows weft_rows_of(uint group, uint rows, uint columns)
+{
+    uint own = group * WEFT_SIDE_ROWS + weft_side();
+    return weft_rows(own, own < rows ? 1 : 0);
+}
+
+bool weft_is_idle(weft_rows rows)
+{
+    return false; // others may have a row
+}
+
+uint weft_own_row(weft_rows rows)
+{
+    return rows.count != 0 ? rows.first : 0;
+}
+
+// Whether a lane writes what there is once for its own row.
+bool weft_has_own_row(weft_rows rows)
+{
+    return rows.count != 0 && weft_lane() == 0;
+}
+
+void weft_give(uint which, float own)
+{
+    weft_of_own_row[which] = own;
+    barrier(); // between what was read of weft_parts and what comes next
+}
+
+float weft_given(uint which, uint r)
+{
+    return weft_of_own_row[which];
+}
+
+float weft_slots_tree(float slots[WEFT_SLOTS])
+{
+    return ((slots[0] + slots[4]) + (slots[2] + slots[6])) +
+           ((slots[1] + slots[5]) + (slots[3] + slots[7]));
+}
+
+// WEFT_SLOTS parts at once, each as weft_partial has it.
+#define WEFT_ROW_SUM(name, term)                                                                 \
+    float name(uint row, uint columns, float given)                                              \
+    {                                                                                            \
+        float ones[WEFT_SLOTS] = float[](0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);                \
+        float sixteens[WEFT_SLOTS] = ones;                                                       \
+        float blocks[WEFT_SLOTS] = ones;                                                         \
+        float large[WEFT_SLOTS] = ones;                                                          \
+        uint lane = weft_lane();                                                                 \
+        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        uint number = 0;                                                                         \
+        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
+            {                                                                                    \
+                ones[i] = ones[i] + term(row, turn + TILE_LANES * i + lane, given);              \
+            }                                                                                    \
+            number++;                                                                            \
+            if ((number & 15u) == 0u) {                                                          \
+                weft_side_fold(ones, sixteens, blocks, large, number);                           \
+            }                                                                                    \
+        }                                                                                        \
+        [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                         \
+        {                                                                                        \
+            uint column = whole + TILE_LANES * i + lane;                                         \
+            if (column < columns) {                                                              \
+                ones[i] = ones[i] + term(row, column, given);                                    \
+            }                                                                                    \
+        }                                                                                        \
+        if (((number + 1u) & 15u) == 0u) {                                                       \
+            weft_side_fold(ones, sixteens, blocks, large, number + 1u);                          \
+        }                                                                                        \
+        [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                         \
+        {                                                                                        \
+            ones[i] = ((ones[i] + sixteens[i]) + blocks[i]) + large[i];                          \
+        }                                                                                        \
+        return weft_slots_tree(ones);                                                            \
+    }
+
+// Behind the number-th term of each slot, a multiple of 16: weft_partial_add.
+void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOTS],
+                    inout float blocks[WEFT_SLOTS], inout float large[WEFT_SLOTS], uint number)
+{
+    [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)
+    {
+        sixteens[i] = sixteens[i] + ones[i];
+        ones[i] = 0.0;
+        if ((number & 255u) == 0u) {
+            blocks[i] = blocks[i] + sixteens[i];
+            sixteens[i] = 0.0;
+        }
+        if ((number & 4095u) == 0u) {
+            large[i] = large[i] + blocks[i];
+            blocks[i] = 0.0;
+        }
+    }
+}
+
+// Whole turns are gone through eight columns at once, whose addresses are steps from one.
+#define WEFT_ROW_LARGEST(name, key)                                                              \
+    uint name(uint row, uint columns, uint least)                                                \
+    {                                                                                            \
+        uint largest = least;                                                                    \
+        uint lane = weft_lane();                                                                 \
+        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
+            {                                                                                    \
+                largest = max(largest, key(row, turn + TILE_LANES * i + lane));                  \
+            }                                                                                    \
+        }                                                                                        \
+        for (uint c = whole + lane; c < columns; c += TILE_LANES) {                              \
+            largest = max(largest, key(row, c));                                                 \
+        }                                                                                        \
+        return largest;                                                                          \
+    }
+
+#define WEFT_ROW_EACH(name, step)                                                                \
+    void name(uint row, uint columns, float given)                                               \
+    {                                                                                            \
+        uint lane = weft_lane();                                                                 \
+        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
+            {                                                                                    \
+                step(row, turn + TILE_LANES * i + lane, given);                                  \
+            }                                                                                    \
+        }                                                                                        \
+        for (uint c = whole + lane; c < columns; c += TILE_LANES) {                              \
+            step(row, c, given);                                                                 \
+        }                                                                                        \
+    }
+
+void weft_keep_part(uint r, uint bits)
+{
+    weft_parts[weft_side()][weft_lane() / 4][weft_lane() % 4] = bits;
+}
+
+// Behind a barrier: to each lane the sum of its row.
+float weft_sum_of_own_row(weft_rows rows)
+{
+    uint side = weft_side();
+    vec4 a = uintBitsToFloat(weft_parts[side][0]) + uintBitsToFloat(weft_parts[side][2]);
+    vec4 b = uintBitsToFloat(weft_parts[side][1]) + uintBitsToFloat(weft_parts[side][3]);
+    vec4 sum = a + b;
+    return (sum.x + sum.z) + (sum.y + sum.w);
+}
+
+// Behind a barrier: to each lane the largest number of its row.
+float weft_largest_of_own_row(weft_rows rows)
+{
+    uint side = weft_side();
+    uvec4 four = max(max(weft_parts[side][0], weft_parts[side][2]),
+                     max(weft_parts[side][1], weft_parts[side][3]));
+    return weft_from_order_key(max(max(four.x, four.z), max(four.y, four.w)));
+}
+
+#endif

@@ -1,0 +1,8 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// The largest exponent of each row, base included, of eight side by side: what row_maximum.comp computes.
+
+#include "row_side.glsl"
+#include "random_features_row_maxima.glsl"
