@@ -23,7 +23,7 @@ weft::status build(weft::graph &graph) {
     }
     /* An operand may be the result of another op: an error goes through to the end. */
     const auto bias = graph.weight(*zero);
-    const auto x = graph.input("x", WEFT_F32, weft::shape_of(1, length, width));
+    const auto x = graph.input("x", WEFT_F32, weft::shape_of(1u, length, width));
     const auto hidden = graph.linear(x, graph.weight(*w), bias);
     const auto mixed = graph.fourier(graph.activate(hidden, WEFT_ACTIVATION_GELU_TANH));
     return graph.output("y", graph.layer_norm(mixed, graph.weight(*one), bias, 1e-12f));
