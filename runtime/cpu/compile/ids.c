@@ -22,7 +22,7 @@ weft_ir_value *weft_ir_row(struct weft_ir_decoder *decoder, uint32_t count) {
             weft_ir_error(decoder->program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
             return NULL;
         }
-        *chunk = (struct weft_ir_chunk){.next = decoder->chunks, .capacity = CHUNK_VALUES};
+        *chunk = (struct weft_ir_chunk){.next = decoder->chunks, .capacity = capacity};
         decoder->chunks = chunk;
     }
     weft_ir_value *row = chunk->values + chunk->used;
