@@ -136,6 +136,28 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
     }
 }
 
+#ifdef WEFT_LONG_STEPS // what there is to do for a column is long: once is enough of it
+
+#define WEFT_ROW_LARGEST(name, key)                                                              \
+    uint name(uint row, uint columns, uint least)                                                \
+    {                                                                                            \
+        uint largest = least;                                                                    \
+        for (uint c = weft_lane(); c < columns; c += TILE_LANES) {                               \
+            largest = max(largest, key(row, c));                                                 \
+        }                                                                                        \
+        return largest;                                                                          \
+    }
+
+#define WEFT_ROW_EACH(name, step)                                                                \
+    void name(uint row, uint columns, float given)                                               \
+    {                                                                                            \
+        for (uint c = weft_lane(); c < columns; c += TILE_LANES) {                               \
+            step(row, c, given);                                                                 \
+        }                                                                                        \
+    }
+
+#else
+
 // Whole turns are gone through eight columns at once, whose addresses are steps from one.
 #define WEFT_ROW_LARGEST(name, key)                                                              \
     uint name(uint row, uint columns, uint least)                                                \
@@ -170,6 +192,8 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
             step(row, c, given);                                                                 \
         }                                                                                        \
     }
+
+#endif
 
 void weft_keep_part(uint r, uint bits)
 {
