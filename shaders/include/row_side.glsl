@@ -136,35 +136,17 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
     }
 }
 
-#ifdef WEFT_LONG_STEPS // what there is to do for a column is long: once is enough of it
-
-#define WEFT_ROW_LARGEST(name, key)                                                              \
-    uint name(uint row, uint columns, uint least)                                                \
-    {                                                                                            \
-        uint largest = least;                                                                    \
-        for (uint c = weft_lane(); c < columns; c += TILE_LANES) {                               \
-            largest = max(largest, key(row, c));                                                 \
-        }                                                                                        \
-        return largest;                                                                          \
-    }
-
-#define WEFT_ROW_EACH(name, step)                                                                \
-    void name(uint row, uint columns, float given)                                               \
-    {                                                                                            \
-        for (uint c = weft_lane(); c < columns; c += TILE_LANES) {                               \
-            step(row, c, given);                                                                 \
-        }                                                                                        \
-    }
-
-#else
-
-// Whole turns are gone through eight columns at once, whose addresses are steps from one.
+// Whole turns are gone through eight columns at once, whose addresses are steps from one; but not where what there is to do for a
+// column is long, so that once is enough of it.
+#ifndef WEFT_LONG_STEPS
+#define WEFT_LONG_STEPS false
+#endif
 #define WEFT_ROW_LARGEST(name, key)                                                              \
     uint name(uint row, uint columns, uint least)                                                \
     {                                                                                            \
         uint largest = least;                                                                    \
         uint lane = weft_lane();                                                                 \
-        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        uint whole = WEFT_LONG_STEPS ? 0 : columns / WEFT_TURN * WEFT_TURN;                      \
         for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
@@ -181,7 +163,7 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
     void name(uint row, uint columns, float given)                                               \
     {                                                                                            \
         uint lane = weft_lane();                                                                 \
-        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        uint whole = WEFT_LONG_STEPS ? 0 : columns / WEFT_TURN * WEFT_TURN;                      \
         for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
@@ -192,8 +174,6 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
             step(row, c, given);                                                                 \
         }                                                                                        \
     }
-
-#endif
 
 void weft_keep_part(uint r, uint bits)
 {

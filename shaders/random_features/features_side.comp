@@ -4,6 +4,6 @@
 //
 // The features of rows, eight side by side: what features.comp computes.
 
-#define WEFT_LONG_STEPS
+#define WEFT_LONG_STEPS true
 #include "row_side.glsl"
 #include "random_features_store_rows.glsl"

@@ -26,4 +26,19 @@ bool weft_test_has_spirv_val(void);
 /** Fails the test, naming the module, if spirv-val has anything against it. */
 void weft_test_expect_valid(struct words words, const char *name);
 
+/** A pass that rewrites a module into host memory. */
+typedef weft_status weft_test_pass(uint32_t **words, size_t *size, const uint32_t *source,
+                                   size_t source_size, const weft_host *host);
+
+/** A module that has all but used up its ids is refused. */
+void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,
+                                const char *text);
+
+/** Whichever of so many allocations fails, the pass fails and keeps nothing; with all of them it does not. */
+void weft_test_pass_without_memory(struct weft_test_host *test, weft_test_pass *pass,
+                                   const char *text, long allocations);
+
+/** Damage that weft_spirv_check lets pass does not lead the pass out of the words. */
+void weft_test_pass_on_damage(struct weft_test_host *test, weft_test_pass *pass, const char *text);
+
 #endif

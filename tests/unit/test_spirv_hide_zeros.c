@@ -279,52 +279,13 @@ WEFT_TEST_ON_HOST(test_transforms, test) {
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    struct words source = weft_test_compile(kernel_text);
-    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
-    struct words result = {0};
-    WEFT_EXPECT_REFUSED(
-        test, WEFT_COMPILE_ERROR,
-        weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test->host),
-        "no ids are left");
-    free(source.data);
+    weft_test_pass_without_ids(test, weft_spirv_hide_zeros, kernel_text);
 }
 
 WEFT_TEST_ON_HOST(test_out_of_memory, test) {
-    struct words source = weft_test_compile(kernel_text);
-    for (long fail_at = 1; fail_at <= 3; fail_at++) {
-        struct words result = {0};
-        weft_test_host_reset(test);
-        test->fail_at = fail_at;
-        const weft_status status = weft_spirv_hide_zeros(&result.data, &result.size, source.data,
-                                                         source.size, &test->host);
-        assert_int_equal(status, fail_at <= 2 ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
-        assert_int_equal(!result.data, fail_at <= 2);
-        weft_free(&test->host, result.data);
-    }
-    free(source.data);
+    weft_test_pass_without_memory(test, weft_spirv_hide_zeros, kernel_text, 2);
 }
 
-/* Damage that weft_spirv_check lets pass does not lead out of the words. */
 WEFT_TEST_ON_HOST(test_damage, test) {
-    struct words source = weft_test_compile(kernel_text);
-    uint32_t tried = 0;
-    for (uint64_t round = 0; round < 20000; round++) {
-        size_t size = 0;
-        uint8_t *bytes =
-            weft_test_mutate((const uint8_t *)source.data, source.size, 6, round, &size);
-        const uint32_t *mutated = (const uint32_t *)(void *)bytes;
-        if (size % 4 == 0 && weft_spirv_check(mutated, size, NULL) == WEFT_OK) {
-            uint32_t *words = NULL;
-            size_t words_size = 0;
-            weft_test_host_reset(test);
-            const weft_status status =
-                weft_spirv_hide_zeros(&words, &words_size, mutated, size, &test->host);
-            assert_true(status == WEFT_OK || status == WEFT_COMPILE_ERROR);
-            weft_free(&test->host, words);
-            tried++;
-        }
-        free(bytes);
-    }
-    assert_true(tried > 100);
-    free(source.data);
+    weft_test_pass_on_damage(test, weft_spirv_hide_zeros, kernel_text);
 }
