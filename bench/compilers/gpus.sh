@@ -187,12 +187,15 @@ compile_gpu() {
 }
 
 write_pipelines() {
-    local math
+    local math list
     rm -rf build/gpus/pipelines
     for math in reproducible fast; do
-        env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
-            "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
-            "build/gpus/pipelines/$math" "$math" tests/data/quick.txt || return 1
+        mkdir -p "build/gpus/pipelines/$math"
+        for list in tests/data/quick.txt bench/compilers/forms.txt; do
+            env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
+                "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
+                "build/gpus/pipelines/$math" "$math" "$list" || return 1
+        done
     done
 }
 

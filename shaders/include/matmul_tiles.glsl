@@ -8,7 +8,7 @@
 // k ends, and has zeros behind: their product is a zero, which changes no sum, as a sum that began as +0 is never -0.
 // Tiles of a chunk are a loop of their own, so that what happens once in a chunk costs the innermost loop nothing.
 //
-// How a's tile lies in shared memory, and how it is read there, is the including file's.
+// How a's tile lies in shared memory, and how it is read there, is the including file's, which defines WEFT_FOURS_OF_TILE_A before.
 
 #ifndef WEFT_INCLUDE_MATMUL_TILES_GLSL
 #define WEFT_INCLUDE_MATMUL_TILES_GLSL
@@ -36,6 +36,7 @@ const uint STEP_OF_B = INVOCATIONS * 4 / TILE_COLUMNS;
 
 layout(local_size_x = 16, local_size_y = 8) in;
 
+shared vec4 tile_a[WEFT_FOURS_OF_TILE_A];
 shared vec4 tile_b[TILE_DEPTH * TILE_COLUMNS / 4];
 
 // Which of the 16 fours of columns, and which of the 8 times ROWS rows an invocation makes.
@@ -51,7 +52,13 @@ void multiply_tile();
 
 vec4 sum[ROWS * FOURS];
 
-// Of b, as multiply_tile reads it.
+// What multiply_tile reads. That of a comes first: so glslang lays out the tiles, and Adreno's loads of a, whose places are further apart, have
+// offsets that reach them.
+vec4 read_a(uint at)
+{
+    return tile_a[at];
+}
+
 vec4 read_b(uint step, uint four)
 {
     return tile_b[step * (TILE_COLUMNS / 4) + column_lane() + 16 * four];

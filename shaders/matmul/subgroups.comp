@@ -12,11 +12,11 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #endif
 
+#define WEFT_FOURS_OF_TILE_A (TILE_ROWS * TILE_DEPTH / 4) // as in memory: of each row TILE_DEPTH along k
+
 #include "matmul_tiles.glsl"
 
 layout(constant_id = 20) const uint TILE_SUBGROUP = 8; // invocations of a subgroup, 8 or 16; all subgroups are full
-
-shared vec4 tile_a[TILE_ROWS * TILE_DEPTH / 4]; // as in memory: of each row TILE_DEPTH along k
 
 #ifdef WEFT_MATH_FAST
 
@@ -57,7 +57,7 @@ void multiply_tile()
 {
     vec4 x[ROWS * TILE_DEPTH / 4];
     [[unroll]] for (uint i = 0; i < ROWS * TILE_DEPTH / 4; i++) {
-        x[i] = tile_a[row_lane() * (ROWS * TILE_DEPTH / 4) + i];
+        x[i] = read_a(row_lane() * (ROWS * TILE_DEPTH / 4) + i);
     }
     [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
         [[unroll]] for (uint f = 0; f < FOURS; f++) {

@@ -6,12 +6,11 @@
 // Matrix product by tiles whose rows of a are side by side, so that an invocation reads four of them at once (8.5 KiB of
 // shared memory as the tiles are).
 
-#include "matmul_tiles.glsl"
-
 // From one step of k to the next in the tile of a. The padding spreads the transposed stores over the banks.
-const uint PITCH_OF_A = TILE_ROWS / 4 + 1;
+#define PITCH_OF_A           (TILE_ROWS / 4 + 1)
+#define WEFT_FOURS_OF_TILE_A (TILE_DEPTH * PITCH_OF_A)
 
-shared vec4 tile_a[TILE_DEPTH * PITCH_OF_A];
+#include "matmul_tiles.glsl"
 
 uint column_lane()
 {
@@ -44,7 +43,7 @@ void multiply_tile()
     [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
         vec4 x[ROWS / 4];
         [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
-            x[i] = tile_a[t * PITCH_OF_A + row_lane() * (ROWS / 4) + i];
+            x[i] = read_a(t * PITCH_OF_A + row_lane() * (ROWS / 4) + i);
         }
         [[unroll]] for (uint f = 0; f < FOURS; f++) {
             vec4 y = read_b(t, f);
