@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /** Whether a rule is to be kept. Rules: "no-contraction", "float-modes", "lint",
- * "tables", "thread-flush". */
+ * "tables", "thread-flush", "light-flush". */
 bool weft_rule_holds(const char *rule);
 
 #else

@@ -77,7 +77,8 @@ static weft_digest description_key(const weft_device *device,
                                    const struct weft_pipeline_desc *desc) {
     weft_sha256 hash;
     weft_sha256_begin(&hash);
-    const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros};
+    const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros,
+                             device->loses_small_products};
     weft_sha256_add(&hash, needs, sizeof needs);
     const uint8_t given = desc->spirv.words != NULL;
     weft_sha256_add(&hash, &given, 1);
@@ -130,7 +131,8 @@ static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
         replace(module, owned, words, size, host);
     }
     if (device->keeps_subnormals) {
-        WEFT_TRY(weft_spirv_flush_subnormals(&words, &size, module->words, module->size, host));
+        WEFT_TRY(weft_spirv_flush_subnormals(&words, &size, module->words, module->size,
+                                             device->loses_small_products, host));
         replace(module, owned, words, size, host);
     }
     if (device->float_modes != 0 && weft_rule_holds("float-modes")) {

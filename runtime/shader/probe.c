@@ -8,6 +8,7 @@
 #include "core/disk_cache.h"
 #include "core/float_modes.h"
 #include "core/hash.h"
+#include "core/rules.h"
 #include "core/try.h"
 #include "device/commands.h"
 #include "shader/embedded.h"
@@ -188,6 +189,8 @@ static weft_status ask_device(struct probe *probe, weft_device *device) {
 
 static void set_needs(weft_device *device, uint32_t needs) {
     device->keeps_subnormals = (needs & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    device->loses_small_products =
+        (needs & WEFT_PROBE_LOSES_SMALL_PRODUCTS) != 0 || !weft_rule_holds("light-flush");
     device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
 }
 
@@ -198,10 +201,10 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
     set_needs(device, needs);
     weft_status status = ask_device(probe, device);
     while (status == WEFT_OK && (probe->verdict & WEFT_PROBE_WRONG) == 0 &&
-           (probe->verdict & ~needs) != 0) {
+           weft_probe_needs(needs, probe->verdict) != needs) {
         weft_log(&device->host, WEFT_LOG_DEBUG, "%s needs modules of its own: %s",
                  device->info.name, probe->reason);
-        needs |= probe->verdict;
+        needs = weft_probe_needs(needs, probe->verdict);
         set_needs(device, needs);
         status = ask_device(probe, device);
     }
@@ -213,7 +216,8 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
 static void log_needs(const weft_device *device) {
     if (device->keeps_subnormals) {
         weft_log(&device->host, WEFT_LOG_INFO,
-                 "%s keeps subnormals: its shaders flush them by instructions", device->info.name);
+                 "%s keeps subnormals%s: its shaders flush them by instructions", device->info.name,
+                 device->loses_small_products ? " and loses products that round to none" : "");
     }
     if (device->folds_zeros) {
         weft_log(&device->host, WEFT_LOG_INFO,

@@ -488,7 +488,7 @@ static bool is_open(size_t operation, const struct weft_probe_input *input) {
            (input->word[0] & UINT32_C(0x7f800000)) == 0;
 }
 
-#define UNDECIDED 8u /* beside the verdicts: a subnormal and a zero */
+#define UNDECIDED 16u /* beside the verdicts: a subnormal and a zero */
 
 static uint32_t meaning_of_wrong(size_t index, size_t operation) {
     if (index < FIRST_SUBNORMAL) {
@@ -526,4 +526,9 @@ uint32_t weft_probe_judge(char *text, size_t size, const struct weft_probe_input
         found = judge_case(text, size, i, found, &inputs[i], &results[i]);
     }
     return found == UNDECIDED ? WEFT_PROBE_FOLDS_ZEROS : found & ~UNDECIDED;
+}
+
+uint32_t weft_probe_needs(uint32_t needs, uint32_t verdict) {
+    const bool still = (needs & verdict & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    return needs | verdict | (still ? WEFT_PROBE_LOSES_SMALL_PRODUCTS : 0u);
 }

@@ -45,7 +45,8 @@ enum weft_probe_verdict {
     WEFT_PROBE_RIGHT = 0,
     WEFT_PROBE_KEEPS_SUBNORMALS = 1, /* wrong in cases with subnormals */
     WEFT_PROBE_FOLDS_ZEROS = 2, /* wrong in operations with a zero that the shader spells out */
-    WEFT_PROBE_WRONG = 4        /* wrong in others */
+    WEFT_PROBE_LOSES_SMALL_PRODUCTS = 4, /* never judged: see weft_probe_needs */
+    WEFT_PROBE_WRONG = 8                 /* wrong in others */
 };
 
 /**
@@ -56,5 +57,12 @@ enum weft_probe_verdict {
  */
 uint32_t weft_probe_judge(char *text, size_t size, const struct weft_probe_input *inputs,
                           const struct weft_probe_result *results);
+
+/**
+ * What modules need, a sum of weft_probe_verdict, once a device whose modules did what `needs` says got
+ * a verdict: both, and where subnormals are wrong although modules flush them, more about products:
+ * the device has flushed some that are none.
+ */
+uint32_t weft_probe_needs(uint32_t needs, uint32_t verdict);
 
 #endif

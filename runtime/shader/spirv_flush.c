@@ -6,17 +6,21 @@
 
 #define MAX_WIDTH         4u /* components of a vector */
 #define IDS_PER_SITE      6u /* the raw result and five steps; the flushed value keeps the old id */
-#define WORDS_PER_SITE    29u
-#define IDS_PER_PRODUCT   6u  /* in addition */
-#define WORDS_PER_PRODUCT 36u /* in addition, with two decorations */
-#define WORDS_PER_WIDTH   64u /* more than the declarations for a width take */
+#define WORDS_PER_SITE    30u
+#define IDS_PER_PRODUCT   2u  /* in addition */
+#define WORDS_PER_PRODUCT 16u /* in addition, with two decorations */
+#define IDS_PER_RESCUE    4u  /* in addition to both, where small products are lost */
+#define WORDS_PER_RESCUE  20u
+#define WORDS_PER_WIDTH   72u /* more than the declarations for a width take */
+#define IMPORT_WORDS      6u
 
-/* Bits of floats. A product of magnitude 2^-126 is 2^-102 when made SCALE times as large. */
-#define MAGNITUDE    0x7fffffffu
+/* Bits of floats. A product of magnitude 2^-126 is 2^-125 when made SCALE times as large. */
 #define SIGN         0x80000000u
 #define LEAST_NORMAL 0x00800000u /* 2^-126 */
-#define SCALE        0x4b800000u /* 2^24 */
-#define LEAST_SCALED 0x0c800000u /* 2^-102 */
+#define SCALE        0x40000000u /* 2 */
+#define LEAST_SCALED 0x01000000u /* 2^-125 */
+
+#define GLSL "GLSL.std.450"
 
 /* What a type is, as far as the pass cares. A kind plus the number of components. */
 #define OTHER      0u
@@ -35,8 +39,9 @@ struct type {
 struct width {
     bool used;
     bool new_uint, new_bool;
-    uint32_t uint_type, bool_type;
-    uint32_t magnitude, least_normal, least_scaled, sign; /* constants */
+    uint32_t float_type, uint_type, bool_type;
+    uint32_t least_normal, least_scaled; /* constants: floats */
+    uint32_t sign, least_bits;           /* unsigned integers */
 };
 
 struct flush {
@@ -50,7 +55,10 @@ struct flush {
     size_t functions;   /* where the first function is */
     uint32_t sites;
     uint32_t products; /* those of the sites that are products */
-    uint32_t float_type, scale;
+    uint32_t scale;
+    uint32_t functions_of_glsl; /* GLSL.std.450 */
+    bool imports;               /* it has to be imported */
+    bool loses_small_products;
     struct width widths[MAX_WIDTH + 1];
     const weft_host *host;
 };
@@ -78,7 +86,6 @@ static void note_type(struct flush *flush, const uint32_t *instruction) {
     case WEFT_OP_TYPE_FLOAT:
         type->has_float = instruction[2] == 32;
         type->kind = instruction[2] == 32 ? FLOAT | 1 : OTHER;
-        flush->float_type = instruction[2] == 32 ? instruction[1] : flush->float_type;
         break;
     case WEFT_OP_TYPE_INT:
         type->kind = instruction[2] == 32 && instruction[3] == 0 ? UINT | 1 : OTHER;
@@ -103,9 +110,11 @@ static void note_type(struct flush *flush, const uint32_t *instruction) {
     default:
         break;
     }
-    if (type->kind >= UINT) {
+    if (type->kind != OTHER) {
         struct width *width = &flush->widths[type->kind & WIDTH_MASK];
-        *(type->kind < BOOL ? &width->uint_type : &width->bool_type) = instruction[1];
+        *(type->kind >= BOOL   ? &width->bool_type
+          : type->kind >= UINT ? &width->uint_type
+                               : &width->float_type) = instruction[1];
     }
 }
 
@@ -168,6 +177,13 @@ static weft_status note_value(struct flush *flush, const uint32_t *instruction, 
     return WEFT_OK;
 }
 
+static void note_import(struct flush *flush, const uint32_t *instruction) {
+    const uint32_t length = weft_spirv_length(instruction[0]);
+    if (length > 2 && weft_spirv_string_is(instruction + 2, length - 2, GLSL)) {
+        flush->functions_of_glsl = instruction[1];
+    }
+}
+
 static weft_status survey(struct flush *flush) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
         const uint32_t *instruction = flush->source + at;
@@ -177,6 +193,9 @@ static weft_status survey(struct flush *flush) {
             flush->types_start = flush->types_start == 0 ? at : flush->types_start;
         } else if (weft_spirv_has_typed_result(opcode)) {
             WEFT_TRY(note_value(flush, instruction, at));
+        }
+        if (opcode == WEFT_OP_EXT_INST_IMPORT) {
+            note_import(flush, instruction);
         }
         if (opcode == WEFT_OP_FUNCTION && flush->functions == 0) {
             flush->functions = at;
@@ -197,37 +216,45 @@ static void declare_width(struct flush *flush, struct width *width) {
     if (width->new_bool) {
         width->bool_type = flush->next_id++;
     }
-    width->magnitude = flush->next_id++;
     width->least_normal = flush->next_id++;
     width->least_scaled = flush->next_id++;
     width->sign = flush->next_id++;
+    width->least_bits = flush->next_id++;
 }
 
-/* Products get the ids of both kinds of site, the others those of one. */
+static uint32_t ids_of_product(const struct flush *flush) {
+    return IDS_PER_PRODUCT + (flush->loses_small_products ? IDS_PER_RESCUE : 0);
+}
+
 static void choose_site_ids(struct flush *flush) {
     for (size_t at = flush->functions; at < flush->count;) {
         const uint32_t *instruction = flush->source + at;
         if (weft_spirv_has_typed_result(weft_spirv_opcode(instruction[0])) &&
             flush->raw[instruction[2]] != 0) {
             flush->raw[instruction[2]] = flush->next_id;
-            flush->next_id += IDS_PER_SITE + (is_product(instruction) ? IDS_PER_PRODUCT : 0);
+            flush->next_id += IDS_PER_SITE + (is_product(instruction) ? ids_of_product(flush) : 0);
         }
         at += weft_spirv_length(instruction[0]);
     }
 }
 
 static weft_status choose_ids(struct flush *flush) {
+    if (flush->sites == 0) { /* it may not even know floats */
+        return WEFT_OK;
+    }
     flush->widths[1].used = true; /* vectors are made of its types and constants */
     for (uint32_t width = 1; width <= MAX_WIDTH; width++) {
         if (flush->widths[width].used) {
             declare_width(flush, &flush->widths[width]);
         }
     }
-    if (flush->products > 0) {
-        flush->scale = flush->next_id++;
+    flush->scale = flush->next_id++;
+    flush->imports = flush->functions_of_glsl == 0;
+    if (flush->imports) {
+        flush->functions_of_glsl = flush->next_id++;
     }
     const uint64_t needed = (uint64_t)flush->sites * IDS_PER_SITE +
-                            (uint64_t)flush->products * IDS_PER_PRODUCT + flush->next_id;
+                            (uint64_t)flush->products * ids_of_product(flush) + flush->next_id;
     if (needed > WEFT_SPIRV_MAX_BOUND) {
         return weft_fail(flush->host, WEFT_COMPILE_ERROR,
                          "SPIR-V module: no ids are left to flush %u subnormals", flush->sites);
@@ -245,10 +272,12 @@ static void put_scalars(struct weft_spirv_writer *writer, const struct width *sc
     if (scalar->new_bool) {
         WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_BOOL, scalar->bool_type);
     }
-    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->magnitude, MAGNITUDE);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_normal, LEAST_NORMAL);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_scaled, LEAST_SCALED);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->float_type, scalar->least_normal,
+                   LEAST_NORMAL);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->float_type, scalar->least_scaled,
+                   LEAST_SCALED);
     WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->sign, SIGN);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_bits, LEAST_NORMAL);
 }
 
 static void put_repeated(struct weft_spirv_writer *writer, uint32_t type, uint32_t id,
@@ -266,17 +295,18 @@ static void put_vectors(struct weft_spirv_writer *writer, const struct width *wi
     if (vector->new_bool) {
         WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_VECTOR, vector->bool_type, widths[1].bool_type, count);
     }
-    put_repeated(writer, vector->uint_type, vector->magnitude, widths[1].magnitude, count);
-    put_repeated(writer, vector->uint_type, vector->least_normal, widths[1].least_normal, count);
-    put_repeated(writer, vector->uint_type, vector->least_scaled, widths[1].least_scaled, count);
+    put_repeated(writer, vector->float_type, vector->least_normal, widths[1].least_normal, count);
+    put_repeated(writer, vector->float_type, vector->least_scaled, widths[1].least_scaled, count);
     put_repeated(writer, vector->uint_type, vector->sign, widths[1].sign, count);
+    put_repeated(writer, vector->uint_type, vector->least_bits, widths[1].least_bits, count);
 }
 
 static void put_declarations(struct weft_spirv_writer *writer, const struct flush *flush) {
-    put_scalars(writer, &flush->widths[1]);
-    if (flush->scale != 0) {
-        WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, flush->float_type, flush->scale, SCALE);
+    if (flush->sites == 0) {
+        return;
     }
+    put_scalars(writer, &flush->widths[1]);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, flush->widths[1].float_type, flush->scale, SCALE);
     for (uint32_t width = 2; width <= MAX_WIDTH; width++) {
         if (flush->widths[width].used) {
             put_vectors(writer, flush->widths, width);
@@ -284,75 +314,80 @@ static void put_declarations(struct weft_spirv_writer *writer, const struct flus
     }
 }
 
-/* Ids of a site, from that of the raw result on; those from SCALED_FACTOR on are a product's. */
+/* Ids of a site, from that of the raw result on; those from SCALED_FACTOR on are a product's, those
+ * from IS_LEAST on a rescued one's. */
 enum {
     RAW,
-    BITS,
-    MAGNITUDE_BITS,
+    MAGNITUDE,
     IS_SMALL,
+    BITS,
+    ZERO_BITS,
     ZERO,
-    FLUSHED,
     SCALED_FACTOR,
     SCALED,
-    SCALED_BITS,
     IS_LEAST,
+    LEAST_BITS,
     LEAST,
     KEPT
 };
 
 /*
- * The product again, made 2^24 times as large, so that its 24 bits are rounded as if exponents had
- * no end. The larger first factor overflows only where the product is no small number: the second
- * factor is at least 2^-126, or zero, where an infinite factor makes a NaN, which is not small
- * either.
+ * The product again, twice as large, so that its 24 bits are rounded as if exponents had no end
+ * where that decides. The larger second factor, or with a vector the scalar, overflows only where
+ * the product is no small number: the first factor is at least 2^-126, or zero, where an infinite
+ * factor makes a NaN, which is not small either.
  */
 static void put_scaled(struct weft_spirv_writer *writer, const struct flush *flush,
                        const uint32_t *instruction, uint32_t raw) {
     const uint32_t type = instruction[1];
-    const uint32_t width = width_of(flush, instruction);
-    WEFT_SPIRV_PUT(writer, width == 1 ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, type,
-                   raw + SCALED_FACTOR, instruction[3], flush->scale);
-    WEFT_SPIRV_PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED,
-                   raw + SCALED_FACTOR, instruction[4]);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, flush->widths[width].uint_type, raw + SCALED_BITS,
-                   raw + SCALED);
+    const bool by_scalar = weft_spirv_opcode(instruction[0]) == WEFT_OP_VECTOR_TIMES_SCALAR;
+    const uint32_t factor_type = by_scalar ? flush->widths[1].float_type : type;
+    const bool is_scalar = by_scalar || width_of(flush, instruction) == 1;
+    WEFT_SPIRV_PUT(writer, is_scalar ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, factor_type,
+                   raw + SCALED_FACTOR, instruction[4], flush->scale);
+    WEFT_SPIRV_PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED, instruction[3],
+                   raw + SCALED_FACTOR);
 }
 
 /* The product that is not small: where it rounds to 2^-126, devices that look at it before they
  * round have made a zero of it. */
-static void put_least(struct weft_spirv_writer *writer, const struct width *width, uint32_t raw) {
-    WEFT_SPIRV_PUT(writer, WEFT_OP_I_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE_BITS,
+static void put_rescue(struct weft_spirv_writer *writer, const struct width *width, uint32_t raw) {
+    WEFT_SPIRV_PUT(writer, WEFT_OP_F_ORD_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE,
                    width->least_scaled);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST, raw + ZERO,
-                   width->least_normal);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + KEPT, raw + IS_LEAST,
-                   raw + LEAST, raw + BITS);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST_BITS, raw + ZERO_BITS,
+                   width->least_bits);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->float_type, raw + LEAST, raw + LEAST_BITS);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->float_type, raw + KEPT, raw + IS_LEAST,
+                   raw + LEAST, raw + RAW);
 }
 
-/* The instruction with a new result, and what makes the old result of it. */
+/* The instruction with a new result, and what makes the old result of it. Whether a magnitude is
+ * below that of a normal number has the same answer where operands are flushed. */
 static void put_site(struct weft_spirv_writer *writer, const struct flush *flush,
                      const uint32_t *instruction) {
     const struct width *width = &flush->widths[width_of(flush, instruction)];
     const bool product = is_product(instruction);
+    const bool rescued = product && flush->loses_small_products;
+    const uint32_t type = instruction[1];
     const uint32_t raw = flush->raw[instruction[2]];
     const uint32_t length = weft_spirv_length(instruction[0]);
     weft_spirv_put_words(writer, instruction, length)[2] = raw;
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
     if (product) {
         put_scaled(writer, flush, instruction, raw);
     }
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + MAGNITUDE_BITS,
-                   raw + (product ? SCALED_BITS : BITS), width->magnitude);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_S_LESS_THAN, width->bool_type, raw + IS_SMALL,
-                   raw + MAGNITUDE_BITS, product ? width->least_scaled : width->least_normal);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO, raw + BITS,
+    WEFT_SPIRV_PUT(writer, WEFT_OP_EXT_INST, type, raw + MAGNITUDE, flush->functions_of_glsl,
+                   WEFT_GLSL_STD_450_F_ABS, raw + (product ? SCALED : RAW));
+    WEFT_SPIRV_PUT(writer, WEFT_OP_F_ORD_LESS_THAN, width->bool_type, raw + IS_SMALL,
+                   raw + MAGNITUDE, product ? width->least_scaled : width->least_normal);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO_BITS, raw + BITS,
                    width->sign);
-    if (product) {
-        put_least(writer, width, raw);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, type, raw + ZERO, raw + ZERO_BITS);
+    if (rescued) {
+        put_rescue(writer, width, raw);
     }
-    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + FLUSHED, raw + IS_SMALL,
-                   raw + ZERO, raw + (product ? KEPT : BITS));
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, instruction[1], instruction[2], raw + FLUSHED);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, type, instruction[2], raw + IS_SMALL, raw + ZERO,
+                   raw + (rescued ? KEPT : RAW));
 }
 
 /* The larger products must not be fused with anything either. */
@@ -393,10 +428,19 @@ static void put_instruction(struct weft_spirv_writer *writer, const struct flush
     }
 }
 
+static void put_import(struct weft_spirv_writer *writer, const struct flush *flush) {
+    uint32_t operands[IMPORT_WORDS - 1] = {flush->functions_of_glsl};
+    memcpy(operands + 1, GLSL, sizeof GLSL);
+    weft_spirv_put_op(writer, WEFT_OP_EXT_INST_IMPORT, IMPORT_WORDS - 1, operands);
+}
+
 static void put_module(struct weft_spirv_writer *writer, const struct flush *flush) {
     weft_spirv_put_words(writer, flush->source, WEFT_SPIRV_HEADER_WORDS);
     writer->words[WEFT_SPIRV_AT_BOUND] = flush->next_id;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
+        if (flush->imports && weft_spirv_opcode(flush->source[at]) == WEFT_OP_MEMORY_MODEL) {
+            put_import(writer, flush);
+        }
         if (at == flush->types_start) {
             put_decorations(writer, flush);
         }
@@ -411,9 +455,9 @@ static void put_module(struct weft_spirv_writer *writer, const struct flush *flu
 static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) {
     WEFT_TRY(survey(flush));
     WEFT_TRY(choose_ids(flush));
-    size_t most = flush->count + (size_t)MAX_WIDTH * WORDS_PER_WIDTH +
+    size_t most = flush->count + IMPORT_WORDS + (size_t)MAX_WIDTH * WORDS_PER_WIDTH +
                   (size_t)flush->sites * WORDS_PER_SITE +
-                  (size_t)flush->products * WORDS_PER_PRODUCT;
+                  (size_t)flush->products * (WORDS_PER_PRODUCT + WORDS_PER_RESCUE);
     struct weft_spirv_writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
     if (!writer.words) {
         return weft_fail_memory(flush->host, "SPIR-V module");
@@ -425,10 +469,15 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) 
 }
 
 weft_status weft_spirv_flush_subnormals(uint32_t **words, size_t *size, const uint32_t *source,
-                                        size_t source_size, const weft_host *host) {
+                                        size_t source_size, bool loses_small_products,
+                                        const weft_host *host) {
     uint32_t bound = source[WEFT_SPIRV_AT_BOUND];
-    struct flush flush = {
-        .source = source, .count = source_size / 4, .bound = bound, .next_id = bound, .host = host};
+    struct flush flush = {.source = source,
+                          .count = source_size / 4,
+                          .bound = bound,
+                          .next_id = bound,
+                          .loses_small_products = loses_small_products,
+                          .host = host};
     flush.types = weft_alloc_zero(host, bound, sizeof *flush.types);
     flush.type_of = weft_alloc_zero(host, bound, sizeof *flush.type_of);
     flush.raw = weft_alloc_zero(host, bound, sizeof *flush.raw);

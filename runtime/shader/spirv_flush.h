@@ -15,18 +15,23 @@
 #ifndef WEFT_SHADER_SPIRV_FLUSH_H
 #define WEFT_SHADER_SPIRV_FLUSH_H
 
+#include <stdbool.h>
+
 #include "core/host.h"
 
 /**
  * Rewrites a module that weft_spirv_check has passed: behind each instruction that makes a float32
  * by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
- * follow integer instructions that turn a subnormal into the zero of its sign: six, and six more
- * behind a product, which is made a second time on a larger scale to see what it rounds to. The
- * result is in host memory; the caller frees it.
+ * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a
+ * choice, and two products more behind a product, which is made a second time on a larger scale to
+ * see what it rounds to. With loses_small_products, three more put 2^-126 where a device that looks
+ * at a product before it rounds it has made a zero. The result is in host memory; the caller frees
+ * it.
  * Errors: WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats
  * from a buffer; WEFT_COMPILE_ERROR when no ids are left; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_spirv_flush_subnormals(uint32_t **words, size_t *size, const uint32_t *source,
-                                        size_t source_size, const weft_host *host);
+                                        size_t source_size, bool loses_small_products,
+                                        const weft_host *host);
 
 #endif

@@ -9,7 +9,7 @@ if(NOT WEFT_BUILD_CLI OR WEFT_SANITIZE)
     return()
 endif()
 
-set(weft_rule_sources runtime/shader/pipeline.c runtime/device/open.c
+set(weft_rule_sources runtime/shader/pipeline.c runtime/shader/probe.c runtime/device/open.c
     runtime/mixers/vkfft/vkfft_unit.c tests/rules/rules.c)
 list(TRANSFORM weft_rule_sources PREPEND "${PROJECT_SOURCE_DIR}/")
 set_source_files_properties("${weft_vkfft_unit}" PROPERTIES
@@ -76,6 +76,9 @@ weft_add_rule_test(modes weft-rules float-modes activation/ 0 "${weft_passes}")
 # A driver that keeps subnormals because its threads were not told to flush them: the probe sees it,
 # modules do it themselves, and the bits are the same.
 weft_add_rule_test(subnormals weft-rules thread-flush special/ 0 "${weft_passes}")
+# As they would for a driver that takes a product for subnormal before it is rounded.
+weft_add_rule_test(products weft-rules thread-flush,light-flush special/activation 0
+                   "${weft_passes}")
 
 # Two drivers in one process: the command names the case, the first element and both values.
 if("lavapipe-8" IN_LIST weft_drivers AND "swiftshader" IN_LIST weft_drivers)

@@ -182,7 +182,8 @@ static weft_status make_ready(const struct compiler *c, struct source *source, b
     uint32_t *made = NULL;
     size_t size = 0;
     if (reproducible && (modes & WEFT_FLOAT_FLUSH) == 0) {
-        WEFT_TRY(weft_spirv_flush_subnormals(&made, &size, source->words, source->size, &host));
+        WEFT_TRY(
+            weft_spirv_flush_subnormals(&made, &size, source->words, source->size, false, &host));
         replace(source, made, size);
     }
     if (reproducible) {

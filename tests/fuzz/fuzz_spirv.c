@@ -29,7 +29,7 @@ static void run_passes(uint32_t **words, size_t *size) {
     size_t made_size = 0;
     weft_status status = weft_spirv_hide_zeros(&made, &made_size, *words, *size, NULL);
     replace(words, size, status, made, made_size);
-    status = weft_spirv_flush_subnormals(&made, &made_size, *words, *size, NULL);
+    status = weft_spirv_flush_subnormals(&made, &made_size, *words, *size, *size % 8 == 0, NULL);
     replace(words, size, status, made, made_size);
     const uint32_t modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST;
     status = weft_spirv_add_float_modes(&made, &made_size, *words, *size, modes, NULL);

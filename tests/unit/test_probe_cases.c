@@ -367,6 +367,19 @@ WEFT_TEST(test_zeros) {
     assert_int_equal(verdict_on_answers(), WEFT_PROBE_WRONG);
 }
 
+/* Subnormals that are wrong again, although modules flush them, are products that were lost. */
+WEFT_TEST(test_needs) {
+    const uint32_t keeps = WEFT_PROBE_KEEPS_SUBNORMALS;
+    const uint32_t folds = WEFT_PROBE_FOLDS_ZEROS;
+    assert_int_equal(weft_probe_needs(WEFT_PROBE_RIGHT, WEFT_PROBE_RIGHT), WEFT_PROBE_RIGHT);
+    assert_int_equal(weft_probe_needs(WEFT_PROBE_RIGHT, keeps), keeps);
+    assert_int_equal(weft_probe_needs(keeps, folds), keeps | folds);
+    assert_int_equal(weft_probe_needs(folds, keeps), keeps | folds);
+    const uint32_t most = keeps | WEFT_PROBE_LOSES_SMALL_PRODUCTS;
+    assert_int_equal(weft_probe_needs(keeps, keeps), most);
+    assert_int_equal(weft_probe_needs(most, keeps), most);
+}
+
 /* What a device that folds zeros says is told with its operands. */
 WEFT_TEST(test_zero_message) {
     size_t index = 0;

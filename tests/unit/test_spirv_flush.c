@@ -37,10 +37,10 @@ static const char kernel_text[] =
     "}\n";
 enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
 
-static struct words flush(struct words source) {
+static struct words flush(struct words source, bool loses_small_products) {
     struct words words = {0};
-    assert_ok(
-        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size,
+                                          loses_small_products, NULL));
     assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
@@ -65,23 +65,60 @@ static bool is_decorated(struct words words, uint32_t id) {
     return false;
 }
 
+/* How many more of an instruction there are. */
+static uint32_t added(struct words now, struct words before, enum weft_spirv_op op) {
+    return weft_test_count_ops(now, op) - weft_test_count_ops(before, op);
+}
+
 WEFT_TEST(test_every_source_is_flushed) {
     struct words source = weft_test_compile(kernel_text);
     struct words plain = weft_test_make_reproducible(source);
-    struct words flushed = flush(plain);
-    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_S_LESS_THAN) -
-                         weft_test_count_ops(plain, WEFT_OP_S_LESS_THAN),
-                     SITES);
-    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_SELECT) -
-                         weft_test_count_ops(plain, WEFT_OP_SELECT),
-                     SITES + PRODUCTS);
-    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_I_EQUAL) -
-                         weft_test_count_ops(plain, WEFT_OP_I_EQUAL),
-                     PRODUCTS);
-    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_LOAD),
-                     weft_test_count_ops(plain, WEFT_OP_LOAD));
+    for (uint32_t loses = 0; loses < 2; loses++) {
+        struct words flushed = flush(plain, loses != 0);
+        assert_int_equal(added(flushed, plain, WEFT_OP_EXT_INST), SITES);
+        assert_int_equal(added(flushed, plain, WEFT_OP_F_ORD_LESS_THAN), SITES);
+        assert_int_equal(added(flushed, plain, WEFT_OP_SELECT), SITES + loses * PRODUCTS);
+        assert_int_equal(added(flushed, plain, WEFT_OP_F_ORD_EQUAL), loses * PRODUCTS);
+        assert_int_equal(added(flushed, plain, WEFT_OP_LOAD), 0);
+        assert_int_equal(added(flushed, plain, WEFT_OP_EXT_INST_IMPORT), 0);
+        free(flushed.data);
+    }
     free(source.data);
     free(plain.data);
+}
+
+/* The module without the import of GLSL.std.450, which its code does not use. */
+static struct words without_import(struct words source) {
+    struct words words = {calloc(source.size, 1), 0};
+    assert_non_null(words.data);
+    size_t count = WEFT_SPIRV_HEADER_WORDS;
+    memcpy(words.data, source.data, count * 4);
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
+         at += weft_spirv_length(source.data[at])) {
+        assert_int_not_equal(weft_spirv_opcode(source.data[at]), WEFT_OP_EXT_INST);
+        if (weft_spirv_opcode(source.data[at]) != WEFT_OP_EXT_INST_IMPORT) {
+            const size_t length = weft_spirv_length(source.data[at]);
+            memcpy(words.data + count, source.data + at, length * 4);
+            count += length;
+        }
+    }
+    words.size = count * 4;
+    return words;
+}
+
+WEFT_TEST(test_what_it_calls_is_imported) {
+    struct words source = weft_test_compile(kernel_text);
+    struct words plain = weft_test_make_reproducible(source);
+    struct words bare = without_import(plain);
+    assert_int_equal(weft_test_count_ops(bare, WEFT_OP_EXT_INST_IMPORT), 0);
+    struct words flushed = flush(bare, false);
+    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_EXT_INST_IMPORT), 1);
+    if (weft_test_has_spirv_val()) {
+        weft_test_expect_valid(flushed, "the kernel without an import");
+    }
+    free(source.data);
+    free(plain.data);
+    free(bare.data);
     free(flushed.data);
 }
 
@@ -93,7 +130,7 @@ static bool is_arithmetic(uint32_t opcode) {
 WEFT_TEST(test_decorations_stay_with_the_arithmetic) {
     struct words source = weft_test_compile(kernel_text);
     struct words plain = weft_test_make_reproducible(source);
-    struct words flushed = flush(plain);
+    struct words flushed = flush(plain, true);
     uint32_t seen = 0;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flushed.size / 4;
          at += weft_spirv_length(flushed.data[at])) {
@@ -123,7 +160,7 @@ WEFT_TEST(test_spirv_val) {
                                     weft_shaders[i]->reproducible.size};
         }
         struct words plain = weft_test_make_reproducible(source);
-        struct words flushed = flush(plain);
+        struct words flushed = flush(plain, true);
         struct words result = add_modes(flushed, ALL_MODES);
         weft_test_expect_valid(result, own ? "the kernel" : weft_shaders[i]->name);
         free(compiled.data);
@@ -193,7 +230,7 @@ WEFT_TEST_ON_HOST(test_whole_structures_are_refused, test) {
     struct words result = {0};
     WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
                         weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                    source.size, &test->host),
+                                                    source.size, false, &test->host),
                         "a whole structure, array or matrix of floats is loaded");
     free(source.data);
 }
@@ -204,7 +241,7 @@ WEFT_TEST_ON_HOST(test_no_ids_left, test) {
     struct words result = {0};
     WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
                         weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                    source.size, &test->host),
+                                                    source.size, false, &test->host),
                         "no ids are left");
     free(source.data);
 }
@@ -216,7 +253,7 @@ WEFT_TEST_ON_HOST(test_out_of_memory, test) {
         weft_test_host_reset(test);
         test->fail_at = fail_at;
         assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                     source.size, &test->host),
+                                                     source.size, true, &test->host),
                          WEFT_OUT_OF_HOST_MEMORY);
         assert_null(result.data);
         weft_test_host_reset(test);

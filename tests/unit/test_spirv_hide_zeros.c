@@ -219,8 +219,8 @@ static void expect_good(struct words source, const char *name, bool validates,
     struct words plain = weft_test_make_reproducible(source);
     struct words hidden = hide(plain);
     struct words flushed = {0};
-    assert_ok(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
+    assert_ok(weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size,
+                                          false, NULL));
     weft_test_host_reset(test);
     if (weft_spirv_lint(hidden.data, hidden.size, &test->host) != WEFT_OK ||
         weft_spirv_lint(flushed.data, flushed.size, &test->host) != WEFT_OK) {

@@ -110,8 +110,8 @@ static void expect_all_forms_pass(struct words source, struct weft_test_host *ho
     expect_pass(moded, host, what);
     assert_ok(weft_spirv_hide_zeros(&hidden.data, &hidden.size, passed.data, passed.size, NULL));
     expect_pass(hidden, host, what);
-    assert_ok(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
+    assert_ok(weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size,
+                                          true, NULL));
     expect_pass(flushed, host, what);
     free(passed.data);
     free(moded.data);
