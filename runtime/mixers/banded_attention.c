@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "graph/lowering.h"
+#include "graph/registers.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/prompt.h"
@@ -151,7 +152,7 @@ static const struct weft_variant band_rows[] = {
     {.name = "tiled",
      .shader = &weft_shader_banded_attention_tiled,
      .grid = tiled_grid,
-     .needs = WEFT_NEEDS_OVER_64_REGISTERS,
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
      .cost = {.software = 3.0F, .processor = 6.0F}},
     {.name = "direct",
      .shader = &weft_shader_banded_attention_direct,

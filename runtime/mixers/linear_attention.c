@@ -3,6 +3,7 @@
 #include "mixers/linear_attention.h"
 
 #include "core/try.h"
+#include "graph/registers.h"
 #include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
 #include "kernels/linear_attention/apply_tiled.h"
@@ -82,22 +83,22 @@ static bool has_registers_for_apply(const weft_device_info *info) {
     return weft_has_over_64_registers(info) || info->max_workgroup_invocations < 256;
 }
 
-WEFT_ROWS_AND_LANES(
-    linear_attention_apply, "linear_attention/apply", linear_attention_apply,
-    linear_attention_apply_tiled, linear_attention_apply_lanes, 1,
-    weft_grid_of_groups(words->push.groups), weft_grid_of_groups(words->push.groups),
-    weft_grid_of_groups(batches),
-    {.name = "group",
-     .shader = &weft_shader_linear_attention_apply,
-     .grid = linear_attention_apply_groups,
-     .needs = {.also = has_registers_for_apply, .also_text = "wants more registers"},
-     .cost = {.hardware = 4.0F, .processor = 8.0F}},
-    WEFT_TILED_VARIANT(weft_shader_linear_attention_apply_tiled, linear_attention_apply_groups),
-    {.name = "wide",
-     .shader = &weft_shader_linear_attention_apply_wide,
-     .grid = linear_attention_apply_groups,
-     .needs = {.invocations = 256},
-     .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}})
+WEFT_ROWS_AND_LANES(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
+                    linear_attention_apply_tiled, linear_attention_apply_lanes, 1,
+                    weft_grid_of_groups(words->push.groups),
+                    weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches),
+                    {.name = "group",
+                     .shader = &weft_shader_linear_attention_apply,
+                     .grid = linear_attention_apply_groups,
+                     .needs = WEFT_NEEDS_REGISTERS(has_registers_for_apply),
+                     .cost = {.hardware = 4.0F, .processor = 8.0F}},
+                    WEFT_TILED_VARIANT(weft_shader_linear_attention_apply_tiled,
+                                       linear_attention_apply_groups),
+                    {.name = "wide",
+                     .shader = &weft_shader_linear_attention_apply_wide,
+                     .grid = linear_attention_apply_groups,
+                     .needs = {.invocations = 256},
+                     .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}})
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {

@@ -9,6 +9,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "device/vendor.h"
 #include "kernels/structured_projection/circulant.h"
 #include "kernels/structured_projection/circulant_lanes.h"
 #include "kernels/structured_projection/cut.h"
@@ -233,8 +234,7 @@ static struct weft_grid blocks_grid(const struct weft_variant *variant, const vo
 
 /* Mesa's compiler for a Raspberry Pi's GPU takes minutes for as much code as there is without loops. */
 static bool compiles_long_code(const weft_device_info *info) {
-    enum { BROADCOM = 0x14e4 };
-    return info->vendor_id != BROADCOM;
+    return info->vendor_id != WEFT_VENDOR_BROADCOM;
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "graph/registers.h"
 #include "graph/variant.h"
 #include "kernels/toeplitz_attention/contract.h"
 #include "kernels/toeplitz_attention/direct.h"
@@ -18,7 +19,6 @@
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
-#include "ops/row.h"
 
 enum { Q = 0, K = 1, V = 2, BIAS = 3, INPUTS = 4 };
 
@@ -193,12 +193,6 @@ static struct weft_grid rows_grid(const struct weft_variant *variant, const void
     return weft_grid_of_groups(words->push.groups);
 }
 
-/* Compilers for Intel's GPUs spill some, and Qualcomm's hold fewer subgroups at once than without tiles: bench/compilers. */
-static bool has_many_registers(const weft_device_info *info) {
-    enum { QUALCOMM = 0x5143 };
-    return weft_has_registers_for_tiles(info) && info->vendor_id != QUALCOMM;
-}
-
 /* GPUs want tiles in shared memory; processors have caches, and no use for barriers. */
 static const struct weft_variant direct_rows[] = {
     {.name = "untiled",
@@ -208,7 +202,7 @@ static const struct weft_variant direct_rows[] = {
     {.name = "tiled",
      .shader = &weft_shader_toeplitz_attention_tiled,
      .grid = rows_grid,
-     .needs = {.also = has_many_registers, .also_text = "wants more registers"},
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers),
      .cost = {.software = 4.0F, .processor = 16.0F}},
 };
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "device/vendor.h"
 #include "graph/cut.h"
+#include "graph/registers.h"
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
@@ -78,13 +80,6 @@ static bool is_skinny(const struct weft_variant *variant, const void *args) {
     return a->push.m <= rows && 2 * a->push.m > rows;
 }
 
-enum vendor { INTEL = 0x8086, QUALCOMM = 0x5143 };
-
-/* Compilers for Intel's and Qualcomm's GPUs spill what AMD's and NVIDIA's keep: bench/compilers. */
-static bool has_many_registers(const weft_device_info *info) {
-    return weft_has_registers_for_tiles(info) && info->vendor_id != QUALCOMM;
-}
-
 /* What is loaded one by one takes registers for its addresses. */
 static bool is_in_fours(const struct weft_variant *variant, const void *args) {
     const struct weft_matmul_tiled_args *a = args;
@@ -96,50 +91,48 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
     .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, \
     .cost = {.software = 3.0F, .processor = 4.0F}
 /* Of so many invocations, for fast mode on Intel's GPUs: DG2's have 8, Battlemage's 16. 1.24 and 1.19 instructions for each product. */
-#define SUBGROUPS(invocations_)                                                                 \
-    .shader = &weft_shader_matmul_subgroups, .grid = subgroups_grid,                            \
-    .tiles = {[WEFT_MATMUL_SUBGROUPS_AT_TILE_DEPTH] = 32,                                       \
-              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUMS] = 1,                                         \
-              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUBGROUP] = (invocations_)},                       \
-    .bits = 1, .subgroup = (invocations_), .needs = {.vendor_id = INTEL}, .suits = is_in_fours, \
-    .cost = {.hardware = 0.9F}
+#define SUBGROUPS(invocations_)                                                       \
+    .shader = &weft_shader_matmul_subgroups, .grid = subgroups_grid,                  \
+    .tiles = {[WEFT_MATMUL_SUBGROUPS_AT_TILE_DEPTH] = 32,                             \
+              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUMS] = 1,                               \
+              [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUBGROUP] = (invocations_)},             \
+    .bits = 1, .subgroup = (invocations_), .needs = {.vendor_id = WEFT_VENDOR_INTEL}, \
+    .suits = is_in_fours, .cost = {.hardware = 0.9F}
 #define SKINNY(rows)                                           \
     .shader = &weft_shader_matmul_skinny, .grid = skinny_grid, \
     .tiles = {[WEFT_MATMUL_SKINNY_AT_TILE_ROWS] = (rows)},     \
     .cost = {.software = 3.0F, .processor = 4.0F}, .suits = is_skinny
-#define WANTS_REGISTERS(predicate) \
-    .needs = {.also = (predicate), .also_text = "wants more registers"}
 
 /*
  * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations (3 times as fast on
  * lavapipe), and spill on GPUs; GPUs want tiles in shared memory; and the processor device lanes along columns (4 times as fast as tiles).
  */
 static const struct weft_variant product_rows[] = {
-    {.name = "tiled", TILED, WANTS_REGISTERS(weft_has_registers_for_tiles)},
+    {.name = "tiled", TILED, .needs = WEFT_NEEDS_REGISTERS(weft_has_registers_for_tiles)},
     /* 64 sums an invocation: the fewest instructions, the most registers, for large products. */
     {.name = "tiled-128",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128},
-     WANTS_REGISTERS(has_many_registers)},
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers)},
     /* 16 sums: twice the workgroups, for products with few rows. */
     {.name = "tiled-32", TILED, .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32}},
     /* As many sums as "tiled", and fewer registers for addresses: on Intel's GPUs none is spilled. */
     {.name = "tiled-32x128",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32, [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128},
-     .needs = {.vendor_id = INTEL},
+     .needs = {.vendor_id = WEFT_VENDOR_INTEL},
      .suits = is_in_fours},
     /* One sum an element: twice as many elements in as many registers, for fast mode, which may add in any order. */
     {.name = "tiled-sum",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
-     WANTS_REGISTERS(weft_has_over_64_registers)},
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers)},
     {.name = "tiled-128-sum",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128, [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
-     WANTS_REGISTERS(has_many_registers)},
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers)},
     {.name = "tiled-128x128-sum",
      TILED,
      .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 128,
@@ -147,7 +140,7 @@ static const struct weft_variant product_rows[] = {
                [WEFT_MATMUL_TILED_AT_TILE_DEPTH] = 8,
                [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
-     WANTS_REGISTERS(has_many_registers)},
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers)},
     {.name = "subgroups-8", SUBGROUPS(8)},
     {.name = "subgroups-16", SUBGROUPS(16)},
     /* Decoding: as many rows as sequences. */

@@ -9,16 +9,6 @@ uint32_t weft_rows_kept(uint32_t columns) {
     return turns <= WEFT_NORM_LAYER_NORM_MOST_KEPT ? turns : 0;
 }
 
-bool weft_has_registers_for_tiles(const weft_device_info *info) {
-    enum { INTEL = 0x8086 };
-    return info->vendor_id != INTEL && weft_has_over_64_registers(info);
-}
-
-bool weft_has_over_64_registers(const weft_device_info *info) {
-    enum { BROADCOM = 0x14e4, ARM = 0x13b5 };
-    return info->vendor_id != BROADCOM && info->vendor_id != ARM;
-}
-
 struct weft_row_args weft_lower_row_args(struct weft_lowering *lowering, weft_shape shape,
                                          const struct weft_epilogue *epilogue) {
     const struct weft_rows rows = weft_shape_rows(shape);

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "graph/lowering.h"
+#include "graph/registers.h"
 #include "graph/variant.h"
 
 /** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */
@@ -70,21 +71,11 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
                         groups_of_group, groups_of_lanes,                                         \
                         WEFT_GROUP_VARIANT(weft_shader_##group, set##_groups, 1.0F))
 
-/** Not on a Raspberry Pi's GPU and on Arm's, whose compilers look for minutes for a way to put tiles into fewer. */
-bool weft_has_over_64_registers(const weft_device_info *info);
-
-/** Whether an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some (bench/compilers). */
-bool weft_has_registers_for_tiles(const weft_device_info *info);
-
-#define WEFT_NEEDS_OF_TILES \
-    { .also = weft_has_registers_for_tiles, .also_text = "wants more registers" }
-#define WEFT_NEEDS_OVER_64_REGISTERS \
-    { .also = weft_has_over_64_registers, .also_text = "wants more registers" }
-
-#define WEFT_TILED_VARIANT(kernel, groups)                                                    \
-    {                                                                                         \
-        .name = "tiled", .shader = &(kernel), .grid = (groups), .needs = WEFT_NEEDS_OF_TILES, \
-        .cost = {.software = 4.0F, .processor = 16.0F},                                       \
+#define WEFT_TILED_VARIANT(kernel, groups)                           \
+    {                                                                \
+        .name = "tiled", .shader = &(kernel), .grid = (groups),      \
+        .needs = WEFT_NEEDS_REGISTERS(weft_has_registers_for_tiles), \
+        .cost = {.software = 4.0F, .processor = 16.0F},              \
     }
 
 /**

@@ -2,6 +2,7 @@
 #include "shader/spirv_part_branches.h"
 
 #include "core/try.h"
+#include "device/vendor.h"
 #include "shader/spirv_writer.h"
 
 #define LARGEST         0x7fffffffu /* that a number of an invocation or a workgroup may be */
@@ -28,8 +29,7 @@ struct part {
 };
 
 bool weft_branches_are_parted(const weft_device_info *info) {
-    enum { BROADCOM = 0x14e4 };
-    return info->vendor_id == BROADCOM;
+    return info->vendor_id == WEFT_VENDOR_BROADCOM;
 }
 
 /* ---- survey ---- */
