@@ -9,7 +9,7 @@
 
 float square(uint row, uint c, float given)
 {
-    float scaled = push.scale * x[row * push.width + c];
+    float scaled = push.scale * x[weft_at(row, c, push.width)];
     return scaled * scaled;
 }
 
@@ -26,24 +26,23 @@ row_terms read_rows(weft_rows rows)
     return terms_with(weft_own_row(rows), half_square);
 }
 
-uint exponent_key(uint row, uint f)
+void note_exponent(inout weft_largest largest, uint row, uint f)
 {
     row_terms terms = terms_with(row, 0.0f); // the exponents have nothing of the length
-    uint key = weft_order_key(exponent(terms, row, f, false));
+    weft_note(largest, exponent(terms, row, f, false));
     if (COMPONENT == HYPERBOLIC) {
-        key = max(key, weft_order_key(exponent(terms, row, f, true)));
+        weft_note(largest, exponent(terms, row, f, true));
     }
-    return key;
 }
 
-WEFT_ROW_LARGEST(largest_key, exponent_key)
+WEFT_ROW_LARGEST(largest_key, note_exponent)
 
 // The largest t_f of each lane's own row; 0 for trigonometric features. Contains two barriers.
 float largest_exponents(weft_rows rows)
 {
     barrier(); // behind read_rows
     for (uint r = 0; r < rows.count; r++) {
-        weft_keep_part(r, largest_key(rows.first + r, push.columns, WEFT_LEAST_KEY));
+        weft_keep_part(r, largest_key(rows.first + r, push.columns));
     }
     barrier();
     return COMPONENT == TRIGONOMETRIC ? 0.0f : weft_largest_of_own_row(rows);

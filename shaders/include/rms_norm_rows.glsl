@@ -10,7 +10,7 @@
 
 float square(uint row, uint c, float given)
 {
-    float value = x[row * push.columns + c];
+    float value = x[weft_at(row, c, push.columns)];
     return value * value;
 }
 
@@ -18,7 +18,7 @@ WEFT_ROW_SUM(squares_of, square)
 
 void divide(uint row, uint c, float scale)
 {
-    store(row * push.columns + c, c, scale);
+    store(weft_at(row, c, push.columns), c, scale);
 }
 
 WEFT_ROW_EACH(divide_row, divide)

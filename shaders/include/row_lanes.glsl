@@ -147,19 +147,36 @@ float weft_slots_tree(float slots[SLOTS])
         return weft_slots_tree(slots);                                                           \
     }
 
-// A lane's part of the largest key of weft_order_key over a row, as WEFT_ROW_SUM; their order does not matter.
-#define WEFT_ROW_LARGEST(name, key)                                                              \
-    uint name(uint row, uint columns, uint least)                                                \
+// Where a column of a row is.
+uint weft_at(uint row, uint column, uint columns)
+{
+    return row * columns + column;
+}
+
+struct weft_largest
+{
+    uint key; // of weft_order_key
+};
+
+void weft_note(inout weft_largest largest, float value)
+{
+    largest.key = max(largest.key, weft_order_key(value));
+}
+
+// A lane's part of the largest number in a row, as a key of weft_order_key: void note(inout weft_largest largest, uint row, uint column)
+// notes what a column has. Their order does not matter.
+#define WEFT_ROW_LARGEST(name, note)                                                             \
+    uint name(uint row, uint columns)                                                            \
     {                                                                                            \
-        uint largest = least;                                                                    \
+        weft_largest largest = weft_largest(WEFT_LEAST_KEY);                                     \
         uint whole = weft_whole(columns);                                                        \
         for (uint c = 0; c < whole; c += TILE_LANES) {                                           \
-            largest = max(largest, key(row, c + gl_LocalInvocationIndex));                       \
+            note(largest, row, c + gl_LocalInvocationIndex);                                     \
         }                                                                                        \
         if (gl_LocalInvocationIndex < columns - whole) {                                         \
-            largest = max(largest, key(row, whole + gl_LocalInvocationIndex));                   \
+            note(largest, row, whole + gl_LocalInvocationIndex);                                 \
         }                                                                                        \
-        return largest;                                                                          \
+        return largest.key;                                                                      \
     }
 
 // Calls float or void step(row, column, given) for all columns of a row.
@@ -174,6 +191,15 @@ float weft_slots_tree(float slots[SLOTS])
             step(row, whole + gl_LocalInvocationIndex, given);                                   \
         }                                                                                        \
     }
+
+// Puts float change(element, given) in the place of each element of a row.
+#define WEFT_ROW_CHANGE(name, elements, change)                                                  \
+    void name##_at(uint row, uint column, float given)                                           \
+    {                                                                                            \
+        uint at = weft_at(row, column, push.columns);                                            \
+        elements[at] = change(elements[at], given);                                              \
+    }                                                                                            \
+    WEFT_ROW_EACH(name, name##_at)
 
 void weft_keep_part(uint r, uint bits)
 {

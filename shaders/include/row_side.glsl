@@ -10,13 +10,13 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
+#include "largest.glsl"
 #include "partial.glsl"
 
 #define TILE_LANES 16
 #define WEFT_SIDE_ROWS 8
 #define WEFT_SLOTS 8
 #define WEFT_TURN 128 // columns
-#define WEFT_LEAST_KEY 0x007fffffu // weft_order_key of -inf
 
 layout(local_size_x = 128) in;
 
@@ -73,6 +73,22 @@ float weft_given(uint which, uint r)
     return weft_of_own_row[which];
 }
 
+// Where the first column of a lane's turn is, and how far from it the one at hand.
+uint weft_turn_at;
+uint weft_step;
+
+// A turn's columns are constant steps from one: compilers put these into the instructions that load and store where they see that the
+// sums do not wrap around, in bytes. A whole turn with an element behind 4 GiB is in no buffer.
+uint weft_whole_turn(uint at)
+{
+    return min(at, 0x3fffffffu - TILE_LANES * (WEFT_SLOTS - 1));
+}
+
+uint weft_at(uint row, uint column, uint columns)
+{
+    return weft_turn_at + weft_step;
+}
+
 float weft_slots_tree(float slots[WEFT_SLOTS])
 {
     return ((slots[0] + slots[4]) + (slots[2] + slots[6])) +
@@ -91,8 +107,10 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
         uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
         uint number = 0;                                                                         \
         for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            weft_turn_at = weft_whole_turn(row * columns + turn + lane);                         \
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
+                weft_step = TILE_LANES * i;                                                      \
                 ones[i] = ones[i] + term(row, turn + TILE_LANES * i + lane, given);              \
             }                                                                                    \
             number++;                                                                            \
@@ -100,9 +118,11 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
                 weft_side_fold(ones, sixteens, blocks, large, number);                           \
             }                                                                                    \
         }                                                                                        \
+        weft_turn_at = row * columns + whole + lane;                                             \
         [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                         \
         {                                                                                        \
             uint column = whole + TILE_LANES * i + lane;                                         \
+            weft_step = TILE_LANES * i;                                                          \
             if (column < columns) {                                                              \
                 ones[i] = ones[i] + term(row, column, given);                                    \
             }                                                                                    \
@@ -141,22 +161,26 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
 #ifndef WEFT_LONG_STEPS
 #define WEFT_LONG_STEPS false
 #endif
-#define WEFT_ROW_LARGEST(name, key)                                                              \
-    uint name(uint row, uint columns, uint least)                                                \
+#define WEFT_ROW_LARGEST(name, note)                                                             \
+    uint name(uint row, uint columns)                                                            \
     {                                                                                            \
-        uint largest = least;                                                                    \
+        weft_largest largest = weft_largest_of_none();                                           \
         uint lane = weft_lane();                                                                 \
         uint whole = WEFT_LONG_STEPS ? 0 : columns / WEFT_TURN * WEFT_TURN;                      \
         for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            weft_turn_at = weft_whole_turn(row * columns + turn + lane);                         \
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
-                largest = max(largest, key(row, turn + TILE_LANES * i + lane));                  \
+                weft_step = TILE_LANES * i;                                                      \
+                note(largest, row, turn + TILE_LANES * i + lane);                                \
             }                                                                                    \
         }                                                                                        \
+        weft_turn_at = row * columns;                                                            \
         for (uint c = whole + lane; c < columns; c += TILE_LANES) {                              \
-            largest = max(largest, key(row, c));                                                 \
+            weft_step = c;                                                                       \
+            note(largest, row, c);                                                               \
         }                                                                                        \
-        return largest;                                                                          \
+        return weft_largest_key(largest);                                                        \
     }
 
 #define WEFT_ROW_EACH(name, step)                                                                \
@@ -165,13 +189,41 @@ void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOT
         uint lane = weft_lane();                                                                 \
         uint whole = WEFT_LONG_STEPS ? 0 : columns / WEFT_TURN * WEFT_TURN;                      \
         for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            weft_turn_at = weft_whole_turn(row * columns + turn + lane);                         \
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
+                weft_step = TILE_LANES * i;                                                      \
                 step(row, turn + TILE_LANES * i + lane, given);                                  \
             }                                                                                    \
         }                                                                                        \
+        weft_turn_at = row * columns;                                                            \
         for (uint c = whole + lane; c < columns; c += TILE_LANES) {                              \
+            weft_step = c;                                                                       \
             step(row, c, given);                                                                 \
+        }                                                                                        \
+    }
+
+// All elements of a turn are read before one is written: loads of a buffer wait for the stores in front of them.
+#define WEFT_ROW_CHANGE(name, elements, change)                                                  \
+    void name(uint row, uint columns, float given)                                               \
+    {                                                                                            \
+        uint lane = weft_lane();                                                                 \
+        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                                   \
+            uint at = weft_whole_turn(row * columns + turn + lane);                              \
+            float values[WEFT_SLOTS];                                                            \
+            [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
+            {                                                                                    \
+                values[i] = elements[at + TILE_LANES * i];                                       \
+            }                                                                                    \
+            [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
+            {                                                                                    \
+                elements[at + TILE_LANES * i] = change(values[i], given);                        \
+            }                                                                                    \
+        }                                                                                        \
+        for (uint c = whole + lane; c < columns; c += TILE_LANES) {                              \
+            uint at = row * columns + c;                                                         \
+            elements[at] = change(elements[at], given);                                          \
         }                                                                                        \
     }
 

@@ -20,16 +20,16 @@ layout(push_constant) uniform Push
     uint groups_x;
 } push;
 
-uint key_at(uint row, uint c)
+void note_at(inout weft_largest largest, uint row, uint c)
 {
-    return weft_order_key(x[row * push.columns + c]);
+    weft_note(largest, x[weft_at(row, c, push.columns)]);
 }
 
-WEFT_ROW_LARGEST(largest_key, key_at)
+WEFT_ROW_LARGEST(largest_key, note_at)
 
 float make_exponential(uint row, uint c, float largest)
 {
-    uint at = row * push.columns + c;
+    uint at = weft_at(row, c, push.columns);
     float value = weft_exp(x[at] - largest);
     result[at] = value;
     return value;
@@ -37,13 +37,12 @@ float make_exponential(uint row, uint c, float largest)
 
 WEFT_ROW_SUM(exponentials, make_exponential)
 
-void scale_at(uint row, uint c, float scale)
+float scaled(float value, float scale)
 {
-    uint at = row * push.columns + c;
-    result[at] = weft_flush(result[at] * scale);
+    return weft_flush(value * scale);
 }
 
-WEFT_ROW_EACH(scale_row, scale_at)
+WEFT_ROW_CHANGE(scale_row, result, scaled)
 
 void main()
 {
@@ -52,7 +51,7 @@ void main()
         return;
     }
     for (uint r = 0; r < rows.count; r++) {
-        weft_keep_part(r, largest_key(rows.first + r, push.columns, WEFT_LEAST_KEY));
+        weft_keep_part(r, largest_key(rows.first + r, push.columns));
     }
     barrier();
     weft_give(0, weft_largest_of_own_row(rows));
