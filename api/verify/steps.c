@@ -14,6 +14,7 @@ struct row {
     uint32_t option; /* as weft_case_step */
     weft_values kind;
     uint32_t prompt; /* tokens of the first step; 0: 1, as of all others */
+    bool unrolled;   /* by the kernel of GPUs, which software drivers would not take */
 };
 
 #define SHIFT \
@@ -175,6 +176,7 @@ static weft_tensor add_step(weft_case *c, const weft_case_step *params, const we
 }
 
 static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row *row) {
+    c->implementation = row->unrolled ? "unrolled" : NULL;
     const uint32_t columns[4] = {row->heads * row->width, row->heads * row->width,
                                  row->heads * row->values, row->heads};
     static const char *const names[4] = {"q", "k", "v", "b"};
@@ -208,46 +210,66 @@ static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row
 /* ---- the families ---- */
 
 static const struct row linear_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},      {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0},     {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0},
-    {1, 66, 1, 70, 131, 0, WEFT_VALUES_UNIT, 0},  {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64},    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129},
-    {1, 68, 1, 70, 131, 0, WEFT_VALUES_UNIT, 66},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 66, 1, 70, 131, 0, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5, false},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64, false},
+    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129, false},
+    {1, 68, 1, 70, 131, 0, WEFT_VALUES_UNIT, 66, false},
 };
 
 static const struct row kernel_rows[] = {
-    {2, 17, 2, 8, 8, 1, WEFT_VALUES_UNIT, 0},
-    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 0},
-    {1, 66, 1, 4, 4, 2, WEFT_VALUES_TENS, 0},
-    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 65},
+    {2, 17, 2, 8, 8, 1, WEFT_VALUES_UNIT, 0, false},
+    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 0, false},
+    {1, 66, 1, 4, 4, 2, WEFT_VALUES_TENS, 0, false},
+    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 65, false},
 };
 
 static const struct row cosformer_rows[] = {
-    {2, 17, 2, 8, 8, 17, WEFT_VALUES_UNIT, 0},
-    {1, 67, 3, 7, 5, 100, WEFT_VALUES_UNIT, 0},
-    {2, 20, 2, 8, 8, 33, WEFT_VALUES_UNIT, 17},
+    {2, 17, 2, 8, 8, 17, WEFT_VALUES_UNIT, 0, false},
+    {1, 67, 3, 7, 5, 100, WEFT_VALUES_UNIT, 0, false},
+    {2, 20, 2, 8, 8, 33, WEFT_VALUES_UNIT, 17, false},
 };
 
 static const struct row rule_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},     {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0},    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0},
-    {1, 66, 1, 130, 9, 0, WEFT_VALUES_UNIT, 0},  {1, 66, 1, 5, 131, 0, WEFT_VALUES_UNIT, 0},
-    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5},    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64},
-    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129}, {1, 68, 1, 130, 9, 0, WEFT_VALUES_UNIT, 66},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 66, 1, 130, 9, 0, WEFT_VALUES_UNIT, 0, false},
+    {1, 66, 1, 5, 131, 0, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5, false},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64, false},
+    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129, false},
+    {1, 68, 1, 130, 9, 0, WEFT_VALUES_UNIT, 66, false},
 };
 
 static const struct row band_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},        {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0},      {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0},
-    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0},  {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0},
-    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13},      {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0, false},
+    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0, false},
+    {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0, false},
+    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0, false},
+    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0, false},
+    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13, false},
+    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20, false},
+    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7, false},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, true},
+    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0, true},
+    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0, true},
+    {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0, true},
+    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0, true},
+    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0, true},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u,option=%u",
-                        weft_values_name(row->kind), row->n, row->heads * row->width,
-                        row->heads * row->values, row->heads, row->batch, row->option);
+    int used = snprintf(
+        text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u,option=%u",
+        row->unrolled ? "unrolled/" : "", weft_values_name(row->kind), row->n,
+        row->heads * row->width, row->heads * row->values, row->heads, row->batch, row->option);
     if (row->prompt && used > 0 && used < WEFT_CASE_NAME_SIZE) {
         snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, ",prompt=%u", row->prompt);
     }

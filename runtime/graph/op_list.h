@@ -56,6 +56,7 @@
     X(panel_product)          \
     X(cooperative_product)    \
     X(band)                   \
+    X(band_step)              \
     X(layer_norm)             \
     X(fourier_unfold)         \
     X(softmax)                \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FMMformer's near field: softmax attention within a band, chunk by chunk, with no memory but the result's. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -12,6 +13,7 @@
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
+#include "kernels/banded_attention/step_unrolled.h"
 #include "kernels/banded_attention/tiled.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
@@ -275,6 +277,37 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+static_assert(sizeof(struct weft_banded_attention_step_args) ==
+                  sizeof(struct weft_banded_attention_step_unrolled_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid step_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    const struct weft_banded_attention_step_args *words = args;
+    (void)variant;
+    (void)batches;
+    return weft_grid_of_groups(words->push.groups);
+}
+
+/* Drivers in software execute what is unrolled for invocations without work, too. */
+static const struct weft_variant step_rows[] = {
+    {.name = "loops",
+     .shader = &weft_shader_banded_attention_step,
+     .grid = step_grid,
+     .cost = {.hardware = 3.0F}},
+    {.name = "unrolled",
+     .shader = &weft_shader_banded_attention_step_unrolled,
+     .grid = step_grid,
+     .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
+     .cost = {.software = 3.0F, .processor = 3.0F}},
+};
+
+const struct weft_variant_set weft_band_step_variants = {
+    .name = "banded_attention/step",
+    .rows = step_rows,
+    .count = sizeof step_rows / sizeof step_rows[0],
+};
+
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
@@ -289,19 +322,19 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, banded_attention_step, weft_grid_of_groups(heads),
-                   .bind = {.q = storages[0],
-                            .k = storages[1],
-                            .v = storages[2],
-                            .position = storages[WEFT_STEP_POSITION],
-                            .state = storages[WEFT_STEP_STATE],
-                            .result = result},
-                   .push = {.groups = (uint32_t)heads,
-                            .width = width,
-                            .heads = params->heads,
-                            .before = params->half_width,
-                            .scale = params->scale},
-                   .constant = {.vector = width % 4 == 0});
+        WEFT_LOWER_VARIANTS(lowering, &weft_band_step_variants, 1, banded_attention_step,
+                            .bind = {.q = storages[0],
+                                     .k = storages[1],
+                                     .v = storages[2],
+                                     .position = storages[WEFT_STEP_POSITION],
+                                     .state = storages[WEFT_STEP_STATE],
+                                     .result = result},
+                            .push = {.groups = (uint32_t)heads,
+                                     .width = width,
+                                     .heads = params->heads,
+                                     .before = params->half_width,
+                                     .scale = params->scale},
+                            .constant = {.vector = width % 4 == 0});
     const double pairs = (double)heads * (params->half_width + 1.0);
     dispatch->flops = pairs * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * pairs * width;

@@ -1,69 +1,28 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
-// Banded attention of one query, with the sums that band.glsl describes: its band are its own key and
-// those of the `before` tokens in front of it, which lie in a ring of before + 1 rows, token j in row
-// j % (before + 1). A workgroup of 128 has a head and takes a block of 128 keys at a time.
+// Banded attention of one query (step.glsl), in short loops: software drivers execute what is unrolled
+// for lanes that have nothing to do, too.
 
-#include "band_chunks.glsl"
-#include "index.glsl"
-#include "math.glsl"
-#include "multiply_add.glsl"
-#include "reduce.glsl"
+#include "step.glsl"
 
-#define CHANNELS 64 // of a partial sum of a score
-#define BLOCK    128 // keys
-#define CHUNKS   (BLOCK / WEFT_KEYS)
-#define LANES    16 // of a chunk when values are summed
-#define TILE     64 // channels that they sum
+shared float weights[BLOCK];
+shared uint rows[BLOCK];
 
-layout(local_size_x = 128) in;
-layout(constant_id = 0) const uint VECTOR = 0; // whole, aligned fours in every head
-
-layout(std430, binding = 0) readonly buffer Q { float q[]; };
-layout(std430, binding = 1) readonly buffer K { float k[]; };
-layout(std430, binding = 2) readonly buffer V { float v[]; };
-layout(std430, binding = 3) readonly buffer Position { int position[]; };
-// Of each sequence [before + 1, d] keys, then as many values.
-layout(std430, binding = 4) buffer State { float state[]; };
-layout(std430, binding = 4) buffer StateVector { vec4 state4[]; };
-layout(std430, binding = 5) buffer Result { float result[]; };
-
-layout(push_constant) uniform Push
+void keep_weight(uint key, float weight)
 {
-    uint groups; // heads of all batches
-    uint width; // channels of a head
-    uint groups_x;
-    uint heads;
-    uint before;
-    float scale;
-} push;
-
-shared float weights[BLOCK]; // scores at first
-shared uint rows[BLOCK]; // where the keys' values are in the ring
-shared float exchange[CHUNKS]; // what the chunks tell each other
-shared float factors[CHUNKS]; // for what there was before the chunk
-shared vec4 sums[CHUNKS][LANES]; // over the values of the chunks' keys
-
-// Where a token's row is in the ring.
-uint ring_row(uint token)
-{
-    return token % (push.before + 1) * (push.heads * push.width);
+    weights[key] = weight;
 }
 
-vec4 load_key(uint index)
+float weight_of(uint key)
 {
-    if (VECTOR != 0) {
-        return state4[index / 4];
-    }
-    return vec4(state[index], state[index + 1], state[index + 2], state[index + 3]);
+    return weights[key];
 }
 
-vec4 load_own_key(uint index)
+void keep_row(uint key, uint row)
 {
-    return vec4(k[index], k[index + 1], k[index + 2], k[index + 3]);
+    rows[key] = row;
 }
 
 // name(own, key): the product of the query with the key of which `four` reads channels.
@@ -94,16 +53,26 @@ vec4 load_own_key(uint index)
 MULTIPLY_KEY(multiply_key, load_key, state)
 MULTIPLY_KEY(multiply_own_key, load_own_key, k)
 
-// Keys outside the band have the score -inf and the weight 0: neither changes what is found.
-float chunk_largest(uint chunk)
+void find_chunk_largest(uint chunk)
 {
     uint found = weft_order_key(uintBitsToFloat(0xff800000u)); // of -inf
-    // Software drivers execute what is unrolled for lanes without a chunk, too.
     [[dont_unroll]] for (uint j = 0; j < WEFT_KEYS; j++)
     {
         found = max(found, weft_order_key(weights[chunk * WEFT_KEYS + j]));
     }
-    return weft_from_order_key(found);
+    exchange[chunk] = weft_from_order_key(found);
+}
+
+void find_largest(uint chunks, inout float largest, out float before, out float with_chunk)
+{
+    uint own = gl_LocalInvocationID.x / WEFT_KEYS;
+    before = largest;
+    with_chunk = largest;
+    for (uint i = 0; i < chunks; i++) {
+        before = i == own ? largest : before;
+        largest = weft_larger(largest, exchange[i]);
+        with_chunk = i == own ? largest : with_chunk;
+    }
 }
 
 float chunk_sum(uint chunk)
@@ -116,155 +85,11 @@ float chunk_sum(uint chunk)
     return sum;
 }
 
-// How many of the block's chunks have keys of the band: the first ones.
-uint count_chunks(weft_band band, uint block)
+vec4 sum_keys(uint first, uint end, uint channel)
 {
-    return min((band.end - block + WEFT_KEYS - 1) / WEFT_KEYS, CHUNKS);
-}
-
-// From scores to weights, with a chunk's factor. `largest` is that of the chunks before the block and
-// then of the block's too.
-void make_weights(weft_band band, uint block, inout float largest)
-{
-    uint lane = gl_LocalInvocationID.x;
-    float before = largest;
-    float with_chunk = largest;
-    uint chunks = count_chunks(band, block);
-    for (uint i = 0; i < chunks; i++) {
-        before = i == lane / WEFT_KEYS ? largest : before;
-        largest = weft_larger(largest, exchange[i]);
-        with_chunk = i == lane / WEFT_KEYS ? largest : with_chunk;
-    }
-    float shift = weft_band_shift(with_chunk);
-    float weight = weft_causal_unit(band) * weft_exp(weights[lane] - shift);
-    weights[lane] = weft_band_has(band, block + lane) ? weight : 0.0;
-    if (lane % WEFT_KEYS == 0) {
-        factors[lane / WEFT_KEYS] = weft_exp(before - shift);
-    }
-}
-
-vec4 load_value(uint row, uint channel)
-{
-    if (VECTOR != 0) {
-        return state4[(row + channel) / 4];
-    }
-    uvec4 at = row + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
-    return vec4(state[at.x], state[at.y], state[at.z], state[at.w]);
-}
-
-vec4 load_own_value(uint own, uint channel)
-{
-    uvec4 at = own + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
-    return vec4(v[at.x], v[at.y], v[at.z], v[at.w]);
-}
-
-// Four channels of the sum over the keys of the lane's chunk that are within the band.
-void sum_values(weft_band band, uint block, uint own, uint tile)
-{
-    uint lane = gl_LocalInvocationID.x % LANES;
-    uint number = gl_LocalInvocationID.x / LANES;
-    uint chunk = block + number * WEFT_KEYS;
-    uint channel = tile + lane * 4;
-    if (!weft_band_meets(band, chunk) || channel >= push.width) {
-        return;
-    }
-    bool has_own = weft_band_ends(band, chunk);
-    uint first = max(band.begin, chunk) - block;
-    uint end = has_own ? band.end - 1 - block : (number + 1) * WEFT_KEYS;
     vec4 sum = vec4(0.0);
     for (uint j = first; j < end; j++) {
         sum = weft_multiply_add(weights[j], load_value(rows[j], channel), sum);
     }
-    if (has_own) {
-        sum = weft_multiply_add(weights[end], load_own_value(own, channel), sum);
-    }
-    sums[number][lane] = sum;
-}
-
-// A channel of what the block adds to the result.
-void add_sums(weft_band band, uint block, uint own, uint tile, float inverse)
-{
-    uint lane = gl_LocalInvocationID.x;
-    uint channel = tile + lane;
-    if (lane >= TILE || channel >= push.width) {
-        return;
-    }
-    float value = 0.0;
-    if (!weft_band_starts(band, block)) {
-        value = result[own + channel];
-    }
-    uint chunks = count_chunks(band, block);
-    for (uint i = 0; i < chunks; i++) {
-        uint chunk = block + i * WEFT_KEYS;
-        float sum = sums[i][lane / 4][lane % 4];
-        value = weft_band_starts(band, chunk) ? sum : factors[i] * value + sum;
-        value = weft_flush(weft_band_ends(band, chunk) ? inverse * value : value);
-    }
-    result[own + channel] = value;
-}
-
-void add_block(weft_band band, uint block, uint own, uint keys, uint values, inout float largest,
-               inout float total)
-{
-    uint lane = gl_LocalInvocationID.x;
-    uint key = block + lane;
-    if (key + 1 == band.end) {
-        weights[lane] = push.scale * multiply_own_key(own, own);
-    } else if (weft_band_has(band, key)) {
-        uint row = ring_row(key);
-        weights[lane] = push.scale * multiply_key(own, keys + row);
-        rows[lane] = values + row;
-    } else {
-        weights[lane] = uintBitsToFloat(0xff800000u); // -inf
-    }
-    barrier();
-    if (lane < CHUNKS) {
-        exchange[lane] = chunk_largest(lane);
-    }
-    barrier();
-    make_weights(band, block, largest);
-    barrier();
-    if (lane < CHUNKS) {
-        exchange[lane] = chunk_sum(lane);
-    }
-    barrier();
-    uint chunks = count_chunks(band, block);
-    for (uint i = 0; i < chunks; i++) {
-        bool starts = weft_band_starts(band, block + i * WEFT_KEYS);
-        total = starts ? exchange[i] : factors[i] * total + exchange[i];
-    }
-    float inverse = weft_rcp(total); // of use behind the last block
-    for (uint tile = 0; tile < push.width; tile += TILE) {
-        sum_values(band, block, own, tile);
-        barrier();
-        add_sums(band, block, own, tile, inverse);
-        barrier();
-    }
-}
-
-void main()
-{
-    uint head = weft_group_index(push.groups_x);
-    if (head >= push.groups) {
-        return; // the whole group: no barrier is missed
-    }
-    uint lane = gl_LocalInvocationID.x;
-    uint sequence = head / push.heads;
-    uint ring_size = (push.before + 1) * (push.heads * push.width);
-    uint keys = sequence * 2 * ring_size + head % push.heads * push.width;
-    uint values = keys + ring_size;
-    uint own = head * push.width;
-    uint place = uint(position[sequence]);
-    weft_band band = weft_band(place - min(place, push.before), place + 1);
-    float largest = uintBitsToFloat(0xff800000u); // -inf
-    float total = 0.0;
-    for (uint block = band.begin / WEFT_KEYS * WEFT_KEYS; block < band.end; block += BLOCK) {
-        add_block(band, block, own, keys, values, largest, total);
-    }
-    // No band has both this token and the one whose row it takes.
-    uint row = ring_row(place);
-    for (uint channel = lane; channel < push.width; channel += BLOCK) {
-        state[keys + row + channel] = weft_flush(k[own + channel]);
-        state[values + row + channel] = weft_flush(v[own + channel]);
-    }
+    return sum;
 }

@@ -107,6 +107,11 @@ weft_tensor weft_test_feed_i32(struct weft_test_run *run, const char *name, weft
     return weft_test_input_i32(run->graph, name, shape);
 }
 
+void weft_test_feed_state(struct weft_test_run *run, const char *name, weft_shape shape,
+                          float *data) {
+    bind(run, name, shape, data);
+}
+
 void weft_test_take(struct weft_test_run *run, const char *name, weft_tensor tensor, float *out) {
     weft_shape shape;
     assert_ok(weft_graph_get_tensor(run->graph, tensor, &shape, NULL));

@@ -55,6 +55,9 @@ weft_tensor weft_test_feed(struct weft_test_run *run, const char *name, weft_sha
                            const float *data);
 weft_tensor weft_test_feed_i32(struct weft_test_run *run, const char *name, weft_shape shape,
                                const int32_t *data);
+/** The data of a state, which an op adds to the graph; the run changes them. */
+void weft_test_feed_state(struct weft_test_run *run, const char *name, weft_shape shape,
+                          float *data);
 /** An output and where it goes, which is filled with NaN before. */
 void weft_test_take(struct weft_test_run *run, const char *name, weft_tensor tensor, float *out);
 /** A plan for what is taken, to be destroyed; the graph is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: long processor device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
+#include <weft/decode.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -35,6 +36,17 @@ static weft_status build_band(weft_tensor *y, weft_graph *graph, const weft_tens
     return weft_graph_banded_attention(
         y, graph, x[0], x[1], x[2],
         weft_banded_attention_params(.heads = 2, .half_width = 5, .causal = round == 1));
+}
+
+/* The tokens 199 and 30 of two sequences, whose states are x[3]. */
+static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                   uint32_t round) {
+    static const int32_t positions[2] = {199, 30};
+    const weft_step step = {.state = "state",
+                            .position = weft_test_constant_i32(graph, weft_shape_of(2), positions)};
+    return weft_graph_banded_attention_step(
+        y, graph, x[0], x[1], x[2], &step,
+        weft_banded_attention_params(.heads = 2 - round, .half_width = 150));
 }
 
 static weft_status build_layer_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
@@ -257,6 +269,14 @@ static const struct work works[] = {
      {{3, {1, 70, 278}}, {3, {1, 70, 278}}, {3, {1, 70, 278}}},
      3,
      build_band},
+    {"banded_attention/step",
+     {{3, {2, 1, 70}}, {3, {2, 1, 70}}, {3, {2, 1, 70}}, {2, {2, 2 * 151 * 70}}},
+     4,
+     build_band_step},
+    {"banded_attention/step",
+     {{3, {2, 1, 152}}, {3, {2, 1, 152}}, {3, {2, 1, 152}}, {2, {2, 2 * 151 * 152}}},
+     4,
+     build_band_step},
     /* So long that each level of weft_partial counts. */
     {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, build_layer_norm},
     {"norm/layer_norm", {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}}, 3, build_layer_norm},
@@ -409,7 +429,11 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
         const size_t elements = (size_t)weft_shape_elements(work->shape[i]);
         data[i] = malloc(elements * sizeof *data[i]);
         weft_philox_uniform(data[i], elements, 31 + round, i);
-        x[i] = weft_test_feed(&run, names[i], work->shape[i], data[i]);
+        if (work->build == build_band_step && i == 3) {
+            weft_test_feed_state(&run, "state", work->shape[i], data[i]);
+        } else {
+            x[i] = weft_test_feed(&run, names[i], work->shape[i], data[i]);
+        }
     }
     assert_ok(work->build(&y, run.graph, x, round));
     assert_ok(weft_graph_get_tensor(run.graph, y, &shape, NULL));
