@@ -186,17 +186,23 @@ compile_gpu() {
     done
 }
 
-write_pipelines() {
-    local math list
-    rm -rf build/gpus/pipelines
-    for math in reproducible fast; do
-        mkdir -p "build/gpus/pipelines/$math"
-        for list in tests/data/quick.txt bench/compilers/forms.txt; do
-            env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
-                "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
-                "build/gpus/pipelines/$math" "$math" "$list" || return 1
-        done
+write_pipelines_of() {
+    local math=$1 list
+    mkdir -p "build/gpus/pipelines/$math"
+    for list in tests/data/quick.txt bench/compilers/forms.txt; do
+        env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
+            "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
+            "build/gpus/pipelines/$math" "$math" "$list" || return 1
     done
+}
+
+# Both modes at once: each plans with one processor.
+write_pipelines() {
+    local fast
+    rm -rf build/gpus/pipelines
+    write_pipelines_of fast &
+    fast=$!
+    write_pipelines_of reproducible && wait "$fast"
 }
 
 # compile_anchors GGML NCNN GPU...: shaders of checkouts of theirs, in the sizes of subgroups that they ask for: 32 on RDNA 1 and 2.
