@@ -7,10 +7,10 @@
 #define MAX_WIDTH         4u /* components of a vector */
 #define IDS_PER_SITE      6u /* the raw result and five steps; the flushed value keeps the old id */
 #define WORDS_PER_SITE    30u
-#define IDS_PER_PRODUCT   2u  /* in addition */
-#define WORDS_PER_PRODUCT 16u /* in addition, with two decorations */
-#define IDS_PER_RESCUE    4u  /* in addition to both, where small products are lost */
-#define WORDS_PER_RESCUE  20u
+#define IDS_PER_PRODUCT   3u  /* in addition */
+#define WORDS_PER_PRODUCT 20u /* in addition, with two decorations */
+#define IDS_PER_RESCUE    5u  /* in addition to both, where small products are lost */
+#define WORDS_PER_RESCUE  29u
 #define WORDS_PER_WIDTH   72u /* more than the declarations for a width take */
 #define IMPORT_WORDS      6u
 
@@ -325,69 +325,97 @@ enum {
     ZERO,
     SCALED_FACTOR,
     SCALED,
+    FACTOR,
     IS_LEAST,
+    RAW_BITS,
+    SIGN_BITS,
     LEAST_BITS,
-    LEAST,
-    KEPT
+    LEAST
 };
 
+/* Whether the magnitude of a value is below a limit, which has the same answer where operands are
+ * flushed; and the zero of a value's sign. */
+static void put_question(struct weft_spirv_writer *writer, const struct flush *flush,
+                         const struct width *width, uint32_t raw, uint32_t value, uint32_t limit,
+                         uint32_t signed_value) {
+    WEFT_SPIRV_PUT(writer, WEFT_OP_EXT_INST, width->float_type, raw + MAGNITUDE,
+                   flush->functions_of_glsl, WEFT_GLSL_STD_450_F_ABS, value);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_F_ORD_LESS_THAN, width->bool_type, raw + IS_SMALL,
+                   raw + MAGNITUDE, limit);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, signed_value);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO_BITS, raw + BITS,
+                   width->sign);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->float_type, raw + ZERO, raw + ZERO_BITS);
+}
+
 /*
- * The product again, twice as large, so that its 24 bits are rounded as if exponents had no end
- * where that decides. The larger second factor, or with a vector the scalar, overflows only where
- * the product is no small number: the first factor is at least 2^-126, or zero, where an infinite
- * factor makes a NaN, which is not small either.
+ * The product, twice as large, so that its 24 bits are rounded as if exponents had no end where that
+ * decides. The larger second factor, or with a vector the scalar, overflows only where the product
+ * is no small number: the first factor is at least 2^-126, or zero, where an infinite factor makes
+ * a NaN, which is not small either.
  */
 static void put_scaled(struct weft_spirv_writer *writer, const struct flush *flush,
-                       const uint32_t *instruction, uint32_t raw) {
-    const uint32_t type = instruction[1];
-    const bool by_scalar = weft_spirv_opcode(instruction[0]) == WEFT_OP_VECTOR_TIMES_SCALAR;
-    const uint32_t factor_type = by_scalar ? flush->widths[1].float_type : type;
+                       const uint32_t *instruction, uint32_t raw, bool by_scalar) {
     const bool is_scalar = by_scalar || width_of(flush, instruction) == 1;
-    WEFT_SPIRV_PUT(writer, is_scalar ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, factor_type,
-                   raw + SCALED_FACTOR, instruction[4], flush->scale);
-    WEFT_SPIRV_PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED, instruction[3],
-                   raw + SCALED_FACTOR);
+    WEFT_SPIRV_PUT(writer, is_scalar ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR,
+                   by_scalar ? flush->widths[1].float_type : instruction[1], raw + SCALED_FACTOR,
+                   instruction[4], flush->scale);
+    WEFT_SPIRV_PUT(writer, weft_spirv_opcode(instruction[0]), instruction[1], raw + SCALED,
+                   instruction[3], raw + SCALED_FACTOR);
 }
 
 /* The product that is not small: where it rounds to 2^-126, devices that look at it before they
  * round have made a zero of it. */
-static void put_rescue(struct weft_spirv_writer *writer, const struct width *width, uint32_t raw) {
+static void put_rescue(struct weft_spirv_writer *writer, const struct width *width,
+                       const uint32_t *instruction, uint32_t raw) {
     WEFT_SPIRV_PUT(writer, WEFT_OP_F_ORD_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE,
                    width->least_scaled);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST_BITS, raw + ZERO_BITS,
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + RAW_BITS, raw + RAW);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + SIGN_BITS, raw + RAW_BITS,
+                   width->sign);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST_BITS, raw + SIGN_BITS,
                    width->least_bits);
     WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->float_type, raw + LEAST, raw + LEAST_BITS);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->float_type, raw + KEPT, raw + IS_LEAST,
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->float_type, instruction[2], raw + IS_LEAST,
                    raw + LEAST, raw + RAW);
 }
 
-/* The instruction with a new result, and what makes the old result of it. Whether a magnitude is
- * below that of a normal number has the same answer where operands are flushed. */
+/*
+ * A product of which one factor, where the result is small, is a zero instead. What decides is
+ * behind it: were the result replaced, compilers that see no dependency would make all products
+ * of a kernel before they look at the first, and keep them in registers. Zeros of factors that
+ * several products have are made once.
+ */
+static void put_product(struct weft_spirv_writer *writer, const struct flush *flush,
+                        const uint32_t *instruction) {
+    const struct width *width = &flush->widths[width_of(flush, instruction)];
+    const uint32_t raw = flush->raw[instruction[2]];
+    const bool by_scalar = weft_spirv_opcode(instruction[0]) == WEFT_OP_VECTOR_TIMES_SCALAR;
+    const uint32_t replaced = by_scalar ? 3 : 4; /* of its operands: a vector like the result */
+    put_scaled(writer, flush, instruction, raw, by_scalar);
+    put_question(writer, flush, width, raw, raw + SCALED, width->least_scaled,
+                 instruction[replaced]);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, instruction[1], raw + FACTOR, raw + IS_SMALL, raw + ZERO,
+                   instruction[replaced]);
+    uint32_t *copy = weft_spirv_put_words(writer, instruction, weft_spirv_length(instruction[0]));
+    copy[2] = raw;
+    copy[replaced] = raw + FACTOR;
+    if (flush->loses_small_products) {
+        put_rescue(writer, width, instruction, raw);
+    } else {
+        WEFT_SPIRV_PUT(writer, WEFT_OP_COPY_OBJECT, instruction[1], instruction[2], raw);
+    }
+}
+
+/* The instruction with a new result, and what makes the old result of it. */
 static void put_site(struct weft_spirv_writer *writer, const struct flush *flush,
                      const uint32_t *instruction) {
     const struct width *width = &flush->widths[width_of(flush, instruction)];
-    const bool product = is_product(instruction);
-    const bool rescued = product && flush->loses_small_products;
-    const uint32_t type = instruction[1];
     const uint32_t raw = flush->raw[instruction[2]];
-    const uint32_t length = weft_spirv_length(instruction[0]);
-    weft_spirv_put_words(writer, instruction, length)[2] = raw;
-    if (product) {
-        put_scaled(writer, flush, instruction, raw);
-    }
-    WEFT_SPIRV_PUT(writer, WEFT_OP_EXT_INST, type, raw + MAGNITUDE, flush->functions_of_glsl,
-                   WEFT_GLSL_STD_450_F_ABS, raw + (product ? SCALED : RAW));
-    WEFT_SPIRV_PUT(writer, WEFT_OP_F_ORD_LESS_THAN, width->bool_type, raw + IS_SMALL,
-                   raw + MAGNITUDE, product ? width->least_scaled : width->least_normal);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO_BITS, raw + BITS,
-                   width->sign);
-    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, type, raw + ZERO, raw + ZERO_BITS);
-    if (rescued) {
-        put_rescue(writer, width, raw);
-    }
-    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, type, instruction[2], raw + IS_SMALL, raw + ZERO,
-                   raw + (rescued ? KEPT : RAW));
+    weft_spirv_put_words(writer, instruction, weft_spirv_length(instruction[0]))[2] = raw;
+    put_question(writer, flush, width, raw, raw, width->least_normal, raw);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, instruction[1], instruction[2], raw + IS_SMALL,
+                   raw + ZERO, raw);
 }
 
 /* The larger products must not be fused with anything either. */
@@ -421,7 +449,7 @@ static void put_instruction(struct weft_spirv_writer *writer, const struct flush
     if (opcode == WEFT_OP_DECORATE || opcode == WEFT_OP_GROUP_DECORATE) {
         put_annotation(writer, flush, instruction);
     } else if (weft_spirv_has_typed_result(opcode) && flush->raw[instruction[2]] != 0) {
-        put_site(writer, flush, instruction);
+        (is_product(instruction) ? put_product : put_site)(writer, flush, instruction);
     } else {
         uint32_t length = weft_spirv_length(instruction[0]);
         weft_spirv_put_words(writer, instruction, length);

@@ -23,10 +23,10 @@
  * Rewrites a module that weft_spirv_check has passed: behind each instruction that makes a float32
  * by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
  * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a
- * choice, and two products more behind a product, which is made a second time on a larger scale to
- * see what it rounds to. With loses_small_products, three more put 2^-126 where a device that looks
- * at a product before it rounds it has made a zero. The result is in host memory; the caller frees
- * it.
+ * choice. A product is made on a larger scale first, to see what it rounds to, and where that is small
+ * one of its factors becomes a zero. With loses_small_products, more put 2^-126 where a device that
+ * looks at a product before it rounds it has made a zero. The result is in host memory; the caller
+ * frees it.
  * Errors: WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats
  * from a buffer; WEFT_COMPILE_ERROR when no ids are left; WEFT_OUT_OF_HOST_MEMORY.
  */
