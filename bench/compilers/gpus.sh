@@ -198,11 +198,13 @@ write_pipelines_of() {
 
 # Both modes at once: each plans with one processor.
 write_pipelines() {
-    local fast
+    local fast status=0
     rm -rf build/gpus/pipelines
     write_pipelines_of fast &
     fast=$!
-    write_pipelines_of reproducible && wait "$fast"
+    write_pipelines_of reproducible || status=1
+    wait "$fast" || status=1 # also where the other failed: nothing may write there behind our back
+    return "$status"
 }
 
 # compile_anchors GGML NCNN GPU...: shaders of checkouts of theirs, in the sizes of subgroups that they ask for: 32 on RDNA 1 and 2.
