@@ -12,7 +12,8 @@
 #include <stdbool.h>
 
 /** Whether a rule is to be kept. Rules: "no-contraction", "float-modes", "lint",
- * "tables", "thread-flush", "light-flush". */
+ * "tables", "thread-flush", "light-flush"; and what only some compilers need: "whole-blocks",
+ * "equal-branches". */
 bool weft_rule_holds(const char *rule);
 
 #else

@@ -3,11 +3,19 @@
 #ifndef WEFT_DEVICE_VENDOR_H
 #define WEFT_DEVICE_VENDOR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum weft_vendor {
     WEFT_VENDOR_ARM = 0x13b5,      /* Mali */
     WEFT_VENDOR_BROADCOM = 0x14e4, /* VideoCore, a Raspberry Pi's */
     WEFT_VENDOR_INTEL = 0x8086,
     WEFT_VENDOR_QUALCOMM = 0x5143, /* Adreno */
 };
+
+/** Not VideoCore and Mali, whose invocations have 64 at most. */
+static inline bool weft_vendor_has_over_64_registers(uint32_t vendor_id) {
+    return vendor_id != WEFT_VENDOR_BROADCOM && vendor_id != WEFT_VENDOR_ARM;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include "device/vendor.h"
 
 bool weft_has_over_64_registers(const weft_device_info *info) {
-    return info->vendor_id != WEFT_VENDOR_BROADCOM && info->vendor_id != WEFT_VENDOR_ARM;
+    return weft_vendor_has_over_64_registers(info->vendor_id);
 }
 
 bool weft_has_registers_for_tiles(const weft_device_info *info) {

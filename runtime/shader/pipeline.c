@@ -11,6 +11,7 @@
 #include "device/robustness.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
+#include "shader/spirv_cut_blocks.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
@@ -143,6 +144,23 @@ static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
     return weft_rule_holds("lint") ? weft_spirv_lint(module->words, module->size, host) : WEFT_OK;
 }
 
+/* What the device's compiler needs in either mode. */
+static weft_status run_compiler_passes(struct weft_spirv *module, uint32_t **owned,
+                                       const weft_device *device) {
+    const weft_host *host = &device->host;
+    uint32_t *words = NULL;
+    size_t size = 0;
+    if (weft_blocks_are_cut(&device->info) || !weft_rule_holds("whole-blocks")) {
+        WEFT_TRY(weft_spirv_cut_blocks(&words, &size, module->words, module->size, host));
+        replace(module, owned, words, size, host);
+    }
+    if (weft_branches_are_parted(&device->info) || !weft_rule_holds("equal-branches")) {
+        WEFT_TRY(weft_spirv_part_branches(&words, &size, module->words, module->size, host));
+        replace(module, owned, words, size, host);
+    }
+    return WEFT_OK;
+}
+
 /*
  * The words for the driver. *owned is host memory to free, or null when they are the source's or
  * there was an error.
@@ -155,11 +173,8 @@ static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
     *module = *source;
     weft_status status = fast ? weft_spirv_check(source->words, source->size, host)
                               : run_passes(module, owned, device);
-    if (status == WEFT_OK && weft_branches_are_parted(&device->info)) {
-        uint32_t *words = NULL;
-        size_t size = 0;
-        status = weft_spirv_part_branches(&words, &size, module->words, module->size, host);
-        replace(module, owned, words, size, host);
+    if (status == WEFT_OK) {
+        status = run_compiler_passes(module, owned, device);
     }
     if (status != WEFT_OK) {
         status = weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));

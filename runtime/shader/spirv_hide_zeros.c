@@ -122,14 +122,9 @@ static void note_decoration(struct hide *hide, const uint32_t *instruction) {
     }
 }
 
-/* The interface is behind the name, whose last word has a zero byte at its end. */
 static void note_entry_point(struct hide *hide, const uint32_t *instruction) {
     const uint32_t length = weft_spirv_length(instruction[0]);
-    uint32_t i = 3;
-    while (i < length && (instruction[i] >> 24) != 0) {
-        i++;
-    }
-    for (i++; i < length; i++) {
+    for (uint32_t i = weft_spirv_interface_start(instruction); i < length; i++) {
         hide->ids[instruction[i]].entry_points++;
     }
     hide->entry_points++;

@@ -84,11 +84,8 @@ static bool is_in_interfaces(const struct part *part, uint32_t variable) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < part->functions;
          at += weft_spirv_length(part->source[at])) {
         const uint32_t *instruction = part->source + at;
-        bool is_in = weft_spirv_opcode(instruction[0]) != WEFT_OP_ENTRY_POINT;
-        for (uint32_t i = 4; !is_in && i < weft_spirv_length(instruction[0]); i++) {
-            is_in = instruction[i] == variable;
-        }
-        is_in_all = is_in_all && is_in;
+        is_in_all = is_in_all && (weft_spirv_opcode(instruction[0]) != WEFT_OP_ENTRY_POINT ||
+                                  weft_spirv_interface_has(instruction, variable));
     }
     return is_in_all;
 }

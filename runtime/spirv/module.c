@@ -187,6 +187,20 @@ static size_t string_words(const uint32_t *words, size_t count) {
     return 0;
 }
 
+uint32_t weft_spirv_interface_start(const uint32_t *entry_point) {
+    const size_t words = weft_spirv_length(entry_point[0]) - 3;
+    return 3 + (uint32_t)string_words(entry_point + 3, words);
+}
+
+bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable) {
+    const uint32_t length = weft_spirv_length(entry_point[0]);
+    uint32_t i = weft_spirv_interface_start(entry_point);
+    while (i < length && entry_point[i] != variable) {
+        i++;
+    }
+    return i < length;
+}
+
 bool weft_spirv_string_is(const uint32_t *words, size_t count, const char *text) {
     size_t length = strlen(text);
     for (size_t i = 0; i <= length; i++) {
@@ -263,7 +277,7 @@ static weft_status check_string(const struct check *check, size_t at, size_t len
 }
 
 static weft_status check_entry_point(struct check *check, size_t at, size_t length) {
-    size_t interface = 3 + string_words(check->words + at + 3, length - 3);
+    const size_t interface = weft_spirv_interface_start(check->words + at);
     WEFT_TRY(use_ids(check, at, 2, 3));
     WEFT_TRY(use_ids(check, at, interface, length));
     check->ids[check->words[at + 2]] |= IS_ENTRY;

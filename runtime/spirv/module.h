@@ -30,6 +30,7 @@ enum {
     WEFT_STORAGE_CLASS_UNIFORM = 2,
     WEFT_STORAGE_CLASS_WORKGROUP = 4,
     WEFT_STORAGE_CLASS_PRIVATE = 6,
+    WEFT_STORAGE_CLASS_FUNCTION = 7,
     WEFT_STORAGE_CLASS_PUSH_CONSTANT = 9,
     WEFT_STORAGE_CLASS_STORAGE_BUFFER = 12,
     WEFT_CAPABILITY_DENORM_FLUSH_TO_ZERO = 4465,
@@ -93,6 +94,12 @@ bool weft_spirv_string_is(const uint32_t *words, size_t count, const char *text)
  * Errors: WEFT_COMPILE_ERROR, naming the word and what is wrong there; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host *host);
+
+/** Where the interface of a checked module's OpEntryPoint starts, behind the name; its length where there is none. */
+uint32_t weft_spirv_interface_start(const uint32_t *entry_point);
+
+/** Whether that interface has a variable. */
+bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable);
 
 /**
  * Whether a checked module has an entry point of the execution model GLCompute that is called

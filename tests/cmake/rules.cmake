@@ -80,6 +80,9 @@ weft_add_rule_test(subnormals weft-rules thread-flush special/ 0 "${weft_passes}
 weft_add_rule_test(products weft-rules thread-flush,light-flush special/activation 0
                    "${weft_passes}")
 
+# As they would for compilers that want short blocks, and branches that look different: their passes change no bit.
+weft_add_rule_test(blocks weft-rules whole-blocks,equal-branches fourier/ 0 "${weft_passes}")
+
 # Two drivers in one process: the command names the case, the first element and both values.
 if("lavapipe-8" IN_LIST weft_drivers AND "swiftshader" IN_LIST weft_drivers)
     set(pair "-DDRIVERS=${WEFT_DRIVERS_DIR}/lavapipe-8.json:${WEFT_DRIVERS_DIR}/swiftshader.json")

@@ -28,6 +28,7 @@
 #include "modes.h"
 #include "plan/executable.h"
 #include "rules.h"
+#include "shader/spirv_cut_blocks.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_part_branches.h"
@@ -189,6 +190,10 @@ static weft_status make_ready(const struct compiler *c, struct source *source, b
     if (reproducible) {
         WEFT_TRY(
             weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
+        replace(source, made, size);
+    }
+    if (weft_blocks_are_cut(&c->physical.info)) {
+        WEFT_TRY(weft_spirv_cut_blocks(&made, &size, source->words, source->size, &host));
         replace(source, made, size);
     }
     if (weft_branches_are_parted(&c->physical.info)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "shader/spirv_cut_blocks.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
@@ -33,6 +34,8 @@ static void run_passes(uint32_t **words, size_t *size) {
     replace(words, size, status, made, made_size);
     const uint32_t modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST;
     status = weft_spirv_add_float_modes(&made, &made_size, *words, *size, modes, NULL);
+    replace(words, size, status, made, made_size);
+    status = weft_spirv_cut_blocks(&made, &made_size, *words, *size, NULL);
     replace(words, size, status, made, made_size);
     status = weft_spirv_part_branches(&made, &made_size, *words, *size, NULL);
     replace(words, size, status, made, made_size);
