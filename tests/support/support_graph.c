@@ -157,6 +157,22 @@ void weft_test_execute(struct weft_test_run *run, const char *implementation) {
     weft_plan_destroy(&plan);
 }
 
+void weft_test_execute_chosen(struct weft_test_run *run, const char *implementation,
+                              const char *chosen) {
+    weft_plan *plan = weft_test_plan(run, implementation);
+    const char *choices = NULL;
+    assert_ok(weft_plan_describe(plan, "choices", &choices));
+    if (!strstr(choices, weft_test_text("* %s", chosen))) {
+        fail_msg("%s is not chosen:\n%s", chosen, choices);
+    }
+    weft_test_run_plan(run, plan);
+    weft_plan_destroy(&plan);
+}
+
+void weft_test_execute_row(struct weft_test_run *run, const char *row) {
+    weft_test_execute_chosen(run, row, weft_test_text("%s ", row));
+}
+
 void weft_test_execute_to(struct weft_test_run *run, weft_tensor tensor, float *out) {
     weft_test_take(run, "y", tensor, out);
     weft_test_execute(run, NULL);

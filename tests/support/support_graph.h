@@ -66,6 +66,11 @@ weft_plan *weft_test_plan(struct weft_test_run *run, const char *implementation)
 void weft_test_run_plan(struct weft_test_run *run, weft_plan *plan);
 /** Compiles, runs and destroys a plan; a null implementation is the usual one. */
 void weft_test_execute(struct weft_test_run *run, const char *implementation);
+/** Executes by the row of variants of that name, which the plan has to say it has chosen. */
+void weft_test_execute_row(struct weft_test_run *run, const char *row);
+/** Executes by an implementation, of which a row has to be chosen whose name begins so. */
+void weft_test_execute_chosen(struct weft_test_run *run, const char *implementation,
+                              const char *chosen);
 /** Takes the only output and executes. */
 void weft_test_execute_to(struct weft_test_run *run, weft_tensor tensor, float *out);
 /** A plan for one more output, to be destroyed; the graph is. */

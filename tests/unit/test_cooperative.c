@@ -107,8 +107,7 @@ static double error_of_row(const struct product *p, const struct data *d, uint32
     return difference == 0.0 ? 0.0 : sqrt(difference / size);
 }
 
-static void multiply(weft_device *device, const struct product *p, const struct data *d,
-                     const char *implementation) {
+static void multiply(weft_device *device, const struct product *p, const struct data *d) {
     struct weft_test_run run = weft_test_begin(device);
     const weft_shape rows =
         p->batches == 1 ? weft_shape_of(p->m, p->k) : weft_shape_of(p->batches, p->m, p->k);
@@ -128,12 +127,7 @@ static void multiply(weft_device *device, const struct product *p, const struct 
         assert_ok(weft_graph_binary(&y, run.graph, WEFT_BINARY_ADD, y, residual));
     }
     weft_test_take(&run, "y", y, d->y);
-    weft_plan *plan = weft_test_plan(&run, implementation);
-    const char *choices = NULL;
-    assert_ok(weft_plan_describe(plan, "choices", &choices));
-    assert_non_null(strstr(choices, "* cooperative-"));
-    weft_test_run_plan(&run, plan);
-    weft_plan_destroy(&plan);
+    weft_test_execute_chosen(&run, "cooperative", "cooperative-");
 }
 
 /* ---- each row by its name ---- */
@@ -190,12 +184,7 @@ static void multiply_by_row(weft_device *device, const struct product *p, const 
     weft_tensor y = {0};
     assert_ok(weft_graph_add(&y, run.graph, &rows_op, inputs, 2, NULL, 0));
     weft_test_take(&run, "y", y, d->y);
-    weft_plan *plan = weft_test_plan(&run, row);
-    const char *choices = NULL;
-    assert_ok(weft_plan_describe(plan, "choices", &choices));
-    assert_non_null(strstr(choices, weft_test_text("* %s ", row)));
-    weft_test_run_plan(&run, plan);
-    weft_plan_destroy(&plan);
+    weft_test_execute_row(&run, row);
 }
 
 static weft_device *open_fast(struct weft_test_host *host, weft_weight_storage weights) {
@@ -239,7 +228,7 @@ WEFT_TEST_ON_HOST(test_products_are_within_the_tolerance, f) {
         for (enum values values = UNIT; values < VALUES; values++) {
             if (device->info.matrix_shapes[0].m != 0) {
                 fill_input(d.x, &products[i], values, i);
-                multiply(device, &products[i], &d, "cooperative");
+                multiply(device, &products[i], &d);
                 check_rows(&products[i], &d, values);
             }
         }
@@ -288,7 +277,7 @@ WEFT_TEST_ON_HOST(test_infinities_and_nan_stay_in_their_rows, f) {
         fill_input(d.x, &p, UNIT, 1);
         d.x[3 * p.k + 50] = INFINITY;
         d.x[9 * p.k + 1] = NAN;
-        multiply(device, &p, &d, "cooperative");
+        multiply(device, &p, &d);
         for (uint32_t row = 0; row < p.m; row++) {
             for (uint32_t n = 0; n < p.n && (row == 3 || row == 9); n++) {
                 assert_true(row == 3 ? isinf(d.y[row * p.n + n]) : isnan(d.y[row * p.n + n]));
