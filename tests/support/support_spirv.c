@@ -24,6 +24,23 @@ struct words weft_test_make_reproducible(struct words source) {
     return words;
 }
 
+void weft_test_expect_same(struct words result, struct words source) {
+    assert_int_equal(result.size, source.size);
+    assert_memory_equal(result.data, source.data, source.size);
+}
+
+void weft_test_take_interfaces(struct words words) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
+         at += weft_spirv_length(words.data[at])) {
+        uint32_t *word = words.data + at;
+        for (uint32_t i = 5;
+             weft_spirv_opcode(word[0]) == WEFT_OP_ENTRY_POINT && i < weft_spirv_length(word[0]);
+             i++) {
+            word[i] = word[2];
+        }
+    }
+}
+
 uint32_t weft_test_count_ops(struct words words, uint32_t opcode) {
     uint32_t found = 0;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;

@@ -17,6 +17,12 @@ struct words weft_test_compile(const char *text);
 /** weft_spirv_make_reproducible, which must not fail. */
 struct words weft_test_make_reproducible(struct words source);
 
+/** Fails the test unless a pass has left the module as it was. */
+void weft_test_expect_same(struct words result, struct words source);
+
+/** Puts functions in the places of the variables in the interfaces of entry points. */
+void weft_test_take_interfaces(struct words words);
+
 /** How many instructions have that opcode. */
 uint32_t weft_test_count_ops(struct words words, uint32_t opcode);
 

@@ -173,8 +173,7 @@ WEFT_TEST(test_spirv_val) {
 WEFT_TEST(test_modes) {
     struct words source = weft_test_compile(kernel_text);
     struct words none = add_modes(source, 0);
-    assert_int_equal(none.size, source.size);
-    assert_memory_equal(none.data, source.data, source.size);
+    weft_test_expect_same(none, source);
     struct words two = add_modes(source, WEFT_FLOAT_FLUSH | WEFT_FLOAT_NEAREST);
     assert_int_equal(weft_test_count_ops(two, WEFT_OP_CAPABILITY),
                      weft_test_count_ops(source, WEFT_OP_CAPABILITY) + 2);
@@ -184,8 +183,7 @@ WEFT_TEST(test_modes) {
     assert_int_equal(weft_test_count_ops(three, WEFT_OP_EXECUTION_MODE),
                      weft_test_count_ops(source, WEFT_OP_EXECUTION_MODE) + 3);
     struct words again = add_modes(three, ALL_MODES);
-    assert_int_equal(again.size, three.size);
-    assert_memory_equal(again.data, three.data, three.size);
+    weft_test_expect_same(again, three);
     free(none.data);
     free(two.data);
     free(three.data);

@@ -124,8 +124,7 @@ WEFT_TEST(test_idempotent) {
     struct words source = weft_test_compile(kernel_text);
     struct words once = weft_test_make_reproducible(source);
     struct words twice = weft_test_make_reproducible(once);
-    assert_int_equal(once.size, twice.size);
-    assert_memory_equal(once.data, twice.data, once.size);
+    weft_test_expect_same(twice, once);
     free(source.data);
     free(once.data);
     free(twice.data);
