@@ -230,7 +230,7 @@ void main()
     uint largest[VECTORS];
     float total[VECTORS];
     for (uint v = 0; v < VECTORS; v++) {
-        largest[v] = weft_order_key(uintBitsToFloat(0xff800000u)); // -inf
+        largest[v] = WEFT_LEAST_KEY;
         total[v] = 0.0;
     }
     for (uint block = begin / BLOCK * BLOCK; block < end; block += BLOCK) {

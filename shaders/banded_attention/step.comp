@@ -55,7 +55,7 @@ MULTIPLY_KEY(multiply_own_key, load_own_key, k)
 
 void find_chunk_largest(uint chunk)
 {
-    uint found = weft_order_key(uintBitsToFloat(0xff800000u)); // of -inf
+    uint found = WEFT_LEAST_KEY;
     [[dont_unroll]] for (uint j = 0; j < WEFT_KEYS; j++)
     {
         found = max(found, weft_order_key(weights[chunk * WEFT_KEYS + j]));

@@ -14,6 +14,8 @@ uint weft_order_key(float x)
     return is_nan ? 0xffc00000u : (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
 }
 
+const uint WEFT_LEAST_KEY = 0x007fffffu; // of -inf
+
 float weft_from_order_key(uint key)
 {
     return uintBitsToFloat((key >> 31) != 0u ? key & 0x7fffffffu : ~key);

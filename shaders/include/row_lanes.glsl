@@ -12,7 +12,6 @@
 #include "partial.glsl"
 
 #define WEFT_TURN 128 // columns
-#define WEFT_LEAST_KEY 0x007fffffu // weft_order_key of -inf
 
 layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
 
