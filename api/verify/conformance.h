@@ -108,8 +108,7 @@ typedef struct weft_case {
     const char *implementation; /* as weft_plan_params */
     bool check_fusion;          /* also compare with the bits of a plan without fusion */
     bool only_reproducible;     /* fast math promises nothing for these inputs */
-    uint32_t
-        invocations; /* of the largest workgroup that its kernels ask for; 0: any device has it */
+    uint32_t invocations;       /* that a workgroup must be able to have; 0: any device is fine */
     weft_graph *graph;
     weft_case_port inputs[WEFT_CASE_PORTS];
     uint32_t input_count;

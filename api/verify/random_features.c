@@ -11,7 +11,7 @@ struct row {
     uint32_t other; /* OPTIMAL, ASYMMETRIC: tokens of the other side */
     float scale;
     float epsilon;
-    bool coefficients;
+    bool weighted; /* by coefficients */
     weft_values kind;
     float a;   /* GENERALIZED */
     int32_t s; /* likewise */
@@ -29,142 +29,146 @@ struct row {
 #define UNIT WEFT_VALUES_UNIT
 
 static const struct row rows[] = {
-    {TRIG, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, NONE, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, true, UNIT, 0.0F, 0},
-    {TRIG, KEY, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, true, UNIT, 0.0F, 0},
-    {TRIG, KEY, 1, 131, 3, 5, 7, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, NONE, 1, 9, 1, 64, 256, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, QRY, 1, 9, 1, 131, 3, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, KEY, 1, 33, 2, 8, 9, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {TRIG, QRY, 1, 33, 2, 8, 9, 0, 0.0F, 0.0F, false, WEFT_VALUES_ZEROS, 0.0F, 0},
-    {POS, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {POS, NONE, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {POS, KEY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {POS, KEY, 3, 131, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {POS, KEY, 1, 1009, 1, 4, 5, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 1, 9, 1, 64, 256, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {POS, NONE, 1, 9, 2, 131, 3, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 1, 33, 2, 8, 129, 0, 0.125F, 0.25F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {POS, KEY, 1, 33, 2, 8, 129, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {POS, NONE, 1, 12, 2, 6, 6, 0, 0.0F, 0.0F, false, WEFT_VALUES_EQUAL, 0.0F, 0},
-    {POS, KEY, 1, 12, 2, 6, 6, 0, 0.0F, 1e-6F, false, WEFT_VALUES_SMALL, 0.0F, 0},
-    {POS, QRY, 1, 12, 13, 6, 6, 0, -0.5F, 1e-6F, false, WEFT_VALUES_ZEROS, 0.0F, 0},
-    {HYP, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {HYP, NONE, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {HYP, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {HYP, KEY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {HYP, KEY, 1, 131, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {HYP, QRY, 1, 9, 1, 64, 200, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {HYP, KEY, 1, 33, 2, 8, 9, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {OPT, NONE, 1, 1, 1, 1, 1, 1, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {OPT, NONE, 2, 17, 2, 8, 16, 17, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 2, 17, 2, 8, 16, 19, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {OPT, KEY, 2, 17, 2, 8, 16, 5, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {OPT, KEY, 3, 131, 3, 5, 7, 257, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {OPT, NONE, 1, 256, 2, 4, 8, 513, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 1, 600, 1, 7, 3, 255, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 1, 9, 1, 64, 256, 9, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {OPT, NONE, 1, 9, 2, 131, 3, 7, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {OPT, KEY, 1, 33, 2, 8, 129, 20, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {OPT, NONE, 1, 12, 2, 6, 6, 12, 0.0F, 0.0F, false, WEFT_VALUES_EQUAL, 0.0F, 0},
-    {OPT, QRY, 1, 12, 2, 6, 6, 3, 0.0F, 1e-6F, false, WEFT_VALUES_SMALL, 0.0F, 0},
+    {TRIG, NONE, 1, 1, 1, 1, 1, .kind = UNIT},
+    {TRIG, NONE, 2, 17, 2, 8, 16, .kind = UNIT},
+    {TRIG, QRY, 2, 17, 2, 8, 16, .weighted = true, .kind = UNIT},
+    {TRIG, KEY, 2, 17, 2, 8, 16, .weighted = true, .kind = UNIT},
+    {TRIG, KEY, 1, 131, 3, 5, 7, .kind = UNIT},
+    {TRIG, NONE, 1, 9, 1, 64, 256, .kind = UNIT},
+    {TRIG, QRY, 1, 9, 1, 131, 3, .kind = UNIT},
+    {TRIG, KEY, 1, 33, 2, 8, 9, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {TRIG, QRY, 1, 33, 2, 8, 9, .kind = WEFT_VALUES_ZEROS},
+    {POS, NONE, 1, 1, 1, 1, 1, .kind = UNIT},
+    {POS, NONE, 2, 17, 2, 8, 16, .kind = UNIT},
+    {POS, QRY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {POS, KEY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {POS, KEY, 3, 131, 3, 5, 7, .epsilon = 1e-6F, .kind = UNIT},
+    {POS, KEY, 1, 1009, 1, 4, 5, .kind = UNIT},
+    {POS, QRY, 1, 9, 1, 64, 256, .epsilon = 1e-6F, .kind = UNIT},
+    {POS, NONE, 1, 9, 2, 131, 3, .kind = UNIT},
+    {POS, QRY, 1, 33, 2, 8, 129, .scale = 0.125F, .epsilon = 0.25F, .kind = WEFT_VALUES_TENS},
+    {POS, KEY, 1, 33, 2, 8, 129, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {POS, NONE, 1, 12, 2, 6, 6, .kind = WEFT_VALUES_EQUAL},
+    {POS, KEY, 1, 12, 2, 6, 6, .epsilon = 1e-6F, .kind = WEFT_VALUES_SMALL},
+    {POS, QRY, 1, 12, 13, 6, 6, .scale = -0.5F, .epsilon = 1e-6F, .kind = WEFT_VALUES_ZEROS},
+    {HYP, NONE, 1, 1, 1, 1, 1, .kind = UNIT},
+    {HYP, NONE, 2, 17, 2, 8, 16, .kind = UNIT},
+    {HYP, QRY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {HYP, KEY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {HYP, KEY, 1, 131, 3, 5, 7, .epsilon = 1e-6F, .kind = UNIT},
+    {HYP, QRY, 1, 9, 1, 64, 200, .epsilon = 1e-6F, .kind = UNIT},
+    {HYP, KEY, 1, 33, 2, 8, 9, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {OPT, NONE, 1, 1, 1, 1, 1, .other = 1, .kind = UNIT},
+    {OPT, NONE, 2, 17, 2, 8, 16, .other = 17, .kind = UNIT},
+    {OPT, QRY, 2, 17, 2, 8, 16, .other = 19, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {OPT, KEY, 2, 17, 2, 8, 16, .other = 5, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {OPT, KEY, 3, 131, 3, 5, 7, .other = 257, .epsilon = 1e-6F, .kind = UNIT},
+    {OPT, NONE, 1, 256, 2, 4, 8, .other = 513, .kind = UNIT},
+    {OPT, QRY, 1, 600, 1, 7, 3, .other = 255, .kind = UNIT},
+    {OPT, QRY, 1, 9, 1, 64, 256, .other = 9, .epsilon = 1e-6F, .kind = UNIT},
+    {OPT, NONE, 1, 9, 2, 131, 3, .other = 7, .kind = UNIT},
+    {OPT, KEY, 1, 33, 2, 8, 129, .other = 20, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {OPT, NONE, 1, 12, 2, 6, 6, .other = 12, .kind = WEFT_VALUES_EQUAL},
+    {OPT, QRY, 1, 12, 2, 6, 6, .other = 3, .epsilon = 1e-6F, .kind = WEFT_VALUES_SMALL},
 };
 
 /* Attention through weft_graph_linear_attention. */
 static const struct row attentions[] = {
-    {TRIG, NONE, 1, 40, 2, 4, 512, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 2, 70, 2, 8, 32, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 1, 300, 1, 16, 64, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {HYP, QRY, 2, 33, 3, 5, 17, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 2, 70, 2, 8, 32, 70, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 1, 131, 1, 16, 64, 131, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
+    {TRIG, NONE, 1, 40, 2, 4, 512, .kind = UNIT},
+    {POS, QRY, 2, 70, 2, 8, 32, .epsilon = 1e-6F, .kind = UNIT},
+    {POS, QRY, 1, 300, 1, 16, 64, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {HYP, QRY, 2, 33, 3, 5, 17, .epsilon = 1e-6F, .kind = UNIT},
+    {OPT, QRY, 2, 70, 2, 8, 32, .other = 70, .epsilon = 1e-6F, .kind = UNIT},
+    {OPT, QRY, 1, 131, 1, 16, 64, .other = 131, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
 };
 
 /* Those that take A and s, and SADERF. */
 static const struct row later[] = {
-    {GEN, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {GEN, NONE, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, false, UNIT, -0.125F, 1},
-    {GEN, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, -0.03F, 1},
-    {GEN, KEY, 1, 131, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0625F, 0},
-    {GEN, QRY, 1, 9, 1, 64, 256, 0, 0.0F, 1e-6F, false, UNIT, -0.01F, 1},
-    {GEN, NONE, 1, 9, 2, 131, 3, 0, 0.0F, 0.0F, false, UNIT, -0.02F, 1},
-    {GEN, KEY, 1, 33, 2, 8, 129, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, -0.25F, 1},
-    {GEN, QRY, 1, 12, 13, 6, 6, 0, -0.5F, 1e-6F, false, WEFT_VALUES_ZEROS, 0.2F, 1},
-    {GEN, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, -1},
-    {GEN, NONE, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, false, UNIT, 0.0625F, -1},
-    {GEN, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 0.0F, true, UNIT, -0.125F, -1},
-    {GEN, KEY, 1, 131, 3, 5, 7, 0, 0.0F, 0.0F, false, UNIT, 0.03F, -1},
-    {GEN, KEY, 1, 9, 1, 64, 200, 0, 0.0F, 0.0F, false, UNIT, -0.01F, -1},
-    {GEN, QRY, 1, 33, 2, 8, 9, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, -0.25F, -1},
-    {ASY, NONE, 1, 1, 1, 1, 1, 1, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {ASY, NONE, 2, 17, 2, 8, 16, 17, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {ASY, QRY, 2, 17, 2, 8, 16, 19, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {ASY, KEY, 3, 131, 3, 5, 7, 257, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {ASY, QRY, 1, 600, 1, 7, 3, 255, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {ASY, QRY, 1, 9, 1, 64, 256, 9, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {ASY, NONE, 1, 9, 2, 131, 3, 7, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {ASY, KEY, 1, 33, 2, 8, 129, 20, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {ASY, NONE, 2, 2, 3, 5, 6, 1, 0.0F, 0.0F, false, WEFT_VALUES_ZEROS, 0.0F, 0},
-    {ASY, NONE, 1, 12, 2, 6, 6, 3, 0.0F, 0.0F, false, WEFT_VALUES_IMPULSE, 0.0F, 0},
-    {ASY, QRY, 1, 12, 2, 6, 6, 3, 0.0F, 1e-6F, false, WEFT_VALUES_SMALL, 0.0F, 0},
+    {GEN, NONE, 1, 1, 1, 1, 1, .kind = UNIT},
+    {GEN, NONE, 2, 17, 2, 8, 16, .kind = UNIT, .a = -0.125F, .s = 1},
+    {GEN, QRY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT, .a = -0.03F,
+     .s = 1},
+    {GEN, KEY, 1, 131, 3, 5, 7, .epsilon = 1e-6F, .kind = UNIT, .a = 0.0625F},
+    {GEN, QRY, 1, 9, 1, 64, 256, .epsilon = 1e-6F, .kind = UNIT, .a = -0.01F, .s = 1},
+    {GEN, NONE, 1, 9, 2, 131, 3, .kind = UNIT, .a = -0.02F, .s = 1},
+    {GEN, KEY, 1, 33, 2, 8, 129, .scale = 0.125F, .kind = WEFT_VALUES_TENS, .a = -0.25F, .s = 1},
+    {GEN, QRY, 1, 12, 13, 6, 6, .scale = -0.5F, .epsilon = 1e-6F, .kind = WEFT_VALUES_ZEROS,
+     .a = 0.2F, .s = 1},
+    {GEN, NONE, 1, 1, 1, 1, 1, .kind = UNIT, .s = -1},
+    {GEN, NONE, 2, 17, 2, 8, 16, .kind = UNIT, .a = 0.0625F, .s = -1},
+    {GEN, QRY, 2, 17, 2, 8, 16, .weighted = true, .kind = UNIT, .a = -0.125F, .s = -1},
+    {GEN, KEY, 1, 131, 3, 5, 7, .kind = UNIT, .a = 0.03F, .s = -1},
+    {GEN, KEY, 1, 9, 1, 64, 200, .kind = UNIT, .a = -0.01F, .s = -1},
+    {GEN, QRY, 1, 33, 2, 8, 9, .scale = 0.125F, .kind = WEFT_VALUES_TENS, .a = -0.25F, .s = -1},
+    {ASY, NONE, 1, 1, 1, 1, 1, .other = 1, .kind = UNIT},
+    {ASY, NONE, 2, 17, 2, 8, 16, .other = 17, .kind = UNIT},
+    {ASY, QRY, 2, 17, 2, 8, 16, .other = 19, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {ASY, KEY, 3, 131, 3, 5, 7, .other = 257, .epsilon = 1e-6F, .kind = UNIT},
+    {ASY, QRY, 1, 600, 1, 7, 3, .other = 255, .kind = UNIT},
+    {ASY, QRY, 1, 9, 1, 64, 256, .other = 9, .epsilon = 1e-6F, .kind = UNIT},
+    {ASY, NONE, 1, 9, 2, 131, 3, .other = 7, .kind = UNIT},
+    {ASY, KEY, 1, 33, 2, 8, 129, .other = 20, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {ASY, NONE, 2, 2, 3, 5, 6, .other = 1, .kind = WEFT_VALUES_ZEROS},
+    {ASY, NONE, 1, 12, 2, 6, 6, .other = 3, .kind = WEFT_VALUES_IMPULSE},
+    {ASY, QRY, 1, 12, 2, 6, 6, .other = 3, .epsilon = 1e-6F, .kind = WEFT_VALUES_SMALL},
 };
 
 static const struct row later_attentions[] = {
-    {GEN, QRY, 2, 70, 2, 8, 32, 0, 0.0F, 1e-6F, false, UNIT, -0.1F, 1},
-    {GEN, NONE, 1, 40, 2, 4, 512, 0, 0.0F, 0.0F, false, UNIT, 0.03F, -1},
-    {ASY, QRY, 2, 70, 2, 8, 32, 70, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {ASY, QRY, 1, 131, 3, 7, 65, 131, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
+    {GEN, QRY, 2, 70, 2, 8, 32, .epsilon = 1e-6F, .kind = UNIT, .a = -0.1F, .s = 1},
+    {GEN, NONE, 1, 40, 2, 4, 512, .kind = UNIT, .a = 0.03F, .s = -1},
+    {ASY, QRY, 2, 70, 2, 8, 32, .other = 70, .epsilon = 1e-6F, .kind = UNIT},
+    {ASY, QRY, 1, 131, 3, 7, 65, .other = 131, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
 };
 
 /* By the kernels that make eight rows of 16 lanes side by side. */
 static const struct row side[] = {
-    {TRIG, NONE, 1, 1, 1, 1, 1, 0, 0.0F, 0.0F, false, UNIT, 0.0F, 0},
-    {TRIG, KEY, 1, 33, 2, 8, 9, 0, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
-    {POS, QRY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {POS, KEY, 3, 13, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {POS, QRY, 1, 9, 1, 64, 256, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {HYP, KEY, 2, 17, 2, 8, 16, 0, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {HYP, QRY, 1, 9, 1, 131, 33, 0, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {OPT, QRY, 2, 17, 2, 8, 16, 19, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
-    {OPT, KEY, 3, 13, 3, 5, 7, 25, 0.0F, 1e-6F, false, UNIT, 0.0F, 0},
-    {GEN, KEY, 1, 31, 3, 5, 7, 0, 0.0F, 1e-6F, false, UNIT, 0.0625F, 0},
-    {GEN, KEY, 1, 9, 1, 64, 200, 0, 0.0F, 0.0F, false, UNIT, -0.01F, -1},
-    {ASY, KEY, 1, 33, 2, 8, 129, 20, 0.125F, 0.0F, false, WEFT_VALUES_TENS, 0.0F, 0},
+    {TRIG, NONE, 1, 1, 1, 1, 1, .kind = UNIT},
+    {TRIG, KEY, 1, 33, 2, 8, 9, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
+    {POS, QRY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {POS, KEY, 3, 13, 3, 5, 7, .epsilon = 1e-6F, .kind = UNIT},
+    {POS, QRY, 1, 9, 1, 64, 256, .epsilon = 1e-6F, .kind = UNIT},
+    {HYP, KEY, 2, 17, 2, 8, 16, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {HYP, QRY, 1, 9, 1, 131, 33, .epsilon = 1e-6F, .kind = UNIT},
+    {OPT, QRY, 2, 17, 2, 8, 16, .other = 19, .epsilon = 1e-6F, .weighted = true, .kind = UNIT},
+    {OPT, KEY, 3, 13, 3, 5, 7, .other = 25, .epsilon = 1e-6F, .kind = UNIT},
+    {GEN, KEY, 1, 31, 3, 5, 7, .epsilon = 1e-6F, .kind = UNIT, .a = 0.0625F},
+    {GEN, KEY, 1, 9, 1, 64, 200, .kind = UNIT, .a = -0.01F, .s = -1},
+    {ASY, KEY, 1, 33, 2, 8, 129, .other = 20, .scale = 0.125F, .kind = WEFT_VALUES_TENS},
 };
 
-#define SIDE_FIRST \
-    (WEFT_COUNT(rows) + WEFT_COUNT(attentions) + WEFT_COUNT(later) + WEFT_COUNT(later_attentions))
+/* The cases of all tables, one after the other. */
+static const struct table {
+    const struct row *rows;
+    uint32_t count;
+    bool is_attention;
+    const char *implementation;
+} tables[] = {
+    {.rows = rows, .count = WEFT_COUNT(rows)},
+    {.rows = attentions, .count = WEFT_COUNT(attentions), .is_attention = true},
+    {.rows = later, .count = WEFT_COUNT(later)},
+    {.rows = later_attentions, .count = WEFT_COUNT(later_attentions), .is_attention = true},
+    {.rows = side, .count = WEFT_COUNT(side), .implementation = "side"},
+};
 
-/* The tables one after the other. */
-static const struct row *row_at(uint32_t index) {
-    const struct {
-        const struct row *rows;
-        uint32_t count;
-    } tables[] = {{rows, WEFT_COUNT(rows)},
-                  {attentions, WEFT_COUNT(attentions)},
-                  {later, WEFT_COUNT(later)},
-                  {later_attentions, WEFT_COUNT(later_attentions)},
-                  {side, WEFT_COUNT(side)}};
-    uint32_t table = 0;
-    while (index >= tables[table].count) {
-        index -= tables[table++].count;
+#define CASES                                                        \
+    (WEFT_COUNT(rows) + WEFT_COUNT(attentions) + WEFT_COUNT(later) + \
+     WEFT_COUNT(later_attentions) + WEFT_COUNT(side))
+
+/* The table that has a case, whose row in it takes the place of its index. */
+static const struct table *find_table(uint32_t *index) {
+    const struct table *table = tables;
+    while (*index >= table->count) {
+        *index -= table->count;
+        table++;
     }
-    return &tables[table].rows[index];
-}
-
-static bool is_attention(uint32_t index) {
-    const uint32_t first = WEFT_COUNT(rows);
-    const uint32_t second = first + WEFT_COUNT(attentions) + WEFT_COUNT(later);
-    return (index >= second && index < SIDE_FIRST) ||
-           (index >= first && index < first + WEFT_COUNT(attentions));
+    return table;
 }
 
 /* ---- the cases ---- */
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = row_at(index);
+    const struct table *table = find_table(&index);
+    const struct row *row = &table->rows[index];
     char other[24] = "";
     if (row->other != 0) {
         snprintf(other, sizeof other, ",m=%u", row->other);
@@ -172,11 +176,12 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     if (row->component == GEN) {
         snprintf(other, sizeof other, ",A=%g", (double)row->a);
     }
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u%s,d=%u,s=%u,heads=%u,batch=%u",
-             index < SIDE_FIRST ? "" : "side/", is_attention(index) ? "attention-" : "",
-             weft_component_name(row->component), row->s < 0 ? "-waves" : "",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s%s/%s/n=%u%s,d=%u,s=%u,heads=%u,batch=%u",
+             table->implementation ? table->implementation : "", table->implementation ? "/" : "",
+             table->is_attention ? "attention-" : "", weft_component_name(row->component),
+             row->s < 0 ? "-waves" : "",
              row->stabilizer == NONE ? "" : (row->stabilizer == QRY ? "-query" : "-key"),
-             row->coefficients ? "-weighted" : "", weft_values_name(row->kind), row->n, other,
+             row->weighted ? "-weighted" : "", weft_values_name(row->kind), row->n, other,
              row->width, row->features, row->heads, row->batch);
 }
 
@@ -203,8 +208,7 @@ static weft_shape tokens_of(const struct row *row, uint32_t n) {
 static struct given add_given(weft_case *c, const struct row *row) {
     struct given given;
     given.w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT);
-    given.coefficients =
-        weft_case_optional_weight(c, row->coefficients, weft_shape_of(row->features));
+    given.coefficients = weft_case_optional_weight(c, row->weighted, weft_shape_of(row->features));
     return given;
 }
 
@@ -234,13 +238,13 @@ static void build_attention(weft_case *c, const struct row *row) {
 }
 
 static void build(weft_case *c, uint32_t index) {
-    c->implementation = index < SIDE_FIRST ? NULL : "side";
-    if (is_attention(index)) {
-        build_attention(c, row_at(index));
+    const struct table *table = find_table(&index);
+    c->implementation = table->implementation;
+    if (table->is_attention) {
+        build_attention(c, &table->rows[index]);
     } else {
-        build_features(c, row_at(index));
+        build_features(c, &table->rows[index]);
     }
 }
 
-WEFT_CASE_FAMILY(random_features, SIDE_FIRST + WEFT_COUNT(side), WEFT_TOLERANCE_EXPONENTIAL,
-                 name_case, build);
+WEFT_CASE_FAMILY(random_features, CASES, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -7,57 +7,50 @@
 static const struct row {
     weft_shape x;
     float epsilon;
-    bool has_gain; /* RMSNorm's */
     weft_values values;
-    bool side; /* by the kernel that makes eight rows side by side */
+    bool has_gain; /* RMSNorm's */
+    bool side;     /* by the kernel that makes eight rows side by side */
 } rows[] = {
-    {{1, {5}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
-    {{2, {1, 1}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
-    {{2, {3, 2}}, 1e-12F, false, WEFT_VALUES_UNIT, false},
-    {{3, {2, 7, 31}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
-    {{3, {3, 5, 64}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
-    {{2, {7, 127}}, 1e-6F, false, WEFT_VALUES_UNIT, false},
-    {{2, {7, 129}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
-    {{3, {2, 37, 768}}, 1e-6F, true, WEFT_VALUES_UNIT, false},
-    {{2, {3, 1021}}, 0.25F, true, WEFT_VALUES_UNIT, false}, /* an epsilon that counts */
-    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT, false},
-    {{2, {65537, 2}},
-     1e-5F,
-     true,
-     WEFT_VALUES_UNIT,
-     false}, /* more rows than workgroups along an axis */
-    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_HUNDREDS, false},
-    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_LARGE, false},
-    {{2, {11, 100}}, 0.0F, true, WEFT_VALUES_SMALL, false},
-    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED, false},
-    {{2, {11, 130}}, 1e-5F, true, WEFT_VALUES_ZEROS, false},
-    {{2, {11, 130}}, 64.0F, true, WEFT_VALUES_EQUAL, false}, /* more than the length */
-    {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE, false},
-    {{2, {9, 1}}, 1e-5F, false, WEFT_VALUES_UNIT, true},
-    {{2, {37, 131}}, 1e-6F, true, WEFT_VALUES_UNIT, true},
-    {{2, {70, 768}}, 1e-6F, true, WEFT_VALUES_UNIT, true},
-    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED, true},
-    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT, true},
+    {{1, {5}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{2, {1, 1}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{2, {3, 2}}, 1e-12F, WEFT_VALUES_UNIT, .has_gain = false},
+    {{3, {2, 7, 31}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{3, {3, 5, 64}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{2, {7, 127}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = false},
+    {{2, {7, 129}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{3, {2, 37, 768}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{2, {3, 1021}}, 0.25F, WEFT_VALUES_UNIT, .has_gain = true}, /* an epsilon that counts */
+    {{2, {2, 4099}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = true},
+    /* more rows than workgroups along an axis */
+    {{2, {65537, 2}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = true},
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_HUNDREDS, .has_gain = true},
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_LARGE, .has_gain = true},
+    {{2, {11, 100}}, 0.0F, WEFT_VALUES_SMALL, .has_gain = true},
+    {{2, {11, 100}}, 1e-6F, WEFT_VALUES_MIXED, .has_gain = true},
+    {{2, {11, 130}}, 1e-5F, WEFT_VALUES_ZEROS, .has_gain = true},
+    {{2, {11, 130}}, 64.0F, WEFT_VALUES_EQUAL, .has_gain = true}, /* more than the length */
+    {{2, {3, 200}}, 1e-12F, WEFT_VALUES_IMPULSE, .has_gain = true},
+    {{2, {9, 1}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = false, .side = true},
+    {{2, {37, 131}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true, .side = true},
+    {{2, {70, 768}}, 1e-6F, WEFT_VALUES_UNIT, .has_gain = true, .side = true},
+    {{2, {11, 100}}, 1e-6F, WEFT_VALUES_MIXED, .has_gain = true, .side = true},
+    {{2, {2, 4099}}, 1e-5F, WEFT_VALUES_UNIT, .has_gain = true, .side = true},
 };
 
-static void name_with(char text[WEFT_CASE_NAME_SIZE], const struct row *row, bool epsilon,
-                      bool gain) {
-    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/rank=%u,rows=%u,d=%u",
-                        row->side ? "side/" : "", weft_values_name(row->values), row->x.rank,
-                        weft_case_rows(row->x), weft_case_columns(row->x));
-    if (epsilon) {
-        used += snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",epsilon=%g",
-                         (double)row->epsilon);
-    }
-    if (gain && !row->has_gain) {
-        snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",no gain");
-    }
+/* `more`: what only some of the norms have. */
+static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row, const char *more) {
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/rank=%u,rows=%u,d=%u%s", row->side ? "side/" : "",
+             weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
+             weft_case_columns(row->x), more);
 }
 
 /* ---- RMSNorm: Zhang and Sennrich, 2019, equation (4) ---- */
 
 static void name_rms(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    name_with(text, row, true, true);
+    char more[WEFT_CASE_PART_SIZE];
+    name_row(text, row,
+             weft_case_part(more, ",epsilon=%g%s", (double)row->epsilon,
+                            row->has_gain ? "" : ",no gain"));
 }
 
 static void build_rms(weft_case *c, const struct row *row) {
@@ -76,7 +69,7 @@ WEFT_CASE_TABLE(rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_rms, build_rms);
 /* ---- SimpleRMSNorm ---- */
 
 static void name_simple(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    name_with(text, row, false, false);
+    name_row(text, row, "");
 }
 
 static void build_simple(weft_case *c, const struct row *row) {
@@ -90,7 +83,8 @@ WEFT_CASE_TABLE(simple_rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_simple, build
 /* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
 
 static void name_scale(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    name_with(text, row, true, false);
+    char more[WEFT_CASE_PART_SIZE];
+    name_row(text, row, weft_case_part(more, ",epsilon=%g", (double)row->epsilon));
 }
 
 static void build_scale(weft_case *c, const struct row *row) {

@@ -9,32 +9,32 @@ static const struct row {
     weft_values values;
     bool side; /* by the kernel that makes eight rows side by side */
 } cases[] = {
-    {{1, {7}}, WEFT_VALUES_UNIT, false},
-    {{2, {5, 1}}, WEFT_VALUES_UNIT, false},
-    {{2, {129, 2}}, WEFT_VALUES_UNIT, false},
-    {{2, {37, 31}}, WEFT_VALUES_UNIT, false},
-    {{3, {2, 3, 64}}, WEFT_VALUES_TENS, false},
-    {{2, {3, 127}}, WEFT_VALUES_TENS, false},
-    {{2, {3, 128}}, WEFT_VALUES_TENS, false},
-    {{4, {2, 2, 3, 129}}, WEFT_VALUES_TENS, false},
-    {{2, {3, 257}}, WEFT_VALUES_UNIT, false},
-    {{2, {2, 512}}, WEFT_VALUES_TENS, false},
-    {{2, {65537, 3}}, WEFT_VALUES_UNIT, false}, /* more rows than workgroups along an axis */
-    {{2, {5, 1021}}, WEFT_VALUES_UNIT, false},
-    {{2, {1, 4099}}, WEFT_VALUES_TENS, false},
-    {{2, {7, 100}}, WEFT_VALUES_HUNDREDS, false},
-    {{2, {7, 100}}, WEFT_VALUES_LARGE, false},
-    {{2, {7, 100}}, WEFT_VALUES_SMALL, false},
-    {{2, {7, 100}}, WEFT_VALUES_MIXED, false},
-    {{2, {7, 100}}, WEFT_VALUES_ZEROS, false},
-    {{2, {7, 131}}, WEFT_VALUES_EQUAL, false},
-    {{2, {2, 2048}}, WEFT_VALUES_TENS, false},
-    {{2, {2, 2049}}, WEFT_VALUES_TENS, false}, /* weft_rows_kept */
-    {{2, {9, 1}}, WEFT_VALUES_UNIT, true},
-    {{2, {37, 131}}, WEFT_VALUES_TENS, true},
-    {{2, {70, 512}}, WEFT_VALUES_TENS, true},
-    {{2, {7, 100}}, WEFT_VALUES_LARGE, true},
-    {{2, {2, 4099}}, WEFT_VALUES_TENS, true},
+    {{1, {7}}, .values = WEFT_VALUES_UNIT},
+    {{2, {5, 1}}, .values = WEFT_VALUES_UNIT},
+    {{2, {129, 2}}, .values = WEFT_VALUES_UNIT},
+    {{2, {37, 31}}, .values = WEFT_VALUES_UNIT},
+    {{3, {2, 3, 64}}, .values = WEFT_VALUES_TENS},
+    {{2, {3, 127}}, .values = WEFT_VALUES_TENS},
+    {{2, {3, 128}}, .values = WEFT_VALUES_TENS},
+    {{4, {2, 2, 3, 129}}, .values = WEFT_VALUES_TENS},
+    {{2, {3, 257}}, .values = WEFT_VALUES_UNIT},
+    {{2, {2, 512}}, .values = WEFT_VALUES_TENS},
+    {{2, {65537, 3}}, .values = WEFT_VALUES_UNIT}, /* more rows than workgroups along an axis */
+    {{2, {5, 1021}}, .values = WEFT_VALUES_UNIT},
+    {{2, {1, 4099}}, .values = WEFT_VALUES_TENS},
+    {{2, {7, 100}}, .values = WEFT_VALUES_HUNDREDS},
+    {{2, {7, 100}}, .values = WEFT_VALUES_LARGE},
+    {{2, {7, 100}}, .values = WEFT_VALUES_SMALL},
+    {{2, {7, 100}}, .values = WEFT_VALUES_MIXED},
+    {{2, {7, 100}}, .values = WEFT_VALUES_ZEROS},
+    {{2, {7, 131}}, .values = WEFT_VALUES_EQUAL},
+    {{2, {2, 2048}}, .values = WEFT_VALUES_TENS},
+    {{2, {2, 2049}}, .values = WEFT_VALUES_TENS}, /* weft_rows_kept */
+    {{2, {9, 1}}, .values = WEFT_VALUES_UNIT, .side = true},
+    {{2, {37, 131}}, .values = WEFT_VALUES_TENS, .side = true},
+    {{2, {70, 512}}, .values = WEFT_VALUES_TENS, .side = true},
+    {{2, {7, 100}}, .values = WEFT_VALUES_LARGE, .side = true},
+    {{2, {2, 4099}}, .values = WEFT_VALUES_TENS, .side = true},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {

@@ -57,20 +57,20 @@ static const struct softmax_row {
     weft_values values;
     bool side; /* by the kernel that makes eight rows side by side */
 } softmax_rows[] = {
-    {7, 129, WEFT_VALUES_SUBNORMAL, false},
-    {3, 300, WEFT_VALUES_TINY, false},
-    {9, 31, WEFT_VALUES_HUGE, false},
-    {60, 5, WEFT_VALUES_INFINITE, false},
-    {60, 3, WEFT_VALUES_MASKED, false}, /* some rows all -infinity */
-    {5, 300, WEFT_VALUES_MASKED, false},
-    {20, 9, WEFT_VALUES_NAN, false},
-    {12, WEFT_EDGE_COUNT / 12, WEFT_VALUES_EDGES, false},
-    {60, 5, WEFT_VALUES_INFINITE, true},
-    {60, 3, WEFT_VALUES_MASKED, true},
-    {5, 300, WEFT_VALUES_MASKED, true},
-    {20, 9, WEFT_VALUES_NAN, true},
-    {9, 131, WEFT_VALUES_NAN, true},
-    {12, WEFT_EDGE_COUNT / 12, WEFT_VALUES_EDGES, true},
+    {7, 129, .values = WEFT_VALUES_SUBNORMAL},
+    {3, 300, .values = WEFT_VALUES_TINY},
+    {9, 31, .values = WEFT_VALUES_HUGE},
+    {60, 5, .values = WEFT_VALUES_INFINITE},
+    {60, 3, .values = WEFT_VALUES_MASKED}, /* some rows all -infinity */
+    {5, 300, .values = WEFT_VALUES_MASKED},
+    {20, 9, .values = WEFT_VALUES_NAN},
+    {12, WEFT_EDGE_COUNT / 12, .values = WEFT_VALUES_EDGES},
+    {60, 5, .values = WEFT_VALUES_INFINITE, .side = true},
+    {60, 3, .values = WEFT_VALUES_MASKED, .side = true},
+    {5, 300, .values = WEFT_VALUES_MASKED, .side = true},
+    {20, 9, .values = WEFT_VALUES_NAN, .side = true},
+    {9, 131, .values = WEFT_VALUES_NAN, .side = true},
+    {12, WEFT_EDGE_COUNT / 12, .values = WEFT_VALUES_EDGES, .side = true},
 };
 
 static void name_softmax(char text[WEFT_CASE_NAME_SIZE], const struct softmax_row *row) {

@@ -17,8 +17,8 @@ struct row {
     bool unrolled;   /* by the kernel of GPUs, which software drivers would not take */
 };
 
-#define SHIFT \
-    1.25F /* added to the features of WEFT_CASE_STEP_LINEAR: above 1 makes them positive */
+/* Added to the features of WEFT_CASE_STEP_LINEAR: above 1 makes them positive. */
+#define SHIFT 1.25F
 
 static const weft_kernel kernels[] = {
     {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
@@ -210,59 +210,59 @@ static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row
 /* ---- the families ---- */
 
 static const struct row linear_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 66, 1, 70, 131, 0, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5, false},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64, false},
-    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129, false},
-    {1, 68, 1, 70, 131, 0, WEFT_VALUES_UNIT, 66, false},
+    {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .kind = WEFT_VALUES_UNIT},
+    {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT},
+    {1, 130, 1, 4, 4, .kind = WEFT_VALUES_UNIT},
+    {1, 66, 1, 70, 131, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .kind = WEFT_VALUES_UNIT, .prompt = 5},
+    {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 64},
+    {1, 132, 1, 4, 4, .kind = WEFT_VALUES_UNIT, .prompt = 129},
+    {1, 68, 1, 70, 131, .kind = WEFT_VALUES_UNIT, .prompt = 66},
 };
 
 static const struct row kernel_rows[] = {
-    {2, 17, 2, 8, 8, 1, WEFT_VALUES_UNIT, 0, false},
-    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 0, false},
-    {1, 66, 1, 4, 4, 2, WEFT_VALUES_TENS, 0, false},
-    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 65, false},
+    {2, 17, 2, 8, 8, .option = 1, .kind = WEFT_VALUES_UNIT},
+    {1, 67, 3, 7, 5, .option = 3, .kind = WEFT_VALUES_UNIT},
+    {1, 66, 1, 4, 4, .option = 2, .kind = WEFT_VALUES_TENS},
+    {1, 67, 3, 7, 5, .option = 3, .kind = WEFT_VALUES_UNIT, .prompt = 65},
 };
 
 static const struct row cosformer_rows[] = {
-    {2, 17, 2, 8, 8, 17, WEFT_VALUES_UNIT, 0, false},
-    {1, 67, 3, 7, 5, 100, WEFT_VALUES_UNIT, 0, false},
-    {2, 20, 2, 8, 8, 33, WEFT_VALUES_UNIT, 17, false},
+    {2, 17, 2, 8, 8, .option = 17, .kind = WEFT_VALUES_UNIT},
+    {1, 67, 3, 7, 5, .option = 100, .kind = WEFT_VALUES_UNIT},
+    {2, 20, 2, 8, 8, .option = 33, .kind = WEFT_VALUES_UNIT, .prompt = 17},
 };
 
 static const struct row rule_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 66, 1, 130, 9, 0, WEFT_VALUES_UNIT, 0, false},
-    {1, 66, 1, 5, 131, 0, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5, false},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64, false},
-    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129, false},
-    {1, 68, 1, 130, 9, 0, WEFT_VALUES_UNIT, 66, false},
+    {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .kind = WEFT_VALUES_UNIT},
+    {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT},
+    {1, 130, 1, 4, 4, .kind = WEFT_VALUES_UNIT},
+    {1, 66, 1, 130, 9, .kind = WEFT_VALUES_UNIT},
+    {1, 66, 1, 5, 131, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .kind = WEFT_VALUES_UNIT, .prompt = 5},
+    {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 64},
+    {1, 132, 1, 4, 4, .kind = WEFT_VALUES_UNIT, .prompt = 129},
+    {1, 68, 1, 130, 9, .kind = WEFT_VALUES_UNIT, .prompt = 66},
 };
 
 static const struct row band_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0, false},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0, false},
-    {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0, false},
-    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0, false},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0, false},
-    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13, false},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20, false},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7, false},
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0, true},
-    {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0, true},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0, true},
-    {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0, true},
-    {1, 300, 1, 70, 70, 257, WEFT_VALUES_UNIT, 0, true},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0, true},
+    {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT},
+    {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS},
+    {1, 140, 1, 4, 4, .option = 139, .kind = WEFT_VALUES_UNIT},
+    {1, 300, 1, 70, 70, .option = 257, .kind = WEFT_VALUES_UNIT},
+    {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .prompt = 13},
+    {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .prompt = 20},
+    {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .prompt = 7},
+    {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT, .unrolled = true},
+    {2, 17, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .unrolled = true},
+    {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .unrolled = true},
+    {1, 140, 1, 4, 4, .option = 139, .kind = WEFT_VALUES_UNIT, .unrolled = true},
+    {1, 300, 1, 70, 70, .option = 257, .kind = WEFT_VALUES_UNIT, .unrolled = true},
+    {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .unrolled = true},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
