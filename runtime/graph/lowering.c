@@ -137,10 +137,6 @@ uint32_t weft_lower_output(weft_lowering *lowering, const weft_node *node) {
     return weft_lower_value(lowering, node->output);
 }
 
-bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value) {
-    return lowering->graph->values[value].weight != NULL;
-}
-
 /** Transposes in square blocks, so that both sides stay in the cache. */
 static weft_status fill_transposed(void *user, void *data) {
     const size_t block = 32;

@@ -134,9 +134,6 @@ uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, 
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
                                  bool half);
 
-/** Whether a value is a weight (and not a view of one). */
-bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value);
-
 /** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
 struct weft_grid weft_grid_of_items(uint64_t count);
 /** A workgroup for each of `count` rows or the like, found likewise. */

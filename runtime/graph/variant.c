@@ -49,7 +49,8 @@ const char *weft_needs_missing(const struct weft_needs *needs, const weft_device
     return NULL;
 }
 
-const char *weft_shader_misfit(const struct weft_shader *shader, const weft_device *device) {
+/* Why a device cannot run a shader: its workgroup is too large; null when it can. */
+static const char *shader_misfit(const struct weft_shader *shader, const weft_device *device) {
     const uint32_t *size = shader->interface.local_size;
     const uint64_t invocations = (uint64_t)size[0] * size[1] * size[2];
     return invocations > device->info.max_workgroup_invocations ? "wants larger workgroups" : NULL;
@@ -83,7 +84,7 @@ const char *weft_variant_missing(const struct weft_variant *variant, const weft_
         return "for fast mode";
     }
     missing = missing ? missing : weft_variant_misfit(variant, &device->info);
-    return missing ? missing : weft_shader_misfit(variant->shader, device);
+    return missing ? missing : shader_misfit(variant->shader, device);
 }
 
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {

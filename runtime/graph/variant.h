@@ -60,9 +60,6 @@ const char *weft_variant_missing(const struct weft_variant *variant, const weft_
 /** Of these, why it has no such subgroups or matrices. */
 const char *weft_variant_misfit(const struct weft_variant *variant, const weft_device_info *info);
 
-/** Why a device cannot run a shader: its workgroup is too large; null when it can. */
-const char *weft_shader_misfit(const struct weft_shader *shader, const weft_device *device);
-
 /** The relative cost of a row on a device. */
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device);
 

@@ -12,7 +12,7 @@ void weft_test_model_begin(struct weft_test_model *model) {
     *model = (struct weft_test_model){.folder = weft_test_folder()};
 }
 
-void weft_test_model_remove_all(struct weft_test_model *model) {
+static void remove_all(struct weft_test_model *model) {
     for (uint32_t i = 0; i < model->count; i++) {
         free(model->tensors[i].name);
         free(model->tensors[i].data);
@@ -23,7 +23,7 @@ void weft_test_model_remove_all(struct weft_test_model *model) {
 }
 
 void weft_test_model_end(struct weft_test_model *model) {
-    weft_test_model_remove_all(model);
+    remove_all(model);
     model->folder = NULL;
 }
 

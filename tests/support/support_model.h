@@ -42,7 +42,6 @@ void weft_test_model_add_to_layers(struct weft_test_model *model, uint32_t layer
 void weft_test_model_remove(struct weft_test_model *model, const char *name);
 void weft_test_model_remove_from_layers(struct weft_test_model *model, uint32_t layers,
                                         const char *part, const char *name);
-void weft_test_model_remove_all(struct weft_test_model *model);
 
 /** What stands around the mixers with pre-norm, norm layer_norm, input tokens and task hidden. */
 struct weft_test_network {

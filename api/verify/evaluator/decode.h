@@ -297,10 +297,4 @@ bool weft_eval_decode_composite(struct weft_eval_decoder *decoder,
 /** The same for those about memory. */
 bool weft_eval_decode_access(struct weft_eval_decoder *decoder, const struct weft_eval_view *view);
 
-/** Copies a whole value between slots and memory. */
-void weft_eval_load(struct weft_eval_decoder *decoder, const struct weft_eval_pointer *pointer,
-                    uint32_t slot);
-void weft_eval_store(struct weft_eval_decoder *decoder, const struct weft_eval_pointer *pointer,
-                     uint32_t slot);
-
 #endif

@@ -446,8 +446,8 @@ static void load_part(struct weft_ir_decoder *decoder, const struct part *part, 
     }
 }
 
-void weft_ir_load(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
-                  weft_ir_value *scalars) {
+static void load_whole(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
+                       weft_ir_value *scalars) {
     visit(decoder, pointer, 0, load_part, scalars);
 }
 
@@ -504,8 +504,8 @@ static void note_only_store(struct weft_ir_decoder *decoder, const struct weft_i
     }
 }
 
-void weft_ir_store(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
-                   const weft_ir_value *scalars) {
+static void store_whole(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
+                        const weft_ir_value *scalars) {
     /* The functions of parts take what they read or write as one type. */
     visit(decoder, pointer, 0, store_part, (void *)(uintptr_t)scalars);
 }
@@ -518,7 +518,7 @@ static void decode_load(struct weft_ir_decoder *decoder, const struct weft_ir_vi
         weft_ir_type_of(decoder, pointer.type)->slots != weft_ir_type_of(decoder, type)->slots) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a load of another type");
     } else if (row) {
-        weft_ir_load(decoder, &pointer, row);
+        load_whole(decoder, &pointer, row);
         weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
     }
 }
@@ -537,7 +537,7 @@ static void decode_store(struct weft_ir_decoder *decoder, const struct weft_ir_v
     }
     note_only_store(decoder, weft_ir_id(decoder, weft_ir_id(decoder, target)->root), &pointer,
                     scalars);
-    weft_ir_store(decoder, &pointer, scalars);
+    store_whole(decoder, &pointer, scalars);
 }
 
 static void decode_copy_memory(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
@@ -545,8 +545,8 @@ static void decode_copy_memory(struct weft_ir_decoder *decoder, const struct wef
     const struct weft_ir_pointer source = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 2));
     weft_ir_value *row = weft_ir_row(decoder, weft_ir_type_of(decoder, source.type)->slots);
     if (row) {
-        weft_ir_load(decoder, &source, row);
-        weft_ir_store(decoder, &target, row);
+        load_whole(decoder, &source, row);
+        store_whole(decoder, &target, row);
     }
 }
 

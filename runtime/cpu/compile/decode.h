@@ -201,10 +201,6 @@ weft_ir_value weft_ir_binary(struct weft_ir_decoder *decoder, uint32_t op, uint3
 bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
 /** A variable of a function (or module) for each slot of a type. */
 uint32_t weft_ir_new_variable(struct weft_ir_decoder *decoder, uint32_t type, uint32_t list);
-void weft_ir_load(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
-                  weft_ir_value *scalars);
-void weft_ir_store(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
-                   const weft_ir_value *scalars);
 /** Whole values to and from slots of variables. */
 void weft_ir_get_variable(struct weft_ir_decoder *decoder, uint32_t variable, uint32_t type,
                           weft_ir_value *scalars);

@@ -96,8 +96,6 @@ LLVMValueRef weft_emit_exec(struct weft_emit *emit);
 LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask);
 /** The lowest of the running lanes, as an i32. */
 LLVMValueRef weft_emit_first_lane(struct weft_emit *emit);
-/** A mask as bits of an i32. */
-LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask);
 LLVMValueRef weft_emit_mask_load(struct weft_emit *emit, LLVMValueRef variable);
 void weft_emit_mask_store(struct weft_emit *emit, LLVMValueRef variable, LLVMValueRef mask);
 
@@ -119,8 +117,6 @@ void weft_emit_atomic(struct weft_emit *emit, const struct weft_ir_instruction *
 void weft_emit_length(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_get(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_set(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
-void weft_emit_subgroup(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
-void weft_emit_input(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 
 /* ---- variables of the program (variable.c) ---- */
 

@@ -45,7 +45,7 @@ static LLVMValueRef number_of_workgroups(struct weft_emit *emit, uint32_t dimens
     return LLVMBuildLoad2(emit->builder, emit->types[WEFT_IR_I32], from, "");
 }
 
-void weft_emit_input(struct weft_emit *emit, const struct weft_ir_instruction *instruction) {
+static void emit_input(struct weft_emit *emit, const struct weft_ir_instruction *instruction) {
     const bool vector = weft_emit_is_varying(emit, instruction->result);
     const uint32_t component = instruction->place < 3 ? instruction->place : 0;
     LLVMValueRef made = NULL;
@@ -207,7 +207,7 @@ static LLVMValueRef vote(struct weft_emit *emit, uint32_t op, weft_ir_value valu
     return LLVMBuildNot(builder, weft_emit_any(emit, LLVMBuildAnd(builder, exec, wrong, "")), "");
 }
 
-void weft_emit_subgroup(struct weft_emit *emit, const struct weft_ir_instruction *instruction) {
+static void emit_subgroup(struct weft_emit *emit, const struct weft_ir_instruction *instruction) {
     const LLVMBuilderRef builder = emit->builder;
     const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
     const uint32_t op = instruction->variant;
@@ -253,13 +253,13 @@ void weft_emit_instruction(struct weft_emit *emit, const struct weft_ir_instruct
         weft_emit_set(emit, instruction);
         break;
     case WEFT_IR_INPUT:
-        weft_emit_input(emit, instruction);
+        emit_input(emit, instruction);
         break;
     case WEFT_IR_LENGTH:
         weft_emit_length(emit, instruction);
         break;
     case WEFT_IR_SUBGROUP:
-        weft_emit_subgroup(emit, instruction);
+        emit_subgroup(emit, instruction);
         break;
     case WEFT_IR_NOTHING:
         break;

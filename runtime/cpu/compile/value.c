@@ -132,6 +132,8 @@ LLVMValueRef weft_emit_exec(struct weft_emit *emit) {
     return emit->exec ? emit->exec : weft_emit_all_lanes(emit, true);
 }
 
+/* A mask as bits of an i32: in two ways. */
+
 #if defined(__aarch64__)
 
 /* The upper half of a vector of so many elements or'ed to the lower one. */
@@ -154,7 +156,7 @@ static LLVMValueRef fold_halves(struct weft_emit *emit, LLVMValueRef vector, uin
  * "the bits are not 0" into the largest of 16-bit elements of which only the lowest bit counts: LLVM 15 then takes a mask that
  * has been negated for empty when one of its lanes is.
  */
-LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
+static LLVMValueRef mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
     LLVMValueRef places[WEFT_CPU_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         places[i] = weft_emit_u32(emit, UINT32_C(1) << i);
@@ -171,7 +173,7 @@ LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
 
 #else
 
-LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
+static LLVMValueRef mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
     const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
     return LLVMBuildZExt(emit->builder, LLVMBuildBitCast(emit->builder, mask, bits, ""),
                          emit->types[WEFT_IR_I32], "");
@@ -184,7 +186,7 @@ LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
         return weft_emit_u32(emit, 0);
     }
     LLVMTypeRef type = emit->types[WEFT_IR_I32];
-    LLVMValueRef arguments[] = {weft_emit_mask_bits(emit, emit->exec),
+    LLVMValueRef arguments[] = {mask_bits(emit, emit->exec),
                                 LLVMConstNull(emit->types[WEFT_IR_BOOL])};
     const LLVMValueRef lane = weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
     /* Where none runs, any will do that is one. */
@@ -192,8 +194,8 @@ LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
 }
 
 LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask) {
-    return LLVMBuildICmp(emit->builder, LLVMIntNE, weft_emit_mask_bits(emit, mask),
-                         weft_emit_u32(emit, 0), "");
+    return LLVMBuildICmp(emit->builder, LLVMIntNE, mask_bits(emit, mask), weft_emit_u32(emit, 0),
+                         "");
 }
 
 LLVMValueRef weft_emit_mask_load(struct weft_emit *emit, LLVMValueRef variable) {
