@@ -56,26 +56,6 @@ static void define_scalar(struct weft_ir_decoder *decoder, const struct weft_ir_
     }
 }
 
-static void define_composite(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
-    const uint32_t slots = weft_ir_type_of(decoder, type)->slots;
-    weft_ir_value *row = weft_ir_row(decoder, slots);
-    uint32_t filled = 0;
-    for (uint32_t i = 3; row && i < view->length; i++) {
-        const weft_ir_value *part = weft_ir_scalars(decoder, view->words[i]);
-        const uint32_t count = part ? weft_ir_id(decoder, view->words[i])->count : 0;
-        for (uint32_t j = 0; j < count && filled < slots; j++) {
-            row[filled++] = part[j];
-        }
-    }
-    if (row && filled != slots) {
-        weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a constant of %u of %u parts", filled,
-                      slots);
-    } else if (row) {
-        weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
-    }
-}
-
 /* OpConstantNull, and OpUndef, for which anything serves. */
 static void define_zeros(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const uint32_t type = weft_ir_word(decoder, view, 1);
@@ -139,7 +119,7 @@ void weft_ir_decode_constant(struct weft_ir_decoder *decoder, const struct weft_
         break;
     case WEFT_OP_CONSTANT_COMPOSITE:
     case WEFT_OP_SPEC_CONSTANT_COMPOSITE:
-        define_composite(decoder, view);
+        weft_ir_construct(decoder, view);
         break;
     case WEFT_OP_CONSTANT_NULL:
     case WEFT_OP_UNDEF:

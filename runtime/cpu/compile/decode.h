@@ -178,6 +178,8 @@ void weft_ir_define(struct weft_ir_decoder *decoder, uint32_t id, uint32_t type,
                     weft_ir_value *scalars);
 /** A zeroed row of scalars, at least one, that lasts as long as the decoder; null after an error. */
 weft_ir_value *weft_ir_row(struct weft_ir_decoder *decoder, uint32_t count);
+/** Makes the result of an instruction the value of the parts that are its operands, as OpCompositeConstruct does. */
+void weft_ir_construct(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
 /** Makes an id a pointer. */
 void weft_ir_define_pointer(struct weft_ir_decoder *decoder, uint32_t id,
                             const struct weft_ir_pointer *pointer);

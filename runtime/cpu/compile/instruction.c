@@ -38,25 +38,6 @@ static void define(struct weft_ir_decoder *decoder, const struct weft_ir_view *v
     }
 }
 
-static void construct(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t slots = weft_ir_type_of(decoder, view->words[1])->slots;
-    weft_ir_value *row = weft_ir_row(decoder, slots);
-    uint32_t filled = 0;
-    for (uint32_t i = 3; row && i < view->length; i++) {
-        const weft_ir_value *part = weft_ir_scalars(decoder, view->words[i]);
-        const uint32_t count = part ? weft_ir_id(decoder, view->words[i])->count : 0;
-        for (uint32_t j = 0; j < count && filled < slots; j++) {
-            row[filled++] = part[j];
-        }
-    }
-    if (filled != slots) {
-        weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "%u of %u parts of a value", filled,
-                      slots);
-        return;
-    }
-    define(decoder, view, row);
-}
-
 static void extract(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const uint32_t composite = weft_ir_word(decoder, view, 3);
     const weft_ir_value *scalars = weft_ir_scalars(decoder, composite);
@@ -316,7 +297,7 @@ static void decode_subgroup(struct weft_ir_decoder *decoder, const struct weft_i
 static bool decode_composite(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     switch (view->opcode) {
     case WEFT_OP_COMPOSITE_CONSTRUCT:
-        construct(decoder, view);
+        weft_ir_construct(decoder, view);
         return true;
     case WEFT_OP_COMPOSITE_EXTRACT:
         extract(decoder, view);
