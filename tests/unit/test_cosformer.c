@@ -7,6 +7,7 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
+#include "support_causality.h"
 #include "support_graph.h"
 
 /* ---- running ---- */
@@ -103,48 +104,37 @@ static struct problem problem_of(struct sequence *s, uint32_t n, weft_cosformer_
     return (struct problem){n, n, D, D, params, s->q, s->k, s->v};
 }
 
-static void disturb(float *data, uint32_t from, float by) {
-    for (uint32_t i = from * D; i < N * D; i++) {
-        data[i] += by;
-    }
+static void run_again(struct weft_test_graph *f, const void *problem, float *out) {
+    run(f, problem, out);
 }
 
-/* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
-    struct sequence s;
-    float before[N * D];
-    float after[N * D];
-    fill(&s);
-    struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = true});
-    run(f, &p, before);
-    disturb(s.q, from, by);
-    disturb(s.k, from, by);
-    disturb(s.v, from, by);
-    run(f, &p, after);
-    assert_memory_equal(before, after, (size_t)from * D * sizeof(float));
-    const size_t at = (size_t)from * D;
-    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
+static struct weft_test_mixer mixer_of(const struct problem *p) {
+    return (struct weft_test_mixer){.run = run_again,
+                                    .problem = p,
+                                    .n = N,
+                                    .values = D,
+                                    .inputs = {{p->q, D}, {p->k, D}, {p->v, D}}};
 }
 
 WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
+    struct sequence s;
+    fill(&s);
+    const struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = true});
+    const struct weft_test_mixer mixer = mixer_of(&p);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(f, cuts[i], 0.25F);
-        check_causality(f, cuts[i], NAN);
+        weft_test_expect_causal(f, &mixer, cuts[i], 0.25F);
+        weft_test_expect_causal(f, &mixer, cuts[i], NAN);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
 WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence s;
-    float before[N * D];
-    float after[N * D];
     fill(&s);
-    struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = false});
-    run(f, &p, before);
-    disturb(s.v, N - 1, 0.25F);
-    run(f, &p, after);
-    assert_memory_not_equal(before, after, D * sizeof(float));
+    const struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = false});
+    const struct weft_test_mixer mixer = mixer_of(&p);
+    weft_test_expect_all_read(f, &mixer, 2, 0.25F);
 }
 
 /* With a fixed M the first tokens of a longer sequence get the bits that they get alone; by default not. */

@@ -7,6 +7,7 @@
 #include <weft/mixers.h>
 
 #include "core/philox.h"
+#include "support_causality.h"
 #include "support_graph.h"
 #include "support_reference.h"
 
@@ -112,50 +113,42 @@ WEFT_TEST_ON_GRAPH(test_stabilizers, f) {
     free(s);
 }
 
-static void disturb(float *data, uint32_t from, float by) {
-    for (uint32_t i = from * D; i < N * D; i++) {
-        data[i] += by;
-    }
+static void run_plain(struct weft_test_graph *f, const void *sequence, float *out) {
+    run(f, sequence, true, true, out);
 }
 
-/* What comes before token `from` keeps its bits without stabilizers; with them epsilon's share may change. */
-static void check_causality(struct weft_test_graph *f, uint32_t from, bool unstabilized) {
-    struct sequence *s = make(16, 5);
-    float before[N * D];
-    float after[N * D];
-    run(f, s, true, unstabilized, before);
-    disturb(s->q, from, 0.25F);
-    disturb(s->k, from, 0.25F);
-    disturb(s->v, from, 0.25F);
-    run(f, s, true, unstabilized, after);
-    const size_t at = (size_t)from * D;
-    if (unstabilized) {
-        assert_memory_equal(before, after, at * sizeof(float));
-    }
-    for (size_t i = 0; i < at; i++) {
-        assert_true(fabsf(before[i] - after[i]) < 1e-4F);
-    }
-    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
-    free(s);
+static void run_stable(struct weft_test_graph *f, const void *sequence, float *out) {
+    run(f, sequence, true, false, out);
 }
 
+static void run_full(struct weft_test_graph *f, const void *sequence, float *out) {
+    run(f, sequence, false, false, out);
+}
+
+static struct weft_test_mixer mixer_of(struct sequence *s, weft_test_mix *mix) {
+    return (struct weft_test_mixer){
+        .run = mix, .problem = s, .n = N, .values = D, .inputs = {{s->q, D}, {s->k, D}, {s->v, D}}};
+}
+
+/* Without stabilizers; with them epsilon's share may change. */
 WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 99};
+    struct sequence *s = make(16, 5);
+    const struct weft_test_mixer plain = mixer_of(s, run_plain);
+    struct weft_test_mixer stable = mixer_of(s, run_stable);
+    stable.tolerance = 1e-4F;
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(f, cuts[i], true);
-        check_causality(f, cuts[i], false);
+        weft_test_expect_causal(f, &plain, cuts[i], 0.25F);
+        weft_test_expect_causal(f, &stable, cuts[i], 0.25F);
     }
+    free(s);
 }
 
 /* Without causality the first token does depend on the last one. */
 WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16, 5);
-    float before[N * D];
-    float after[N * D];
-    run(f, s, false, false, before);
-    disturb(s->v, N - 1, 0.25F);
-    run(f, s, false, false, after);
-    assert_memory_not_equal(before, after, D * sizeof(float));
+    const struct weft_test_mixer mixer = mixer_of(s, run_full);
+    weft_test_expect_all_read(f, &mixer, 2, 0.25F);
     free(s);
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
+#include "support_causality.h"
 #include "support_graph.h"
 #include "support_reference.h"
 
@@ -96,45 +97,35 @@ WEFT_TEST_ON_GRAPH(test_lengths_do_not_matter, f) {
     free(s);
 }
 
-static void disturb(float *data, uint32_t from, float by) {
-    for (uint32_t i = from * D; i < N * D; i++) {
-        data[i] += by;
-    }
+static void run_causal(struct weft_test_graph *f, const void *sequence, float *out) {
+    run(f, sequence, N, true, out);
 }
 
-/* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
-    struct sequence *s = make(16);
-    float before[N * D];
-    float after[N * D];
-    run(f, s, N, true, before);
-    disturb(s->q, from, by);
-    disturb(s->k, from, by);
-    disturb(s->v, from, by);
-    run(f, s, N, true, after);
-    const size_t at = (size_t)from * D;
-    assert_memory_equal(before, after, at * sizeof(float));
-    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
-    free(s);
+static void run_full(struct weft_test_graph *f, const void *sequence, float *out) {
+    run(f, sequence, N, false, out);
+}
+
+static struct weft_test_mixer mixer_of(struct sequence *s, weft_test_mix *mix) {
+    return (struct weft_test_mixer){
+        .run = mix, .problem = s, .n = N, .values = D, .inputs = {{s->q, D}, {s->k, D}, {s->v, D}}};
 }
 
 WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
+    struct sequence *s = make(16);
+    const struct weft_test_mixer mixer = mixer_of(s, run_causal);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(f, cuts[i], 0.25F);
-        check_causality(f, cuts[i], NAN);
+        weft_test_expect_causal(f, &mixer, cuts[i], 0.25F);
+        weft_test_expect_causal(f, &mixer, cuts[i], NAN);
     }
+    free(s);
 }
 
 /* Without causality the first token does depend on the last one. */
 WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16);
-    float before[N * D];
-    float after[N * D];
-    run(f, s, N, false, before);
-    disturb(s->v, N - 1, 0.25F);
-    run(f, s, N, false, after);
-    assert_memory_not_equal(before, after, D * sizeof(float));
+    const struct weft_test_mixer mixer = mixer_of(s, run_full);
+    weft_test_expect_all_read(f, &mixer, 2, 0.25F);
     free(s);
 }
 

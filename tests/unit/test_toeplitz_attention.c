@@ -7,6 +7,7 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
+#include "support_causality.h"
 #include "support_graph.h"
 
 /* ---- running ---- */
@@ -127,28 +128,27 @@ static void disturb(float *data, uint32_t from, float by) {
     }
 }
 
-/* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
-    struct sequence s;
-    float before[N * D];
-    float after[N * D];
-    fill(&s);
-    struct problem p = problem_of(&s, true, "direct");
-    run(f, &p, before);
-    disturb(s.q, from, by);
-    disturb(s.k, from, by);
-    disturb(s.v, from, by);
-    run(f, &p, after);
-    assert_memory_equal(before, after, (size_t)from * D * sizeof(float));
-    const size_t at = (size_t)from * D;
-    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
+static void run_again(struct weft_test_graph *f, const void *problem, float *out) {
+    run(f, problem, out);
+}
+
+static struct weft_test_mixer mixer_of(const struct problem *p) {
+    return (struct weft_test_mixer){.run = run_again,
+                                    .problem = p,
+                                    .n = N,
+                                    .values = D,
+                                    .inputs = {{p->q, D}, {p->k, D}, {p->v, D}}};
 }
 
 WEFT_TEST_ON_GRAPH(test_direct_is_exactly_causal, f) {
     static const uint32_t cuts[] = {1, 31, 32, 40, 63, 64, 65, 128, 149};
+    struct sequence s;
+    fill(&s);
+    const struct problem p = problem_of(&s, true, "direct");
+    const struct weft_test_mixer mixer = mixer_of(&p);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(f, cuts[i], 0.25F);
-        check_causality(f, cuts[i], NAN);
+        weft_test_expect_causal(f, &mixer, cuts[i], 0.25F);
+        weft_test_expect_causal(f, &mixer, cuts[i], NAN);
     }
 }
 
