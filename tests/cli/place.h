@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 struct place {
-    char *folder; /* new for each test, removed afterwards */
+    char *folder; /* new for each test */
     char *out;    /* the path of an out.npy in it, for --out */
 };
 

@@ -174,6 +174,22 @@ int weft_test_host_tear_down(void **state) {
     return 0;
 }
 
+int weft_test_place_set_up(void **state) {
+    struct weft_test_place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    weft_test_host_begin(&place->host);
+    place->folder = weft_test_folder();
+    *state = place;
+    return 0;
+}
+
+int weft_test_place_tear_down(void **state) {
+    struct weft_test_place *place = *state;
+    weft_test_host_end(&place->host);
+    free(place);
+    return 0;
+}
+
 void weft_test_device_close(weft_device **device) {
     weft_device_stats stats;
     assert_ok(weft_device_get_stats(*device, &stats));

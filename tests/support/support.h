@@ -134,6 +134,20 @@ int weft_test_host_tear_down(void **state);
     WEFT_TEST_WITH(name, struct weft_test_host *host, weft_test_host_set_up, \
                    weft_test_host_tear_down)
 
+/** A watched host, and a new folder. */
+struct weft_test_place {
+    struct weft_test_host host;
+    char *folder;
+};
+
+/** cmocka fixtures: *state is a struct weft_test_place. */
+int weft_test_place_set_up(void **state);
+int weft_test_place_tear_down(void **state);
+/** A test with a struct weft_test_place of that name. */
+#define WEFT_TEST_IN_PLACE(name, place)                                         \
+    WEFT_TEST_WITH(name, struct weft_test_place *place, weft_test_place_set_up, \
+                   weft_test_place_tear_down)
+
 /** A device with its settings as they are, and the watched host that it is opened with. */
 struct weft_test_device {
     struct weft_test_host host;

@@ -30,8 +30,6 @@ int weft_test_graph_tear_down(void **state) {
     weft_graph_destroy(&f->graph);
     weft_test_device_close(&f->device);
     weft_test_host_end(&f->host);
-    if (f->folder) {
-    }
     free(f);
     return 0;
 }

@@ -9,45 +9,23 @@
 #include "core/file.h"
 #include "support.h"
 
-struct fixture {
-    struct weft_test_host host;
-    char *folder;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    fixture->folder = weft_test_folder();
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
-
-#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
-
 static weft_digest key_named(const char *name) {
     return weft_digest_of(name, strlen(name));
 }
 
-static char *path_of(const struct fixture *fixture, const char *kind, const weft_digest *key) {
+static char *path_of(const struct weft_test_place *fixture, const char *kind,
+                     const weft_digest *key) {
     char hex[WEFT_DIGEST_TEXT_SIZE];
     return weft_test_text("%s/%s-%s", fixture->folder, kind, weft_digest_text(key, hex));
 }
 
-static void assert_silence(struct fixture *fixture) {
+static void assert_silence(struct weft_test_place *fixture) {
     assert_int_equal(weft_test_log_count(&fixture->host, "warning"), 0);
     assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
 }
 
-static void assert_hit(struct fixture *fixture, const weft_digest *key, const void *expected,
-                       size_t expected_size) {
+static void assert_hit(struct weft_test_place *fixture, const weft_digest *key,
+                       const void *expected, size_t expected_size) {
     uint8_t *data = NULL;
     size_t size = 0;
     assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host.host));
@@ -57,7 +35,8 @@ static void assert_hit(struct fixture *fixture, const weft_digest *key, const vo
     weft_free(&fixture->host.host, data);
 }
 
-static void assert_miss(struct fixture *fixture, const weft_digest *key, uint32_t warnings) {
+static void assert_miss(struct weft_test_place *fixture, const weft_digest *key,
+                        uint32_t warnings) {
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 77;
     weft_test_host_reset(&fixture->host);
@@ -93,7 +72,7 @@ WEFT_TEST(test_default_folder) {
     }
 }
 
-TEST(test_round_trip, fixture) {
+WEFT_TEST_IN_PLACE(test_round_trip, fixture) {
     weft_digest a = key_named("a");
     weft_digest b = key_named("b");
     assert_miss(fixture, &a, 0);
@@ -115,7 +94,7 @@ TEST(test_round_trip, fixture) {
     assert_silence(fixture);
 }
 
-TEST(test_no_folder, fixture) {
+WEFT_TEST_IN_PLACE(test_no_folder, fixture) {
     weft_digest key = key_named("a");
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 1;
@@ -125,7 +104,7 @@ TEST(test_no_folder, fixture) {
     assert_silence(fixture);
 }
 
-TEST(test_folder_on_demand, fixture) {
+WEFT_TEST_IN_PLACE(test_folder_on_demand, fixture) {
     weft_digest key = key_named("a");
     char *deep = weft_test_path(fixture->folder, "one/two");
     weft_cache_write(deep, "test", &key, "x", 1, &fixture->host.host);
@@ -136,7 +115,7 @@ TEST(test_folder_on_demand, fixture) {
     weft_free(&fixture->host.host, data);
 }
 
-TEST(test_unwritable_folder, fixture) {
+WEFT_TEST_IN_PLACE(test_unwritable_folder, fixture) {
     weft_digest key = key_named("a");
     char *file = weft_test_write(fixture->folder, "file", "x", 1);
     char *below = weft_test_path(file, "cache");
@@ -147,7 +126,7 @@ TEST(test_unwritable_folder, fixture) {
 }
 
 /* Every way to cut the file, or to change one byte of it, is a miss that the next write repairs. */
-TEST(test_damage, fixture) {
+WEFT_TEST_IN_PLACE(test_damage, fixture) {
     weft_digest key = key_named("damaged");
     static const char payload[] = "the payload of this entry";
     char *path = path_of(fixture, "test", &key);
@@ -177,7 +156,7 @@ TEST(test_damage, fixture) {
     weft_free(NULL, whole);
 }
 
-TEST(test_foreign_entry, fixture) {
+WEFT_TEST_IN_PLACE(test_foreign_entry, fixture) {
     weft_digest mine = key_named("mine");
     weft_digest other = key_named("other");
     char *path = path_of(fixture, "test", &mine);
@@ -195,7 +174,7 @@ TEST(test_foreign_entry, fixture) {
     assert_miss(fixture, &mine, 1);
 }
 
-TEST(test_out_of_memory, fixture) {
+WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
     weft_digest key = key_named("a");
     weft_host *host = &fixture->host.host;
     weft_cache_write(fixture->folder, "test", &key, "payload", 7, host);
@@ -234,7 +213,7 @@ static void *write_many(void *user) {
 }
 
 /* While two write, a reader sees one block or the other, never a mixture and never a miss. */
-TEST(test_concurrent_writers, fixture) {
+WEFT_TEST_IN_PLACE(test_concurrent_writers, fixture) {
     weft_digest key = key_named("shared");
     struct writer writers[2] = {{fixture->folder, 'a'}, {fixture->folder, 'b'}};
     uint8_t block[BLOCK_SIZE];

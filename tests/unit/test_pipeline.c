@@ -10,30 +10,7 @@
 #include "shader/pipeline.h"
 #include "support.h"
 
-struct fixture {
-    struct weft_test_host host;
-    char *folder;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    fixture->folder = weft_test_folder();
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
-
-#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
-
-static weft_device *open_device(struct fixture *fixture, weft_math math) {
+static weft_device *open_device(struct weft_test_place *fixture, weft_math math) {
     weft_device *device = NULL;
     assert_ok(weft_device_open(&device,
                                weft_device_params(.host = fixture->host.host, .math = math,
@@ -42,7 +19,7 @@ static weft_device *open_device(struct fixture *fixture, weft_math math) {
     return device;
 }
 
-static void expect_warnings(struct fixture *fixture, uint32_t count) {
+static void expect_warnings(struct weft_test_place *fixture, uint32_t count) {
     assert_int_equal(weft_test_log_count(&fixture->host, "warning"), count);
     assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
 }
@@ -210,7 +187,7 @@ static void fill_rows(uint32_t *rows) {
  * With c = -round(a b), multiplying, rounding and adding gives exactly 0; a fused operation gives
  * the rounding error of the product, which is 0 for few rows.
  */
-TEST(test_no_contraction, fixture) {
+WEFT_TEST_IN_PLACE(test_no_contraction, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "contraction", contraction_text, 1, 0);
     const struct weft_pipeline *pipeline = get(device, &desc);
@@ -247,7 +224,7 @@ static const char scale_text[] =
     "}\n";
 
 /* Push constants, specialization, and a first workgroup that is not 0. */
-TEST(test_parameters_and_base, fixture) {
+WEFT_TEST_IN_PLACE(test_parameters_and_base, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_FAST);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 2;
@@ -283,7 +260,7 @@ TEST(test_parameters_and_base, fixture) {
 
 #define VARIANTS 100
 
-TEST(test_made_once, fixture) {
+WEFT_TEST_IN_PLACE(test_made_once, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 2;
@@ -311,7 +288,7 @@ TEST(test_made_once, fixture) {
     weft_test_device_close(&device);
 }
 
-TEST(test_embedded, fixture) {
+WEFT_TEST_IN_PLACE(test_embedded, fixture) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t mode = 0; mode < 2; mode++) {
         weft_device *device = open_device(fixture, modes[mode]);
@@ -340,7 +317,7 @@ TEST(test_embedded, fixture) {
 #define REFUSED(status, desc, ...) \
     WEFT_EXPECT_REFUSED(&fixture->host, WEFT_##status, get_status(device, desc), __VA_ARGS__)
 
-TEST(test_refusals, fixture) {
+WEFT_TEST_IN_PLACE(test_refusals, fixture) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t mode = 0; mode < 2; mode++) {
         weft_device *device = open_device(fixture, modes[mode]);
@@ -368,7 +345,7 @@ TEST(test_refusals, fixture) {
 }
 
 /* A local size that the device does not have is refused, and both are named. */
-TEST(test_local_size_limit, fixture) {
+WEFT_TEST_IN_PLACE(test_local_size_limit, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     const uint32_t *sizes = device->limits.maxComputeWorkGroupSize;
     uint32_t invocations = device->limits.maxComputeWorkGroupInvocations;
@@ -416,7 +393,7 @@ struct start {
 };
 
 /* Opens the device, makes `count` pipelines and closes it. */
-static struct start start_up(struct fixture *fixture, weft_math math, uint32_t count) {
+static struct start start_up(struct weft_test_place *fixture, weft_math math, uint32_t count) {
     weft_device *device = open_device(fixture, math);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 2;
@@ -433,7 +410,7 @@ static struct start start_up(struct fixture *fixture, weft_math math, uint32_t c
     return start;
 }
 
-TEST(test_second_start, fixture) {
+WEFT_TEST_IN_PLACE(test_second_start, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3);
     assert_int_equal(first.shaders, 1);
     assert_in_range(first.compiled, 3, first.created);
@@ -451,12 +428,12 @@ TEST(test_second_start, fixture) {
     expect_warnings(fixture, 0);
 }
 
-static char *cache_path(const struct fixture *fixture, const weft_digest *key) {
+static char *cache_path(const struct weft_test_place *fixture, const weft_digest *key) {
     char hex[WEFT_DIGEST_TEXT_SIZE];
     return weft_test_text("%s/pipelines-%s", fixture->folder, weft_digest_text(key, hex));
 }
 
-TEST(test_damaged_cache, fixture) {
+WEFT_TEST_IN_PLACE(test_damaged_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     char *path = cache_path(fixture, &first.cache_key);
     uint8_t *bytes = NULL;
@@ -476,7 +453,7 @@ TEST(test_damaged_cache, fixture) {
 }
 
 /* An intact entry whose content must not reach the driver. */
-TEST(test_foreign_cache, fixture) {
+WEFT_TEST_IN_PLACE(test_foreign_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
@@ -509,7 +486,7 @@ TEST(test_foreign_cache, fixture) {
 }
 
 /* Drivers that keep nothing in a pipeline cache: an empty one, or its header alone, is no fault. */
-TEST(test_empty_cache, fixture) {
+WEFT_TEST_IN_PLACE(test_empty_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
@@ -531,7 +508,7 @@ TEST(test_empty_cache, fixture) {
 }
 
 /* Wherever memory ends, the call fails cleanly and the next one works. */
-TEST(test_out_of_memory, fixture) {
+WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 1;
@@ -553,7 +530,7 @@ TEST(test_out_of_memory, fixture) {
     weft_test_device_close(&device);
 }
 
-TEST(test_lost_device, fixture) {
+WEFT_TEST_IN_PLACE(test_lost_device, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     (void)get(device, &desc);
