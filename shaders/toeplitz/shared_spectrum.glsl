@@ -33,28 +33,33 @@ vec2 weft_twiddle(uint k)
     return twiddles[k];
 }
 
-float element(uint channel, uint position)
+// Of the lag that is so far from 0, or 0.0 if the sequence has none so far. No branch is around the load.
+float element(uint channel, uint distance, bool is_below)
 {
-    uint row = push.lag_zero + position;
-    uint distance = position;
-    if (position >= push.sequence_length) {
-        distance = 2 * WEFT_FFT_LENGTH - position;
-        if (CAUSAL != 0 || distance >= push.sequence_length) {
-            return 0.0;
-        }
-        row = push.lag_zero - distance;
-    }
-    float coefficient = t[row * push.channels + channel];
-    if (HAS_DECAY != 0) {
+    uint inside = min(distance, push.sequence_length - 1);
+    uint zero = push.lag_zero * push.channels + channel;
+    uint away = inside * push.channels;
+    float coefficient = t[is_below ? zero - away : zero + away];
+    if (HAS_DECAY != 0 && inside == distance) {
         coefficient = coefficient * weft_decay(gamma[channel], distance);
     }
-    return coefficient;
+    return inside == distance ? coefficient : 0.0;
 }
 
+// In the first half of a first column are the lags from 0 on, and zeros.
 vec2 point(uint channel, uint index)
 {
-    uint inside = min(channel, push.channels - 1);
-    return vec2(element(inside, 2 * index), element(inside, 2 * index + 1));
+    return vec2(element(channel, 2 * index, false), element(channel, 2 * index + 1, false));
+}
+
+// In the second half zeros, and the lags below 0, up to the end.
+vec2 point_below(uint channel, uint index)
+{
+    if (CAUSAL != 0) {
+        return vec2(0.0);
+    }
+    uint distance = 2 * (WEFT_FFT_LENGTH - index);
+    return vec2(element(channel, distance, true), element(channel, distance - 1, true));
 }
 
 void put(uint channel, uint m, vec4 value)
@@ -70,10 +75,10 @@ void load_item(uint i, uint first_channel)
 {
     uint quarter = WEFT_FFT_LENGTH / 4;
     weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
-    uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
+    uint channel = min(first_channel + (i & (WEFT_FFT_ROWS - 1)), push.channels - 1);
     uint at = item.exponent;
-    weft_fft_butterfly(item, point(channel, at), point(channel, at + quarter), point(channel, at + 2 * quarter),
-                       point(channel, at + 3 * quarter));
+    weft_fft_butterfly(item, point(channel, at), point(channel, at + quarter), point_below(channel, at + 2 * quarter),
+                       point_below(channel, at + 3 * quarter));
 }
 
 void put_item(uint i, uint first_channel)
