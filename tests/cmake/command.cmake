@@ -59,6 +59,8 @@ if(weft_vulkan11_drivers)
             --bits tests/data/bits.json --device all --list tests/data/ranges.txt)
     weft_add_device_test(verify.quick DRIVERS vulkan-1.1 LABELS verify short
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
+    # After that of lavapipe-8, which compiles the same kernels into the same cache.
+    set_tests_properties(verify.vulkan-1.1 verify.quick.vulkan-1.1 PROPERTIES COST 150)
 endif()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short

@@ -49,7 +49,9 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_driver_env_vulkan-1.1 ${weft_driver_env_lavapipe-8})
     list(FILTER weft_driver_env_vulkan-1.1 EXCLUDE REGEX "^VK_")
     list(APPEND weft_driver_env_vulkan-1.1 "VK_DRIVER_FILES=${weft_vulkan11_manifest}"
-        "VK_ICD_FILENAMES=${weft_vulkan11_manifest}" "WEFT_HELD_DRIVER=${weft_held_driver}")
+        "VK_ICD_FILENAMES=${weft_vulkan11_manifest}" "WEFT_HELD_DRIVER=${weft_held_driver}"
+        # It is the same driver, which need not compile everything again; what Weft keeps is apart.
+        "MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache/lavapipe-8")
     set(weft_driver_env_small-ranges ${weft_driver_env_vulkan-1.1} "WEFT_HELD_RANGE=32768")
     set(weft_driver_env_vulkan-1.1-fences ${weft_driver_env_vulkan-1.1} "WEFT_HELD_WITHOUT=VK_KHR_timeline_semaphore")
 endif()
