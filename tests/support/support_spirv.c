@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "mixers/vkfft/fft_program.h"
 #include "shader/glsl.h"
 #include "shader/spirv_pass.h"
 #include "spirv/module.h"
@@ -73,6 +74,34 @@ void weft_test_expect_valid(struct words words, const char *name) {
     if (verdict != 0) {
         fail_msg("%s is no longer valid", name);
     }
+}
+
+void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pass,
+                                 const uint32_t size[2]) {
+    const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
+                                       .rank = size[1] > 0 ? 2 : 1,
+                                       .size = {size[0], size[1]},
+                                       .batch = 2,
+                                       .transform_axis = {true, size[1] > 0}};
+    const bool validates = weft_test_has_spirv_val();
+    struct weft_fft_program *program = NULL;
+    uint32_t compiled = 0, changed = 0;
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        struct words source = weft_test_make_reproducible(
+            (struct words){program->modules[i].words, program->modules[i].size});
+        struct words result = {0};
+        assert_ok(pass(&result.data, &result.size, source.data, source.size, NULL));
+        assert_ok(weft_spirv_check(result.data, result.size, NULL));
+        if (validates) {
+            weft_test_expect_valid(result, "a Fourier transform");
+        }
+        changed += result.size != source.size;
+        free(source.data);
+        free(result.data);
+    }
+    assert_true(changed > 0);
+    weft_fft_program_destroy(&program, &test->host);
 }
 
 void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,

@@ -36,6 +36,13 @@ void weft_test_expect_valid(struct words words, const char *name);
 typedef weft_status weft_test_pass(uint32_t **words, size_t *size, const uint32_t *source,
                                    size_t source_size, const weft_host *host);
 
+/**
+ * Kernels of VkFFT's for a real transform of `size`, of two axes or, where the second is 0, one: each is valid after the pass, and one at
+ * least is changed.
+ */
+void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pass,
+                                 const uint32_t size[2]);
+
 /** A module that has all but used up its ids is refused. */
 void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,
                                 const char *text);

@@ -3,7 +3,6 @@
  * The pass that cuts long blocks. That no result changes is what rules.blocks compares bits of Fourier transforms for, on devices that
  * do not need it; what compilers make of it is what `./dev gpus v3d71 g610` shows.
  */
-#include "mixers/vkfft/fft_program.h"
 #include "shader/spirv_cut_blocks.h"
 #include "spirv/module.h"
 #include "support.h"
@@ -187,24 +186,7 @@ WEFT_TEST(test_what_stays) {
 WEFT_TEST_ON_HOST(test_transforms, test) {
     static const uint32_t sizes[][2] = {{2042, 0}, {64, 65}, {4096, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
-                                           .rank = sizes[i][1] > 0 ? 2 : 1,
-                                           .size = {sizes[i][0], sizes[i][1]},
-                                           .batch = 2,
-                                           .transform_axis = {true, sizes[i][1] > 0}};
-        struct weft_fft_program *program = NULL;
-        uint32_t compiled = 0, changed = 0;
-        assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
-        for (uint32_t k = 0; k < program->module_count; k++) {
-            struct words words = weft_test_make_reproducible(
-                (struct words){program->modules[k].words, program->modules[k].size});
-            struct words result = cut(words);
-            changed += result.size != words.size;
-            free(words.data);
-            free(result.data);
-        }
-        assert_true(changed > 0);
-        weft_fft_program_destroy(&program, &test->host);
+        weft_test_pass_on_transform(test, weft_spirv_cut_blocks, sizes[i]);
     }
 }
 

@@ -3,8 +3,6 @@
  * The pass that gives branches one behind the other conditions that look different. That nothing else is different is
  * what bits of Fourier transforms are compared for; that V3D's compiler ends is what `./dev gpus v3d71` shows.
  */
-#include "mixers/vkfft/fft_program.h"
-#include "shader/spirv_lint.h"
 #include "shader/spirv_part_branches.h"
 #include "spirv/module.h"
 #include "support.h"
@@ -95,34 +93,9 @@ WEFT_TEST(test_foreign_variable) {
 }
 
 WEFT_TEST_ON_HOST(test_transforms, test) {
-    const bool validates = weft_test_has_spirv_val();
     static const uint32_t sizes[][2] = {{37, 31}, {64, 65}, {62, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
-                                           .rank = sizes[i][1] > 0 ? 2 : 1,
-                                           .size = {sizes[i][0], sizes[i][1]},
-                                           .batch = 2,
-                                           .transform_axis = {true, sizes[i][1] > 0}};
-        struct weft_fft_program *program = NULL;
-        uint32_t compiled = 0, changed = 0;
-        assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
-        for (uint32_t k = 0; k < program->module_count; k++) {
-            struct words words = weft_test_make_reproducible(
-                (struct words){program->modules[k].words, program->modules[k].size});
-            struct words parted = part(words);
-            weft_test_host_reset(test);
-            if (weft_spirv_lint(parted.data, parted.size, &test->host) != WEFT_OK) {
-                fail_msg("%s", weft_test_log(test));
-            }
-            if (validates) {
-                weft_test_expect_valid(parted, "a Fourier transform");
-            }
-            changed += parted.size != words.size;
-            free(words.data);
-            free(parted.data);
-        }
-        assert_true(changed > 0);
-        weft_fft_program_destroy(&program, &test->host);
+        weft_test_pass_on_transform(test, weft_spirv_part_branches, sizes[i]);
     }
 }
 
