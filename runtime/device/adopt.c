@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/external.h"
 #include "device/instance.h"
@@ -18,9 +19,13 @@ const char *const *weft_vulkan_required_extensions(void) {
 }
 
 const char *const *weft_vulkan_optional_extensions(void) {
-    static const char *const optional[] = {
-        VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, WEFT_EXTERNAL_MEMORY_EXTENSION,
-        WEFT_EXTERNAL_SEMAPHORE_EXTENSION, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, NULL};
+    static const char *const optional[] = {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME,
+                                           WEFT_EXTERNAL_MEMORY_EXTENSION,
+                                           WEFT_EXTERNAL_SEMAPHORE_EXTENSION,
+                                           VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
+                                           VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
+                                           WEFT_COOPERATIVE_EXTENSION,
+                                           NULL};
     return optional;
 }
 
@@ -54,6 +59,11 @@ static weft_status check_params(const weft_device_adopt_params *params) {
                          "weft_device_adopt: %s is set without %s",
                          !params->lock_queue ? "unlock_queue" : "lock_queue",
                          !params->lock_queue ? "lock_queue" : "unlock_queue");
+    }
+    if (params->cooperative_matrix && (!params->float16 || !params->subgroup_size_control)) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: cooperative_matrix is set without %s",
+                         params->float16 ? "subgroup_size_control" : "float16");
     }
     return WEFT_OK;
 }
@@ -100,6 +110,25 @@ static weft_status load_device(weft_device *device, const weft_device_adopt_para
     return params->debug_labels ? weft_debug_label_load(device, true) : WEFT_OK;
 }
 
+/* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
+static void leave_out(struct weft_physical *physical, const weft_device_adopt_params *params) {
+    weft_device_info *info = &physical->info;
+    info->has_pipeline_feedback = false;
+    info->host_memory_alignment = 0;
+    info->has_f16_arithmetic = info->has_f16_arithmetic && params->float16;
+    if (!params->subgroup_size_control) {
+        info->least_subgroup = info->most_subgroup = 0;
+    }
+    if (!params->cooperative_matrix) {
+        memset(info->matrix_shapes, 0, sizeof info->matrix_shapes);
+    }
+    physical->robustness = false;
+    if (physical->version < VK_API_VERSION_1_2) {
+        physical->timeline = physical->timeline && params->timeline_semaphore;
+        physical->float_modes = params->float_controls ? physical->float_modes : 0;
+    }
+}
+
 /* What there is on the VkDevice of the caller's, as far as the caller says. */
 static weft_status read_physical(struct weft_physical *physical, weft_device *device,
                                  const weft_device_adopt_params *params) {
@@ -121,17 +150,7 @@ static weft_status read_physical(struct weft_physical *physical, weft_device *de
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
                          physical->info.name, physical->info.reason);
     }
-    /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
-    physical->info.has_pipeline_feedback = false;
-    physical->info.has_f16_arithmetic = false;
-    physical->info.least_subgroup = physical->info.most_subgroup = 0;
-    memset(physical->info.matrix_shapes, 0, sizeof physical->info.matrix_shapes);
-    physical->robustness = false;
-    physical->info.host_memory_alignment = 0;
-    if (physical->version < VK_API_VERSION_1_2) {
-        physical->timeline = physical->timeline && params->timeline_semaphore;
-        physical->float_modes = params->float_controls ? physical->float_modes : 0;
-    }
+    leave_out(physical, params);
     return WEFT_OK;
 }
 

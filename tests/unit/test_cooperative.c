@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <weft/graph.h>
+#include <weft/vulkan.h>
 
 #include "core/philox.h"
 #include "graph/lowering.h"
@@ -311,4 +312,48 @@ WEFT_TEST_ON_HOST(test_weights_of_f32_are_left_alone, f) {
     }
     free(memory);
     weft_test_device_close(&device);
+}
+
+/* A program's own device has what its owner says, and not what the GPU could do. */
+static weft_device *adopt(struct weft_test_host *host, const weft_device *real, bool says) {
+    const weft_device_info *info = &real->info;
+    weft_device *device = NULL;
+    assert_ok(weft_device_adopt(
+        &device,
+        weft_device_adopt_params(.host = host->host, .math = WEFT_MATH_FAST,
+                                 .instance = real->instance.handle,
+                                 .physical_device = real->physical, .device = real->vk.handle,
+                                 .queue = real->queue, .queue_family = real->queue_family,
+                                 .get_instance_proc_addr = real->instance.GetInstanceProcAddr,
+                                 .cache_dir = "", .instance_version = real->instance.version,
+                                 .timeline_semaphore = real->has_timeline,
+                                 .float16 = says && info->has_f16_arithmetic,
+                                 .subgroup_size_control = says && info->most_subgroup != 0,
+                                 .cooperative_matrix = says && info->matrix_shapes[0].m != 0)));
+    return device;
+}
+
+WEFT_TEST_ON_HOST(test_adopted_devices, f) {
+    static const struct product p = {130, 200, 96, 1, true, true, 1.0F};
+    weft_device *real = open_fast(f, WEFT_WEIGHTS_AUTO);
+    float(*memory)[MOST] = malloc(5 * sizeof *memory);
+    struct data d;
+    fill(&d, memory);
+    fill_input(d.x, &p, UNIT, 3);
+    for (int says = 0; says < 2 && real->vk.handle != VK_NULL_HANDLE; says++) {
+        const weft_device_info expected = says ? real->info : (weft_device_info){0};
+        weft_device *device = adopt(f, real, says);
+        const weft_device_info *info = &device->info;
+        assert_memory_equal(info->matrix_shapes, expected.matrix_shapes,
+                            sizeof info->matrix_shapes);
+        assert_int_equal(info->most_subgroup, expected.most_subgroup);
+        assert_int_equal(info->has_f16_arithmetic, expected.has_f16_arithmetic);
+        if (info->matrix_shapes[0].m != 0) {
+            multiply(device, &p, &d);
+            check_rows(&p, &d, UNIT);
+        }
+        weft_device_destroy(&device);
+    }
+    free(memory);
+    weft_test_device_close(&real);
 }

@@ -992,6 +992,7 @@ TEST(test_adopt_bad_params, fixture) {
     ADOPT_REFUSED(device, VK_NULL_HANDLE, "device is null");
     ADOPT_REFUSED(queue, VK_NULL_HANDLE, "queue is null");
     ADOPT_REFUSED(lock_queue, NULL, "unlock_queue is set without lock_queue");
+    ADOPT_REFUSED(cooperative_matrix, true, "cooperative_matrix is set without float16");
     ADOPT_REFUSED(queue_family, 999, "no queue family 999");
     ADOPT_REFUSED(queue_family, VK_QUEUE_FAMILY_IGNORED, "queue_family");
 #undef ADOPT_REFUSED

@@ -104,6 +104,14 @@ typedef struct weft_device_adopt_params {
     bool timeline_semaphore;
     /** VK_KHR_shader_float_controls is enabled; without it kernels flush subnormals by instructions where drivers keep them. */
     bool float_controls;
+    /**
+     * For fast math, which does without what is not said here: the feature shaderFloat16 is enabled; …
+     */
+    bool float16;
+    /** … VK_EXT_subgroup_size_control (Vulkan 1.3 has it) with subgroupSizeControl and computeFullSubgroups; … */
+    bool subgroup_size_control;
+    /** … VK_KHR_cooperative_matrix with cooperativeMatrix, and vulkanMemoryModel. Needs the two above. */
+    bool cooperative_matrix;
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8
@@ -115,7 +123,8 @@ typedef struct weft_device_adopt_params {
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named), one lock callback or one of the allocator's without the other, or f16
- * weights in reproducible mode, or a shared family that the device does not have (named), WEFT_UNSUPPORTED
+ * weights in reproducible mode, or a shared family that the device does not have (named), or
+ * cooperative_matrix without float16 and subgroup_size_control, WEFT_UNSUPPORTED
  * for a device below Vulkan 1.1, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
  * instance without VK_EXT_debug_utils (the function that is missing is named).
  */
