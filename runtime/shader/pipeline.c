@@ -144,17 +144,15 @@ static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
     return weft_rule_holds("lint") ? weft_spirv_lint(module->words, module->size, host) : WEFT_OK;
 }
 
-/* What the device's compiler needs in either mode. */
-static weft_status run_compiler_passes(struct weft_spirv *module, uint32_t **owned,
-                                       const weft_device *device) {
-    const weft_host *host = &device->host;
+weft_status weft_pipeline_suit_compiler(struct weft_spirv *module, uint32_t **owned,
+                                        const weft_device_info *info, const weft_host *host) {
     uint32_t *words = NULL;
     size_t size = 0;
-    if (weft_blocks_are_cut(&device->info) || !weft_rule_holds("whole-blocks")) {
+    if (weft_blocks_are_cut(info) || !weft_rule_holds("whole-blocks")) {
         WEFT_TRY(weft_spirv_cut_blocks(&words, &size, module->words, module->size, host));
         replace(module, owned, words, size, host);
     }
-    if (weft_branches_are_parted(&device->info) || !weft_rule_holds("equal-branches")) {
+    if (weft_branches_are_parted(info) || !weft_rule_holds("equal-branches")) {
         WEFT_TRY(weft_spirv_part_branches(&words, &size, module->words, module->size, host));
         replace(module, owned, words, size, host);
     }
@@ -174,7 +172,7 @@ static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
     weft_status status = fast ? weft_spirv_check(source->words, source->size, host)
                               : run_passes(module, owned, device);
     if (status == WEFT_OK) {
-        status = run_compiler_passes(module, owned, device);
+        status = weft_pipeline_suit_compiler(module, owned, &device->info, host);
     }
     if (status != WEFT_OK) {
         status = weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));

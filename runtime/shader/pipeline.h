@@ -50,4 +50,12 @@ weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
                                  const weft_device *device, const struct weft_pipeline_desc *desc,
                                  bool portable);
 
+/**
+ * What some devices' compilers need in either mode (spirv_cut_blocks.h, spirv_part_branches.h), as weft_pipeline_get does it, for a
+ * module that weft_spirv_check has passed. *owned is host memory behind the module's words, or null; also after an error.
+ * Errors: those of the passes.
+ */
+weft_status weft_pipeline_suit_compiler(struct weft_spirv *module, uint32_t **owned,
+                                        const weft_device_info *info, const weft_host *host);
+
 #endif

@@ -28,10 +28,9 @@
 #include "modes.h"
 #include "plan/executable.h"
 #include "rules.h"
-#include "shader/spirv_cut_blocks.h"
+#include "shader/pipeline.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
-#include "shader/spirv_part_branches.h"
 #include "taken.h"
 
 #define MOST_CONSTANTS 64
@@ -192,15 +191,11 @@ static weft_status make_ready(const struct compiler *c, struct source *source, b
             weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
         replace(source, made, size);
     }
-    if (weft_blocks_are_cut(&c->physical.info)) {
-        WEFT_TRY(weft_spirv_cut_blocks(&made, &size, source->words, source->size, &host));
-        replace(source, made, size);
-    }
-    if (weft_branches_are_parted(&c->physical.info)) {
-        WEFT_TRY(weft_spirv_part_branches(&made, &size, source->words, source->size, &host));
-        replace(source, made, size);
-    }
-    return WEFT_OK;
+    struct weft_spirv module = {.words = source->words, .size = source->size};
+    const weft_status status =
+        weft_pipeline_suit_compiler(&module, &source->words, &c->physical.info, &host);
+    source->size = module.size;
+    return status;
 }
 
 static bool is_reproducible(const json_t *interface) {
