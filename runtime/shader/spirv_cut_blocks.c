@@ -23,9 +23,8 @@ struct cut {
     const uint32_t *source;
     size_t count; /* words */
     uint32_t bound;
-    uint8_t
-        *is_number; /* per id: whether it points to numbers of the invocation or its workgroup */
-    uint32_t *last; /* per label: that of its block's last part, or 0 where it is not cut */
+    uint8_t *is_number; /* per id: whether it points to numbers of the invocation */
+    uint32_t *last;     /* per label: that of its block's last part, or 0 where it is not cut */
     uint32_t entry_points;
     uint32_t entry;          /* the function */
     uint32_t entry_length;   /* words that name it */

@@ -17,8 +17,7 @@ struct weft_test_mixer {
         float *data; /* [n, columns] */
         uint32_t columns;
     } inputs[5];
-    float
-        tolerance; /* of the tokens in front; 0: they keep their bits, also where others become NaN */
+    float tolerance; /* of the tokens in front; 0: they keep their bits */
 };
 
 /**
