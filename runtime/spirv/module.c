@@ -18,7 +18,8 @@ struct layout {
 /*
  * The instructions of SPIR-V 1.6 that shaders use, in the order of their opcodes. Those of OpenCL
  * kernels and of extensions are not here: their operands are not looked at, and a module with one of
- * them may use ids that seem undefined.
+ * them may use ids that seem undefined. Types, constants and atomics are complete, since readers of
+ * modules tell them by the range of their opcodes.
  */
 static const struct layout layouts[] = {
     /* clang-format off */
@@ -41,11 +42,12 @@ static const struct layout layouts[] = {
     {28, 28, RESULT, 2, false}, /* OpTypeArray */
     {29, 29, RESULT, 1, false}, /* OpTypeRuntimeArray */
     {30, 30, RESULT, 0, true}, /* OpTypeStruct */
+    {31, 31, RESULT, 0, false}, /* OpTypeOpaque */
     {32, 32, RESULT, 0, false}, /* OpTypePointer */
     {33, 33, RESULT, 1, true}, /* OpTypeFunction */
     {41, 43, TYPED, 0, false}, /* OpConstantTrue to OpConstant */
     {44, 44, TYPED, 0, true}, /* OpConstantComposite */
-    {46, 46, TYPED, 0, false}, /* OpConstantNull */
+    {45, 47, TYPED, 0, false}, /* OpConstantSampler, OpConstantNull, and a number that is not in use */
     {48, 50, TYPED, 0, false}, /* OpSpecConstantTrue to ...Constant */
     {51, 51, TYPED, 0, true}, /* OpSpecConstantComposite */
     {52, 52, TYPED, 0, false}, /* OpSpecConstantOp */
@@ -100,7 +102,7 @@ static const struct layout layouts[] = {
     {227, 227, TYPED, 3, false}, /* OpAtomicLoad */
     {228, 228, NO_RESULT, 4, false}, /* OpAtomicStore */
     {229, 229, TYPED, 4, false}, /* OpAtomicExchange */
-    {230, 230, TYPED, 6, false}, /* OpAtomicCompareExchange */
+    {230, 231, TYPED, 6, false}, /* OpAtomicCompareExchange to ...Weak */
     {232, 233, TYPED, 3, false}, /* OpAtomicIIncrement to ...Decrement */
     {234, 242, TYPED, 4, false}, /* OpAtomicIAdd to ...Xor */
     {245, 245, TYPED, 0, true}, /* OpPhi */

@@ -400,6 +400,26 @@ WEFT_TEST(test_malformed) {
     assert_refused(15, 2, ID_FLOAT);     /* an entry point that is a type */
 }
 
+/* Readers tell types, constants and atomics by ranges of opcodes: none in there may have ids that nobody checked. */
+WEFT_TEST(test_ranges_of_opcodes) {
+    static const uint32_t ranges[][2] = {{19, 33}, {41, 52}, {227, 242}};
+    static const uint32_t outside[] = {ID_BOUND, ID_BOUND, ID_BOUND, ID_BOUND,
+                                       ID_BOUND, ID_BOUND, ID_BOUND, ID_BOUND};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        for (uint32_t opcode = ranges[i][0]; opcode <= ranges[i][1]; opcode++) {
+            struct assembler module = {0};
+            put_preamble(&module, SIZE_LITERAL);
+            put_annotations_and_types(&module, SIZE_LITERAL);
+            op(&module, opcode, 8, outside);
+            OP(&module, 54, ID_VOID, ID_MAIN, 0, ID_FUNCTION);
+            OP(&module, 248, ID_LABEL);
+            op(&module, 253, 0, NULL);
+            op(&module, 56, 0, NULL);
+            assert_int_equal(try_words(module.words, module.count * 4), WEFT_COMPILE_ERROR);
+        }
+    }
+}
+
 /* An Fma with an operand too few or too many has the right shape for the table, and no meaning. */
 WEFT_TEST(test_malformed_fma) {
     for (uint32_t operands = 0; operands < 6; operands++) {
