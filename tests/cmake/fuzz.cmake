@@ -2,8 +2,8 @@
 #
 # Each tests/fuzz/fuzz_NAME.c is a libFuzzer entry, with inputs in tests/fuzz/corpus/NAME. Every build runs each entry once
 # on these: test fuzz.NAME. With -DWEFT_BUILD_FUZZERS=ON, which the preset fuzz sets and which needs clang, that test is
-# libFuzzer itself for WEFT_FUZZ_SECONDS, which starts from there and from what earlier runs found, and adds what it finds
-# to build/fuzz/corpus/NAME. What makes a fuzzer fail is left in build/fuzz/found.
+# libFuzzer itself for WEFT_FUZZ_SECONDS, and fuzz.short.NAME the same for ten. Both start from there and from what earlier
+# runs found, and add what they find to build/fuzz/corpus/NAME. What makes a fuzzer fail is left in build/fuzz/found.
 
 option(WEFT_BUILD_FUZZERS "Let libFuzzer run the entries of tests/fuzz (clang only)" OFF)
 set(WEFT_FUZZ_SECONDS 300 CACHE STRING "How long each fuzzer of the preset fuzz runs")
@@ -18,6 +18,20 @@ weft_compile_options(weft_fuzz_support)
 target_link_libraries(weft_fuzz_support PRIVATE weft_requirements)
 add_custom_target(weft-fuzzers)
 
+# What an entry needs of the command, which the library does not have.
+set(weft_fuzz_report_sources bench/file.c bench/compare.c bench/noise.c bench/csv.c api/cli/output.c api/cli/console_posix.c)
+
+# weft_add_fuzz_test(<test> <label> <seconds> <entry> <corpus>)
+function(weft_add_fuzz_test test label seconds name corpus)
+    set(kept "${PROJECT_BINARY_DIR}/corpus/${name}")
+    file(MAKE_DIRECTORY "${kept}" "${PROJECT_BINARY_DIR}/found")
+    math(EXPR limit "2 * ${seconds} + 300")
+    weft_add_host_test(${test} LABELS fuzz ${label} COMMAND weft-fuzz-${name}
+        -max_total_time=${seconds} -timeout=60 -print_final_stats=1
+        "-artifact_prefix=${PROJECT_BINARY_DIR}/found/${name}-" "${kept}" "${corpus}")
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
+endfunction()
+
 file(GLOB weft_fuzzers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.c")
 foreach(source IN LISTS weft_fuzzers)
     cmake_path(GET source STEM stem)
@@ -25,20 +39,18 @@ foreach(source IN LISTS weft_fuzzers)
     set(corpus "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name}")
     set(target "weft-fuzz-${name}")
     add_executable(${target} "${source}" $<TARGET_OBJECTS:weft_fuzz_support>)
+    list(TRANSFORM weft_fuzz_${name}_sources PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE more)
+    target_sources(${target} PRIVATE ${more})
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")
     weft_compile_options(${target})
-    target_link_libraries(${target} PRIVATE weft_internal)
+    target_link_libraries(${target} PRIVATE weft_internal m)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX
         OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fuzz")
     add_dependencies(weft-fuzzers ${target})
     if(WEFT_BUILD_FUZZERS)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-        set(kept "${PROJECT_BINARY_DIR}/corpus/${name}")
-        file(MAKE_DIRECTORY "${kept}" "${PROJECT_BINARY_DIR}/found")
-        math(EXPR limit "2 * ${WEFT_FUZZ_SECONDS} + 60")
-        weft_add_host_test(fuzz.${name} LABELS fuzz COMMAND ${target}
-            -max_total_time=${WEFT_FUZZ_SECONDS} -timeout=60 -print_final_stats=1
-            "-artifact_prefix=${PROJECT_BINARY_DIR}/found/${name}-" "${kept}" "${corpus}")
-        set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT ${limit})
+        weft_add_fuzz_test(fuzz.${name} long ${WEFT_FUZZ_SECONDS} ${name} "${corpus}")
+        weft_add_fuzz_test(fuzz.short.${name} short 10 ${name} "${corpus}")
     else()
         target_sources(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c")
         weft_add_host_test(fuzz.${name} LABELS fuzz COMMAND ${target} "${corpus}")
