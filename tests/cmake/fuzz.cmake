@@ -32,6 +32,7 @@ foreach(source IN LISTS weft_fuzzers)
     add_dependencies(weft-fuzzers ${target})
     if(WEFT_BUILD_FUZZERS)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        target_compile_definitions(${target} PRIVATE WEFT_LIBFUZZER=1) # its functions are there to be called
         set(kept "${PROJECT_BINARY_DIR}/corpus/${name}")
         file(MAKE_DIRECTORY "${kept}" "${PROJECT_BINARY_DIR}/found")
         math(EXPR limit "2 * ${WEFT_FUZZ_SECONDS} + 60")
