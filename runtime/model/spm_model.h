@@ -12,7 +12,7 @@
 #include "model/vocabulary.h"
 
 /** Largest model file, in bytes. */
-#define WEFT_SPM_MAX_BYTES ((size_t)64 << 20)
+#define WEFT_SPM_MAX_BYTES ((size_t)32 << 20)
 
 enum weft_spm_type { WEFT_SPM_UNIGRAM = 1, WEFT_SPM_BPE = 2, WEFT_SPM_WORD = 3, WEFT_SPM_CHAR = 4 };
 

@@ -201,7 +201,7 @@ weft_status weft_spm_rules_open(struct weft_spm_rules *rules, const uint8_t *byt
     }
     struct check check = {.rules = rules, .path = path, .spec = spec, .host = host};
     if (size > WEFT_MAX_RULES) {
-        return fail(&check, "at most 16 MiB", "more");
+        return fail(&check, "at most 4 MiB", "more");
     }
     const uint64_t trie_size = weft_load_bytes(bytes, size < 4 ? size : 4);
     if (size <= 4 || trie_size >= size - 4 || bytes[size - 1] != 0) {

@@ -9,10 +9,11 @@
 #include "core/host.h"
 
 /** Limits of a set of rules, and of one rule. */
-#define WEFT_MAX_RULES             ((size_t)16 << 20) /* bytes of all */
-#define WEFT_MAX_RULE_SOURCE       1024u              /* bytes that a rule replaces */
-#define WEFT_MAX_RULE_TARGET       4096u              /* bytes that it puts there */
-#define WEFT_MAX_RULES_OF_ONE_TEXT 32u                /* that begin a text; as in the library */
+#define WEFT_MAX_RULES \
+    ((size_t)4 << 20) /* bytes of all; the library's own have a quarter of a MiB */
+#define WEFT_MAX_RULE_SOURCE       1024u /* bytes that a rule replaces */
+#define WEFT_MAX_RULE_TARGET       4096u /* bytes that it puts there */
+#define WEFT_MAX_RULES_OF_ONE_TEXT 32u   /* that begin a text; as in the library */
 
 /** Borrowed. Without units: no rules. */
 struct weft_spm_rules {

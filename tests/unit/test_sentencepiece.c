@@ -477,7 +477,7 @@ static void expect_rules_refused(struct weft_test_host *test, struct trie trie, 
         [NORMALIZER] = " normalizer_spec", [DENORMALIZER] = " denormalizer_spec"};
     for (uint32_t spec = NORMALIZER; spec <= DENORMALIZER; spec += DENORMALIZER - NORMALIZER) {
         struct weft_text bytes = {0};
-        struct trie copy = {malloc(4 * trie.count), trie.count};
+        struct trie copy = {malloc(4 * trie.count + 1), trie.count};
         assert_non_null(copy.units);
         memcpy(copy.units, trie.units, 4 * trie.count);
         put_base(&bytes);
@@ -508,9 +508,10 @@ WEFT_TEST_ON_HOST(at_most_32_rules_begin_a_text, test) {
 
 /* Nodes may be shared, as those of the library's tries are: the longest way counts, by which one is there first or last. */
 WEFT_TEST_ON_HOST(shared_nodes_count_for_every_way_to_them, test) {
-    for (uint8_t byte = 'a'; byte <= 'z'; byte += 'z' - 'a') {
+    for (int round = 0; round < 2; round++) {
+        const uint8_t byte = round == 0 ? 'a' : 'z';
         struct trie trie = make_trie(36);
-        link_nodes(&trie, 1, byte == 'a' ? 'z' : 'a', 10, -1); /* 25 values from here on */
+        link_nodes(&trie, 1, round == 0 ? 'z' : 'a', 10, -1); /* 25 values from here on */
         for (size_t i = 10; i < 35; i++) {
             link_nodes(&trie, i, 'c', i + 1, 0);
         }
