@@ -59,7 +59,6 @@ else()
     endif()
 endif()
 message(STATUS "VkFFT: ${weft_vkfft_dir}")
-message(STATUS "SentencePiece: ${WEFT_HAVE_SENTENCEPIECE}")
 
 set(weft_sanitize_flags "")
 if(WEFT_SANITIZE)

@@ -31,9 +31,6 @@ target_include_directories(weft_requirements SYSTEM INTERFACE "${WEFT_GLSLANG_C_
 
 set(weft_link_libraries
     PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP weft_dep::glslang)
-if(WEFT_HAVE_SENTENCEPIECE)
-    list(APPEND weft_link_libraries weft_dep::sentencepiece)
-endif()
 # glslang is C++: a consumer whose project is C only still has to link the C++ library.
 set(weft_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER weft_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi)$")
@@ -59,8 +56,7 @@ weft_compile_options(weft_objects)
 weft_compile_options(weft_core_objects)
 target_link_libraries(weft_objects PRIVATE weft_requirements)
 target_include_directories(weft_objects SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
-target_compile_definitions(weft_objects PRIVATE
-    WEFT_BUILDING=1 $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>)
+target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1)
 set_target_properties(weft_objects weft_core_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # VkFFT is one third-party header of 39 000 lines: no warnings, no undefined-behaviour checks, and
@@ -74,17 +70,6 @@ if(weft_vkfft_unit IN_LIST weft_c_sources)
     set_source_files_properties("${weft_vkfft_unit}" PROPERTIES
         COMPILE_OPTIONS "${weft_vkfft_options}"
         INCLUDE_DIRECTORIES "${weft_vkfft_dir}")
-endif()
-
-set(weft_shim_objects "")
-set(weft_shim "${PROJECT_SOURCE_DIR}/runtime/model/sentencepiece_shim.cpp")
-if(WEFT_HAVE_SENTENCEPIECE AND EXISTS "${weft_shim}")
-    add_library(weft_shim_objects OBJECT "${weft_shim}")
-    weft_compile_options(weft_shim_objects)
-    target_link_libraries(weft_shim_objects PRIVATE weft_requirements)
-    target_compile_definitions(weft_shim_objects PRIVATE WEFT_HAVE_SENTENCEPIECE=1)
-    set_target_properties(weft_shim_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    set(weft_shim_objects $<TARGET_OBJECTS:weft_shim_objects>)
 endif()
 
 set(weft_compiler_objects "")
@@ -104,8 +89,7 @@ if(WEFT_HAVE_LLVM)
 endif()
 
 set(weft_all_objects
-    $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_compiler_objects}
-    ${weft_shim_objects})
+    $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_compiler_objects})
 add_library(weft ${weft_all_objects})
 add_library(weft::weft ALIAS weft)
 set_target_properties(weft PROPERTIES
@@ -125,5 +109,4 @@ add_library(weft_internal STATIC EXCLUDE_FROM_ALL ${weft_all_objects})
 set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(weft_internal PUBLIC weft_requirements)
 target_compile_definitions(weft_internal PUBLIC
-    $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>
     $<$<BOOL:${WEFT_HAVE_LLVM}>:WEFT_HAVE_LLVM=1>)

@@ -29,9 +29,8 @@ class Weft(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], "processor": [True, False],
-               "sentencepiece": [True, False], "command": [True, False], "vkfft": [None, "ANY"]}
-    default_options = {"shared": False, "fPIC": True, "processor": True, "sentencepiece": True, "command": False,
-                       "vkfft": None}
+               "command": [True, False], "vkfft": [None, "ANY"]}
+    default_options = {"shared": False, "fPIC": True, "processor": True, "command": False, "vkfft": None}
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, "..", "..", "CMakeLists.txt"))
@@ -64,8 +63,6 @@ class Weft(ConanFile):
                   "libjansson-dev", "libzip-dev", "ninja-build", "pkg-config"]
         if self.options.processor:
             wanted.append("llvm-15-dev")
-        if self.options.sentencepiece:
-            wanted.append("libsentencepiece-dev")
         if self.options.command:
             wanted.append("libjs-chart.js")
         if not self.options.vkfft:
@@ -80,7 +77,6 @@ class Weft(ConanFile):
         variables["WEFT_BUILD_EXAMPLES"] = False
         variables["WEFT_BUILD_CLI"] = bool(self.options.command)
         variables["WEFT_PROCESSOR"] = "ON" if self.options.processor else "OFF"
-        variables["WEFT_SENTENCEPIECE"] = "ON" if self.options.sentencepiece else "OFF"
         if self.options.vkfft:
             variables["VKFFT_INCLUDE_DIR"] = str(self.options.vkfft)
         toolchain.generate()

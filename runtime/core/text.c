@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool reserve(struct weft_text *text, size_t more) {
     if (text->length + more + 1 <= text->capacity) {
@@ -33,6 +34,14 @@ void weft_text_add(struct weft_text *text, const char *format, ...) {
         text->length += (size_t)size;
     }
     va_end(arguments);
+}
+
+void weft_text_put(struct weft_text *text, const void *bytes, size_t size) {
+    if (!text->failed && reserve(text, size)) {
+        memcpy(text->data + text->length, bytes, size);
+        text->length += size;
+        text->data[text->length] = '\0';
+    }
 }
 
 char *weft_text_take(struct weft_text *text) {

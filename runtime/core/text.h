@@ -15,6 +15,9 @@ struct weft_text {
 
 void weft_text_add(struct weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
 
+/** Appends bytes, which may be any. */
+void weft_text_put(struct weft_text *text, const void *bytes, size_t size);
+
 /** The text, which the caller frees, or null when memory ran out; never null otherwise. */
 char *weft_text_take(struct weft_text *text);
 

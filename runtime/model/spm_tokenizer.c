@@ -1,65 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/spm_tokenizer.h"
 
-#ifndef WEFT_HAVE_SENTENCEPIECE
-
-struct weft_spm_tokenizer {
-    char nothing;
-};
-
-weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
-                                    uint32_t vocabulary, bool plain, const weft_host *host) {
-    (void)tokenizer;
-    (void)vocabulary;
-    (void)plain;
-    return weft_fail(host, WEFT_UNSUPPORTED,
-                     "%s: this build of Weft does not have the SentencePiece library", path);
-}
-
-void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer) {
-    (void)tokenizer;
-}
-
-/* Never called: without the library there is no tokenizer of this kind. */
-/* NOLINTBEGIN(readability-non-const-parameter) */
-weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer, const char *text,
-                                      size_t size, bool add_special, uint32_t maximum,
-                                      int32_t **ids, uint32_t *count) {
-    (void)tokenizer;
-    (void)text;
-    (void)size;
-    (void)add_special;
-    (void)maximum;
-    (void)ids;
-    (void)count;
-    return WEFT_UNSUPPORTED;
-}
-
-weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer,
-                                      const int32_t *ids, uint32_t count, char **text,
-                                      size_t *size) {
-    (void)tokenizer;
-    (void)ids;
-    (void)count;
-    (void)text;
-    (void)size;
-    return WEFT_UNSUPPORTED;
-}
-/* NOLINTEND(readability-non-const-parameter) */
-
-#else
-
 #include <string.h>
 
 #include "core/file.h"
 #include "core/try.h"
-#include "model/sentencepiece_shim.h"
-#include "model/spm_check.h"
+#include "model/spm_model.h"
 #include "model/text_class.h"
-
-/* SentencePiece's mark for a space, U+2581. */
-#define MARK      "\xE2\x96\x81"
-#define MARK_SIZE 3
 
 enum { SPECIAL_CLS, SPECIAL_SEP, SPECIAL_MASK, SPECIAL_PAD, SPECIAL_UNK, SPECIAL_COUNT };
 
@@ -71,32 +18,20 @@ static const char *const special_names[SPECIAL_COUNT] = {
 struct weft_spm_tokenizer {
     weft_host host;
     char *path;
-    weft_spm *spm;
-    bool plain;                     /* text goes to the library as it is */
+    struct weft_spm_model *spm;
+    bool plain;                     /* text is encoded as it is */
     int32_t special[SPECIAL_COUNT]; /* ids, or -1 */
 };
 
 /* ---- opening ---- */
 
-static weft_status fail_spm(const struct weft_spm_tokenizer *tokenizer, weft_spm_result result,
-                            const char *reason) {
-    if (result == WEFT_SPM_OUT_OF_MEMORY) {
-        return weft_fail_memory(&tokenizer->host, tokenizer->path);
-    }
-    return weft_fail(&tokenizer->host, WEFT_BAD_FILE, "%s: SentencePiece: %s", tokenizer->path,
-                     reason);
+static int32_t find(const struct weft_spm_tokenizer *tokenizer, const char *piece, size_t size) {
+    return weft_vocabulary_find(&tokenizer->spm->vocabulary, piece, size);
 }
 
-static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
-    uint32_t pieces = weft_spm_size(tokenizer->spm);
-    if (pieces > vocabulary) {
-        return weft_fail(&tokenizer->host, WEFT_BAD_FILE,
-                         "%s: expected at most %u pieces, the model's vocab_size, found %u",
-                         tokenizer->path, (unsigned)vocabulary, (unsigned)pieces);
-    }
+static weft_status find_special(struct weft_spm_tokenizer *tokenizer) {
     for (size_t i = 0; i < SPECIAL_COUNT; i++) {
-        tokenizer->special[i] =
-            weft_spm_find(tokenizer->spm, special_names[i], strlen(special_names[i]));
+        tokenizer->special[i] = find(tokenizer, special_names[i], strlen(special_names[i]));
     }
     for (size_t i = SPECIAL_CLS; i <= SPECIAL_SEP; i++) {
         if (tokenizer->special[i] < 0 && !tokenizer->plain) {
@@ -108,19 +43,12 @@ static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t v
 }
 
 static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
-    weft_mapping mapping = {0};
-    WEFT_TRY(weft_file_map(&mapping, tokenizer->path, &tokenizer->host));
-    weft_status status =
-        weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
-    if (status != WEFT_OK) {
-        weft_file_unmap(&mapping);
-        return status;
-    }
-    char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result = weft_spm_create(&tokenizer->spm, mapping.data, mapping.size, reason);
-    weft_file_unmap(&mapping);
-    return result == WEFT_SPM_OK ? check_pieces(tokenizer, vocabulary)
-                                 : fail_spm(tokenizer, result, reason);
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read(&bytes, &size, WEFT_SPM_MAX_BYTES, tokenizer->path, &tokenizer->host));
+    WEFT_TRY(weft_spm_model_create(&tokenizer->spm, bytes, size, tokenizer->path, vocabulary,
+                                   &tokenizer->host));
+    return find_special(tokenizer);
 }
 
 weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
@@ -144,7 +72,7 @@ weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const
 void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer) {
     if (tokenizer) {
         weft_host host = tokenizer->host;
-        weft_spm_destroy(tokenizer->spm);
+        weft_spm_model_destroy(tokenizer->spm);
         weft_free(&host, tokenizer->path);
         weft_free(&host, tokenizer);
     }
@@ -177,13 +105,8 @@ static bool put_id(struct output *output, int32_t id) {
 }
 
 static bool put_piece(struct output *output, const char *piece, size_t size) {
-    const weft_spm *spm = output->tokenizer->spm;
-    int32_t id = weft_spm_find(spm, piece, size);
-    return put_id(output, id >= 0 ? id : weft_spm_unknown(spm));
-}
-
-static bool begins_with_mark(const char *piece, size_t size) {
-    return size >= MARK_SIZE && memcmp(piece, MARK, MARK_SIZE) == 0;
+    const int32_t id = find(output->tokenizer, piece, size);
+    return put_id(output, id >= 0 ? id : output->tokenizer->spm->vocabulary.unknown);
 }
 
 /* "9," and the like: a digit and then a comma at the end. */
@@ -204,15 +127,15 @@ struct number {
     bool drop_mark;
 };
 
-static bool take_number_piece(void *user, const char *piece, size_t size) {
+static bool take_number_piece(void *user, const char *piece, size_t size, int32_t id) {
     struct number *number = user;
-    bool drop = number->first && number->drop_mark && begins_with_mark(piece, size);
+    const bool drop = number->first && number->drop_mark && weft_begins_with_mark(piece, size);
     number->first = false;
-    if (drop) {
-        piece += MARK_SIZE;
-        size -= MARK_SIZE;
+    if (!drop) {
+        return put_id(number->output, id);
     }
-    return size == 0 || put_piece(number->output, piece, size);
+    return size == WEFT_SPACE_MARK_SIZE ||
+           put_piece(number->output, piece + WEFT_SPACE_MARK_SIZE, size - WEFT_SPACE_MARK_SIZE);
 }
 
 static bool put_number(struct output *output, const char *piece, size_t size) {
@@ -224,27 +147,20 @@ static bool put_number(struct output *output, const char *piece, size_t size) {
     }
     size_t kept = 0;
     for (size_t i = 0; i < size - 1;) {
-        if (begins_with_mark(piece + i, size - 1 - i)) {
-            i += MARK_SIZE;
+        if (weft_begins_with_mark(piece + i, size - 1 - i)) {
+            i += WEFT_SPACE_MARK_SIZE;
         } else {
             digits[kept++] = piece[i++];
         }
     }
-    struct number number = {output, true, !begins_with_mark(piece, size)};
-    char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result =
-        weft_spm_encode(tokenizer->spm, digits, kept, take_number_piece, &number, reason);
+    struct number number = {output, true, !weft_begins_with_mark(piece, size)};
+    output->status = weft_spm_encode(tokenizer->spm, digits, kept, take_number_piece, &number);
     weft_free(&tokenizer->host, digits);
-    if (result != WEFT_SPM_OK) {
-        output->status = fail_spm(tokenizer, result, reason);
-        return false;
-    }
-    return put_piece(output, ",", 1);
+    return output->status == WEFT_OK && put_piece(output, ",", 1);
 }
 
-static bool take_piece(void *user, const char *piece, size_t size) {
-    return is_number_with_comma(piece, size) ? put_number(user, piece, size)
-                                             : put_piece(user, piece, size);
+static bool take_piece(void *user, const char *piece, size_t size, int32_t id) {
+    return is_number_with_comma(piece, size) ? put_number(user, piece, size) : put_id(user, id);
 }
 
 /* One space for each run of white space, none at the ends; `` and '' become ". Never longer. */
@@ -276,6 +192,12 @@ static size_t prepare(char *out, const char *text, size_t size) {
     return used;
 }
 
+static weft_status encode_with(struct output *output, const char *text, size_t size,
+                               weft_spm_take take) {
+    const weft_status status = weft_spm_encode(output->tokenizer->spm, text, size, take, output);
+    return status != WEFT_OK ? status : output->status;
+}
+
 /* Text between special tokens. `scratch` holds `size` bytes. */
 static weft_status encode_segment(struct output *output, const char *text, size_t size,
                                   char *scratch) {
@@ -283,10 +205,7 @@ static weft_status encode_segment(struct output *output, const char *text, size_
     if (prepared == 0 || output->count == output->limit) {
         return output->status;
     }
-    char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result =
-        weft_spm_encode(output->tokenizer->spm, scratch, prepared, take_piece, output, reason);
-    return result == WEFT_SPM_OK ? output->status : fail_spm(output->tokenizer, result, reason);
+    return encode_with(output, scratch, prepared, take_piece);
 }
 
 /* Which special token's name is at the start of the text, or SPECIAL_COUNT. */
@@ -305,22 +224,16 @@ static size_t special_at(const struct weft_spm_tokenizer *tokenizer, const char 
     return SPECIAL_COUNT;
 }
 
-static bool take_plain_piece(void *user, const char *piece, size_t size) {
-    return put_piece(user, piece, size);
-}
-
-static weft_status encode_plain(struct output *output, const char *text, size_t size) {
-    const struct weft_spm_tokenizer *tokenizer = output->tokenizer;
-    char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result =
-        weft_spm_encode(tokenizer->spm, text, size, take_plain_piece, output, reason);
-    return result == WEFT_SPM_OK ? output->status : fail_spm(tokenizer, result, reason);
+static bool take_plain_piece(void *user, const char *piece, size_t size, int32_t id) {
+    (void)piece;
+    (void)size;
+    return put_id(user, id);
 }
 
 static weft_status encode_text(struct output *output, const char *text, size_t size,
                                char *scratch) {
     if (output->tokenizer->plain) {
-        return encode_plain(output, text, size);
+        return encode_with(output, text, size, take_plain_piece);
     }
     size_t begin = 0; /* of the segment */
     size_t i = 0;
@@ -368,30 +281,12 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
 
 /* ---- decoding ---- */
 
-/* A text's bytes, in the memory of the host. */
-struct copy {
-    const weft_host *host;
-    char *text;
-    size_t size;
-};
-
-static bool take_text(void *user, const char *text, size_t size) {
-    struct copy *copy = user;
-    copy->text = weft_alloc(copy->host, size + 1);
-    if (copy->text) {
-        memcpy(copy->text, text, size);
-        copy->text[size] = '\0';
-        copy->size = size;
-    }
-    return false;
-}
-
 static bool has_text(const struct weft_spm_tokenizer *tokenizer, int32_t id) {
     bool special = false;
     for (size_t i = 0; i < SPECIAL_COUNT && !tokenizer->plain; i++) {
         special = special || id == tokenizer->special[i];
     }
-    return id >= 0 && (uint32_t)id < weft_spm_size(tokenizer->spm) && !special;
+    return id >= 0 && (uint32_t)id < tokenizer->spm->vocabulary.count && !special;
 }
 
 weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer,
@@ -408,18 +303,18 @@ weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer
             pieces[used++] = ids[i];
         }
     }
-    struct copy copy = {.host = host};
-    char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result =
-        weft_spm_decode(tokenizer->spm, pieces, used, take_text, &copy, reason);
+    struct weft_text decoded = {.host = *host};
+    weft_status status = weft_spm_decode(tokenizer->spm, pieces, used, &decoded);
     weft_free(host, pieces);
-    if (result != WEFT_SPM_OK) {
-        weft_free(host, copy.text);
-        return fail_spm(tokenizer, result, reason);
+    *size = decoded.length;
+    char *taken = weft_text_take(&decoded);
+    if (status == WEFT_OK && !taken) {
+        status = weft_fail_memory(host, tokenizer->path);
     }
-    *text = copy.text;
-    *size = copy.size;
-    return copy.text ? WEFT_OK : weft_fail_memory(host, tokenizer->path);
+    if (status != WEFT_OK) {
+        weft_free(host, taken);
+        return status;
+    }
+    *text = taken;
+    return WEFT_OK;
 }
-
-#endif

@@ -35,6 +35,18 @@ size_t weft_utf8_last(const char *text, size_t size) {
     return 1;
 }
 
+bool weft_utf8_is_text(const char *text, size_t size) {
+    for (size_t i = 0; i < size;) {
+        uint32_t character;
+        const size_t length = weft_utf8_decode(text + i, size - i, &character);
+        if (character == 0 || (character == REPLACEMENT && length == 1)) {
+            return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
 bool weft_is_white_space(uint32_t character) {
     if (character < 0x80) {
         return character == ' ' || (character >= 0x09 && character <= 0x0D) ||

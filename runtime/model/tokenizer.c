@@ -8,12 +8,6 @@
 #include "core/try.h"
 #include "model/spm_tokenizer.h"
 
-#ifdef WEFT_HAVE_SENTENCEPIECE
-static const bool have_sentencepiece = true;
-#else
-static const bool have_sentencepiece = false;
-#endif
-
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE };
 
 struct weft_tokenizer {
@@ -147,13 +141,6 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                                       const weft_host *host) {
     if (!is_there(model, host)) {
         return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
-    }
-    if (!have_sentencepiece) {
-        return create_none(
-            tokenizer,
-            weft_format(host, "%s: this build of Weft does not have the SentencePiece library",
-                        model),
-            host);
     }
     if (settings->kind == WEFT_TOKENIZER_PIECES) {
         return weft_tokenizer_open_pieces(tokenizer, model, settings->vocabulary, host);

@@ -47,17 +47,16 @@ weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t voc
  *   - `` and '' become ";
  *   - a piece that ends in a digit and a comma is encoded again without the comma, which becomes a
  *     token of its own.
- * Errors: WEFT_UNSUPPORTED when this build has no SentencePiece; WEFT_BAD_FILE when the file is no
- * model, has more pieces than `vocabulary`, or lacks [CLS] or [SEP]; WEFT_NOT_FOUND, WEFT_IO_ERROR,
- * WEFT_OUT_OF_HOST_MEMORY. The library allocates with the C++ runtime, not through host. host may
- * be null and is copied.
+ * Errors: WEFT_BAD_FILE when the file is no sound model (spm_model.h), has more pieces than
+ * `vocabulary`, or lacks [CLS] or [SEP]; WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY. The
+ * file is read once and not held open. host may be null and is copied.
  */
 weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
                                               uint32_t vocabulary, const weft_host *host);
 
 /**
- * A SentencePiece model file as it is: the text goes to the library without preparation, and no special token is added or
- * looked for. Errors as above, but for [CLS] and [SEP].
+ * A SentencePiece model file as it is: the text is encoded without preparation, and no special token is added or looked for.
+ * Errors as above, but for [CLS] and [SEP].
  */
 weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
                                        uint32_t vocabulary, const weft_host *host);
@@ -68,7 +67,7 @@ weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *p
  * do_lower_case, remove_space or keep_accents other than above (WEFT_UNSUPPORTED naming the field).
  * A model without a tokenizer is fine (tokens can come from elsewhere): then the result is WEFT_OK
  * with a tokenizer whose kind is "none" and whose encode fails with the reason. That holds for an
- * unknown tokenizer_class, for a missing spiece.model and for a build without SentencePiece too.
+ * unknown tokenizer_class and for a missing spiece.model too.
  * Without a folder (null) there are no files: the byte tokenizer, or "none".
  */
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
@@ -84,8 +83,8 @@ const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
  * at the end, special tokens are kept. add_special puts [CLS] before and [SEP] behind (nothing for
  * bytes). *ids is in the memory of the tokenizer's host (weft_free) and null when *count is 0.
  * Bytes that are not UTF-8 are encoded as U+FFFD by SentencePiece. Errors: WEFT_UNSUPPORTED for
- * "none", with the reason; WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens
- * or the text is longer than WEFT_TOKENIZER_MAX_TEXT; WEFT_OUT_OF_HOST_MEMORY.
+ * "none", with the reason; WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens,
+ * the text is longer than WEFT_TOKENIZER_MAX_TEXT, or what normalization makes of it than 512 MiB; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
                                   bool add_special, uint32_t maximum, int32_t **ids,

@@ -10,8 +10,6 @@ enum { PIECES = 131, MADE = 9 }; /* of tests/data/tokenizer */
 
 #define PROMPT "the weaver holds"
 
-#ifdef WEFT_HAVE_SENTENCEPIECE
-
 /* A causal model of pieces in a folder with that tokenizer class, or without one. */
 static char *write_model(struct place *place, const char *name, const char *class) {
     const struct tiny_model tiny = {
@@ -92,14 +90,21 @@ PLACE_TEST(prompts_that_fill_the_model_are_refused, place) {
                    "the prompt fills the model's 16 positions", "--text", NULL);
 }
 
-#else
-
-PLACE_TEST(without_the_library_there_is_no_text, place) {
-    const struct tiny_model tiny = {
-        .task = "causal_lm", .vocabulary = PIECES, .outputs = PIECES, .seed = 6};
-    char *folder = write_tiny_model(place->folder, "plain", &tiny);
-    expect_refused(4, weft_test_text("generate '%s' --text '" PROMPT "'", folder),
-                   "expected a model with a tokenizer", "found none", NULL);
+/* Files that crashed the SentencePiece library, or made it print its memory: one line, and no answer. */
+PLACE_TEST(hostile_models_are_refused, place) {
+    /* A piece, whose text is looked at later; denormalizer_spec with rules: a trie of one unit, which leads far outside. */
+    static const char rules[] = "\x0A\0\x2A\x0C\x12\x0A\4\0\0\0\0\xFE\xFF\x7Fx";
+    static uint8_t piece[200008] = {1 << 3 | 2, 0xC4, 0x9A, 0x0C, 1 << 3 | 2, 0xC0, 0x9A, 0x0C};
+    memset(piece + 8, 'a', sizeof piece - 8);
+    static const char *const commands[] = {"generate '%s' --text 'the weaver'", "inspect '%s'"};
+    char *folder = write_model(place, "hostile", "SentencePieceTokenizer");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char *line = weft_test_text(commands[i], folder);
+        weft_test_write(folder, "spiece.model", rules, sizeof rules);
+        expect_refused(4, line, "spiece.model: denormalizer_spec.precompiled_charsmap: expected a",
+                       NULL);
+        weft_test_write(folder, "spiece.model", piece, sizeof piece);
+        expect_refused(4, line, "spiece.model: piece 0: expected at most 4096 bytes, found 200000",
+                       NULL);
+    }
 }
-
-#endif

@@ -49,6 +49,7 @@ foreach(source IN LISTS weft_fuzzers)
     add_dependencies(weft-fuzzers ${target})
     if(WEFT_BUILD_FUZZERS)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        target_compile_definitions(${target} PRIVATE WEFT_LIBFUZZER=1) # its functions are there to be called
         weft_add_fuzz_test(fuzz.${name} long ${WEFT_FUZZ_SECONDS} ${name} "${corpus}")
         weft_add_fuzz_test(fuzz.short.${name} short 10 ${name} "${corpus}")
     else()

@@ -23,7 +23,7 @@ function(weft_add_packaging_test way)
                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}"
                 "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}"
                 "-DHAS_shared=${BUILD_SHARED_LIBS}" "-DHAS_static=${static}" "-DHAS_processor=${WEFT_HAVE_LLVM}"
-                "-DHAS_sentencepiece=${WEFT_HAVE_SENTENCEPIECE}"
+                -DHAS_sentencepiece=ON
                 "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/consume.cmake")
     set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 1800)

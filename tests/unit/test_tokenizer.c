@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
 #include "core/json.h"
-#include "model/sentencepiece_shim.h"
-#include "model/spm_check.h"
 #include "model/text_class.h"
 #include "model/tokenizer.h"
 #include "support.h"
@@ -157,22 +155,6 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
                         weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
                         "found 100");
 }
-
-#ifndef WEFT_HAVE_SENTENCEPIECE
-
-WEFT_TEST_ON_HOST(without_the_library_models_are_unsupported, test) {
-    char *path = weft_test_data("tokenizer/spiece.model");
-    char *folder = weft_test_data("tokenizer");
-    weft_tokenizer *tokenizer = NULL;
-    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
-                        weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host),
-                        path, "SentencePiece");
-    assert_null(tokenizer);
-    weft_tokenizer_settings config = {.vocabulary = PIECES};
-    expect_none(test, folder, &config, "SentencePiece");
-}
-
-#else
 
 /* ---- SentencePiece ---- */
 
@@ -411,58 +393,6 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
     free(bytes);
 }
 
-static bool count_bytes(void *user, const char *piece, size_t size) {
-    size_t *taken = user;
-    *taken += size;
-    return piece != NULL;
-}
-
-/* Opens and uses a model from memory; whether it got as far as the library. */
-static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *test) {
-    static const char text[] = "the \xef\xbc\xa1 1,000, \xc2\xbd weaver\xe2\x96\x81 \xef\xac\x81 x";
-    weft_test_host_reset(test);
-    weft_status status = weft_spm_check(bytes, size, "damaged.model", &test->host);
-    assert_int_equal(test->live, 0);
-    if (status != WEFT_OK) {
-        assert_status(status, WEFT_BAD_FILE);
-        weft_test_expect_log(test, "error: damaged.model");
-        return false;
-    }
-    weft_spm *spm = NULL;
-    char reason[WEFT_SPM_REASON_SIZE];
-    if (weft_spm_create(&spm, bytes, size, reason) == WEFT_SPM_OK) {
-        size_t taken = 0;
-        (void)weft_spm_encode(spm, text, sizeof text - 1, count_bytes, &taken, reason);
-        weft_spm_destroy(spm);
-    }
-    return true;
-}
-
-/* Without weft_spm_check, some of these crash inside the library. */
-WEFT_TEST_ON_HOST(damaged_models_do_not_crash_the_library, test) {
-    char *model = weft_test_data("tokenizer/spiece.model");
-    size_t size = 0;
-    uint8_t *bytes = weft_test_read(model, &size);
-    assert_true(use_model(bytes, size, test));
-    unsigned refused = 0;
-    static const uint8_t changes[] = {0x01, 0x80, 0xff};
-    for (size_t at = 0; at < size; at++) {
-        for (size_t i = 0; i < sizeof changes; i++) {
-            bytes[at] ^= changes[i];
-            refused += !use_model(bytes, size, test);
-            bytes[at] ^= changes[i];
-        }
-    }
-    assert_true(refused > 100 && refused < 3 * size / 2);
-    for (uint64_t round = 0; round < 3000; round++) {
-        size_t mutated_size = 0;
-        uint8_t *mutated = weft_test_mutate(bytes, size, 5, round, &mutated_size);
-        (void)use_model(mutated, mutated_size, test);
-        free(mutated);
-    }
-    free(bytes);
-}
-
 WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     char *folder = weft_test_folder();
     char *model = weft_test_data("tokenizer/spiece.model");
@@ -528,5 +458,3 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     }
     assert_true(test->failures >= 9);
 }
-
-#endif
