@@ -21,7 +21,7 @@ function(weft_add_packaging_test way)
                 "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}"
                 "-DGENERATOR=${CMAKE_GENERATOR}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}"
-                "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}"
+                "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}" "-DREADELF=${CMAKE_READELF}"
                 "-DHAS_shared=${BUILD_SHARED_LIBS}" "-DHAS_static=${static}" "-DHAS_processor=${WEFT_HAVE_LLVM}"
                 "-DHAS_sentencepiece=${WEFT_HAVE_SENTENCEPIECE}"
                 "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
@@ -52,6 +52,28 @@ add_test(NAME packaging.symbols
             "-DLIBRARY=$<TARGET_FILE:weft>" "-DHEADERS=${PROJECT_SOURCE_DIR}/api/include/weft"
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)
+
+# What cmake/WeftHardening.cmake asks for is in the binaries. That the test notices is shown by a program that has none of it.
+set(weft_hardening "${CMAKE_COMMAND}" "-DREADELF=${CMAKE_READELF}"
+    "-DTREES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR};${weft_vkfft_dir}")
+if(WEFT_HARDENING AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
+    set(weft_hardened $<TARGET_FILE:weft_vulkan>)
+    foreach(target weft-cli weft_python)
+        if(TARGET ${target})
+            list(APPEND weft_hardened $<TARGET_FILE:${target}>)
+        endif()
+    endforeach()
+    if(BUILD_SHARED_LIBS)
+        list(APPEND weft_hardened $<TARGET_FILE:weft>)
+    endif()
+    add_test(NAME packaging.hardening
+        COMMAND ${weft_hardening} "-DFILES=${weft_hardened}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/hardening.cmake")
+    set_tests_properties(packaging.hardening PROPERTIES LABELS packaging)
+    add_test(NAME packaging.hardening-noticed
+        COMMAND ${weft_hardening} "-DCC=${CMAKE_C_COMPILER}" "-DWORK=${weft_stage}/soft"
+                -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/hardening_noticed.cmake")
+    set_tests_properties(packaging.hardening-noticed PROPERTIES LABELS packaging)
+endif()
 
 # The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.
 add_test(NAME packaging.vcpkg
