@@ -59,6 +59,7 @@ if(WAY STREQUAL "install")
         list(APPEND expected bin/weft share/man/man1/weft.1 share/bash-completion/completions/weft
              share/zsh/site-functions/_weft share/fish/vendor_completions.d/weft.fish)
     endif()
+    list(APPEND expected share/doc/weft/LICENSE share/doc/weft/THIRD-PARTY-NOTICES.txt share/doc/weft/weft.cdx.json)
     foreach(file IN LISTS expected)
         if(NOT EXISTS "${prefix}/${file}")
             message(FATAL_ERROR "install: ${prefix}/${file} is missing")

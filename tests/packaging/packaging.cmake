@@ -75,6 +75,17 @@ if(WEFT_HARDENING AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_BUILD_TYPE MA
     set_tests_properties(packaging.hardening-noticed PROPERTIES LABELS packaging)
 endif()
 
+# Whose code is in Weft: the notices are what they are made of, and the bill of materials has the form and the parts that it is to have.
+add_test(NAME packaging.notices
+    COMMAND "${CMAKE_COMMAND}" "-DCHECK=${weft_stage}/notices" -P "${PROJECT_SOURCE_DIR}/packaging/notices.cmake")
+add_test(NAME packaging.notices-missing
+    COMMAND "${CMAKE_COMMAND}" "-DLIBRARIES=libjansson-2a.so.4;libcrypto-0c.so.3" -P "${PROJECT_SOURCE_DIR}/packaging/notices.cmake")
+add_test(NAME packaging.bill
+    COMMAND "${CMAKE_COMMAND}" "-DBILL=${PROJECT_BINARY_DIR}/weft.cdx.json" "-DVERSION=${PROJECT_VERSION}"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/bill.cmake")
+set_tests_properties(packaging.notices packaging.notices-missing packaging.bill PROPERTIES LABELS packaging)
+set_tests_properties(packaging.notices-missing PROPERTIES PASS_REGULAR_EXPRESSION "no notice of libcrypto")
+
 # The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.
 add_test(NAME packaging.vcpkg
     COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DWORK=${weft_stage}/vcpkg" "-DVKFFT=${weft_vkfft_dir}"
