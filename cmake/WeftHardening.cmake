@@ -9,7 +9,7 @@ include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
-option(WEFT_HARDENING "Stack protection, checked library calls and read-only relocations in Weft's own code" ON)
+option(WEFT_HARDENING "Stack protection, checked library calls, read-only relocations and no paths in Weft's own code" ON)
 
 check_pie_supported(OUTPUT_VARIABLE weft_pie_output LANGUAGES C CXX)
 
@@ -78,8 +78,9 @@ endif()
 
 # No path of the machine that builds: in texts (__FILE__) and debug information files are below ".", and what is generated below
 # "build". A debugger that is started in the source tree finds them. Of two prefixes GCC takes the last that fits.
+# Coverage has to find them, and is built without all this.
 check_c_compiler_flag(-ffile-prefix-map=a=b WEFT_COMPILER_HAS_FILE_PREFIX_MAP)
-if(WEFT_COMPILER_HAS_FILE_PREFIX_MAP)
+if(WEFT_HARDENING AND WEFT_COMPILER_HAS_FILE_PREFIX_MAP)
     list(APPEND weft_hardening_compile "-ffile-prefix-map=${weft_vkfft_dir}=vkfft"
          "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
     if(WEFT_COMPILED_SHADERS)
