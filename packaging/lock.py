@@ -4,7 +4,7 @@
 python packaging/lock.py FILE.in... reads what is asked for, and writes FILE.txt beside it. `./dev requirements` runs it.
 
 PyTorch from PyPI is a build for CUDA and wants three gigabytes of NVIDIA's packages, which a build for processors does not.
-Neither is in these files: api/python/requirements-torch.txt has the build for processors, for machines where pip finds it, as it
+Neither is in these files: api/python/requirements-torch.txt has the build for processors, where pip finds it, as it
 must where this runs, and requirements-torch-cuda.txt the other, with its packages.
 """
 
@@ -38,8 +38,8 @@ def asked_for(source: Path) -> str:
 def resolve(source: Path) -> list[str]:
     """One entry for each package: its name, version and marker, then a line for each hash."""
     oldest = OLDEST_WITH_TORCH if "torch" in asked_for(source) else OLDEST_PYTHON
-    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", oldest, "--generate-hashes",
-               "--no-emit-index-url", "--no-header", "--no-annotate", "--upgrade", str(source)]
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", oldest]
+    command += ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate", "--upgrade", str(source)]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return re.split(r"\n(?=[A-Za-z0-9])", text.strip())
