@@ -68,24 +68,32 @@ if(WEFT_SANITIZE)
     endif()
 endif()
 
-# weft_compile_options(<target>): language level, warnings, the floating-point rule, sanitizers.
+include(WeftHardening)
+
+# weft_compile_options(<target>): language level, warnings, the floating-point rule, hardening, sanitizers.
 # Contraction is off because host code computes expected bits and tables that reach the device.
 function(weft_compile_options target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
         CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
-        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+        POSITION_INDEPENDENT_CODE ON BUILD_RPATH_USE_ORIGIN ON)
     target_compile_options(${target} PRIVATE
-        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -ffp-contract=off
+        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Wformat -Wformat-security -ffp-contract=off
         $<$<COMPILE_LANG_AND_ID:C,Clang,AppleClang>:-Wno-enum-float-conversion> # shaders' constants are enumerators
         $<$<BOOL:${WEFT_WERROR}>:-Werror>
-        ${weft_sanitize_flags})
+        ${weft_hardening_compile} ${weft_sanitize_flags})
     if(MINGW) # printf as C has it, whatever the standard and the source ask for
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
         # Its isfinite and isnan choose among functions for all three types, and convert to each.
         target_compile_options(${target} PRIVATE -Wno-float-conversion)
     endif()
-    target_link_options(${target} PRIVATE ${weft_sanitize_flags})
+    weft_link_options(${target})
+endfunction()
+
+# weft_link_options(<target>): hardening and sanitizers, for what is linked of objects that had weft_compile_options.
+function(weft_link_options target)
+    target_link_options(${target} PRIVATE ${weft_hardening_link} ${weft_sanitize_flags})
 endfunction()
 
 # weft_finish_program(<target>): sanitizer builds keep drivers mapped until the final report, see

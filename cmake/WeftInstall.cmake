@@ -23,7 +23,7 @@ if(TARGET weft-cli)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES ${weft_licence_files} "${PROJECT_BINARY_DIR}/weft.cdx.json" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION "${weft_package_dir}")
 configure_package_config_file(

@@ -57,7 +57,6 @@ weft_compile_options(weft_core_objects)
 target_link_libraries(weft_objects PRIVATE weft_requirements)
 target_include_directories(weft_objects SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
 target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1)
-set_target_properties(weft_objects weft_core_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # VkFFT is one third-party header of 39 000 lines: no warnings, no undefined-behaviour checks, and
 # -O1, because it only prepares shaders and -O2 doubles its compile time.
@@ -81,7 +80,6 @@ if(WEFT_HAVE_LLVM)
         "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
     target_link_libraries(weft_compiler_objects PRIVATE weft_llvm)
     target_compile_definitions(weft_compiler_objects PRIVATE WEFT_BUILDING=1)
-    set_target_properties(weft_compiler_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
     # Optimisers across files do not see what assembly in C defines.
     set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/compile/llvm.c" PROPERTIES
         COMPILE_OPTIONS -fno-lto OBJECT_DEPENDS "${weft_llvm_dir}/llvm_functions.h")
@@ -99,7 +97,7 @@ target_include_directories(weft PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/api/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(weft PUBLIC Vulkan::Headers PRIVATE ${weft_link_libraries})
-target_link_options(weft PRIVATE ${weft_sanitize_flags})
+weft_link_options(weft)
 if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
     # glslang's archives have default visibility; without this libweft.so would export them all.
     target_link_options(weft PRIVATE -Wl,--exclude-libs,ALL)

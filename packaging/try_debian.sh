@@ -33,6 +33,14 @@ expect 'the command' 'vi ' "$root/usr/bin/weft" run "$source/api/examples/models
 expect 'the man page' 'weft' zcat "$root/usr/share/man/man1/weft.1.gz"
 [[ -f $root/usr/share/bash-completion/completions/weft && -f $root/usr/share/zsh/vendor-completions/_weft ]]
 
+for package in libweft0 libweft-dev weft python3-weft; do
+    expect "$package's notices" 'VkFFT (MIT)' zcat -f "$root/usr/share/doc/$package/THIRD-PARTY-NOTICES.txt"*
+    expect "$package's parts" 'CycloneDX' zcat -f "$root/usr/share/doc/$package/weft.cdx.json"*
+done
+module=$(find "$root" -name '_native*.so')
+expect 'hardening' '' cmake -DREADELF=readelf "-DFILES=$libraries/libweft.so.0;$root/usr/bin/weft;$module" "-DTREES=$source;$packages" \
+    -P "$source/tests/packaging/hardening.cmake"
+
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 read -ra flags < <(pkg-config --cflags --libs weft)
 gcc -std=c11 "$source/api/examples/quickstart.c" -o "$work/c" "${flags[@]}" -lm

@@ -9,9 +9,8 @@ amd_gpus=(vega10 navi21 navi31)
 usual_gpus=("${amd_gpus[@]}" dg2 bmg turing ampere adreno660 adreno740)
 all_gpus=("${usual_gpus[@]}" v3d71 g610)
 
-# The packages of Mesa's build, and what it takes from PyPI.
+# The packages of Mesa's build; requirements.txt has what it takes from PyPI.
 shim_packages=(patch bison flex m4 libdrm-dev zlib1g-dev pkg-config ninja-build)
-shim_python=('meson>=1.4' mako pyyaml packaging)
 
 # What GPU is played, as each shim or driver wants to hear it.
 gpu_variable() {
@@ -56,10 +55,7 @@ mesa_build() {
     local folder=$gpus/$1 targets=$2 environment=$gpus/env
     shift 2
     mesa_source
-    find_python
-    [[ -x $environment/bin/meson ]] || python3 -m venv "$environment"
-    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${shim_python[@]}" ||
-        die "pip could not install ${shim_python[*]} (see above)"
+    python_environment "$environment" bench/compilers/requirements.txt
     say "building ${targets//,/, } of Mesa"
     {
         [[ -f $folder/build.ninja ]] || PATH=$environment/bin:/usr/bin:$PATH meson setup "$folder" "$deps/apt/sources/mesa" \

@@ -17,7 +17,7 @@ from conan.tools.system.package_manager import Apt
 required_conan_version = ">=2.0"
 
 # What is built, of the source tree.
-FILES = ("CMakeLists.txt", "LICENSE", "docs/weft.1")
+FILES = ("CMakeLists.txt", "LICENSE", "THIRD-PARTY-NOTICES.txt", "docs/weft.1", "packaging/components.json")
 FOLDERS = ("cmake", "runtime", "shaders", "bench", "api/include", "api/cli", "api/verify")
 
 
@@ -90,7 +90,8 @@ class Weft(ConanFile):
     def package(self):
         CMake(self).install()
         rmdir(self, os.path.join(self.package_folder, "share", "doc"))
-        copy(self, "LICENSE", src=self.source_folder, dst=os.path.join(self.package_folder, "licenses"))
+        for name in ("LICENSE", "THIRD-PARTY-NOTICES.txt"):
+            copy(self, name, src=self.source_folder, dst=os.path.join(self.package_folder, "licenses"))
 
     def package_info(self):
         # Weft's own CMake package and weft.pc know what a static libweft is linked to.

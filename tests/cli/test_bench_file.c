@@ -255,6 +255,6 @@ WEFT_TEST_ON_HOST(other_files_are_refused, test) {
                             "bad.json", said[i]);
     }
     json_t *report = NULL;
-    assert_int_equal(weft_bench_file_read(&report, "/nonexistent/report.json", &test->host),
+    assert_int_equal(weft_bench_file_read(&report, weft_test_absent("report.json"), &test->host),
                      WEFT_NOT_FOUND);
 }

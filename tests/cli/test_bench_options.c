@@ -91,9 +91,10 @@ TEST(other_files_are_refused, runs) {
     /* The file is looked at before anything is measured. */
     line = weft_test_text("bench " CASES " --seconds 1000000 --compare '%s'", path);
     expect_refused(4, line, "old.json: field \"schema\"", NULL);
-    expect_refused(4, "bench --from /nonexistent/report.json", "/nonexistent/report.json", NULL);
-    line = weft_test_text("bench --from '%s' --csv /nonexistent/rows.csv", runs->before);
-    expect_says(4, line, "/nonexistent/rows.csv", NULL);
+    const char *absent = weft_test_absent("none/report");
+    expect_refused(4, weft_test_text("bench --from '%s'", absent), absent, NULL);
+    line = weft_test_text("bench --from '%s' --csv '%s'", runs->before, absent);
+    expect_says(4, line, absent, NULL);
 }
 
 TEST(wrong_usage_is_refused, runs) {

@@ -43,7 +43,7 @@ TEST(folder_comes_and_goes, parent) {
 
 TEST(missing_parent_is_told, parent) {
     weft_bench_temporary temporary;
-    assert_int_equal(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+    assert_int_equal(setenv("TMPDIR", weft_test_path(parent, "absent"), 1), 0);
     assert_int_equal(weft_bench_temporary_begin(&temporary, NULL), WEFT_IO_ERROR);
     weft_bench_temporary_end(&temporary, NULL);
     assert_int_equal(setenv("TMPDIR", parent, 1), 0);

@@ -163,9 +163,9 @@ TEST(models_that_do_not_fit_are_refused, place) {
             weft_test_text("eval --compare %s %s %s", place->models[0], model, place->data);
         expect_refused(4, line, model, cases[i].said, NULL);
     }
-    char *line =
-        weft_test_text("eval --compare %s /nonexistent/model %s", place->models[0], place->data);
-    expect_refused(4, line, "/nonexistent/model", NULL);
+    const char *absent = weft_test_absent("model");
+    char *line = weft_test_text("eval --compare %s %s %s", place->models[0], absent, place->data);
+    expect_refused(4, line, absent, NULL);
 }
 
 TEST(language_models_are_compared_by_bits, place) {

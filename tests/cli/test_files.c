@@ -38,10 +38,11 @@ static void copy_model(const struct place *place, double config_part, double ten
 }
 
 PLACE_TEST(missing_model_is_named, place) {
-    expect_bad("/nonexistent/model/config.json", "cannot open",
-               "run /nonexistent/model --tokens " TOKENS);
-    expect_bad("/nonexistent/model/config.json", "cannot open", "eval /nonexistent/model " TOKENS);
-    expect_bad("/nonexistent/model/config.json", "cannot open", "inspect /nonexistent/model");
+    const char *absent = weft_test_absent("model");
+    const char *config = weft_test_path(absent, "config.json");
+    expect_bad(config, "cannot open", "run %s --tokens " TOKENS, absent);
+    expect_bad(config, "cannot open", "eval %s " TOKENS, absent);
+    expect_bad(config, "cannot open", "inspect %s", absent);
     copy_model(place, 1.0, 1.0);
     char *tensors = weft_test_path(place->folder, "model.safetensors");
     assert_int_equal(remove(tensors), 0);
@@ -103,7 +104,8 @@ PLACE_TEST(bad_tokens_are_named, place) {
     expect_bad(path, "found <i4 [2, 2, 2]", "run " GOLDEN " --tokens %s", path);
     expect_bad(VALUES, "<f4", "run " GOLDEN " --tokens " VALUES);
     expect_bad(GOLDEN "/config.json", "", "run " GOLDEN " --tokens " GOLDEN "/config.json");
-    expect_bad("/nonexistent.npy", "cannot open", "run " GOLDEN " --tokens /nonexistent.npy");
+    path = weft_test_absent("tokens.npy");
+    expect_bad(path, "cannot open", "run " GOLDEN " --tokens %s", path);
 }
 
 PLACE_TEST(wide_tokens_are_range_checked, place) {
@@ -129,7 +131,8 @@ PLACE_TEST(bad_token_types_are_named, place) {
 
 PLACE_TEST(bad_texts_are_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
-    expect_bad("/nonexistent/text", "cannot open", "run %s --text /nonexistent/text", model);
+    const char *absent = weft_test_absent("text");
+    expect_bad(absent, "cannot open", "run %s --text %s", model, absent);
     expect_bad(place->folder, "cannot read", "run %s --text %s", model, place->folder);
     char *empty = weft_test_write(place->folder, "empty.txt", "", 0);
     expect_bad(empty, "empty", "run %s --text %s", model, empty);
@@ -144,7 +147,8 @@ PLACE_TEST(bad_texts_are_named, place) {
 PLACE_TEST(bad_data_is_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
     expect_bad("FNetModel", "labels", "eval " HIDDEN " " TOKENS);
-    expect_bad("/nonexistent.npz", "", "eval %s /nonexistent.npz", model);
+    const char *absent = weft_test_absent("data.npz");
+    expect_bad(absent, "", "eval %s %s", model, absent);
     expect_bad(TOKENS, "", "eval %s " TOKENS, model);
     expect_bad(place->folder, "found none", "eval %s %s", model, place->folder);
     char *folder = weft_test_path(place->folder, "klingon");

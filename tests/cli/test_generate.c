@@ -176,7 +176,8 @@ TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "--text a --top-k 0", "--top-k", "'0'");
     refuse(model, 2, "--text abc --tokens 149", "--tokens 149", "leave 148 tokens");
     refuse(model, 2, "--text ''", "the text is empty", NULL);
-    refuse(model, 4, "--prompt /nonexistent/prompt", "/nonexistent/prompt", NULL);
+    const char *absent = weft_test_absent("prompt");
+    refuse(model, 4, weft_test_text("--prompt '%s'", absent), absent, NULL);
     char text[POSITIONS + 2] = "";
     memset(text, 'x', POSITIONS + 1);
     char *options = weft_test_text("--text '%s'", text);

@@ -86,7 +86,11 @@ WEFT_TEST(output_that_fails_is_told) {
 
 /* ---- no device ---- */
 
-#define NO_DRIVER "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent WEFT_PROCESSOR=0"
+static const char *no_driver(void) {
+    const char *absent = weft_test_absent("driver.json");
+    return weft_test_text("VK_DRIVER_FILES=%s VK_ICD_FILENAMES=%s WEFT_PROCESSOR=0", absent,
+                          absent);
+}
 
 WEFT_TEST(without_a_device_nothing_runs) {
     static const char *const lines[] = {
@@ -97,13 +101,13 @@ WEFT_TEST(without_a_device_nothing_runs) {
         "inspect " GOLDEN " --pass graph",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        struct outcome outcome = run_weft(NO_DRIVER, lines[i]);
+        struct outcome outcome = run_weft(no_driver(), lines[i]);
         assert_int_equal(outcome.exit_code, 3);
         assert_string_equal(outcome.out, "");
         expect_part(&outcome, outcome.err, "weft: error: ");
         outcome_clear(&outcome);
     }
-    struct outcome outcome = run_weft(NO_DRIVER, "devices --json");
+    struct outcome outcome = run_weft(no_driver(), "devices --json");
     assert_int_equal(outcome.exit_code, 3);
     json_t *object = json_of(&outcome);
     assert_int_equal(json_array_size(field(object, "devices")), 0);
@@ -114,8 +118,10 @@ WEFT_TEST(without_a_device_nothing_runs) {
 
 /* What is wrong with the files is told although there is no device. */
 WEFT_TEST(files_are_checked_before_a_device_is_sought) {
-    struct outcome outcome = run_weft(NO_DRIVER, "run " GOLDEN " --text /nonexistent/text");
+    const char *absent = weft_test_absent("text");
+    struct outcome outcome =
+        run_weft(no_driver(), weft_test_text("run " GOLDEN " --text %s", absent));
     assert_int_equal(outcome.exit_code, 4);
-    expect_part(&outcome, outcome.err, "/nonexistent/text");
+    expect_part(&outcome, outcome.err, absent);
     outcome_clear(&outcome);
 }

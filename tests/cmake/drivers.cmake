@@ -126,6 +126,6 @@ function(weft_add_host_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;COMMAND")
     add_test(NAME "${name}" COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${name}" PROPERTIES
-        ENVIRONMENT "${weft_test_env};XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/host"
+        ENVIRONMENT "${weft_test_env}"
         LABELS "${arg_LABELS}" TIMEOUT 300)
 endfunction()

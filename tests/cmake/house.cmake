@@ -36,6 +36,13 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT WEFT_SANITIZE AND NOT BUILD_SHARED
     endif()
 endif()
 
+# Tests write into folders of their own, and look for what is absent in an empty one. That it is noticed is shown by a sample.
+weft_add_host_test(places.sources LABELS house
+    COMMAND "${CMAKE_COMMAND}" "-DFOLDERS=tests;api/python/tests" -P tests/house/places.cmake)
+weft_add_host_test(places.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/places" -P tests/house/places.cmake)
+set_tests_properties(places.noticed PROPERTIES PASS_REGULAR_EXPRESSION "sample\\.c: \"/nonexistent[^:]*sample\\.c: \"/tmp")
+
 # Constants in our shaders are the same whoever compiles them.
 set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders")
 weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/house/folded.cmake)

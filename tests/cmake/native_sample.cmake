@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
 # The object that test_cpu_object.c and test_cpu_driver.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
-# and nothing of a runtime's, so no sanitizers, no stack protector and no checked copies.
+# and nothing of a runtime's, so no sanitizers, no stack protector, no checked copies and no
+# counters of coverage.
 
 add_library(weft-native-sample OBJECT "${CMAKE_CURRENT_SOURCE_DIR}/unit/native_sample.c")
 target_include_directories(weft-native-sample PRIVATE
     "${PROJECT_SOURCE_DIR}/runtime" "${PROJECT_SOURCE_DIR}/api/include")
 set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF INTERPROCEDURAL_OPTIMIZATION OFF)
-target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE)
+target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE
+    -fno-profile-arcs -fno-test-coverage)
 foreach(name cpu_object cpu_driver)
     add_dependencies(weft-test-unit-${name} weft-native-sample)
     target_compile_definitions(weft-test-unit-${name} PRIVATE

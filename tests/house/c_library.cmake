@@ -15,6 +15,8 @@ string(REGEX MATCHALL "[^ \n]+ U" wanted "${text}")
 string(REGEX MATCHALL "[^ \n]+ [ABCDGRSTVW] " defined "${text}")
 list(TRANSFORM wanted REPLACE " U$" "")
 list(TRANSFORM defined REPLACE " [A-Z] $" "")
+# A checked call stands for the function that it checks.
+list(TRANSFORM wanted REPLACE "^__([a-z0-9]+)_chk$" "\\1")
 list(REMOVE_DUPLICATES wanted)
 list(REMOVE_ITEM wanted ${defined})
 list(FILTER wanted EXCLUDE REGEX "^(__|_Z|_GLOBAL_OFFSET_TABLE_|glslang_|json_|zip_)")

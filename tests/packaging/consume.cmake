@@ -59,6 +59,7 @@ if(WAY STREQUAL "install")
         list(APPEND expected bin/weft share/man/man1/weft.1 share/bash-completion/completions/weft
              share/zsh/site-functions/_weft share/fish/vendor_completions.d/weft.fish)
     endif()
+    list(APPEND expected share/doc/weft/LICENSE share/doc/weft/THIRD-PARTY-NOTICES.txt share/doc/weft/weft.cdx.json)
     foreach(file IN LISTS expected)
         if(NOT EXISTS "${prefix}/${file}")
             message(FATAL_ERROR "install: ${prefix}/${file} is missing")
@@ -110,6 +111,11 @@ elseif(WAY STREQUAL "preset")
                     COMMAND_ERROR_IS_FATAL ANY)
     expect_version("${work}/consumer/build/${PRESET}/consumer_c")
     expect_version("${work}/consumer/build/${PRESET}/consumer_cxx")
+    if(PRESET STREQUAL "shared")
+        file(GLOB_RECURSE libraries "${work}/consumer/build/libweft.so.${VERSION}")
+        run("${CMAKE_COMMAND}" "-DREADELF=${READELF}" "-DFILES=${libraries}" "-DTREES=${SOURCE};${work};${VKFFT}"
+            -P "${CMAKE_CURRENT_LIST_DIR}/hardening.cmake")
+    endif()
 elseif(WAY STREQUAL "example")
     run("${CMAKE_COMMAND}" -S "${SOURCE}/api/examples/mixer" -B "${work}" -G "${GENERATOR}"
         "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DCMAKE_C_COMPILER=${CC}" -DCMAKE_BUILD_TYPE=Release

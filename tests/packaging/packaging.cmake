@@ -21,7 +21,7 @@ function(weft_add_packaging_test way)
                 "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}"
                 "-DGENERATOR=${CMAKE_GENERATOR}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}"
-                "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}"
+                "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}" "-DREADELF=${CMAKE_READELF}"
                 "-DHAS_shared=${BUILD_SHARED_LIBS}" "-DHAS_static=${static}" "-DHAS_processor=${WEFT_HAVE_LLVM}"
                 -DHAS_sentencepiece=ON
                 "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
@@ -53,6 +53,39 @@ add_test(NAME packaging.symbols
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)
 
+# What cmake/WeftHardening.cmake asks for is in the binaries. That the test notices is shown by a program that has none of it.
+set(weft_hardening "${CMAKE_COMMAND}" "-DREADELF=${CMAKE_READELF}"
+    "-DTREES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR};${weft_vkfft_dir}")
+if(WEFT_HARDENING AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
+    set(weft_hardened $<TARGET_FILE:weft_vulkan>)
+    foreach(target weft-cli weft_python)
+        if(TARGET ${target})
+            list(APPEND weft_hardened $<TARGET_FILE:${target}>)
+        endif()
+    endforeach()
+    if(BUILD_SHARED_LIBS)
+        list(APPEND weft_hardened $<TARGET_FILE:weft>)
+    endif()
+    add_test(NAME packaging.hardening
+        COMMAND ${weft_hardening} "-DFILES=${weft_hardened}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/hardening.cmake")
+    set_tests_properties(packaging.hardening PROPERTIES LABELS packaging)
+    add_test(NAME packaging.hardening-noticed
+        COMMAND ${weft_hardening} "-DCC=${CMAKE_C_COMPILER}" "-DWORK=${weft_stage}/soft"
+                -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/hardening_noticed.cmake")
+    set_tests_properties(packaging.hardening-noticed PROPERTIES LABELS packaging)
+endif()
+
+# Whose code is in Weft: the notices are what they are made of, and the bill of materials has the form and the parts that it is to have.
+add_test(NAME packaging.notices
+    COMMAND "${CMAKE_COMMAND}" "-DCHECK=${weft_stage}/notices" -P "${PROJECT_SOURCE_DIR}/packaging/notices.cmake")
+add_test(NAME packaging.notices-missing
+    COMMAND "${CMAKE_COMMAND}" "-DLIBRARIES=libjansson-2a.so.4;libcrypto-0c.so.3" -P "${PROJECT_SOURCE_DIR}/packaging/notices.cmake")
+add_test(NAME packaging.bill
+    COMMAND "${CMAKE_COMMAND}" "-DBILL=${PROJECT_BINARY_DIR}/weft.cdx.json" "-DVERSION=${PROJECT_VERSION}"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/bill.cmake")
+set_tests_properties(packaging.notices packaging.notices-missing packaging.bill PROPERTIES LABELS packaging)
+set_tests_properties(packaging.notices-missing PROPERTIES PASS_REGULAR_EXPRESSION "no notice of libcrypto")
+
 # The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.
 add_test(NAME packaging.vcpkg
     COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DWORK=${weft_stage}/vcpkg" "-DVKFFT=${weft_vkfft_dir}"
@@ -60,3 +93,10 @@ add_test(NAME packaging.vcpkg
             "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DCONSUMER=${weft_consumer}" "-DVERSION=${PROJECT_VERSION}"
             -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/vcpkg.cmake")
 set_tests_properties(packaging.vcpkg PROPERTIES PROCESSORS 2 LABELS "packaging;long" TIMEOUT 1800)
+
+# Two builds in two folders give the same bytes. It compiles all of it twice.
+add_test(NAME packaging.reproduce
+    COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/packaging/reproduce.sh" "${PROJECT_SOURCE_DIR}" "${weft_stage}/reproduce"
+            "${weft_vkfft_dir}" "${CMAKE_COMMAND}" "-DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}"
+            "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")
+set_tests_properties(packaging.reproduce PROPERTIES PROCESSORS 2 LABELS "packaging;long" TIMEOUT 3600)

@@ -77,7 +77,10 @@ endfunction()
 
 function(vcpkg_install_copyright)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
-    file(INSTALL ${arg_FILE_LIST} DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}" RENAME copyright)
+    foreach(file IN LISTS arg_FILE_LIST)
+        file(READ "${file}" text)
+        file(APPEND "${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright" "${text}\n")
+    endforeach()
 endfunction()
 
 # What vcpkg asks of a manifest: the version is the project's, and names are lower case with hyphens.
@@ -108,6 +111,10 @@ foreach(file include/weft/weft.h include/weft/weft.hpp lib/libweft.a share/weft/
         message(FATAL_ERROR "the port does not install ${file}")
     endif()
 endforeach()
+file(READ "${CURRENT_PACKAGES_DIR}/share/weft/copyright" text)
+if(NOT text MATCHES "The Weft authors.*VkFFT \\(MIT\\)")
+    message(FATAL_ERROR "the port's copyright lacks Weft's or others' notices")
+endif()
 foreach(folder debug/include lib/cmake share/doc)
     if(EXISTS "${CURRENT_PACKAGES_DIR}/${folder}")
         message(FATAL_ERROR "the port installs ${folder}, which vcpkg refuses")

@@ -277,6 +277,10 @@ char *weft_test_path(const char *folder, const char *name) {
     return weft_test_text("%s/%s", folder, name);
 }
 
+char *weft_test_absent(const char *name) {
+    return weft_test_path(weft_test_folder(), name);
+}
+
 char *weft_test_data(const char *name) {
     return weft_test_path(WEFT_SOURCE_DIR "/tests/data", name);
 }

@@ -177,6 +177,8 @@ char *weft_test_text(const char *format, ...);
 char *weft_test_folder(void);
 /** "folder/name". */
 char *weft_test_path(const char *folder, const char *name);
+/** A path where nothing is: that name in a new, empty folder. */
+char *weft_test_absent(const char *name);
 /** The path of a file below tests/data. */
 char *weft_test_data(const char *name);
 /** Writes folder/name and returns its path. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_spirv.h"
 
-#include <unistd.h>
 
 #include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
@@ -60,18 +59,8 @@ bool weft_test_has_spirv_val(void) {
 }
 
 void weft_test_expect_valid(struct words words, const char *name) {
-    char path[] = "/tmp/weft-spirv-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *file = fdopen(descriptor, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(words.data, 1, words.size, file), words.size);
-    assert_int_equal(fclose(file), 0);
-    char command[128];
-    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.1 %s", path);
-    int verdict = system(command);
-    assert_int_equal(unlink(path), 0);
-    if (verdict != 0) {
+    const char *path = weft_test_write(weft_test_folder(), "module.spv", words.data, words.size);
+    if (system(weft_test_text("spirv-val --target-env vulkan1.1 '%s'", path)) != 0) {
         fail_msg("%s is no longer valid", name);
     }
 }

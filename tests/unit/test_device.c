@@ -199,8 +199,8 @@ TEST(test_no_driver, fixture) {
 #endif
     static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                         "VK_ADD_DRIVER_FILES", "WEFT_PROCESSOR"};
-    static const char *const values[] = {"/nonexistent/driver.json", "/nonexistent/driver.json",
-                                         NULL, "0"};
+    const char *absent = weft_test_absent("driver.json");
+    const char *const values[] = {absent, absent, NULL, "0"};
     char *saved[4];
     for (size_t i = 0; i < 4; i++) {
         const char *value = getenv(names[i]);

@@ -254,7 +254,7 @@ WEFT_TEST_ON_HOST(other_files_and_versions_are_refused, test) {
         weft_test_expect_log(test, FILE_NAME, found);
         free(bytes);
     }
-    assert_int_equal(weft_npy_open(&npy, "/nonexistent/x.npy", &test->host), WEFT_NOT_FOUND);
+    assert_int_equal(weft_npy_open(&npy, weft_test_absent("x.npy"), &test->host), WEFT_NOT_FOUND);
 }
 
 WEFT_TEST_ON_HOST(arrays_cut_at_any_length_are_refused, test) {
@@ -484,9 +484,8 @@ WEFT_TEST_ON_HOST(damaged_archives_are_refused, test) {
     uint8_t *bytes = weft_test_read(path, &size);
     weft_npz *npz = NULL;
     weft_npy npy;
-    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
-                        weft_npz_open(&npz, "/nonexistent/x.npz", &test->host),
-                        "/nonexistent/x.npz");
+    const char *absent = weft_test_absent("x.npz");
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_npz_open(&npz, absent, &test->host), absent);
 
     /* One bit of the data of tokens.npy, which is stored as it is: the checksum tells. */
     size_t at = 0;

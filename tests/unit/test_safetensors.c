@@ -480,9 +480,9 @@ WEFT_TEST_ON_HOST(files_cut_at_any_length_are_refused, test) {
 
 WEFT_TEST_ON_HOST(missing_files_are_not_found, test) {
     weft_safetensors *file = NULL;
-    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
-                        weft_safetensors_open(&file, "/nonexistent/x.safetensors", &test->host),
-                        "/nonexistent/x.safetensors");
+    const char *absent = weft_test_absent("x.safetensors");
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_safetensors_open(&file, absent, &test->host),
+                        absent);
 }
 
 WEFT_TEST_ON_HOST(long_names_leave_room_for_the_reason, test) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Builds the example in C++ against the package and runs it."""
+"""Builds the example in C++ against the package and runs it, and looks for the licences."""
 
 import os
 
 from conan import ConanFile
+from conan.errors import ConanException
 from conan.tools.build import can_run
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 
@@ -32,5 +33,9 @@ class WeftTest(ConanFile):
         cmake.build()
 
     def test(self):
+        licences = os.path.join(self.dependencies["weft"].package_folder, "licenses")
+        for name in ("LICENSE", "THIRD-PARTY-NOTICES.txt"):
+            if not os.path.isfile(os.path.join(licences, name)):
+                raise ConanException(f"the package has no {name} in {licences}")
         if can_run(self):
             self.run(os.path.join(self.cpp.build.bindir, "quickstart"), env="conanrun")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#
+# Whose code is in this build, for those who look for a library with a hole: <build>/weft.cdx.json, in the form of CycloneDX 1.5,
+# of packaging/components.json and the versions found here. It is the same for every build of the same things: no time, no serial number.
+
+pkg_check_modules(WEFT_SPIRV_TOOLS QUIET SPIRV-Tools)
+pkg_check_modules(WEFT_ZLIB QUIET zlib)
+
+# weft_version_in(<variable> <file> <pattern with a group>): what the group is in the file's first line that fits.
+function(weft_version_in variable file pattern)
+    set(${variable} "" PARENT_SCOPE)
+    if(EXISTS "${file}")
+        file(STRINGS "${file}" line REGEX "${pattern}" LIMIT_COUNT 1)
+        if(line MATCHES "${pattern}")
+            set(${variable} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()
+weft_version_in(weft_vkfft_number "${weft_vkfft_dir}/vkFFT.h" "return[ \t]+([0-9]+).*X\\.XX\\.XX")
+math(EXPR weft_vkfft_version "${weft_vkfft_number} / 10000")
+math(EXPR weft_vkfft_minor "${weft_vkfft_number} / 100 % 100")
+math(EXPR weft_vkfft_patch "${weft_vkfft_number} % 100")
+string(APPEND weft_vkfft_version ".${weft_vkfft_minor}.${weft_vkfft_patch}")
+weft_version_in(weft_volk_version "${WEFT_VOLK_INCLUDE_DIR}/volk.h" "define VOLK_HEADER_VERSION ([0-9]+)")
+get_target_property(weft_vulkan_headers Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
+weft_version_in(weft_vulkan_version "${weft_vulkan_headers}/vulkan/vulkan_core.h" "define VK_HEADER_VERSION ([0-9]+)")
+if(weft_vulkan_version)
+    string(PREPEND weft_vulkan_version "1.3.")
+endif()
+weft_version_in(weft_chart_version "${WEFT_CHART_JS}" "Chart\\.js v([0-9.]+)")
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/packaging/components.json")
+file(READ "${PROJECT_SOURCE_DIR}/packaging/components.json" weft_components)
+set(weft_bill "{\"bomFormat\": \"CycloneDX\", \"specVersion\": \"1.5\", \"version\": 1}")
+string(JSON weft_bill SET "${weft_bill}" metadata "{\"component\": {\"type\": \"library\", \"bom-ref\": \"weft\", \"name\": \"weft\",
+    \"version\": \"${PROJECT_VERSION}\", \"licenses\": [{\"license\": {\"id\": \"MIT\"}}]}}")
+string(JSON weft_bill SET "${weft_bill}" components "[]")
+set(weft_bill_names "")
+string(JSON weft_count LENGTH "${weft_components}" components)
+math(EXPR weft_last "${weft_count} - 1")
+foreach(index RANGE ${weft_last})
+    string(JSON component GET "${weft_components}" components ${index})
+    foreach(key name version licence purl how where)
+        string(JSON weft_${key} GET "${component}" ${key})
+    endforeach()
+    set(entry "{\"type\": \"library\", \"bom-ref\": \"${weft_name}\", \"name\": \"${weft_name}\"}")
+    if(weft_version AND NOT "${${weft_version}}" STREQUAL "")
+        string(JSON entry SET "${entry}" version "\"${${weft_version}}\"")
+        string(APPEND weft_purl "@${${weft_version}}")
+    endif()
+    string(JSON entry SET "${entry}" purl "\"${weft_purl}\"")
+    string(JSON entry SET "${entry}" licenses "[{\"expression\": \"${weft_licence}\"}]")
+    string(JSON entry SET "${entry}" properties
+        "[{\"name\": \"weft:how\", \"value\": \"${weft_how}\"}, {\"name\": \"weft:where\", \"value\": \"${weft_where}\"}]")
+    string(JSON weft_bill SET "${weft_bill}" components ${index} "${entry}")
+    list(APPEND weft_bill_names "\"${weft_name}\"")
+endforeach()
+list(JOIN weft_bill_names ", " weft_bill_names)
+string(JSON weft_bill SET "${weft_bill}" dependencies "[{\"ref\": \"weft\", \"dependsOn\": [${weft_bill_names}]}]")
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/weft.cdx.json" CONTENT "@weft_bill@\n" @ONLY)
+
+set(weft_licence_files "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES.txt")
