@@ -185,7 +185,7 @@ static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *
     weft_digest key = key_of(text, text_size, device->math);
     uint8_t *cached = NULL;
     size_t cached_size = 0;
-    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host));
+    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache, CACHE_KIND, &key, host));
     if (cached) {
         /* Host memory is aligned for any type. */
         *words = (uint32_t *)(void *)cached;
@@ -194,7 +194,7 @@ static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *
     }
     WEFT_TRY(compile(words, size, name, text, device->math == WEFT_MATH_FAST, host));
     device->stats.shaders_compiled++;
-    weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
+    weft_cache_write(device->cache, CACHE_KIND, &key, *words, *size, host);
     return WEFT_OK;
 }
 

@@ -2,6 +2,7 @@
 /* GLSL compiled at run time: includes, modes, messages, the cache. */
 #include <pthread.h>
 
+#include "core/disk_cache.h"
 #include "device/device.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
@@ -179,7 +180,7 @@ WEFT_TEST_ON_HOST(test_too_large, host) {
 WEFT_TEST_ON_HOST(test_cache, host) {
     static const char text[] = "#version 450\nlayout(local_size_x = 3) in;\nvoid main() {}\n";
     weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
-    device.cache_dir = weft_test_folder();
+    assert_ok(weft_cache_create(&device.cache, weft_test_folder(), 0, &device.host));
     assert_compiles(&device, text);
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 1);
@@ -191,7 +192,7 @@ WEFT_TEST_ON_HOST(test_cache, host) {
     /* What does not compile is not kept. */
     assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
     assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
-    device.cache_dir = NULL;
+    weft_cache_destroy(&device.cache, &device.host);
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 4);
 }
