@@ -13,7 +13,7 @@
 
 #define MAX_EXPANDED ((size_t)16 << 20)
 #define MAX_DEPTH    64u
-#define NO_END       "\n#error a comment does not end\n"
+#define NO_END       " \n#error a comment does not end\n"
 
 struct expansion {
     char *data;
@@ -136,7 +136,7 @@ static const char *behind_directive(const char *word, const char *line, const ch
     return at < end && is_letter(*at) ? NULL : skip_blanks(at, end);
 }
 
-/* Writes at most as many letters as there were, and NO_END. Comments become a blank, and lines keep their numbers. */
+/* Writes at most as many letters as there were and NO_END, and no backslash at the end of a line. Comments become a blank, and lines keep their numbers. */
 static size_t make_plain(char *plain, const char *text, size_t size) {
     struct reader reader = {.at = text, .end = text + size};
     char *out = plain, *line = plain;
@@ -153,6 +153,10 @@ static size_t make_plain(char *plain, const char *text, size_t size) {
             continue;
         }
         if (letter == '\n') {
+            /* Of two backslashes the second has joined an empty line; the first joins none. */
+            if (out > line && out[-1] == '\\') {
+                *out++ = ' ';
+            }
             memset(out, '\n', reader.joined);
             out += reader.joined;
             reader.joined = 0;
@@ -165,6 +169,9 @@ static size_t make_plain(char *plain, const char *text, size_t size) {
             close = letter == '<' ? '>' : '"';
         }
         *out++ = (char)letter;
+    }
+    if (out > plain && out[-1] == '\\') { /* lest it join what comes behind an include */
+        *out++ = ' ';
     }
     return (size_t)(out - plain);
 }

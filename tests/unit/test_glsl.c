@@ -171,13 +171,14 @@ WEFT_TEST(test_plain_text) {
         {"a /*\n\n*/ b\nc", "a   b\n\n\nc"},
         {"a\\\nb\nc", "ab\n\nc"},
         {"a\r\nb\rc\n\rd", "a\nb\nc\n\nd"},
-        {"a \\ b\\", "a \\ b\\"},
+        {"a \\ b\\", "a \\ b\\ "},
         {"/\\\n/ c \\\n c\nb", " \n\n\nb"},
         {"\\//c\n#x", "\\ \n#x"}, /* joins no lines */
         {"/\\\n/**/*", " "},      /* a line comment */
         {"a /**/ / b /***/ c", "a   / b   c"},
         {"\"a // b\"", "\"a  "},
         {"a/", "a/"},
+        {"a\\\\\n\nb", "a\\ \n\nb"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
