@@ -8,7 +8,7 @@
 
 #define SECOND          ((int64_t)1000000000)
 #define AGE_OF_ORPHANS  (60 * SECOND)
-#define AGE_OF_ANYBODYS (24 * 60 * 60 * SECOND)
+#define AGE_OF_ANYBODYS (86400 * SECOND)
 #define NAME_SIZE       160 /* of the cache's own files, with its end */
 
 struct entry {
