@@ -168,6 +168,7 @@ WEFT_TEST_IN_PLACE(owners, test) {
             assert_int_equal(seteuid(askers[a]), 0);
             const bool found = get(cache, 1, &test->host.host);
             assert_int_equal(seteuid(0), 0);
+            weft_cache_destroy(&cache, NULL);
             assert_int_equal(found, trusted);
             assert_int_equal(weft_test_log_count(&test->host, "warning"), trusted ? 0 : 1);
             if (!trusted) {
