@@ -206,7 +206,8 @@ static weft_status append_line_directive(struct expansion *out, uint32_t line, u
 }
 
 /*
- * As an error of the compiler, which does not come where the line is left out by an #if. Only letters of names go into it.
+ * As an error of the compiler, which does not come where the line is left out by an #if. Only letters of names go into it, and
+ * no punctuation, which glslang would set apart.
  */
 static weft_status append_error(struct expansion *out, const char *name, size_t length) {
     char shown[128], directive[384];
@@ -221,12 +222,12 @@ static weft_status append_error(struct expansion *out, const char *name, size_t 
         }
     }
     shown[count] = '\0';
-    const int written =
-        snprintf(directive, sizeof directive,
-                 count > 0 ? "#error \"%s\" is included, and neither a text that was given with "
-                             "the shader nor one of Weft; files are not opened\n"
-                           : "#error an include names a text by quotes or angle brackets%s\n",
-                 shown);
+    const int written = snprintf(
+        directive, sizeof directive,
+        count > 0 ? "#error \"%s\" is neither an include that was given with the shader nor one "
+                    "of Weft and files are not opened\n"
+                  : "#error an include names a text by quotes or angle brackets%s\n",
+        shown);
     return append(out, directive, (size_t)written);
 }
 
