@@ -2,11 +2,12 @@
 #include "core/disk_cache.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/disk_cache_clean.h"
 #include "core/file.h"
-#include "core/system.h"
 
 /*
  * An entry, integers little-endian: 8 bytes magic, 4 format version, 4 zero, 32 digest of the key,
@@ -21,38 +22,121 @@
 
 #define MAX_PAYLOAD ((uint64_t)1 << 28)
 
-/*
- * A cache that does not work slows things down but fails nothing, so what core/file.c reports as
- * errors is passed on as warnings.
- */
-static void log_as_warning(void *user, weft_log_level level, const char *message) {
-    const weft_host *host = user;
-    host->log(host->log_user, level == WEFT_LOG_ERROR ? WEFT_LOG_WARNING : level, message);
-}
+/* A cleaning for each sixteenth of the limit that was written. */
+#define CLEANINGS 16
 
-/* `original` is the caller's copy and must live as long as the result. */
-static weft_host forgiving_host(weft_host *original, const weft_host *host) {
-    *original = host ? *host : (weft_host){0};
-    weft_host result = *original;
-    if (original->log) {
-        result.log = log_as_warning;
-        result.log_user = original;
-    }
-    return result;
-}
+#define TOUCH_AFTER \
+    ((int64_t)3600 * 1000000000) /* ns: entries' times of use are true to the hour */
+
+/* What is told once. */
+#define TOLD_FOLDER 1u
+#define TOLD_ENTRY  2u
+#define TOLD_WRITE  4u
+
+struct weft_cache {
+    char *dir; /* without a separator at its end */
+    uint64_t limit;
+    atomic_uint told;
+    atomic_uint_least64_t written; /* bytes since the last cleaning; at first, enough for one */
+};
 
 char *weft_cache_default_dir(const weft_host *host) {
     return weft_system_cache_folder(host);
 }
 
-static char *entry_path(const char *dir, const char *kind, const weft_digest *key,
-                        const weft_host *host) {
-    char hex[WEFT_DIGEST_TEXT_SIZE];
-    char *name = weft_format(host, "%s-%s", kind, weft_digest_text(key, hex));
-    char *path = name ? weft_path_join(dir, name, host) : NULL;
-    weft_free(host, name);
-    return path;
+weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
+                              const weft_host *host) {
+    *cache = NULL;
+    char *path = dir ? weft_strdup(host, dir) : weft_cache_default_dir(host);
+    if (!path || path[0] == '\0') {
+        weft_free(host, path);
+        return path || !dir ? WEFT_OK : weft_fail_memory(host, "cache folder's name");
+    }
+    struct weft_cache *made = weft_alloc_zero(host, 1, sizeof *made);
+    if (!made) {
+        weft_free(host, path);
+        return weft_fail_memory(host, "cache");
+    }
+    /* A separator at the end would have a link followed. */
+    size_t length = strlen(path);
+    while (length > weft_system_root_length(path) && weft_system_is_separator(path[length - 1])) {
+        path[--length] = '\0';
+    }
+    made->dir = path;
+    made->limit = limit == 0 ? WEFT_CACHE_LIMIT : limit < INT64_MAX ? limit : INT64_MAX;
+    atomic_init(&made->told, 0);
+    atomic_init(&made->written, made->limit);
+    *cache = made;
+    return WEFT_OK;
 }
+
+void weft_cache_destroy(struct weft_cache **cache, const weft_host *host) {
+    if (*cache) {
+        weft_free(host, (*cache)->dir);
+        weft_free(host, *cache);
+        *cache = NULL;
+    }
+}
+
+/* ---- what is told ---- */
+
+static bool first_time(struct weft_cache *cache, unsigned what) {
+    return (atomic_fetch_or(&cache->told, what) & what) == 0;
+}
+
+/*
+ * A cache that does not work slows things down but fails nothing, so what core/file.c reports as
+ * errors is passed on as warnings, once.
+ */
+struct forgiving {
+    const weft_host *host;
+    struct weft_cache *cache;
+    unsigned what;
+};
+
+static void log_as_warning(void *user, weft_log_level level, const char *message) {
+    const struct forgiving *forgiving = user;
+    if (first_time(forgiving->cache, forgiving->what)) {
+        weft_log(forgiving->host, level == WEFT_LOG_ERROR ? WEFT_LOG_WARNING : level, "%s",
+                 message);
+    }
+}
+
+/* `forgiving` must live as long as the result. */
+static weft_host forgiving_host(struct forgiving *forgiving) {
+    weft_host result = forgiving->host ? *forgiving->host : (weft_host){0};
+    result.log = log_as_warning;
+    result.log_user = forgiving;
+    return result;
+}
+
+static void tell_error(struct weft_cache *cache, unsigned what, int error, const char *action,
+                       const weft_host *host) {
+    if (first_time(cache, what)) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
+        weft_log(host, WEFT_LOG_WARNING, "%s: %s: %s", cache->dir, action, reason);
+    }
+}
+
+/* `name` may be null: the folder. */
+static void tell_distrust(struct weft_cache *cache, const char *name, const char *distrust,
+                          const weft_host *host) {
+    if (first_time(cache, name ? TOLD_ENTRY : TOLD_FOLDER)) {
+        weft_log(host, WEFT_LOG_WARNING, "%s%s%s: %s. %s", cache->dir, name ? "/" : "",
+                 name ? name : "", distrust,
+                 name ? "It is taken as a cache miss, as are others like it"
+                      : "Nothing is read from this cache folder or written to it; remove it, or "
+                        "give another one");
+    }
+}
+
+static char *entry_name(const char *kind, const weft_digest *key, const weft_host *host) {
+    char hex[WEFT_DIGEST_TEXT_SIZE];
+    return weft_format(host, "%s-%s", kind, weft_digest_text(key, hex));
+}
+
+/* ---- reading ---- */
 
 /* Null when the bytes are a whole entry for `key`, else what is wrong with them. */
 static const char *entry_fault(const uint8_t *entry, size_t size, const weft_digest *key) {
@@ -82,78 +166,97 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
     return NULL;
 }
 
-/* Whether there is anything to read: a plain miss is not worth a line in the log. */
-static bool entry_exists(const char *path, const weft_host *host) {
-    weft_file_facts facts;
-    const int error = weft_system_facts(&facts, path);
-    if (error != 0) {
-        if (error != ENOENT && error != ENOTDIR) {
-            weft_log(host, WEFT_LOG_WARNING, "%s: the cache cannot be read (error %d)", path,
-                     error);
-        }
-        return false;
+/* An open file; false for a miss. */
+static bool open_entry(int *file, struct weft_cache *cache,
+                       const struct weft_private_folder *folder, const char *name,
+                       const weft_host *host) {
+    char distrust[WEFT_DISTRUST_SIZE] = "";
+    const int error = weft_private_read(file, folder, name, distrust);
+    if (error == EPERM && distrust[0] != '\0') {
+        tell_distrust(cache, name, distrust, host);
+    } else if (error != 0 && error != ENOENT) {
+        tell_error(cache, TOLD_ENTRY, error, "an entry cannot be opened", host);
     }
-    /* Checked before opening, because opening a FIFO would wait for its writer. */
-    if (facts.kind != WEFT_FILE_REGULAR) {
-        weft_log(host, WEFT_LOG_WARNING, "%s: not a regular file, taken as a cache miss", path);
-        return false;
-    }
-    return true;
+    return error == 0;
 }
 
-static weft_status read_entry(uint8_t **data, size_t *size, const char *path,
-                              const weft_digest *key, const weft_host *host) {
-    *data = NULL;
-    *size = 0;
-    weft_host original;
-    weft_host forgiving = forgiving_host(&original, host);
+static void note_use(int file) {
+    weft_file_facts facts;
+    if (weft_system_facts_of(&facts, file) == 0 &&
+        weft_system_now() - facts.changed > TOUCH_AFTER) {
+        (void)weft_private_touch(file); /* a folder of the administrator's has other times */
+    }
+}
+
+static weft_status read_open(uint8_t **data, size_t *size, struct weft_cache *cache,
+                             const struct weft_private_folder *folder, int file, const char *name,
+                             const weft_digest *key, const weft_host *host) {
+    struct forgiving forgiving = {.host = host, .cache = cache, .what = TOLD_ENTRY};
+    const weft_host quiet = forgiving_host(&forgiving);
     uint8_t *entry = NULL;
     size_t entry_size = 0;
-    weft_status status =
-        weft_file_read(&entry, &entry_size, (size_t)MAX_PAYLOAD + HEADER_SIZE, path, &forgiving);
+    const weft_status status = weft_file_read_open(
+        &entry, &entry_size, (size_t)MAX_PAYLOAD + HEADER_SIZE, file, name, &quiet);
     if (status == WEFT_OUT_OF_HOST_MEMORY) {
-        return weft_fail_memory(host, path);
+        return weft_fail_memory(host, name);
     }
     if (status != WEFT_OK) {
         return WEFT_OK;
     }
     const char *fault = entry_fault(entry, entry_size, key);
     if (fault) {
-        weft_log(host, WEFT_LOG_WARNING, "%s: %s, taken as a cache miss", path, fault);
+        weft_log(host, WEFT_LOG_WARNING, "%s/%s: %s, taken as a cache miss", cache->dir, name,
+                 fault);
         weft_free(host, entry);
-        (void)weft_system_remove(path); /* where that fails, the next write replaces it */
+        (void)weft_private_remove(folder, name); /* where that fails, the next write replaces it */
         return WEFT_OK;
     }
+    note_use(file);
     memmove(entry, entry + HEADER_SIZE, entry_size - HEADER_SIZE);
     *data = entry;
     *size = entry_size - HEADER_SIZE;
     return WEFT_OK;
 }
 
-weft_status weft_cache_read(uint8_t **data, size_t *size, const char *dir, const char *kind,
-                            const weft_digest *key, const weft_host *host) {
-    if (!dir) {
-        *data = NULL;
-        *size = 0;
+/* False with *error: everything is a miss. A folder that is not there is not worth a line in the log. */
+static bool open_folder(struct weft_private_folder *folder, int *error, struct weft_cache *cache,
+                        const weft_host *host) {
+    char distrust[WEFT_DISTRUST_SIZE] = "";
+    *error = weft_private_open(folder, cache->dir, distrust);
+    if (*error == EPERM && distrust[0] != '\0') {
+        tell_distrust(cache, NULL, distrust, host);
+    } else if (*error != 0 && *error != ENOENT && *error != ENOTDIR) {
+        tell_error(cache, TOLD_FOLDER, *error, "the cache folder cannot be opened", host);
+    }
+    return *error == 0;
+}
+
+weft_status weft_cache_read(uint8_t **data, size_t *size, struct weft_cache *cache,
+                            const char *kind, const weft_digest *key, const weft_host *host) {
+    struct weft_private_folder folder;
+    int error = 0, file = -1;
+    *data = NULL;
+    *size = 0;
+    if (!cache) {
         return WEFT_OK;
     }
-    char *path = entry_path(dir, kind, key, host);
-    if (!path) {
+    char *name = entry_name(kind, key, host);
+    if (!name) {
         return weft_fail_memory(host, "name of a cache entry");
     }
-    uint8_t *payload = NULL;
-    size_t payload_size = 0;
     weft_status status = WEFT_OK;
-    if (entry_exists(path, host)) {
-        status = read_entry(&payload, &payload_size, path, key, host);
+    if (open_folder(&folder, &error, cache, host)) {
+        if (open_entry(&file, cache, &folder, name, host)) {
+            status = read_open(data, size, cache, &folder, file, name, key, host);
+            (void)weft_system_close(file);
+        }
+        weft_private_close(&folder);
     }
-    weft_free(host, path);
-    if (status == WEFT_OK) {
-        *data = payload;
-        *size = payload_size;
-    }
+    weft_free(host, name);
     return status;
 }
+
+/* ---- writing ---- */
 
 static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size,
                            const weft_host *host) {
@@ -173,25 +276,96 @@ static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size
     return entry;
 }
 
-void weft_cache_write(const char *dir, const char *kind, const weft_digest *key, const void *data,
-                      size_t size, const weft_host *host) {
-    if (!dir) {
+/* A new file beside the entry; its name is in host memory. 0 or a value of errno.h. */
+static int create_beside(int *file, char **beside, const struct weft_private_folder *folder,
+                         const char *name, const weft_host *host) {
+    for (int attempt = 0; attempt < WEFT_NAME_ATTEMPTS; attempt++) {
+        char *candidate = weft_name_beside(name, attempt, host);
+        const int error = candidate ? weft_private_create(file, folder, candidate) : ENOMEM;
+        if (error == 0) {
+            *beside = candidate;
+            return 0;
+        }
+        weft_free(host, candidate);
+        if (error != EEXIST) {
+            return error;
+        }
+    }
+    return EEXIST;
+}
+
+static void write_entry(struct weft_cache *cache, const struct weft_private_folder *folder,
+                        const char *name, const uint8_t *entry, size_t size,
+                        const weft_host *host) {
+    int file = -1;
+    char *beside = NULL;
+    int error = create_beside(&file, &beside, folder, name, host);
+    if (error == 0) {
+        error = weft_file_fill(file, entry, size);
+        error = error != 0 ? error : weft_private_rename(folder, beside, name);
+        if (error != 0) {
+            (void)weft_private_remove(folder, beside);
+        }
+    }
+    weft_free(host, beside);
+    /* ENOENT: another process has taken the folder away, or this file for one that was left. */
+    if (error != 0 && error != ENOENT) {
+        tell_error(cache, TOLD_WRITE, error, "an entry cannot be written", host);
+    }
+}
+
+/* Makes the folder where it is missing. */
+static bool open_or_make_folder(struct weft_private_folder *folder, struct weft_cache *cache,
+                                const weft_host *host) {
+    int error = 0;
+    if (open_folder(folder, &error, cache, host)) {
+        return true;
+    }
+    struct forgiving forgiving = {.host = host, .cache = cache, .what = TOLD_WRITE};
+    const weft_host quiet = forgiving_host(&forgiving);
+    return (error == ENOENT || error == ENOTDIR) &&
+           weft_make_private_folders(cache->dir, &quiet) == WEFT_OK &&
+           open_folder(folder, &error, cache, host);
+}
+
+static bool cleaning_is_due(struct weft_cache *cache, uint64_t size) {
+    const uint64_t room = weft_cache_room(size);
+    const bool due = atomic_fetch_add(&cache->written, room) + room >= cache->limit / CLEANINGS;
+    if (due) {
+        atomic_store(&cache->written, 0);
+    }
+    return due;
+}
+
+static void write_and_clean(struct weft_cache *cache, const char *name, const uint8_t *entry,
+                            size_t size, const weft_host *host) {
+    struct weft_private_folder folder;
+    if (open_or_make_folder(&folder, cache, host)) {
+        write_entry(cache, &folder, name, entry, size, host);
+        if (cleaning_is_due(cache, size)) {
+            weft_cache_clean(&folder, cache->limit, host);
+        }
+        weft_private_close(&folder);
+    }
+}
+
+void weft_cache_write(struct weft_cache *cache, const char *kind, const weft_digest *key,
+                      const void *data, size_t size, const weft_host *host) {
+    if (!cache) {
         return;
     }
-    if (size > MAX_PAYLOAD) {
+    if (size > MAX_PAYLOAD || weft_cache_room(HEADER_SIZE + size) > cache->limit) {
         weft_log(host, WEFT_LOG_WARNING, "cache entry %s: %zu bytes are too many to keep", kind,
                  size);
         return;
     }
-    weft_host original;
-    weft_host forgiving = forgiving_host(&original, host);
-    char *path = entry_path(dir, kind, key, host);
+    char *name = entry_name(kind, key, host);
     uint8_t *entry = make_entry(key, data, size, host);
-    if (!path || !entry) {
+    if (name && entry) {
+        write_and_clean(cache, name, entry, HEADER_SIZE + size, host);
+    } else {
         weft_log(host, WEFT_LOG_WARNING, "out of memory: cache entry %s is not kept", kind);
-    } else if (weft_make_folders(dir, &forgiving) == WEFT_OK) {
-        (void)weft_file_write(path, entry, HEADER_SIZE + size, &forgiving);
     }
     weft_free(host, entry);
-    weft_free(host, path);
+    weft_free(host, name);
 }

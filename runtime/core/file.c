@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Files by way of core/system.h. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#endif
-
 #include "core/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/system.h"
 
-#define FIRST_READ    ((size_t)1 << 16)
-#define NAME_ATTEMPTS 100
+#define FIRST_READ ((size_t)1 << 16)
 
 static weft_status fail_errno(const weft_host *host, int error, const char *action,
                               const char *path) {
@@ -117,13 +111,8 @@ static weft_status read_all(read_buffer *buffer, int file, size_t limit, const c
     }
 }
 
-weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
-                           const weft_host *host) {
-    int file = -1;
-    const int error = weft_system_open(&file, path, WEFT_OPEN_READ);
-    if (error != 0) {
-        return fail_errno(host, error, "open", path);
-    }
+weft_status weft_file_read_open(uint8_t **data, size_t *size, size_t limit, int file,
+                                const char *path, const weft_host *host) {
     /* The size is a hint: pipes have none, and a file may grow meanwhile. */
     weft_file_facts facts;
     read_buffer buffer = {.hint = FIRST_READ};
@@ -132,7 +121,6 @@ weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const cha
         buffer.hint = (size_t)facts.size + 2;
     }
     weft_status status = read_all(&buffer, file, limit, path, host);
-    (void)weft_system_close(file);
     if (status != WEFT_OK) {
         weft_free(host, buffer.data);
         return status;
@@ -140,6 +128,18 @@ weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const cha
     *data = buffer.data;
     *size = buffer.size;
     return WEFT_OK;
+}
+
+weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
+                           const weft_host *host) {
+    int file = -1;
+    const int error = weft_system_open(&file, path, WEFT_OPEN_READ);
+    if (error != 0) {
+        return fail_errno(host, error, "open", path);
+    }
+    const weft_status status = weft_file_read_open(data, size, limit, file, path, host);
+    (void)weft_system_close(file);
+    return status;
 }
 
 /* 0 or an errno. */
@@ -161,6 +161,12 @@ static int first_error(int first, int second) {
     return first != 0 ? first : second;
 }
 
+int weft_file_fill(int file, const void *data, size_t size) {
+    int error = write_all(file, data, size);
+    error = error != 0 ? error : weft_system_sync(file);
+    return first_error(error, weft_system_close(file));
+}
+
 /* Devices and pipes, such as /dev/null or /dev/stdout, are written to and must not be replaced. */
 static weft_status write_stream(const char *path, const void *data, size_t size,
                                 const weft_host *host) {
@@ -174,17 +180,18 @@ static weft_status write_stream(const char *path, const void *data, size_t size,
     return error == 0 ? WEFT_OK : fail_errno(host, error, "write", path);
 }
 
+char *weft_name_beside(const char *name, int attempt, const weft_host *host) {
+    const unsigned long salt = (unsigned long)weft_system_now() + (unsigned long)attempt;
+    return weft_format(host, "%s.%lx-%lx.tmp", name, weft_system_process(), salt);
+}
+
 /*
  * Creates a new file beside `path` and gives its name, in host memory. mkstemp would make it
  * private to its owner whatever the umask says, and the umask cannot be read without changing it.
  */
 static weft_status create_beside(int *file, char **name, const char *path, const weft_host *host) {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    unsigned long salt = (unsigned long)now.tv_nsec;
-    for (unsigned long attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
-        char *candidate =
-            weft_format(host, "%s.%lx-%lx.tmp", path, weft_system_process(), salt + attempt);
+    for (int attempt = 0; attempt < WEFT_NAME_ATTEMPTS; attempt++) {
+        char *candidate = weft_name_beside(path, attempt, host);
         if (!candidate) {
             return weft_fail_memory(host, path);
         }
@@ -209,9 +216,7 @@ static weft_status write_and_rename(const char *path, const void *data, size_t s
     if (!name) {
         return status;
     }
-    int error = write_all(file, data, size);
-    error = error != 0 ? error : weft_system_sync(file);
-    error = first_error(error, weft_system_close(file));
+    int error = weft_file_fill(file, data, size);
     error = error != 0 ? error : weft_system_rename(name, path);
     if (error != 0) {
         (void)weft_system_remove(name);
@@ -242,8 +247,8 @@ weft_status weft_file_write(const char *path, const void *data, size_t size,
     return write_and_rename(target, data, size, host);
 }
 
-static int make_folder(const char *path) {
-    const int error = weft_system_make_folder(path);
+static int make_folder(const char *path, weft_folder_for whom) {
+    const int error = weft_system_make_folder(path, whom);
     weft_file_facts facts;
     if (error != 0 && weft_system_facts(&facts, path) == 0) {
         return facts.kind == WEFT_FILE_FOLDER ? 0 : ENOTDIR;
@@ -251,7 +256,7 @@ static int make_folder(const char *path) {
     return error;
 }
 
-weft_status weft_make_folders(const char *path, const weft_host *host) {
+static weft_status make_folders(const char *path, weft_folder_for whom, const weft_host *host) {
     char *prefix = weft_strdup(host, path);
     if (!prefix) {
         return weft_fail_memory(host, path);
@@ -261,15 +266,23 @@ weft_status weft_make_folders(const char *path, const weft_host *host) {
         if (weft_system_is_separator(*at)) {
             const char separator = *at;
             *at = '\0';
-            error = make_folder(prefix);
+            error = make_folder(prefix, whom);
             *at = separator;
         }
     }
     if (error == 0) {
-        error = make_folder(prefix);
+        error = make_folder(prefix, whom);
     }
     weft_free(host, prefix);
     return error == 0 ? WEFT_OK : fail_errno(host, error, "make the folder", path);
+}
+
+weft_status weft_make_folders(const char *path, const weft_host *host) {
+    return make_folders(path, WEFT_FOLDER_FOR_ALL, host);
+}
+
+weft_status weft_make_private_folders(const char *path, const weft_host *host) {
+    return make_folders(path, WEFT_FOLDER_FOR_MYSELF, host);
 }
 
 char *weft_path_join(const char *folder, const char *name, const weft_host *host) {

@@ -18,11 +18,24 @@ void weft_file_unmap(weft_mapping *mapping);
 weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
                            const weft_host *host);
 
+/** The same of an open file, which it leaves open; `path` is for messages. */
+weft_status weft_file_read_open(uint8_t **data, size_t *size, size_t limit, int file,
+                                const char *path, const weft_host *host);
+
+/** "NAME.PROCESS-SALT.tmp" in host memory, or null: a name beside `name` that no other process takes; attempts differ. */
+char *weft_name_beside(const char *name, int attempt, const weft_host *host);
+#define WEFT_NAME_ATTEMPTS 100
+
+/** Writes everything into a new file, syncs and closes it. 0 or a value of errno.h. */
+int weft_file_fill(int file, const void *data, size_t size);
+
 /** Writes to a new file in the same folder, syncs it and renames it over `path`. On failure `path` is as it was. */
 weft_status weft_file_write(const char *path, const void *data, size_t size, const weft_host *host);
 
 /** Makes a folder and its parents. An existing folder is fine. */
 weft_status weft_make_folders(const char *path, const weft_host *host);
+/** The same; those that it makes are for this user alone. */
+weft_status weft_make_private_folders(const char *path, const weft_host *host);
 
 /** "folder/name" in host memory, or null. */
 char *weft_path_join(const char *folder, const char *name, const weft_host *host);

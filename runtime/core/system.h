@@ -17,6 +17,7 @@ typedef enum weft_file_kind { WEFT_FILE_REGULAR, WEFT_FILE_FOLDER, WEFT_FILE_OTH
 typedef struct weft_file_facts {
     weft_file_kind kind;
     uint64_t size;
+    int64_t changed; /* when its bytes were, in nanoseconds since 1970 */
 } weft_file_facts;
 
 typedef enum weft_open_how {
@@ -48,8 +49,14 @@ int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** Replaces a file of the name `to`. */
 int weft_system_rename(const char *from, const char *to);
 int weft_system_remove(const char *path);
+
+typedef enum weft_folder_for {
+    WEFT_FOLDER_FOR_ALL,    /* as the umask, on Windows the folder above, will have it */
+    WEFT_FOLDER_FOR_MYSELF, /* nobody but this user and the administrator may look into it */
+} weft_folder_for;
+
 /** Its parent must exist. EEXIST where there is something of that name. */
-int weft_system_make_folder(const char *path);
+int weft_system_make_folder(const char *path, weft_folder_for whom);
 /** The names of all entries of a folder but . and .., until `take` gives false. */
 int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user);
 
@@ -65,6 +72,10 @@ size_t weft_system_root_length(const char *path);
 void weft_system_error_text(char *text, size_t size, int error);
 /** Of this process, for names that other processes do not take. */
 unsigned long weft_system_process(void);
+/** False where no process of that number is to be seen; one of another container may be there all the same. */
+bool weft_system_process_lives(unsigned long process);
+/** Now, as weft_file_facts.changed has it. */
+int64_t weft_system_now(void);
 /** The folder below which Weft keeps what it caches, in host memory; null where the environment names none, and out of memory. */
 char *weft_system_cache_folder(const weft_host *host);
 

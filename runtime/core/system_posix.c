@@ -9,16 +9,17 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #endif
 
-#include "core/system.h"
+#include "core/system_posix.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/file.h"
@@ -74,11 +75,22 @@ int weft_system_sync(int file) {
     return fsync(file) == 0 ? 0 : errno;
 }
 
-static weft_file_facts facts_from(const struct stat *information) {
+static int64_t nanoseconds(struct timespec time) {
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+#ifdef __APPLE__
+#define CHANGED_AT st_mtimespec
+#else
+#define CHANGED_AT st_mtim
+#endif
+
+weft_file_facts weft_system_facts_from(const struct stat *information) {
     return (weft_file_facts){.kind = S_ISREG(information->st_mode)   ? WEFT_FILE_REGULAR
                                      : S_ISDIR(information->st_mode) ? WEFT_FILE_FOLDER
                                                                      : WEFT_FILE_OTHER,
-                             .size = (uint64_t)information->st_size};
+                             .size = (uint64_t)information->st_size,
+                             .changed = nanoseconds(information->CHANGED_AT)};
 }
 
 int weft_system_facts_of(weft_file_facts *facts, int file) {
@@ -86,7 +98,7 @@ int weft_system_facts_of(weft_file_facts *facts, int file) {
     if (fstat(file, &information) != 0) {
         return errno;
     }
-    *facts = facts_from(&information);
+    *facts = weft_system_facts_from(&information);
     return 0;
 }
 
@@ -95,7 +107,7 @@ int weft_system_facts(weft_file_facts *facts, const char *path) {
     if (stat(path, &information) != 0) {
         return errno;
     }
-    *facts = facts_from(&information);
+    *facts = weft_system_facts_from(&information);
     return 0;
 }
 
@@ -125,14 +137,21 @@ int weft_system_remove(const char *path) {
     return remove(path) == 0 ? 0 : errno;
 }
 
-int weft_system_make_folder(const char *path) {
-    return mkdir(path, 0777) == 0 ? 0 : errno;
+int weft_system_make_folder(const char *path, weft_folder_for whom) {
+    return mkdir(path, whom == WEFT_FOLDER_FOR_MYSELF ? S_IRWXU : 0777) == 0 ? 0 : errno;
 }
 
 int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user) {
-    DIR *folder = opendir(path);
+    const int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return file < 0 ? errno : weft_system_list_open(file, take, user);
+}
+
+int weft_system_list_open(int file, bool (*take)(void *user, const char *name), void *user) {
+    DIR *folder = fdopendir(file);
     if (!folder) {
-        return errno;
+        const int error = errno;
+        close(file);
+        return error;
     }
     bool more = true;
     while (more) {
@@ -165,6 +184,17 @@ void weft_system_error_text(char *text, size_t size, int error) {
 
 unsigned long weft_system_process(void) {
     return (unsigned long)getpid();
+}
+
+bool weft_system_process_lives(unsigned long process) {
+    const pid_t id = (pid_t)process;
+    return id > 0 && (unsigned long)id == process && (kill(id, 0) == 0 || errno != ESRCH);
+}
+
+int64_t weft_system_now(void) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return nanoseconds(now);
 }
 
 /* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */

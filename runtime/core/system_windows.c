@@ -14,9 +14,9 @@
 #include <windows.h>
 
 #include "core/file.h"
+#include "core/system_windows.h"
 
 #define SINGLE_IO_SIZE ((size_t)1 << 30) /* the C library counts in int */
-#define WIDE_SIZE      4096              /* letters of a path, with its end */
 #define SHORT_PATH \
     240 /* letters; from about here on Windows wants the form that begins with \\?\ */
 #define LONG_PREFIX L"\\\\?\\"
@@ -67,7 +67,7 @@ static int errno_of(DWORD error) {
     }
 }
 
-static int last_error(void) {
+int weft_windows_last_error(void) {
     return errno_of(GetLastError());
 }
 
@@ -113,11 +113,10 @@ static bool is_absolute(const char *path) {
     return (has_drive(path) && weft_system_is_separator(path[2])) || is_network(path);
 }
 
-/* The path in UTF-16 as Windows takes it; 0 or an errno value. */
-static int widen(wchar_t wide[WIDE_SIZE], const char *path) {
-    wchar_t plain[WIDE_SIZE];
+int weft_windows_widen(wchar_t wide[WEFT_WIDE_SIZE], const char *path) {
+    wchar_t plain[WEFT_WIDE_SIZE];
     const int length =
-        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, plain, WIDE_SIZE);
+        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, plain, WEFT_WIDE_SIZE);
     if (length <= 1) {
         return path[0] == '\0'                               ? ENOENT
                : GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG
@@ -131,10 +130,10 @@ static int widen(wchar_t wide[WIDE_SIZE], const char *path) {
     const bool network = is_network(path);
     const wchar_t *const prefix = network ? LONG_PREFIX L"UNC" : LONG_PREFIX;
     const size_t before = network ? 7 : 4, after = network ? 1 : 0;
-    wchar_t full[WIDE_SIZE];
-    const DWORD size = GetFullPathNameW(plain, WIDE_SIZE, full, NULL);
-    if (size == 0 || size + before >= WIDE_SIZE) {
-        return size == 0 ? last_error() : ENAMETOOLONG;
+    wchar_t full[WEFT_WIDE_SIZE];
+    const DWORD size = GetFullPathNameW(plain, WEFT_WIDE_SIZE, full, NULL);
+    if (size == 0 || size + before >= WEFT_WIDE_SIZE) {
+        return size == 0 ? weft_windows_last_error() : ENAMETOOLONG;
     }
     memcpy(wide, prefix, before * sizeof *wide);
     memcpy(wide + before, full + after, (size - after + 1) * sizeof *wide);
@@ -150,41 +149,50 @@ static int narrow(char *text, size_t size, const wchar_t *wide) {
 
 /* ---- facts ---- */
 
-static int facts_of_handle(weft_file_facts *facts, HANDLE handle) {
+#define UNIX_EPOCH \
+    INT64_C(116444736000000000) /* in units of 100 ns since 1601, as Windows counts */
+
+static int64_t nanoseconds(FILETIME time) {
+    const uint64_t count = (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+    return ((int64_t)count - UNIX_EPOCH) * 100;
+}
+
+int weft_windows_facts(weft_file_facts *facts, HANDLE handle) {
     BY_HANDLE_FILE_INFORMATION information;
     if (GetFileType(handle) != FILE_TYPE_DISK) {
         *facts = (weft_file_facts){.kind = WEFT_FILE_OTHER};
         return 0;
     }
     if (!GetFileInformationByHandle(handle, &information)) {
-        return last_error();
+        return weft_windows_last_error();
     }
     const bool folder = (information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     *facts = (weft_file_facts){.kind = folder ? WEFT_FILE_FOLDER : WEFT_FILE_REGULAR,
                                .size = (uint64_t)information.nFileSizeHigh << 32 |
-                                       information.nFileSizeLow};
+                                       information.nFileSizeLow,
+                               .changed = nanoseconds(information.ftLastWriteTime)};
     return 0;
 }
 
-static HANDLE handle_of(int file) {
+HANDLE weft_windows_handle(int file) {
     return (HANDLE)_get_osfhandle(file);
 }
 
 int weft_system_facts_of(weft_file_facts *facts, int file) {
-    return facts_of_handle(facts, handle_of(file));
+    return weft_windows_facts(facts, weft_windows_handle(file));
 }
 
 /* For looking at what is there, folders included. Null with *error. */
 static HANDLE open_to_look(int *error, const char *path) {
-    wchar_t wide[WIDE_SIZE];
-    *error = widen(wide, path);
+    wchar_t wide[WEFT_WIDE_SIZE];
+    *error = weft_windows_widen(wide, path);
     if (*error != 0) {
         return NULL;
     }
     HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES,
                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
                                 OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    *error = handle == INVALID_HANDLE_VALUE ? last_error() : 0;
+    *error = handle == INVALID_HANDLE_VALUE ? weft_windows_last_error() : 0;
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
@@ -192,7 +200,7 @@ int weft_system_facts(weft_file_facts *facts, const char *path) {
     int error = 0;
     HANDLE handle = open_to_look(&error, path);
     if (handle) {
-        error = facts_of_handle(facts, handle);
+        error = weft_windows_facts(facts, handle);
         CloseHandle(handle);
     }
     return error;
@@ -208,8 +216,8 @@ static const wchar_t *without_prefix(wchar_t *wide) {
 }
 
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
-    wchar_t wide[WIDE_SIZE];
-    int error = widen(wide, path);
+    wchar_t wide[WEFT_WIDE_SIZE];
+    int error = weft_windows_widen(wide, path);
     const DWORD attributes = error == 0 ? GetFileAttributesW(wide) : 0;
     if (error == 0 && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) == 0) {
         /* Folders on the way to it may be links. */
@@ -221,8 +229,9 @@ int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
     if (!handle) {
         return error;
     }
-    const DWORD size = GetFinalPathNameByHandleW(handle, wide, WIDE_SIZE, FILE_NAME_NORMALIZED);
-    error = size == 0 ? last_error() : size >= WIDE_SIZE ? ENAMETOOLONG : 0;
+    const DWORD size =
+        GetFinalPathNameByHandleW(handle, wide, WEFT_WIDE_SIZE, FILE_NAME_NORMALIZED);
+    error = size == 0 ? weft_windows_last_error() : size >= WEFT_WIDE_SIZE ? ENAMETOOLONG : 0;
     CloseHandle(handle);
     return error != 0 ? error : narrow(target, WEFT_SYSTEM_PATH_SIZE, without_prefix(wide));
 }
@@ -232,14 +241,24 @@ int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
 /* A folder can be opened, and then not be read. */
 static int check_opened(HANDLE handle, weft_open_how how) {
     weft_file_facts facts;
-    const int error = facts_of_handle(&facts, handle);
+    const int error = weft_windows_facts(&facts, handle);
     return error == 0 && how == WEFT_OPEN_READ && facts.kind == WEFT_FILE_FOLDER ? EISDIR : error;
 }
 
+int weft_windows_file(int *file, HANDLE handle, bool reads) {
+    *file = _open_osfhandle((intptr_t)handle,
+                            (reads ? _O_RDONLY : _O_WRONLY) | _O_BINARY | _O_NOINHERIT);
+    if (*file < 0) {
+        CloseHandle(handle);
+        return EMFILE;
+    }
+    return 0;
+}
+
 int weft_system_open(int *file, const char *path, weft_open_how how) {
-    wchar_t wide[WIDE_SIZE];
+    wchar_t wide[WEFT_WIDE_SIZE];
     const bool reads = how == WEFT_OPEN_READ || how == WEFT_OPEN_READ_AT_ONCE;
-    int error = widen(wide, path);
+    int error = weft_windows_widen(wide, path);
     if (error != 0) {
         return error;
     }
@@ -250,17 +269,14 @@ int weft_system_open(int *file, const char *path, weft_open_how how) {
                     how == WEFT_OPEN_CREATE ? CREATE_NEW : OPEN_EXISTING,
                     FILE_ATTRIBUTE_NORMAL | (reads ? FILE_FLAG_BACKUP_SEMANTICS : 0), NULL);
     if (handle == INVALID_HANDLE_VALUE) {
-        return last_error();
+        return weft_windows_last_error();
     }
     error = check_opened(handle, how);
-    *file = error != 0 ? -1
-                       : _open_osfhandle((intptr_t)handle, (reads ? _O_RDONLY : _O_WRONLY) |
-                                                               _O_BINARY | _O_NOINHERIT);
-    if (*file < 0) {
+    if (error != 0) {
         CloseHandle(handle);
-        return error != 0 ? error : EMFILE;
+        return error;
     }
-    return 0;
+    return weft_windows_file(file, handle, reads);
 }
 
 int weft_system_close(int file) {
@@ -284,12 +300,12 @@ int weft_system_sync(int file) {
 }
 
 int weft_system_map(const uint8_t **data, int file, size_t size) {
-    HANDLE mapping = CreateFileMappingW(handle_of(file), NULL, PAGE_READONLY, 0, 0, NULL);
+    HANDLE mapping = CreateFileMappingW(weft_windows_handle(file), NULL, PAGE_READONLY, 0, 0, NULL);
     if (!mapping) {
-        return last_error();
+        return weft_windows_last_error();
     }
     *data = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size);
-    const int error = *data ? 0 : last_error();
+    const int error = *data ? 0 : weft_windows_last_error();
     CloseHandle(mapping); /* the view holds the mapping by itself */
     return error;
 }
@@ -300,8 +316,8 @@ void weft_system_unmap(const uint8_t *data, size_t size) {
 }
 
 FILE *weft_system_stream(const char *path) {
-    wchar_t wide[WIDE_SIZE];
-    const int error = widen(wide, path);
+    wchar_t wide[WEFT_WIDE_SIZE];
+    const int error = weft_windows_widen(wide, path);
     if (error != 0) {
         errno = error;
         return NULL;
@@ -312,14 +328,14 @@ FILE *weft_system_stream(const char *path) {
 /* ---- folders and names ---- */
 
 int weft_system_rename(const char *from, const char *to) {
-    wchar_t wide_from[WIDE_SIZE], wide_to[WIDE_SIZE];
-    int error = widen(wide_from, from);
-    error = error != 0 ? error : widen(wide_to, to);
+    wchar_t wide_from[WEFT_WIDE_SIZE], wide_to[WEFT_WIDE_SIZE];
+    int error = weft_windows_widen(wide_from, from);
+    error = error != 0 ? error : weft_windows_widen(wide_to, to);
     for (int attempt = 0; error == 0; attempt++) {
         if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
             return 0;
         }
-        const int reason = last_error();
+        const int reason = weft_windows_last_error();
         error = reason != EACCES || attempt + 1 >= RENAME_TRIES ? reason : 0;
         if (error == 0) {
             Sleep(RENAME_WAIT_MS);
@@ -329,23 +345,31 @@ int weft_system_rename(const char *from, const char *to) {
 }
 
 int weft_system_remove(const char *path) {
-    wchar_t wide[WIDE_SIZE];
-    const int error = widen(wide, path);
+    wchar_t wide[WEFT_WIDE_SIZE];
+    const int error = weft_windows_widen(wide, path);
     if (error != 0) {
         return error;
     }
     const DWORD attributes = GetFileAttributesW(wide);
     if (attributes == INVALID_FILE_ATTRIBUTES) {
-        return last_error();
+        return weft_windows_last_error();
     }
     const bool folder = (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-    return (folder ? RemoveDirectoryW(wide) : DeleteFileW(wide)) ? 0 : last_error();
+    return (folder ? RemoveDirectoryW(wide) : DeleteFileW(wide)) ? 0 : weft_windows_last_error();
 }
 
-int weft_system_make_folder(const char *path) {
-    wchar_t wide[WIDE_SIZE];
-    const int error = widen(wide, path);
-    return error != 0 ? error : CreateDirectoryW(wide, NULL) ? 0 : last_error();
+int weft_system_make_folder(const char *path, weft_folder_for whom) {
+    wchar_t wide[WEFT_WIDE_SIZE];
+    SECURITY_ATTRIBUTES attributes = {.nLength = sizeof attributes}; /* those of the folder above */
+    int error = weft_windows_widen(wide, path);
+    if (error == 0 && whom == WEFT_FOLDER_FOR_MYSELF) {
+        error = weft_windows_private_attributes(&attributes);
+    }
+    if (error == 0 && !CreateDirectoryW(wide, &attributes)) {
+        error = weft_windows_last_error();
+    }
+    weft_windows_free_attributes(&attributes);
+    return error;
 }
 
 /* Calls `take` for each entry but . and .., as long as it gives true; 0 or an errno value. */
@@ -361,7 +385,7 @@ static int list_entries(HANDLE search, WIN32_FIND_DATAW *entry,
             return 0;
         }
     } while (FindNextFileW(search, entry));
-    return GetLastError() == ERROR_NO_MORE_FILES ? 0 : last_error();
+    return GetLastError() == ERROR_NO_MORE_FILES ? 0 : weft_windows_last_error();
 }
 
 int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user) {
@@ -369,8 +393,8 @@ int weft_system_list(const char *path, bool (*take)(void *user, const char *name
     if (!pattern) {
         return ENOMEM;
     }
-    wchar_t wide[WIDE_SIZE];
-    int error = widen(wide, pattern);
+    wchar_t wide[WEFT_WIDE_SIZE];
+    int error = weft_windows_widen(wide, pattern);
     weft_free(NULL, pattern);
     if (error != 0) {
         return error;
@@ -378,7 +402,7 @@ int weft_system_list(const char *path, bool (*take)(void *user, const char *name
     WIN32_FIND_DATAW entry;
     HANDLE search = FindFirstFileW(wide, &entry);
     if (search == INVALID_HANDLE_VALUE) {
-        return last_error();
+        return weft_windows_last_error();
     }
     error = list_entries(search, &entry, take, user);
     FindClose(search);
@@ -391,12 +415,28 @@ unsigned long weft_system_process(void) {
     return GetCurrentProcessId();
 }
 
+bool weft_system_process_lives(unsigned long process) {
+    HANDLE handle = OpenProcess(SYNCHRONIZE, FALSE, process);
+    if (!handle) {
+        return GetLastError() == ERROR_ACCESS_DENIED;
+    }
+    const bool lives = WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
+    CloseHandle(handle);
+    return lives;
+}
+
+int64_t weft_system_now(void) {
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return nanoseconds(now);
+}
+
 /* "folder/name" below the folder that a variable names, if it names an absolute one; else null. */
 static char *below_variable(const wchar_t *variable, const char *name, const weft_host *host) {
-    wchar_t wide[WIDE_SIZE];
+    wchar_t wide[WEFT_WIDE_SIZE];
     char folder[WEFT_SYSTEM_PATH_SIZE];
-    const DWORD length = GetEnvironmentVariableW(variable, wide, WIDE_SIZE);
-    if (length == 0 || length >= WIDE_SIZE || narrow(folder, sizeof folder, wide) != 0 ||
+    const DWORD length = GetEnvironmentVariableW(variable, wide, WEFT_WIDE_SIZE);
+    if (length == 0 || length >= WEFT_WIDE_SIZE || narrow(folder, sizeof folder, wide) != 0 ||
         !is_absolute(folder)) {
         return NULL;
     }

@@ -232,6 +232,7 @@ weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_para
         .weights = params->weights,
         .memory_limit = params->memory_limit,
         .cache_dir = params->cache_dir,
+        .cache_limit = params->cache_limit,
         .submission_limit_ms = params->submission_limit_ms,
     };
     return weft_setup_device(device, &setup, fill_device, params);

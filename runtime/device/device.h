@@ -14,6 +14,7 @@
 #include "core/host.h"
 #include "device/vk.h"
 
+struct weft_cache;
 struct weft_memory_block;
 struct weft_memory_pool;
 struct weft_range;
@@ -86,7 +87,7 @@ struct weft_device {
     uint32_t submission_limit_ms; /* 0: unlimited */
     _Atomic double
         flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */
-    char *cache_dir; /* null: nothing is kept on disk */
+    struct weft_cache *cache; /* null: nothing is kept on disk */
     struct weft_device_counters stats;
     uint64_t memory_limit;
     weft_vulkan_allocator allocator; /* of an adopted device; null functions: the pool's */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/disk_cache.h"
 #include "core/try.h"
 #include "device/fences.h"
 #include "device/instance.h"
@@ -139,7 +140,7 @@ void weft_device_destroy(weft_device **device) {
         weft_instance_destroy(&old->instance, old->messenger);
     }
     const weft_host host = old->host;
-    weft_free(&host, old->cache_dir);
+    weft_cache_destroy(&old->cache, &host);
     weft_device_locks_destroy(&old->locks);
     weft_free(&host, old);
     *device = NULL;

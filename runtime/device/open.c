@@ -241,6 +241,7 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         .weights = params->weights,
         .memory_limit = params->memory_limit,
         .cache_dir = params->cache_dir,
+        .cache_limit = params->cache_limit,
         .submission_limit_ms = params->submission_limit_ms,
     };
     return weft_setup_device(device, &setup, open_flushing, params);

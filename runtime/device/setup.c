@@ -92,15 +92,7 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     if (device->executables) { /* what comes from a cache may come without what is told of it */
         return WEFT_OK;
     }
-    if (!setup->cache_dir) {
-        device->cache_dir = weft_cache_default_dir(&device->host);
-    } else if (setup->cache_dir[0] != '\0') {
-        device->cache_dir = weft_strdup(&device->host, setup->cache_dir);
-        if (!device->cache_dir) {
-            return weft_fail_memory(&device->host, "cache folder's name");
-        }
-    }
-    return WEFT_OK;
+    return weft_cache_create(&device->cache, setup->cache_dir, setup->cache_limit, &device->host);
 }
 
 /* What counts submissions. */

@@ -13,6 +13,7 @@ struct weft_setup {
     weft_weight_storage weights;
     uint64_t memory_limit;
     const char *cache_dir;
+    uint64_t cache_limit;
     uint32_t submission_limit_ms;
 };
 

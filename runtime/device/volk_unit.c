@@ -12,15 +12,29 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "core/library.h"
 #include "device/loader.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool found;
 
+/*
+ * On Windows volk opens it by its name alone, which would find one in the current folder, too. One of that name that is open
+ * already is taken instead of searching.
+ */
+static bool open_from_system(void) {
+#ifdef _WIN32
+    char reason[256];
+    return weft_library_open("vulkan-1.dll", reason, sizeof reason) != NULL;
+#else
+    return true;
+#endif
+}
+
 PFN_vkGetInstanceProcAddr weft_loader_open(void) {
     pthread_mutex_lock(&lock);
     if (!found) {
-        found = volkInitialize() == VK_SUCCESS;
+        found = open_from_system() && volkInitialize() == VK_SUCCESS;
     }
     PFN_vkGetInstanceProcAddr entry = found ? vkGetInstanceProcAddr : NULL;
     pthread_mutex_unlock(&lock);

@@ -191,7 +191,7 @@ static weft_status recall_or_measure(uint32_t *chosen, const char **how, struct 
     }
     uint8_t *data = NULL;
     size_t size = 0;
-    WEFT_TRY(weft_cache_read(&data, &size, device->cache_dir, CACHE_KIND, &key, &device->host));
+    WEFT_TRY(weft_cache_read(&data, &size, device->cache, CACHE_KIND, &key, &device->host));
     *chosen = data ? find_left(choice, data, size) : choice->count;
     weft_free(&device->host, data);
     *how = "measured before, found on disk";
@@ -199,7 +199,7 @@ static weft_status recall_or_measure(uint32_t *chosen, const char **how, struct 
         WEFT_TRY(measure_all(chosen, choice));
         *how = "measured now";
         const char *name = choice->candidates[*chosen].name;
-        weft_cache_write(device->cache_dir, CACHE_KIND, &key, name, strlen(name), &device->host);
+        weft_cache_write(device->cache, CACHE_KIND, &key, name, strlen(name), &device->host);
     }
     return remember(device, kept_key, choice->candidates[*chosen].name);
 }

@@ -35,12 +35,35 @@ static weft_status copy_words(struct given_kernel *given, size_t *size,
     return WEFT_OK;
 }
 
+static weft_status compile(struct given_kernel *given, size_t *size, weft_device *device,
+                           const char *name, const weft_op_kernel *source) {
+    struct weft_embedded_include *includes =
+        weft_alloc_zero(&device->host, source->include_count, sizeof *includes);
+    if (!includes && source->include_count > 0) {
+        return weft_fail_memory(&device->host, "a kernel's includes");
+    }
+    for (uint32_t i = 0; i < source->include_count; i++) {
+        const weft_op_include *include = &source->includes[i];
+        includes[i] =
+            (struct weft_embedded_include){.name = include->name,
+                                           .text = include->text,
+                                           .size = include->text ? strlen(include->text) : 0};
+    }
+    const struct weft_glsl_source text = {.name = name,
+                                          .text = source->glsl,
+                                          .includes = includes,
+                                          .include_count = source->include_count};
+    const weft_status status = weft_glsl_compile_source(&given->words, size, device, &text);
+    weft_free(&device->host, includes);
+    return status;
+}
+
 /** `name` is what the compiler's messages call the text. */
 static weft_status prepare(struct given_kernel *given, weft_device *device, const char *name,
                            const weft_op_kernel *source) {
     size_t size = 0;
     WEFT_TRY(source->spirv ? copy_words(given, &size, source, &device->host)
-                           : weft_glsl_compile(&given->words, &size, device, name, source->glsl));
+                           : compile(given, &size, device, name, source));
     given->kernel.name = given->name;
     given->kernel.checked = !source->unchecked;
     given->kernel.given = (struct weft_spirv){.words = given->words, .size = size};
@@ -83,16 +106,26 @@ const struct weft_shader *weft_lower_text_kernel(struct weft_lowering *lowering,
                        &(weft_op_kernel){.name = key, .glsl = text, .unchecked = true});
 }
 
+/** With its end, so that no two lists of texts look the same; null as no text does. */
+static void add_text(weft_sha256 *hash, const char *text) {
+    const char *added = text ? text : "\xff";
+    weft_sha256_add(hash, added, strlen(added) + 1);
+}
+
 /** Names and contents together are the key, so that ops of several programs cannot meet. */
 static const struct weft_shader *kernel_of(struct weft_lowering *lowering,
                                            const weft_op_kernel *source) {
     weft_sha256 hash;
     char key[96], digest_text[WEFT_DIGEST_TEXT_SIZE];
     weft_sha256_begin(&hash);
-    weft_sha256_add(&hash, source->name, strlen(source->name) + 1);
+    add_text(&hash, source->name);
     weft_sha256_add(&hash, &source->unchecked, sizeof source->unchecked);
     if (source->glsl) {
-        weft_sha256_add(&hash, source->glsl, strlen(source->glsl));
+        add_text(&hash, source->glsl);
+        for (uint32_t i = 0; i < source->include_count; i++) {
+            add_text(&hash, source->includes[i].name);
+            add_text(&hash, source->includes[i].text);
+        }
     } else {
         weft_sha256_add(&hash, source->spirv, source->spirv_size);
     }
@@ -215,9 +248,9 @@ struct weft_dispatch *weft_lower_named(struct weft_lowering *lowering,
 
 /* ---- for programs ---- */
 
-static weft_status check_launch(const struct weft_lowering *lowering, const weft_launch *launch) {
+static weft_status check_kernel(const struct weft_lowering *lowering,
+                                const weft_op_kernel *kernel) {
     const weft_host *host = &lowering->device->host;
-    const weft_op_kernel *kernel = &launch->kernel;
     if (!kernel->name || !*kernel->name) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: a kernel needs a name", lowering->label);
     }
@@ -226,6 +259,19 @@ static weft_status check_launch(const struct weft_lowering *lowering, const weft
                          "%s: kernel %s must be given as GLSL or as SPIR-V", lowering->label,
                          kernel->name);
     }
+    if (kernel->include_count > 0 && (!kernel->includes || kernel->spirv)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: kernel %s: %u includes are given %s",
+                         lowering->label, kernel->name, kernel->include_count,
+                         kernel->spirv ? "beside SPIR-V; they are for GLSL"
+                                       : "and includes is null");
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_launch(const struct weft_lowering *lowering, const weft_launch *launch) {
+    const weft_host *host = &lowering->device->host;
+    const weft_op_kernel *kernel = &launch->kernel;
+    WEFT_TRY(check_kernel(lowering, kernel));
     bool each = true, any = false;
     for (int i = 0; i < 3; i++) {
         each = each && launch->extent[i] > 0 && launch->extent[i] <= WEFT_MAX_GROUPS;

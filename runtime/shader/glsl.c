@@ -12,8 +12,6 @@
 #include "core/disk_cache.h"
 #include "core/hash.h"
 #include "core/try.h"
-#include "shader/embedded.h"
-#include "shader/glsl_include.h"
 
 #define CACHE_KIND    "glsl"
 #define FAST_PREAMBLE "#define WEFT_MATH_FAST 1\n"
@@ -44,7 +42,8 @@ void weft_glslang_unlock(void) {
 }
 
 struct job {
-    const char *name;
+    const struct weft_glsl_source *source;
+    const char *name; /* the source's */
     const weft_host *host;
     bool fast;
     glslang_input_t input;
@@ -61,13 +60,15 @@ static void log_message(const struct job *job, weft_log_level level, const char 
     const char *end = line + length;
     const char *at = memchr(line, ' ', length);
     const char *file = job->name;
+    const struct weft_embedded_include *include = NULL;
     char *rest = NULL;
     if (at && at > line && at[-1] == ':' && at + 1 < end && at[1] >= '0' && at[1] <= '9') {
         unsigned long string = strtoul(at + 1, &rest, 10);
-        if (rest >= end || *rest != ':' || string > weft_embedded_include_count) {
+        include = string <= UINT32_MAX ? weft_glsl_included(job->source, (uint32_t)string) : NULL;
+        if (rest >= end || *rest != ':' || (string > 0 && !include)) {
             rest = NULL;
-        } else if (string > 0) {
-            file = weft_embedded_includes[string - 1].name;
+        } else if (include) {
+            file = include->name;
         }
     }
     if (!rest) {
@@ -137,10 +138,11 @@ static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
 }
 
 /* Compiles text that has no includes left. */
-static weft_status compile(uint32_t **words, size_t *size, const char *name, const char *text,
-                           bool fast, const weft_host *host) {
+static weft_status compile(uint32_t **words, size_t *size, const struct weft_glsl_source *source,
+                           const char *text, bool fast, const weft_host *host) {
     struct job job = {
-        .name = name,
+        .source = source,
+        .name = source->name,
         .host = host,
         .fast = fast,
         .input = {.language = GLSLANG_SOURCE_GLSL,
@@ -180,31 +182,38 @@ static weft_digest key_of(const char *text, size_t size, weft_math math) {
 }
 
 static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *device,
-                                   const char *name, const char *text, size_t text_size) {
+                                   const struct weft_glsl_source *source, const char *text,
+                                   size_t text_size) {
     const weft_host *host = &device->host;
     weft_digest key = key_of(text, text_size, device->math);
     uint8_t *cached = NULL;
     size_t cached_size = 0;
-    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host));
+    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache, CACHE_KIND, &key, host));
     if (cached) {
         /* Host memory is aligned for any type. */
         *words = (uint32_t *)(void *)cached;
         *size = cached_size;
         return WEFT_OK;
     }
-    WEFT_TRY(compile(words, size, name, text, device->math == WEFT_MATH_FAST, host));
+    WEFT_TRY(compile(words, size, source, text, device->math == WEFT_MATH_FAST, host));
     device->stats.shaders_compiled++;
-    weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
+    weft_cache_write(device->cache, CACHE_KIND, &key, *words, *size, host);
     return WEFT_OK;
 }
 
 weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,
                               const char *text) {
+    return weft_glsl_compile_source(words, size, device,
+                                    &(struct weft_glsl_source){.name = name, .text = text});
+}
+
+weft_status weft_glsl_compile_source(uint32_t **words, size_t *size, weft_device *device,
+                                     const struct weft_glsl_source *source) {
     char *expanded = NULL;
     size_t expanded_size = 0;
     WEFT_TRY(weft_device_alive(device));
-    WEFT_TRY(weft_glsl_expand(&expanded, &expanded_size, name, text, &device->host));
-    weft_status status = compile_or_read(words, size, device, name, expanded, expanded_size);
+    WEFT_TRY(weft_glsl_expand(&expanded, &expanded_size, source, &device->host));
+    weft_status status = compile_or_read(words, size, device, source, expanded, expanded_size);
     weft_free(&device->host, expanded);
     return status;
 }

@@ -106,7 +106,7 @@ static weft_status take_payload(struct weft_pipeline_store *store, weft_device *
 static weft_status load_cache(struct weft_pipeline_store *store, weft_device *device) {
     uint8_t *payload = NULL;
     size_t size = 0;
-    WEFT_TRY(weft_cache_read(&payload, &size, device->cache_dir, CACHE_KIND, &store->cache_key,
+    WEFT_TRY(weft_cache_read(&payload, &size, device->cache, CACHE_KIND, &store->cache_key,
                              &device->host));
     weft_status status = take_payload(store, device, payload, size);
     weft_free(&device->host, payload);
@@ -187,15 +187,15 @@ static weft_status take_new(uint8_t **payload, size_t *size, weft_device *device
 
 weft_status weft_pipeline_store_save(weft_device *device) {
     weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK || !device->pipelines || !device->cache_dir) {
+    if (status != WEFT_OK || !device->pipelines || !device->cache) {
         return status;
     }
     uint8_t *payload = NULL;
     size_t size = 0;
     WEFT_TRY(take_new(&payload, &size, device));
     if (payload) {
-        weft_cache_write(device->cache_dir, CACHE_KIND, &device->pipelines->cache_key, payload,
-                         size, &device->host);
+        weft_cache_write(device->cache, CACHE_KIND, &device->pipelines->cache_key, payload, size,
+                         &device->host);
     }
     weft_free(&device->host, payload);
     return WEFT_OK;

@@ -67,7 +67,7 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
     size_t size = 0;
     *found = false;
     weft_status status =
-        weft_cache_read(&data, &size, device->cache_dir, CACHE_KIND, key, &device->host);
+        weft_cache_read(&data, &size, device->cache, CACHE_KIND, key, &device->host);
     if (status != WEFT_OK || !data) {
         return status;
     }
@@ -94,7 +94,7 @@ static void write_verdict(const struct probe *probe, const weft_device *device,
         length = strlen(probe->reason);
         memcpy(verdict + 1, probe->reason, length);
     }
-    weft_cache_write(device->cache_dir, CACHE_KIND, key, verdict, 1 + length, &device->host);
+    weft_cache_write(device->cache, CACHE_KIND, key, verdict, 1 + length, &device->host);
 }
 
 /* Host-visible memory: it does not count against the caller's limit, and needs no copies. */

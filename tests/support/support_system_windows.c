@@ -14,7 +14,7 @@ void weft_test_make_folder(char path[WEFT_TEST_FOLDER_SIZE]) {
     assert_in_range(length, 1, MAX_PATH);
     snprintf(path, WEFT_TEST_FOLDER_SIZE, "%sweft-test-%lx-%lx-%lx", parent, GetCurrentProcessId(),
              GetTickCount(), made++);
-    assert_int_equal(weft_system_make_folder(path), 0);
+    assert_int_equal(weft_system_make_folder(path, WEFT_FOLDER_FOR_MYSELF), 0);
 }
 
 static bool remove_entry(void *user, const char *name) {

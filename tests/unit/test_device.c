@@ -4,6 +4,7 @@
  * probe. */
 #include <pthread.h>
 
+#include "core/disk_cache.h"
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/philox.h"
@@ -621,8 +622,8 @@ static VKAPI_ATTR void VKAPI_CALL dispatch_nothing(VkCommandBuffer commands, uin
 }
 
 static void set_cache_dir(weft_device *device, const char *folder) {
-    weft_free(&device->host, device->cache_dir);
-    device->cache_dir = !folder ? NULL : weft_strdup(&device->host, folder);
+    weft_cache_destroy(&device->cache, &device->host);
+    assert_ok(weft_cache_create(&device->cache, folder, 0, &device->host));
 }
 
 /* A device that gives wrong answers is refused with the operation's name; verdicts are kept, both
@@ -647,7 +648,7 @@ TEST(test_probe, fixture) {
     REFUSED(UNSUPPORTED, weft_device_probe(device), "a + b");
     assert_int_equal(device->stats.submissions, submissions);
 
-    set_cache_dir(device, NULL);
+    set_cache_dir(device, "");
     assert_ok(weft_device_probe(device));
     /* Once, and again with what it needs, which may be found in two steps. */
     const uint64_t needs =

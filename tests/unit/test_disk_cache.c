@@ -19,6 +19,28 @@ static char *path_of(const struct weft_test_place *fixture, const char *kind,
     return weft_test_text("%s/%s-%s", fixture->folder, kind, weft_digest_text(key, hex));
 }
 
+static struct weft_cache *open_at(const char *folder) {
+    struct weft_cache *cache = NULL;
+    assert_ok(weft_cache_create(&cache, folder, 0, NULL));
+    assert_non_null(cache);
+    return cache;
+}
+
+static void store(struct weft_test_place *fixture, const weft_digest *key, const void *data,
+                  size_t size) {
+    struct weft_cache *cache = open_at(fixture->folder);
+    weft_cache_write(cache, "test", key, data, size, &fixture->host.host);
+    weft_cache_destroy(&cache, NULL);
+}
+
+static weft_status look_up(uint8_t **data, size_t *size, struct weft_test_place *fixture,
+                           const char *folder, const char *kind, const weft_digest *key) {
+    struct weft_cache *cache = open_at(folder);
+    const weft_status status = weft_cache_read(data, size, cache, kind, key, &fixture->host.host);
+    weft_cache_destroy(&cache, NULL);
+    return status;
+}
+
 static void assert_silence(struct weft_test_place *fixture) {
     assert_int_equal(weft_test_log_count(&fixture->host, "warning"), 0);
     assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
@@ -28,7 +50,7 @@ static void assert_hit(struct weft_test_place *fixture, const weft_digest *key,
                        const void *expected, size_t expected_size) {
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host.host));
+    assert_ok(look_up(&data, &size, fixture, fixture->folder, "test", key));
     assert_non_null(data);
     assert_int_equal(size, expected_size);
     assert_memory_equal(data, expected, expected_size);
@@ -40,7 +62,7 @@ static void assert_miss(struct weft_test_place *fixture, const weft_digest *key,
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 77;
     weft_test_host_reset(&fixture->host);
-    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host.host));
+    assert_ok(look_up(&data, &size, fixture, fixture->folder, "test", key));
     assert_null(data);
     assert_int_equal(size, 0);
     assert_int_equal(weft_test_log_count(&fixture->host, "warning"), warnings);
@@ -80,16 +102,15 @@ WEFT_TEST_IN_PLACE(test_round_trip, fixture) {
     for (size_t i = 0; i < sizeof large; i++) {
         large[i] = (uint8_t)(i * 7 + i / 251);
     }
-    weft_cache_write(fixture->folder, "test", &a, large, sizeof large, &fixture->host.host);
-    weft_cache_write(fixture->folder, "test", &b, NULL, 0, &fixture->host.host);
+    store(fixture, &a, large, sizeof large);
+    store(fixture, &b, NULL, 0);
     assert_hit(fixture, &a, large, sizeof large);
     assert_hit(fixture, &b, "", 0);
-    weft_cache_write(fixture->folder, "test", &a, "new", 3, &fixture->host.host);
+    store(fixture, &a, "new", 3);
     assert_hit(fixture, &a, "new", 3);
     uint8_t *other_kind = NULL;
     size_t size = 0;
-    assert_ok(
-        weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host.host));
+    assert_ok(look_up(&other_kind, &size, fixture, fixture->folder, "other", &a));
     assert_null(other_kind);
     assert_silence(fixture);
 }
@@ -107,11 +128,14 @@ WEFT_TEST_IN_PLACE(test_no_folder, fixture) {
 WEFT_TEST_IN_PLACE(test_folder_on_demand, fixture) {
     weft_digest key = key_named("a");
     char *deep = weft_test_path(fixture->folder, "one/two");
-    weft_cache_write(deep, "test", &key, "x", 1, &fixture->host.host);
+    struct weft_cache *cache = open_at(deep);
+    weft_cache_write(cache, "test", &key, "x", 1, &fixture->host.host);
+    weft_cache_destroy(&cache, NULL);
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_ok(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host.host));
+    assert_ok(look_up(&data, &size, fixture, deep, "test", &key));
     assert_int_equal(size, 1);
+    assert_silence(fixture);
     weft_free(&fixture->host.host, data);
 }
 
@@ -119,7 +143,11 @@ WEFT_TEST_IN_PLACE(test_unwritable_folder, fixture) {
     weft_digest key = key_named("a");
     char *file = weft_test_write(fixture->folder, "file", "x", 1);
     char *below = weft_test_path(file, "cache");
-    weft_cache_write(below, "test", &key, "x", 1, &fixture->host.host);
+    struct weft_cache *cache = open_at(below);
+    for (int i = 0; i < 3; i++) {
+        weft_cache_write(cache, "test", &key, "x", 1, &fixture->host.host);
+    }
+    weft_cache_destroy(&cache, NULL);
     assert_int_equal(weft_test_log_count(&fixture->host, "warning"), 1);
     assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
     weft_test_expect_log(&fixture->host, "warning: ", below);
@@ -130,7 +158,7 @@ WEFT_TEST_IN_PLACE(test_damage, fixture) {
     weft_digest key = key_named("damaged");
     static const char payload[] = "the payload of this entry";
     char *path = path_of(fixture, "test", &key);
-    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host.host);
+    store(fixture, &key, payload, sizeof payload);
     uint8_t *whole = NULL;
     size_t size = 0;
     assert_ok(weft_file_read(&whole, &size, 4096, path, NULL));
@@ -150,7 +178,7 @@ WEFT_TEST_IN_PLACE(test_damage, fixture) {
     memcpy(longer, whole, size);
     assert_ok(weft_file_write(path, longer, size + 1, NULL));
     assert_miss(fixture, &key, 1);
-    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host.host);
+    store(fixture, &key, payload, sizeof payload);
     assert_hit(fixture, &key, payload, sizeof payload);
     free(longer);
     weft_free(NULL, whole);
@@ -161,7 +189,7 @@ WEFT_TEST_IN_PLACE(test_foreign_entry, fixture) {
     weft_digest other = key_named("other");
     char *path = path_of(fixture, "test", &mine);
     char *other_path = path_of(fixture, "test", &other);
-    weft_cache_write(fixture->folder, "test", &other, "x", 1, &fixture->host.host);
+    store(fixture, &other, "x", 1);
     assert_int_equal(rename(other_path, path), 0);
     assert_miss(fixture, &mine, 1);
     weft_test_expect_log(&fixture->host, "another key");
@@ -177,17 +205,20 @@ WEFT_TEST_IN_PLACE(test_foreign_entry, fixture) {
 WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
     weft_digest key = key_named("a");
     weft_host *host = &fixture->host.host;
-    weft_cache_write(fixture->folder, "test", &key, "payload", 7, host);
+    store(fixture, &key, "payload", 7);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     fixture->host.fail_rest = true;
     while (weft_test_next_failure(&fixture->host, status)) {
+        struct weft_cache *cache = NULL;
         uint8_t *data = NULL;
         size_t size = 0;
-        status = weft_cache_read(&data, &size, fixture->folder, "test", &key, host);
+        status = weft_cache_create(&cache, fixture->folder, 0, host);
+        status = status ? status : weft_cache_read(&data, &size, cache, "test", &key, host);
         assert_int_equal(data != NULL, status == WEFT_OK);
         weft_free(host, data);
         fixture->host.allocations = 0; /* writing has as many */
-        weft_cache_write(fixture->folder, "test", &key, "payload", 7, host);
+        weft_cache_write(cache, "test", &key, "payload", 7, host);
+        weft_cache_destroy(&cache, host);
     }
     assert_in_range(fixture->host.failures, 1, 99);
     assert_hit(fixture, &key, "payload", 7);
@@ -197,7 +228,7 @@ WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
 #define BLOCK_SIZE 5000
 
 struct writer {
-    const char *folder;
+    struct weft_cache *cache;
     uint8_t fill;
 };
 
@@ -207,7 +238,7 @@ static void *write_many(void *user) {
     uint8_t block[BLOCK_SIZE];
     memset(block, writer->fill, sizeof block);
     for (int i = 0; i < ROUNDS; i++) {
-        weft_cache_write(writer->folder, "test", &key, block, sizeof block, NULL);
+        weft_cache_write(writer->cache, "test", &key, block, sizeof block, NULL);
     }
     return NULL;
 }
@@ -215,10 +246,11 @@ static void *write_many(void *user) {
 /* While two write, a reader sees one block or the other, never a mixture and never a miss. */
 WEFT_TEST_IN_PLACE(test_concurrent_writers, fixture) {
     weft_digest key = key_named("shared");
-    struct writer writers[2] = {{fixture->folder, 'a'}, {fixture->folder, 'b'}};
+    struct weft_cache *cache = open_at(fixture->folder);
+    struct writer writers[2] = {{cache, 'a'}, {cache, 'b'}};
     uint8_t block[BLOCK_SIZE];
     memset(block, 'a', sizeof block);
-    weft_cache_write(fixture->folder, "test", &key, block, sizeof block, &fixture->host.host);
+    store(fixture, &key, block, sizeof block);
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
@@ -226,8 +258,7 @@ WEFT_TEST_IN_PLACE(test_concurrent_writers, fixture) {
     for (int i = 0; i < ROUNDS; i++) {
         uint8_t *data = NULL;
         size_t size = 0;
-        assert_ok(
-            weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host.host));
+        assert_ok(weft_cache_read(&data, &size, cache, "test", &key, &fixture->host.host));
         assert_non_null(data);
         assert_int_equal(size, BLOCK_SIZE);
         memset(block, data[0], sizeof block);
@@ -237,6 +268,7 @@ WEFT_TEST_IN_PLACE(test_concurrent_writers, fixture) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     }
+    weft_cache_destroy(&cache, NULL);
     assert_silence(fixture);
     /* Nothing is left of the files that were written beside. */
     assert_int_equal(weft_test_entries(fixture->folder), 1);

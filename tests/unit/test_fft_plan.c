@@ -4,7 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "core/hash.h"
+#include "core/disk_cache.h"
 #include "core/philox.h"
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/host_dft.h"
@@ -244,16 +244,18 @@ WEFT_TEST(test_locale) {
 
 WEFT_TEST_ON_HOST(test_cache, host) {
     char *folder = weft_test_folder();
+    struct weft_cache *cache = NULL;
+    assert_ok(weft_cache_create(&cache, folder, 0, &host->host));
     static const enum weft_fft_kind kinds[] = {WEFT_FFT_R2C, WEFT_FFT_C2R};
     for (size_t i = 0; i < 2; i++) {
         struct weft_fft_desc desc = describe(kinds[i], 0, 4096, 2);
         struct weft_fft_program *made = NULL;
         struct weft_fft_program *read = NULL;
         uint32_t compiled = 0;
-        assert_ok(weft_fft_program_create(&made, &desc, folder, &compiled, &host->host));
+        assert_ok(weft_fft_program_create(&made, &desc, cache, &compiled, &host->host));
         assert_int_equal(compiled, made->module_count);
         assert_int_equal(weft_test_entries(folder), i + 1);
-        assert_ok(weft_fft_program_create(&read, &desc, folder, &compiled, &host->host));
+        assert_ok(weft_fft_program_create(&read, &desc, cache, &compiled, &host->host));
         assert_int_equal(compiled, 0);
         assert_same(made, read);
         weft_fft_program_destroy(&made, &host->host);
@@ -264,9 +266,10 @@ WEFT_TEST_ON_HOST(test_cache, host) {
     rows.transform_axis[1] = false;
     struct weft_fft_program *program = NULL;
     uint32_t compiled = 1;
-    assert_ok(weft_fft_program_create(&program, &rows, folder, &compiled, &host->host));
+    assert_ok(weft_fft_program_create(&program, &rows, cache, &compiled, &host->host));
     assert_int_equal(compiled, 0);
     weft_fft_program_destroy(&program, &host->host);
+    weft_cache_destroy(&cache, &host->host);
     assert_string_equal(weft_test_log(host), "");
 }
 

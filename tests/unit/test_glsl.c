@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* GLSL compiled at run time: includes, modes, messages, the cache. */
 #include <pthread.h>
+#include <unistd.h>
 
+#include "core/disk_cache.h"
 #include "device/device.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
@@ -92,16 +94,23 @@ WEFT_TEST_ON_HOST(test_message_in_include, host) {
     assert_true(named);
 }
 
-/* Whether something was put in place of a line; if not, the text must be as it was. */
-static bool expands(const char *text) {
+static weft_status expand(char **expanded, size_t *size, const char *text,
+                          const struct weft_embedded_include *includes, uint32_t count,
+                          const weft_host *host) {
+    const struct weft_glsl_source source = {
+        .name = "kernel", .text = text, .includes = includes, .include_count = count};
+    return weft_glsl_expand(expanded, size, &source, host);
+}
+
+/* The first directive that was put in place of an include: "#line 1 1", "#error", or "" where there is none. */
+static const char *expands(const char *text) {
     char *expanded = NULL;
     size_t size = 0;
-    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", text, NULL));
+    assert_ok(expand(&expanded, &size, text, NULL, 0, NULL));
     assert_int_equal(size, strlen(expanded));
-    bool found = strstr(expanded, "#line 1 1\n") != NULL;
-    if (!found) {
-        assert_string_equal(expanded, text);
-    }
+    const char *found = strstr(expanded, "#line 1 1\n") ? "#line 1 1"
+                        : strstr(expanded, "#error")    ? "#error"
+                                                        : "";
     weft_free(NULL, expanded);
     return found;
 }
@@ -111,28 +120,73 @@ WEFT_TEST(test_include_lines) {
     const char *name = weft_embedded_includes[0].name;
     static const struct {
         const char *before, *after;
-        bool included;
+        const char *found;
     } cases[] = {
-        {"#include \"", "\"\n", true},
-        {"#include \"", "\"", true},
-        {" \t# \tinclude\t\"", "\" // why\n", true},
-        {"#include <", ">\r\n", true},
-        {"a /* b */\n#include \"", "\"\n", true},
-        {"// a /*\n#include \"", "\"\n", true},
-        {"/* a // */\n#include \"", "\"\n", true},
-        {"/*\n#include \"", "\"\n*/\n", false},
-        {"// a \\\n#include \"", "\"\n", false},
-        {"// #include \"", "\"\n", false},
-        {"#include ", "\n", false},
-        {"#include \"", "\n", false},
-        {"#include \"x", "\"\n", false},
-        {"#includes \"", "\"\n", false},
-        {"a #include \"", "\"\n", false},
+        {"#include \"", "\"\n", "#line 1 1"},
+        {"#include \"", "\"", "#line 1 1"},
+        {"#include\"", "\"", "#line 1 1"},
+        {" \t# \tinclude\t\"", "\" // why\n", "#line 1 1"},
+        {"#include <", ">\r\n", "#line 1 1"},
+        {"a\r#include <", ">\rb", "#line 1 1"},
+        {"a /* b */\n#include \"", "\"\n", "#line 1 1"},
+        {"// a /*\n#include \"", "\"\n", "#line 1 1"},
+        {"/* a // */\n#include \"", "\"\n", "#line 1 1"},
+        {"/* a */ # /* b */ include /* c */ \"", "\" /* d */\n", "#line 1 1"},
+        {"/* a\n b */#include \"", "\"\n", "#line 1 1"},
+        {"#inc\\\nlu\\\r\nde \\\n \"", "\"\n", "#line 1 1"},
+        {"#\\\n\\\ninclude \"", "\"\n", "#line 1 1"},
+        {"/\\\n*\n#include \"", "\"\n*\\\n/", ""},
+        {"/*\n#include \"", "\"\n*/\n", ""},
+        {"// a \\\n#include \"", "\"\n", ""},
+        {"// #include \"", "\"\n", ""},
+        {"#includes \"", "\"\n", ""},
+        {"#include2 \"", "\"\n", ""},
+        {"#include_ \"", "\"\n", ""},
+        {"a #include \"", "\"\n", ""},
+        {"#include ", "\n", "#error"},
+        {"#include \"", "\n", "#error"},
+        {"#include <", "\"\n", "#error"},
+        {"#include \"", "\" and more\n", "#error"},
+        {"#include \"x", "\"\n", "#error"},
+        {"#include \"./", "\"\n", "#error"},
+        {"#include \" ", "\"\n", "#error"},
+        {"#include \"a//", "\"\n", "#error"},
+        {"#define N \"x\"\n#include N // ", "", "#error"},
+        {"/* without an end ", "", "#error"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
         snprintf(text, sizeof text, "%s%s%s", cases[i].before, name, cases[i].after);
-        assert_int_equal(expands(text), cases[i].included);
+        assert_string_equal(expands(text), cases[i].found);
+    }
+}
+
+/* What is left of a text: lines where they were, and nothing that an include could hide behind. */
+WEFT_TEST(test_plain_text) {
+    static const char *const cases[][2] = {
+        {"a\nb", "a\nb"},
+        {"a // c\nb", "a  \nb"},
+        {"a//c", "a "},
+        {"a/*c*/b", "a b"},
+        {"a /*\n\n*/ b\nc", "a   b\n\n\nc"},
+        {"a\\\nb\nc", "ab\n\nc"},
+        {"a\r\nb\rc\n\rd", "a\nb\nc\n\nd"},
+        {"a \\ b\\", "a \\ b\\ "},
+        {"/\\\n/ c \\\n c\nb", " \n\n\nb"},
+        {"\\//c\n#x", "\\ \n#x"}, /* joins no lines */
+        {"/\\\n/**/*", " "},      /* a line comment */
+        {"a /**/ / b /***/ c", "a   / b   c"},
+        {"\"a // b\"", "\"a  "},
+        {"a/", "a/"},
+        {"a\\\\\n\nb", "a\\ \n\nb"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *expanded = NULL;
+        size_t size = 0;
+        assert_ok(expand(&expanded, &size, cases[i][0], NULL, 0, NULL));
+        assert_string_equal(expanded, cases[i][1]);
+        weft_free(NULL, expanded);
     }
 }
 
@@ -147,7 +201,7 @@ WEFT_TEST_ON_HOST(test_every_include, host) {
     char *expanded = NULL;
     size_t size = 0;
     weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
-    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host));
+    assert_ok(expand(&expanded, &size, all, NULL, 0, &device.host));
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         assert_true(size > weft_embedded_includes[i].size);
     }
@@ -169,17 +223,229 @@ WEFT_TEST_ON_HOST(test_too_large, host) {
     weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
     char *expanded = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, &device.host),
-                     WEFT_COMPILE_ERROR);
+    assert_int_equal(expand(&expanded, &size, text, NULL, 0, &device.host), WEFT_COMPILE_ERROR);
     assert_null(expanded);
     assert_int_equal(weft_test_log_count(host, "error"), 1);
     free(text);
 }
 
+/* ---- includes that come with a shader ---- */
+
+static struct weft_embedded_include include_of(const char *name, const char *text) {
+    return (struct weft_embedded_include){.name = name, .text = text, .size = strlen(text)};
+}
+
+static weft_status compile_with(weft_device *device, const char *text,
+                                const struct weft_embedded_include *includes, uint32_t count) {
+    uint32_t *words = NULL;
+    size_t size = 0;
+    const struct weft_glsl_source source = {
+        .name = "kernel", .text = text, .includes = includes, .include_count = count};
+    const weft_status status = weft_glsl_compile_source(&words, &size, device, &source);
+    weft_free(&device->host, words);
+    return status;
+}
+
+#define START    "#version 450\n#extension GL_GOOGLE_include_directive : require\n"
+#define MAIN     "layout(local_size_x = FACTOR) in;\nvoid main() {}\n"
+#define MINE     START "#include \"mine.glsl\"\n" MAIN
+#define ASKED(n) "#define FACTOR " n "\n"
+
+/* The text that was given, whether or not there is such a file; its contents are in the key of the cache. */
+WEFT_TEST_ON_HOST(test_given_includes, host) {
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_ok(weft_cache_create(&device.cache, weft_test_folder(), 0, &device.host));
+    const struct weft_embedded_include two = include_of("mine.glsl", ASKED("2")),
+                                       three = include_of("mine.glsl", ASKED("3")),
+                                       nested[] = {include_of("a", "#include <b>\n"),
+                                                   include_of("b", ASKED("2"))};
+    assert_ok(compile_with(&device, MINE, &two, 1));
+    assert_int_equal(device.stats.shaders_compiled, 1);
+    assert_ok(compile_with(&device, MINE, &two, 1));
+    assert_int_equal(device.stats.shaders_compiled, 1);
+    assert_ok(compile_with(&device, MINE, &three, 1));
+    assert_int_equal(device.stats.shaders_compiled, 2);
+    assert_ok(compile_with(&device, START "#include \"a\"\n" MAIN, nested, 2));
+    assert_int_equal(device.stats.shaders_compiled, 3);
+    /* What is there twice is in there twice; guards are the text's own business. */
+    const struct weft_embedded_include guarded =
+        include_of("mine.glsl", "#ifndef FACTOR\n" ASKED("2") "#endif");
+    assert_ok(compile_with(&device, START "#include \"mine.glsl\"\n#include \"mine.glsl\"\n" MAIN,
+                           &guarded, 1));
+    weft_cache_destroy(&device.cache, &device.host);
+}
+
+/* Messages name the include and its line. */
+WEFT_TEST_ON_HOST(test_message_in_given_include, host) {
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    const struct weft_embedded_include includes[] = {include_of("first", "\n"),
+                                                     include_of("second", "\n\nlost line\n")};
+    assert_int_equal(
+        compile_with(&device, "#version 450\n#include \"second\"\nvoid main() {}\n", includes, 2),
+        WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "error: kernel: second:3:");
+}
+
+/*
+ * Nothing of the file system: however the directive is written, a file of that name, in the current folder or by its path, is
+ * not read, and no message tells what is in it. With it, each of these would compile, or tell its words.
+ */
+WEFT_TEST_ON_HOST(test_files_are_not_opened, host) {
+    static const char secret[] = "secret_word";
+    char *folder = weft_test_folder();
+    char *path = weft_test_write(folder, "mine.glsl", secret, sizeof secret - 1);
+    static const char *const forms[] = {
+        "#include \"%s\"\n",
+        "#include <%s>\n",
+        "#include \"%s\" and more\n",
+        " \t#\t include\"%s\"\n",
+        "/**/#/**/include/**/\"%s\"\n",
+        "/*\n*/#include \"%s\"\n",
+        "#inc\\\nlude \"%s\"\n",
+        "\\\n#include \"%s\"\n",
+        "#\\\r\ninclude \"%s\"\n",
+        "int a;\r#include \"%s\"\r",
+        "#define NAME \"%s\"\n#include NAME\n",
+        "#define INCLUDE #include \"%s\"\nINCLUDE\n",
+        "// \\ \n#include \"%s\"\n",
+        "/\\\n/ c\n#include \"%s\"\n",
+        "\"/*\"\n#include \"%s\"\n",
+        "\\/**/\n#include \"%s\"\n",
+        "\v#include \"%s\"\n",
+        "#line 7\n#include \"%s\"\n",
+        "#if 1\n#include \"%s\"\n#endif\n",
+        "#ifdef NOTHING\n#else\n#include \"%s\"\n#endif\n",
+    };
+    static const char *const versions[] = {"#version 450\n", "#version 310 es\n", ""};
+    char before[1024];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        for (size_t v = 0; v < 3; v++) {
+            const char *const names[] = {"mine.glsl", path};
+            for (size_t n = 0; n < 2; n++) {
+                char form[256], text[2048];
+                snprintf(form, sizeof form,
+                         "%s#extension GL_GOOGLE_include_directive : require\n%s", versions[v],
+                         forms[i]);
+                /* The only conversion of each form. */
+                const char *at = strstr(form, "%s\"") ? strstr(form, "%s\"") : strstr(form, "%s>");
+                snprintf(text, sizeof text, "%.*s%s%s", (int)(at - form), form, names[n], at + 2);
+                weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+                assert_int_equal(compile_with(&device, text, NULL, 0), WEFT_COMPILE_ERROR);
+                assert_false(weft_test_log_has(host, secret));
+            }
+        }
+    }
+    assert_int_equal(chdir(before), 0);
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_int_equal(compile_with(&device, MINE, NULL, 0), WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "error: kernel:3:", "mine.glsl", "files are not opened");
+}
+
+/* A line that an #if leaves out includes nothing, and is no error. */
+WEFT_TEST_ON_HOST(test_includes_that_are_left_out, host) {
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_compiles(&device, START "#if 0\n#include \"other/program.h\"\n#include OF(another)\n"
+                                   "#endif\n" ASKED("1") MAIN);
+}
+
+/* glslang prints all of its declarations where it cannot parse them, as of version 140. It is not asked. */
+WEFT_TEST_ON_HOST(test_versions, host) {
+    static const struct {
+        const char *version;
+        bool compiles;
+    } cases[] = {
+        {"#version 430", true},
+        {"#version 450", true},
+        {"#version 460 core", true},
+        {" # version 310 es", true},
+        {"#version 320 es", true},
+        {"#version 110", false},
+        {"#version 140", false},
+        {"#version 420", false},
+        {"#version 300 es", false},
+        {"#version 0140", false},
+        {"#version 4294967436", false},
+        {"#version", false},
+        {"int a;\n#/**/ver\\\nsion 140", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+        char text[256];
+        snprintf(text, sizeof text, "%s\nlayout(local_size_x = 1) in;\nvoid main() {}\n",
+                 cases[i].version);
+        assert_int_equal(compile_with(&device, text, NULL, 0),
+                         cases[i].compiles ? WEFT_OK : WEFT_COMPILE_ERROR);
+        if (!cases[i].compiles) {
+            weft_test_expect_log(host, "error: kernel:", "compute shaders begin with 430");
+        }
+    }
+}
+
+WEFT_TEST_ON_HOST(test_includes_end, host) {
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    const struct weft_embedded_include self = include_of("mine.glsl", "#include \"mine.glsl\"\n"),
+                                       pair[] = {include_of("mine.glsl", "#include \"b\"\n"),
+                                                 include_of("b", "\n#include \"mine.glsl\"\n")};
+    assert_int_equal(compile_with(&device, MINE, &self, 1), WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "kernel: mine.glsl includes itself");
+    weft_test_host_reset(host);
+    assert_int_equal(compile_with(&device, MINE, pair, 2), WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "kernel: mine.glsl includes itself");
+    /* A chain of 64 compiles, one of 65 does not. */
+    struct weft_embedded_include chain[65];
+    for (uint32_t i = 0; i < 65; i++) {
+        chain[i] = include_of(weft_test_text(i == 0 ? "mine.glsl" : "chain-%u", i),
+                              weft_test_text("#include \"chain-%u\"\n", i + 1));
+    }
+    const struct weft_embedded_include last = chain[63];
+    chain[63] = include_of(last.name, ASKED("1"));
+    assert_ok(compile_with(&device, MINE, chain, 64));
+    chain[63] = last;
+    chain[64] = include_of(chain[64].name, ASKED("1"));
+    assert_int_equal(compile_with(&device, MINE, chain, 65), WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "chain-64 is included by more than 64 texts");
+    /* Each of a few texts includes the next eight times: 8^12 lines are never made. */
+    for (uint32_t i = 0; i < 12; i++) {
+        const char *next = weft_test_text("#include \"chain-%u\"\n", i + 1);
+        chain[i] = include_of(chain[i].name, weft_test_text("%s%s%s%s%s%s%s%s", next, next, next,
+                                                            next, next, next, next, next));
+    }
+    chain[12] = include_of(chain[12].name, "\n");
+    weft_test_host_reset(host);
+    assert_int_equal(compile_with(&device, MINE, chain, 13), WEFT_COMPILE_ERROR);
+    weft_test_expect_log(host, "more than 16777216 bytes once its includes are in");
+}
+
+WEFT_TEST_ON_HOST(test_bad_includes, host) {
+    static struct weft_embedded_include many[WEFT_MAX_GLSL_INCLUDES + 1];
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    const char *taken = weft_embedded_includes[0].name;
+    const struct {
+        struct weft_embedded_include includes[2];
+        const char *message;
+    } cases[] = {
+        {{{.text = "", .name = NULL}, include_of("b", "")}, "include 0 has no name or no text"},
+        {{include_of("a", ""), include_of("", "")}, "include 1 has no name or no text"},
+        {{include_of("a", ""), {.name = "b"}}, "include 1 has no name or no text"},
+        {{include_of("a", "x"), include_of("a", "")}, "include 1, \"a\": that name is there twice"},
+        {{include_of(taken, ""), include_of("b", "")}, "that is one of Weft's own"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weft_test_host_reset(host);
+        assert_int_equal(compile_with(&device, MINE, cases[i].includes, 2), WEFT_INVALID_ARGUMENT);
+        weft_test_expect_log(host, "error: kernel: include ", cases[i].message);
+    }
+    assert_int_equal(compile_with(&device, MINE, many, WEFT_MAX_GLSL_INCLUDES + 1),
+                     WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(host, "257 includes, of at most 256");
+}
+
 WEFT_TEST_ON_HOST(test_cache, host) {
     static const char text[] = "#version 450\nlayout(local_size_x = 3) in;\nvoid main() {}\n";
     weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
-    device.cache_dir = weft_test_folder();
+    assert_ok(weft_cache_create(&device.cache, weft_test_folder(), 0, &device.host));
     assert_compiles(&device, text);
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 1);
@@ -191,7 +457,7 @@ WEFT_TEST_ON_HOST(test_cache, host) {
     /* What does not compile is not kept. */
     assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
     assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
-    device.cache_dir = NULL;
+    weft_cache_destroy(&device.cache, &device.host);
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 4);
 }

@@ -214,6 +214,53 @@ WEFT_TEST_ON_DEVICE(words_are_run, test) {
     weft_free(&test->host.host, words);
 }
 
+/* A kernel's own includes are what was given with it, each time: another text of the same name is another kernel. */
+WEFT_TEST_ON_DEVICE(includes_are_what_was_given, test) {
+    static const char scaled[] = "#version 450\n#extension GL_GOOGLE_include_directive : require\n"
+                                 "#include \"more.glsl\"\n#include \"more/offset.glsl\"\n";
+    weft_op_include includes[] = {{"more/offset.glsl", "#define OF(x) (float(OFFSET) * MORE)\n"},
+                                  {"more.glsl", "#define MORE 1.0\n"}};
+    struct trial trial =
+        usual(weft_test_text("%s%s", scaled, strstr(TEXT("push.factor * x + OF(x)"), "#include")));
+    trial.kernel.includes = includes;
+    trial.kernel.include_count = 2;
+    check(test, &trial, 2.0F);
+    includes[1].text = "#define MORE 9.0\n";
+    weft_plan *plan = NULL;
+    float x[COUNT], y[COUNT];
+    fill(x);
+    assert_ok(compile(&plan, test, &trial, 2.0F));
+    assert_ok(
+        weft_plan_execute(plan, (weft_host_tensor[]){{"x", x, sizeof x}, {"y", y, sizeof y}}, 2));
+    weft_plan_destroy(&plan);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(y[i] == 2.0F * x[i] - 9.0F);
+    }
+    includes[1].text = "#define MORE 1.0\n";
+    check(test, &trial, 2.0F);
+
+    includes[1].text = NULL;
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_INVALID_ARGUMENT, compile(&plan, test, &trial, 2.0F),
+                        "test/scale", "include 1 has no name or no text");
+    includes[1] = (weft_op_include){"math.glsl", ""};
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_INVALID_ARGUMENT, compile(&plan, test, &trial, 2.0F),
+                        "test/scale", "math.glsl", "one of Weft's own");
+    trial.kernel.include_count = 1;
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_COMPILE_ERROR, compile(&plan, test, &trial, 2.0F),
+                        "test/scale:3:", "more.glsl", "files are not opened");
+    trial.kernel.includes = NULL;
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_INVALID_ARGUMENT, compile(&plan, test, &trial, 2.0F),
+                        "test/scale", "1 includes are given and includes is null");
+    const uint32_t word = 0;
+    trial.kernel = (weft_op_kernel){.name = "test/scale",
+                                    .spirv = &word,
+                                    .spirv_size = sizeof word,
+                                    .includes = includes,
+                                    .include_count = 1};
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_INVALID_ARGUMENT, compile(&plan, test, &trial, 2.0F),
+                        "test/scale", "beside SPIR-V");
+}
+
 /* Names of strangers may meet: what is computed once from weights is found by the op. */
 WEFT_TEST_ON_DEVICE(ops_of_one_name_do_not_meet, test) {
     struct trial trials[] = {usual(SCALE), usual(TEXT("push.factor * x + float(OFFSET) + 8.0"))};

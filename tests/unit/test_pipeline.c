@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Pipelines on a driver: what they compute, how often they are made, and their cache on disk. */
+#include <sys/stat.h>
+
 #include "core/disk_cache.h"
 #include "core/file.h"
 #include "core/philox.h"
@@ -452,13 +454,54 @@ WEFT_TEST_IN_PLACE(test_damaged_cache, fixture) {
     weft_free(NULL, bytes);
 }
 
+#ifndef _WIN32 /* there are no modes */
+/*
+ * Where others may write, hashes prove nothing: whatever is there, and of whatever kind, it is as if nothing were. One warning
+ * for all of it, and nothing changes there.
+ */
+WEFT_TEST_IN_PLACE(test_anybodys_cache, fixture) {
+    static const mode_t modes[] = {01777, 0777, 0770, 0702};
+    struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
+    expect_warnings(fixture, 0);
+    char *path = cache_path(fixture, &first.cache_key);
+    const size_t entries = weft_test_entries(fixture->folder);
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(chmod(fixture->folder, modes[i]), 0);
+        weft_test_host_reset(&fixture->host);
+        struct start start = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3);
+        assert_int_equal(start.shaders, 1);
+        assert_int_equal(start.compiled, first.compiled + 1);
+        expect_warnings(fixture, 1);
+        weft_test_expect_log(&fixture->host, "warning: ", fixture->folder,
+                             weft_test_text("mode is %04o", (unsigned)modes[i]));
+        assert_int_equal(weft_test_entries(fixture->folder), entries);
+        assert_int_equal(stat(path, &after), 0);
+        assert_int_equal(after.st_ino, before.st_ino);
+        assert_int_equal(after.st_size, before.st_size);
+    }
+    assert_int_equal(chmod(fixture->folder, 0700), 0);
+    weft_test_host_reset(&fixture->host);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
+    /* An entry alone that others may write to is made anew, with all that was in it. */
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
+    expect_warnings(fixture, 1);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
+    expect_warnings(fixture, 1);
+}
+#endif
+
 /* An intact entry whose content must not reach the driver. */
 WEFT_TEST_IN_PLACE(test_foreign_cache, fixture) {
+    struct weft_cache *cache = NULL;
+    assert_ok(weft_cache_create(&cache, fixture->folder, 0, NULL));
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
-    assert_ok(
-        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL));
+    assert_ok(weft_cache_read(&payload, &size, cache, "pipelines", &first.cache_key, NULL));
     assert_non_null(payload);
     size_t digests = payload[0] + 256u * payload[1];
     assert_in_range(digests, 2, 100);
@@ -472,39 +515,41 @@ WEFT_TEST_IN_PLACE(test_foreign_cache, fixture) {
     uint32_t warnings = 0;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         payload[changes[i]] ^= 0x10;
-        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, size, NULL);
+        weft_cache_write(cache, "pipelines", &first.cache_key, payload, size, NULL);
         payload[changes[i]] ^= 0x10;
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
         expect_warnings(fixture, ++warnings);
     }
     for (size_t cut = 0; cut < header + 32; cut += cut + 11 == header ? 12 : 11) {
-        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, cut, NULL);
+        weft_cache_write(cache, "pipelines", &first.cache_key, payload, cut, NULL);
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
         expect_warnings(fixture, ++warnings);
     }
     weft_free(NULL, payload);
+    weft_cache_destroy(&cache, NULL);
 }
 
 /* Drivers that keep nothing in a pipeline cache: an empty one, or its header alone, is no fault. */
 WEFT_TEST_IN_PLACE(test_empty_cache, fixture) {
+    struct weft_cache *cache = NULL;
+    assert_ok(weft_cache_create(&cache, fixture->folder, 0, NULL));
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
-    assert_ok(
-        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL));
+    assert_ok(weft_cache_read(&payload, &size, cache, "pipelines", &first.cache_key, NULL));
     assert_non_null(payload);
     size_t header = 4 + 32 * (payload[0] + (size_t)256 * payload[1]);
     assert_true(size >= header + 32);
     const size_t kept[] = {0, 32};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, header + kept[i],
-                         NULL);
+        weft_cache_write(cache, "pipelines", &first.cache_key, payload, header + kept[i], NULL);
         assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
         /* What is made then is added to the list as ever. */
         assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3).compiled, 1);
     }
     expect_warnings(fixture, 0);
     weft_free(NULL, payload);
+    weft_cache_destroy(&cache, NULL);
 }
 
 /* Wherever memory ends, the call fails cleanly and the next one works. */

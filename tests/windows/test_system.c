@@ -4,6 +4,7 @@
 
 #include "core/disk_cache.h"
 #include "core/file.h"
+#include "core/library.h"
 #include "core/system.h"
 #include "cpu/processor.h"
 #include "cpu/thread.h"
@@ -180,6 +181,47 @@ WEFT_TEST(the_cache_is_in_the_users_folder) {
         }
         weft_free(NULL, folder);
     }
+}
+
+/* Folders and files that the cache makes are trusted by it; a junction or a link in its place would not be. */
+WEFT_TEST_ON_HOST(the_cache_trusts_what_it_makes, test) {
+    char *folder = weft_test_path(weft_test_folder(), "one/two");
+    const weft_digest key = weft_digest_of("key", 3);
+    struct weft_cache *cache = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    assert_ok(weft_cache_create(&cache, folder, 0, &test->host));
+    weft_cache_write(cache, "test", &key, "payload", 7, &test->host);
+    assert_ok(weft_cache_read(&data, &size, cache, "test", &key, &test->host));
+    assert_string_equal(weft_test_log(test), "");
+    assert_non_null(data);
+    assert_int_equal(size, 7);
+    assert_memory_equal(data, "payload", 7);
+    weft_free(&test->host, data);
+    weft_cache_destroy(&cache, &test->host);
+    assert_int_equal(weft_test_entries(folder), 1);
+}
+
+/* Whoever can put a file where a program is started, or below a folder in PATH, is not to have it executed. */
+WEFT_TEST(libraries_are_not_looked_for_in_the_current_folder) {
+    static const char name[] = "weft-test-none.dll";
+    char *folder = weft_test_folder();
+    char reason[256], before[MAX_PATH], missing[64];
+    weft_test_write(folder, name, "no library", 10);
+    assert_true(GetCurrentDirectoryA(sizeof before, before) > 0);
+    assert_true(SetCurrentDirectoryA(folder));
+    void *library = weft_library_open(name, reason, sizeof reason);
+    assert_true(SetCurrentDirectoryA(before));
+    assert_null(library);
+    /* One that is found there is ERROR_BAD_EXE_FORMAT. */
+    snprintf(missing, sizeof missing, "error %d", ERROR_MOD_NOT_FOUND);
+    assert_non_null(strstr(reason, missing));
+    static const char *const relative[] = {"./x.dll", "x\\y.dll", "C:x.dll", "\\x.dll"};
+    for (size_t i = 0; i < sizeof relative / sizeof *relative; i++) {
+        assert_null(weft_library_open(relative[i], reason, sizeof reason));
+        assert_non_null(strstr(reason, "neither a name nor an absolute path"));
+    }
+    assert_false(weft_library_is_there(name));
 }
 
 /* A wait that nobody ends lasts until its time, by a clock that nobody sets, and not for ever. */

@@ -142,8 +142,21 @@ typedef struct weft_device_params {
     /**
      * Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft, on Windows %LOCALAPPDATA%/weft/cache;
      * "": nothing is kept on disk.
+     *
+     * What is in it is machine code, which is executed: the folder must be as trusted as the program. Weft makes it for this
+     * user alone (0700, files 0600), and takes nothing from it and puts nothing into it unless it is a folder and no link to
+     * one, and both it and the file belong to this user (the effective one) or to root, and to root where root asks, and
+     * nobody else may write to them; on Windows the same by owner and list of access, with SYSTEM and Administrators in
+     * root's place. Otherwise one warning says what is wrong, and everything is compiled anew. Folders above it may be links.
      */
     const char *cache_dir;
+    /**
+     * How many bytes the entries of cache_dir may take, each in blocks of 4 KiB; 0: 512 MiB. Beyond that, those go first that
+     * were not written or read for the longest time, which is known to the hour. It is looked at when the first entry is
+     * written, and then after each sixteenth of the limit, by which each process may exceed it meanwhile. Entries larger than the
+     * limit are not kept.
+     */
+    uint64_t cache_limit;
     /**
      * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
      * unlimited on software drivers and the processor, which have no watchdog.

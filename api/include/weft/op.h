@@ -219,6 +219,13 @@ WEFT_API uint32_t weft_lower_table(weft_lowering *lowering, const char *key, uin
 
 /* ---- kernels ---- */
 
+/** A text that a kernel's GLSL may include by its name. */
+typedef struct weft_op_include {
+    const char *
+        name; /**< as in `#include "name"`; not that of one of Weft's files, and once in a kernel */
+    const char *text;
+} weft_op_include;
+
 /**
  * A compute shader, entry point "main". Its interface is read from the module: push constants (at most 32) and
  * specialization constants (at constant_ids below 24) are 32-bit scalars, buffers are storage buffers at set 0 and
@@ -226,16 +233,19 @@ WEFT_API uint32_t weft_lower_table(weft_lowering *lowering, const char *key, uin
  * names that members of the push constant block, buffer blocks and specialization constants have, in snake_case. A push
  * constant `groups_x` is filled in by the launch (see weft_launch).
  *
- * GLSL may #include Weft's files, such as "math.glsl", "index.glsl" and "reduce.glsl", with
- * `#extension GL_GOOGLE_include_directive : require`; WEFT_MATH_FAST is defined in fast mode. SPIR-V is of version 1.5 at
- * most and must still have its names (OpName).
+ * GLSL may #include Weft's files, such as "math.glsl", "index.glsl" and "reduce.glsl", and the kernel's own `includes`, by
+ * exactly their names, with `#extension GL_GOOGLE_include_directive : require`. Nothing else is included: no file is opened,
+ * and any other name is an error of the compiler, unless an #if leaves the line out. A text may not include itself, not even
+ * behind an #ifndef, nor 64 texts be within each other, nor the whole be larger than 16 MiB. WEFT_MATH_FAST is defined in fast
+ * mode. A text is code: it is compiled in this process, and is as trusted as the program. SPIR-V is of version 1.5 at most and
+ * must still have its names (OpName).
  *
  * Where the driver can check bounds for single pipelines (the processor device always; others with
  * VK_EXT_pipeline_robustness on devices that Weft opened), accesses outside of a buffer are harmless: they read zeros or
  * something of the same buffer, and write nothing outside. On the processor device that is true of shared memory and
  * arrays, too. A kernel that wants none of this is `unchecked`.
  *
- * A kernel is compiled once per device and text, and lives as long as the device. In reproducible mode it is held to the
+ * A kernel is compiled once per device, text and includes, and lives as long as the device. In reproducible mode it is held to the
  * rules in docs/reproducibility.md; compiling the plan gives WEFT_UNSUPPORTED with what to use instead when it is not.
  */
 typedef struct weft_op_kernel {
@@ -244,6 +254,8 @@ typedef struct weft_op_kernel {
     const uint32_t *spirv; /**< words, when there is no text */
     size_t spirv_size;     /**< bytes */
     bool unchecked;        /**< no bounds checks: it is known to stay within its buffers */
+    const weft_op_include *includes; /**< for `glsl`, read during the call */
+    uint32_t include_count;          /**< at most 256 */
 } weft_op_kernel;
 
 typedef enum weft_arg_kind {
@@ -312,7 +324,8 @@ typedef struct weft_launch {
 
 /**
  * Appends a dispatch. Barriers and memory follow from what the shader reads and writes. Errors, which stick:
- * WEFT_INVALID_ARGUMENT naming the field that is missing, unknown or of another type, WEFT_COMPILE_ERROR,
+ * WEFT_INVALID_ARGUMENT naming the field that is missing, unknown or of another type, or the include without a name or text,
+ * or whose name is taken; WEFT_COMPILE_ERROR,
  * WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch);

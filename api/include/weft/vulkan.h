@@ -71,7 +71,8 @@ typedef struct weft_device_adopt_params {
     void (*unlock_queue)(void *user);
     void *lock_user;
     uint64_t memory_limit;        /**< as weft_device_params */
-    const char *cache_dir;        /**< as weft_device_params */
+    const char *cache_dir;        /**< as weft_device_params: as trusted as the program */
+    uint64_t cache_limit;         /**< as weft_device_params */
     uint32_t submission_limit_ms; /**< as weft_device_params */
     /**
      * The instance has VK_EXT_debug_utils enabled, and captures are to show what is Weft's: names of its pipelines and buffers,

@@ -2551,6 +2551,7 @@ using needs = ::weft_needs;
 using cost = ::weft_cost;
 using implementation = ::weft_implementation;
 using op_params = ::weft_op_params;
+using op_include = ::weft_op_include;
 using op_kernel = ::weft_op_kernel;
 using arg = ::weft_arg;
 using launch = ::weft_launch;

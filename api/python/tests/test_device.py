@@ -96,3 +96,20 @@ def test_nothing_is_kept_where_the_cache_is_off(device, tmp_path, monkeypatch):
     with weft.Device(device.info.index, cache_dir=str(tmp_path / "mine")) as opened:
         small_plan(opened)
     assert any(path.is_file() for path in (tmp_path / "mine").rglob("*"))
+
+
+def test_nothing_is_kept_where_others_may_write(device, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with weft.Device(device.info.index, cache_dir=str(shared)) as opened:
+        small_plan(opened)
+    assert not any(shared.iterdir())
+
+
+def test_the_cache_has_a_limit(device, tmp_path):
+    with weft.Device(device.info.index, cache_dir=str(tmp_path / "mine"), cache_limit=1) as opened:
+        small_plan(opened)
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+    with pytest.raises(OverflowError):
+        weft.Device(device.info.index, cache_limit=-1)

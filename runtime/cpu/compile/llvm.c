@@ -8,7 +8,7 @@
 #include <llvm-c/Target.h>
 #include <llvm/Config/llvm-config.h>
 
-#include "cpu/compile/library.h"
+#include "core/library.h"
 #include "cpu/kernel.h"
 #include "llvm_identity.h"
 
@@ -92,13 +92,20 @@ static void check_version(void *library) {
     }
 }
 
+/* Null with the fault of the name. */
+static void *find_library(void) {
+    char path[1024], reason[sizeof fault];
+    void *library = weft_library_open(WEFT_LLVM_NAME, fault, sizeof fault);
+    library = library ? library : weft_library_open(WEFT_LLVM_PATH, reason, sizeof reason);
+    if (!library && weft_library_installed(path, sizeof path, "LLVM", WEFT_LLVM_NAME)) {
+        library = weft_library_open(path, reason, sizeof reason);
+    }
+    return library;
+}
+
 /* The library stays for good: LLVM does not survive being closed. */
 static void open_library(void) {
-    void *library = weft_library_open(WEFT_LLVM_NAME, fault, sizeof fault);
-    if (!library) {
-        char reason[sizeof fault]; /* the name's is told */
-        library = weft_library_open(WEFT_LLVM_PATH, reason, sizeof reason);
-    }
+    void *library = find_library();
     if (!library) {
         return;
     }

@@ -27,7 +27,7 @@ static weft_status make_program(const struct kept_program **out, weft_device *de
     snprintf(kept->key, sizeof kept->key, "%s", key);
     uint32_t compiled = 0;
     weft_status status =
-        weft_fft_program_create(&kept->program, desc, device->cache_dir, &compiled, &device->host);
+        weft_fft_program_create(&kept->program, desc, device->cache, &compiled, &device->host);
     if (status != WEFT_OK) {
         weft_free(&device->host, kept);
         return status;

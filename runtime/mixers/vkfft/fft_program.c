@@ -104,12 +104,13 @@ static weft_digest cache_key(const struct weft_fft_desc *desc) {
 
 /* *found says whether `program`, which has its sizes already, was filled. Only running out of
    memory is an error. */
-static weft_status read_cached(struct weft_fft_program *program, bool *found, const char *cache_dir,
-                               const weft_digest *key, const weft_host *host) {
+static weft_status read_cached(struct weft_fft_program *program, bool *found,
+                               struct weft_cache *cache, const weft_digest *key,
+                               const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
     *found = false;
-    weft_status status = weft_cache_read(&data, &size, cache_dir, CACHE_KIND, key, host);
+    weft_status status = weft_cache_read(&data, &size, cache, CACHE_KIND, key, host);
     if (status != WEFT_OK || !data) {
         return status;
     }
@@ -117,21 +118,20 @@ static weft_status read_cached(struct weft_fft_program *program, bool *found, co
     weft_free(host, data);
     *found = status == WEFT_OK;
     if (status == WEFT_BAD_FILE) {
-        weft_log(host, WEFT_LOG_WARNING, "%s: a cached FFT program is malformed and is made anew",
-                 cache_dir);
+        weft_log(host, WEFT_LOG_WARNING, "a cached FFT program is malformed and is made anew");
         return WEFT_OK;
     }
     return status;
 }
 
-static void write_cached(const struct weft_fft_program *program, const char *cache_dir,
+static void write_cached(const struct weft_fft_program *program, struct weft_cache *cache,
                          const weft_digest *key, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
-    if (!cache_dir || weft_fft_program_write(&data, &size, program, host) != WEFT_OK) {
+    if (!cache || weft_fft_program_write(&data, &size, program, host) != WEFT_OK) {
         return; /* the program is good without being cached */
     }
-    weft_cache_write(cache_dir, CACHE_KIND, key, data, size, host);
+    weft_cache_write(cache, CACHE_KIND, key, data, size, host);
     weft_free(host, data);
 }
 
@@ -150,7 +150,7 @@ static weft_status plan(struct weft_fft_program *program, const struct weft_fft_
 }
 
 static weft_status fill(struct weft_fft_program *program, const struct weft_fft_desc *desc,
-                        const char *cache_dir, uint32_t *compiled, const weft_host *host) {
+                        struct weft_cache *cache, uint32_t *compiled, const weft_host *host) {
     uint64_t batch;
     struct weft_fft_desc simple = canonical(desc, &batch);
     measure(program, &simple, batch);
@@ -166,19 +166,19 @@ static weft_status fill(struct weft_fft_program *program, const struct weft_fft_
     simple.batch = (uint32_t)batch; /* at most a quarter of the bytes */
     weft_digest key = cache_key(&simple);
     bool found;
-    weft_status status = read_cached(program, &found, cache_dir, &key, host);
+    weft_status status = read_cached(program, &found, cache, &key, host);
     if (status != WEFT_OK || found) {
         return status;
     }
     status = plan(program, &simple, compiled, host);
     if (status == WEFT_OK) {
-        write_cached(program, cache_dir, &key, host);
+        write_cached(program, cache, &key, host);
     }
     return status;
 }
 
 weft_status weft_fft_program_create(struct weft_fft_program **program,
-                                    const struct weft_fft_desc *desc, const char *cache_dir,
+                                    const struct weft_fft_desc *desc, struct weft_cache *cache,
                                     uint32_t *compiled, const weft_host *host) {
     *compiled = 0;
     WEFT_TRY(check(desc, host));
@@ -186,7 +186,7 @@ weft_status weft_fft_program_create(struct weft_fft_program **program,
     if (!made) {
         return weft_fail_memory(host, "an FFT program");
     }
-    weft_status status = fill(made, desc, cache_dir, compiled, host);
+    weft_status status = fill(made, desc, cache, compiled, host);
     if (status != WEFT_OK) {
         weft_fft_program_destroy(&made, host);
         return status;

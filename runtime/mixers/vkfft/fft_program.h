@@ -11,9 +11,11 @@
 
 #include "mixers/vkfft/program.h"
 
+struct weft_cache;
+
 /**
  * Makes the program for a transform. Kernels use at most 128 invocations and 16 KiB of shared
- * memory, and no arithmetic but + − × and fma. cache_dir may be null; *compiled is the number of
+ * memory, and no arithmetic but + − × and fma. cache may be null; *compiled is the number of
  * kernels that had to be compiled (0 when the program came from the cache). Thread safe: VkFFT and
  * glslang keep process-wide state, so planning is serialised with weft_glslang_lock.
  * Errors, all logged:
@@ -25,7 +27,7 @@
  *   WEFT_COMPILE_ERROR, WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_fft_program_create(struct weft_fft_program **program,
-                                    const struct weft_fft_desc *desc, const char *cache_dir,
+                                    const struct weft_fft_desc *desc, struct weft_cache *cache,
                                     uint32_t *compiled, const weft_host *host);
 void weft_fft_program_destroy(struct weft_fft_program **program, const weft_host *host);
 

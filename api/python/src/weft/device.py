@@ -83,20 +83,24 @@ class Device:
         weights: see `WeightStorage`; "f16" needs fast math.
         threads: that the processor device computes with; 0: as many as this process may use processors.
         memory_limit: bytes of device memory that may be in use at once; 0: as many as it has.
-        cache_dir: folder for compiled shaders; None: the user's cache; "": nothing is kept.
+        cache_dir: folder for compiled shaders, which are executed: it must be as trusted as the program, belong to this user or
+            to root, and let nobody else write to it, or it is not used; None: the user's cache; "": nothing is kept.
+        cache_limit: bytes that it may take, after which what was not used for the longest time goes; 0: 512 MiB.
         validation: turns on Vulkan's validation layer.
 
     Raises NoDevice, NotFound when nothing has that name, Unsupported.
     """
 
     def __init__(self, select: str | int | None = None, *, math: Math = "reproducible", weights: WeightStorage = "auto",
-                 threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None, validation: bool = False) -> None:
+                 threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None, cache_limit: int = 0,
+                 validation: bool = False) -> None:
         name = ffi.new("char[]", str(select).encode()) if select is not None else ffi.NULL
         folder = ffi.new("char[]", cache_dir.encode()) if cache_dir is not None else ffi.NULL
         params = ffi.new("weft_device_params *", {
             "host": _core.host[0], "math": _core.number_of(math, "weft_math", "math"),
             "weights": _core.number_of(weights, "weft_weight_storage", "weights"), "select": name,
-            "validation": validation, "memory_limit": memory_limit, "cache_dir": folder, "threads": threads})
+            "validation": validation, "memory_limit": memory_limit, "cache_dir": folder,
+            "cache_limit": cache_limit, "threads": threads})
         pointer = _core.make("weft_device", lib.weft_device_open, params)
         self.handle = _core.Handle(pointer, lib.weft_device_destroy)
         info = ffi.new("weft_device_info *")

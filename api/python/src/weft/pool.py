@@ -47,7 +47,7 @@ class Pool:
         weights: how constant operands of matrix products are kept.
         threads: that each processor device computes with; 0: as many as this process may use processors.
         memory_limit: bytes of each device's memory; 0: as many as it has.
-        cache_dir: folder for compiled shaders; None: the user's cache; "": nothing is kept.
+        cache_dir, cache_limit: as of `Device`.
         validation: turns on Vulkan's validation layer.
 
     Any thread may use it. Raises what `Device` raises.
@@ -55,7 +55,7 @@ class Pool:
 
     def __init__(self, devices: Select | Sequence[Select] = "all", *, math: Math = "reproducible",
                  weights: WeightStorage = "auto", threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None,
-                 validation: bool = False) -> None:
+                 cache_limit: int = 0, validation: bool = False) -> None:
         opened: list[Device] = []
         every: list[Device] = []
         try:
@@ -64,7 +64,7 @@ class Pool:
                     every.append(select)
                 else:
                     opened.append(Device(select, math=math, weights=weights, threads=threads, memory_limit=memory_limit,
-                                         cache_dir=cache_dir, validation=validation))
+                                         cache_dir=cache_dir, cache_limit=cache_limit, validation=validation))
                     every.append(opened[-1])
         except BaseException:
             for device in opened:

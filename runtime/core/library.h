@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening shared libraries at run time: library_posix.c, library_windows.c. */
+#ifndef WEFT_CORE_LIBRARY_H
+#define WEFT_CORE_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Opens a library by its absolute path, or by its name where the system looks for libraries. On Windows that is the program's
+ * folder, the system's, and those that the program has added (AddDllDirectory); neither the current folder nor PATH, where
+ * others may have put one. Null with the reason.
+ */
+void *weft_library_open(const char *name, char *reason, size_t size);
+
+/** The address of what it exports by that name, or null. */
+void *weft_library_function(void *library, const char *name);
+
+/** Whether `path` is absolute and the file can be read, without opening the library. */
+bool weft_library_is_there(const char *path);
+
+/** Where the installer of the program `package` puts the library of that name, or false where there is no such place. */
+bool weft_library_installed(char *path, size_t size, const char *package, const char *name);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+
+#include "core/private_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/system_posix.h"
+
+#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
+
+/* What openat says of a link that it does not follow; the BSDs have a value of their own. */
+static bool is_link_error(int error) {
+    return error == ELOOP || error == EMLINK;
+}
+
+static int check(const struct stat *found, char distrust[WEFT_DISTRUST_SIZE]) {
+    const uid_t user = geteuid();
+    if (found->st_uid != user && found->st_uid != 0) {
+        snprintf(distrust, WEFT_DISTRUST_SIZE, "it belongs to user %lu; expected %lu%s",
+                 (unsigned long)found->st_uid, (unsigned long)user,
+                 user == 0 ? "" : ", who runs this, or 0");
+        return EPERM;
+    }
+    if ((found->st_mode & OTHERS_WRITE) != 0) {
+        const unsigned mode = (unsigned)found->st_mode & 07777U;
+        snprintf(
+            distrust, WEFT_DISTRUST_SIZE,
+            "others than its owner, user %lu, may write to it: its mode is %04o; expected %04o",
+            (unsigned long)found->st_uid, mode, mode & 0755U);
+        return EPERM;
+    }
+    return 0;
+}
+
+static bool is_link(const char *path) {
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+int weft_private_open(struct weft_private_folder *folder, const char *path,
+                      char distrust[WEFT_DISTRUST_SIZE]) {
+    const int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) {
+        /* Where both flags fail, systems differ in what they say. */
+        const int error = errno;
+        if ((error == ENOTDIR || is_link_error(error)) && is_link(path)) {
+            snprintf(distrust, WEFT_DISTRUST_SIZE,
+                     "it is a symbolic link; expected the folder itself");
+            return EPERM;
+        }
+        return error;
+    }
+    struct stat found;
+    const int error = fstat(file, &found) != 0 ? errno : check(&found, distrust);
+    if (error != 0) {
+        close(file);
+        return error;
+    }
+    *folder = (struct weft_private_folder){.handle = file, .path = path};
+    return 0;
+}
+
+void weft_private_close(struct weft_private_folder *folder) {
+    close((int)folder->handle);
+}
+
+int weft_private_read(int *file, const struct weft_private_folder *folder, const char *name,
+                      char distrust[WEFT_DISTRUST_SIZE]) {
+    struct stat found;
+    /* Without waiting: a FIFO has perhaps no writer. */
+    const int opened = openat((int)folder->handle, name,
+                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (opened < 0) {
+        if (!is_link_error(errno)) {
+            return errno;
+        }
+        snprintf(distrust, WEFT_DISTRUST_SIZE, "it is a symbolic link; expected a regular file");
+        return EPERM;
+    }
+    int error = fstat(opened, &found) != 0 ? errno : 0;
+    if (error == 0 && !S_ISREG(found.st_mode)) {
+        snprintf(distrust, WEFT_DISTRUST_SIZE, "it is not a regular file");
+        error = EPERM;
+    }
+    error = error != 0 ? error : check(&found, distrust);
+    if (error != 0) {
+        close(opened);
+        return error;
+    }
+    *file = opened;
+    return 0;
+}
+
+int weft_private_create(int *file, const struct weft_private_folder *folder, const char *name) {
+    const int created =
+        openat((int)folder->handle, name,
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (created < 0) {
+        return errno;
+    }
+    /* The umask may have taken the owner's own rights. Where there are no modes, this fails and matters not. */
+    (void)fchmod(created, S_IRUSR | S_IWUSR);
+    *file = created;
+    return 0;
+}
+
+int weft_private_rename(const struct weft_private_folder *folder, const char *from,
+                        const char *to) {
+    const int at = (int)folder->handle;
+    return renameat(at, from, at, to) == 0 ? 0 : errno;
+}
+
+int weft_private_remove(const struct weft_private_folder *folder, const char *name) {
+    return unlinkat((int)folder->handle, name, 0) == 0 ? 0 : errno;
+}
+
+int weft_private_facts(weft_file_facts *facts, const struct weft_private_folder *folder,
+                       const char *name) {
+    struct stat found;
+    if (fstatat((int)folder->handle, name, &found, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno;
+    }
+    *facts = weft_system_facts_from(&found);
+    return 0;
+}
+
+int weft_private_list(const struct weft_private_folder *folder,
+                      bool (*take)(void *user, const char *name), void *user) {
+    const int file =
+        openat((int)folder->handle, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return file < 0 ? errno : weft_system_list_open(file, take, user);
+}
+
+int weft_private_touch(int file) {
+    return futimens(file, NULL) == 0 ? 0 : errno;
+}
