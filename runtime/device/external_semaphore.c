@@ -2,6 +2,7 @@
 /* Semaphores that others have, too. */
 #include "core/try.h"
 #include "device/external.h"
+#include "device/fork.h"
 
 struct weft_semaphore {
     weft_device *device;
@@ -121,6 +122,7 @@ void weft_semaphore_destroy(weft_semaphore **semaphore) {
     }
     weft_semaphore *old = *semaphore;
     weft_device *device = old->device;
+    weft_device_settle(device);
     if (old->handle != VK_NULL_HANDLE) {
         if (!device->lost) { /* a run that was submitted may wait for it, or signal it */
             (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);

@@ -12,17 +12,23 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "core/fork_gate.h"
 #include "device/loader.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool found;
+static weft_fork_gate gate;
 
 PFN_vkGetInstanceProcAddr weft_loader_open(void) {
+    if (weft_fork_gate_enter(&gate, "looking for Vulkan's loader", NULL) != WEFT_OK) {
+        return NULL;
+    }
     pthread_mutex_lock(&lock);
     if (!found) {
         found = volkInitialize() == VK_SUCCESS;
     }
     PFN_vkGetInstanceProcAddr entry = found ? vkGetInstanceProcAddr : NULL;
     pthread_mutex_unlock(&lock);
+    weft_fork_gate_leave(&gate);
     return entry;
 }
