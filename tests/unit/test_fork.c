@@ -3,44 +3,13 @@
 /* weft-test: posix */
 /* What a forked child may do with a device of its parent's, at every moment of the device's life (weft/device.h). */
 #include <semaphore.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cpu/kernel.h"
 #include "device/device.h"
+#include "support_child.h"
 #include "support_graph.h"
 
-enum { N = 64, COUNT = N * N, PATIENCE_S = 60 };
-
-/* ---- children ---- */
-
-/* In a child nothing may come back into the parent's list of tests, as an assertion would. */
-#define EXPECT(condition)                                                                \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            (void)fprintf(stderr, "child: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            return false;                                                                \
-        }                                                                                \
-    } while (0)
-
-/* Forks, and the child checks; fails the test where it finds something wrong or does not end. */
-static void expect_in_child(bool (*check)(void *user), void *user) {
-    int status = 0;
-    const pid_t child = fork();
-    if (child == 0) {
-        (void)signal(SIGALRM, SIG_DFL);
-        (void)alarm(PATIENCE_S);
-        _exit(check(user) ? 0 : 1);
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) {
-        fail_msg("the child %s (signal %d)",
-                 WTERMSIG(status) == SIGALRM ? "does not end" : "crashed", WTERMSIG(status));
-    }
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
+enum { N = 64, COUNT = N * N };
 
 /* ---- what there is at the fork ---- */
 
@@ -135,8 +104,8 @@ static struct weft_test_host watched;
 static bool closes(void *user) {
     struct life *life = user;
     end(life);
-    EXPECT(!life->device && !life->plan && !life->bindings && !life->in && !life->graph);
-    EXPECT(atomic_load(&watched.live) == 0 || !life->goes_on);
+    WEFT_CHILD_EXPECT(!life->device && !life->plan && !life->bindings && !life->in && !life->graph);
+    WEFT_CHILD_EXPECT(atomic_load(&watched.live) == 0 || !life->goes_on);
     return true;
 }
 
@@ -155,7 +124,7 @@ static void a_child_closes_what_it_inherits(const char *select) {
     static struct life life;
     const weft_device_params params = watched_params(select);
     begin(&life, &params);
-    expect_in_child(closes, &life);
+    weft_test_in_child(closes, &life);
     finish(&life);
 }
 
@@ -171,9 +140,9 @@ static weft_status compile_and_execute(struct life *life, weft_device *device) {
 static bool refuses(weft_status status) {
     char process[32];
     (void)snprintf(process, sizeof process, "process %lu", (unsigned long)getppid());
-    EXPECT(status == WEFT_DEVICE_LOST);
-    EXPECT(weft_test_log_has(&watched, "spawn"));
-    EXPECT(weft_test_log_has(&watched, process));
+    WEFT_CHILD_EXPECT(status == WEFT_DEVICE_LOST);
+    WEFT_CHILD_EXPECT(weft_test_log_has(&watched, "spawn"));
+    WEFT_CHILD_EXPECT(weft_test_log_has(&watched, process));
     weft_test_host_reset(&watched);
     return true;
 }
@@ -182,26 +151,26 @@ static bool refuses_all(struct life *life) {
     weft_device_info info;
     weft_buffer *buffer = NULL;
     weft_bindings *bindings = NULL;
-    EXPECT(refuses(execute(life, life->plan)));
-    EXPECT(refuses(compile_and_execute(life, life->device)));
-    EXPECT(refuses(weft_plan_run(life->plan, life->bindings)));
-    EXPECT(refuses(weft_buffer_create(&buffer, life->device, 4)));
-    EXPECT(refuses(weft_bindings_create(&bindings, life->plan)));
-    EXPECT(refuses(weft_buffer_write(life->in, 0, life->x, sizeof life->x)));
-    EXPECT(refuses(weft_buffer_read(life->out, 0, life->y, sizeof life->y)));
-    EXPECT(refuses(weft_device_get_info(life->device, &info)));
-    EXPECT(refuses(weft_device_save_cache(life->device)));
+    WEFT_CHILD_EXPECT(refuses(execute(life, life->plan)));
+    WEFT_CHILD_EXPECT(refuses(compile_and_execute(life, life->device)));
+    WEFT_CHILD_EXPECT(refuses(weft_plan_run(life->plan, life->bindings)));
+    WEFT_CHILD_EXPECT(refuses(weft_buffer_create(&buffer, life->device, 4)));
+    WEFT_CHILD_EXPECT(refuses(weft_bindings_create(&bindings, life->plan)));
+    WEFT_CHILD_EXPECT(refuses(weft_buffer_write(life->in, 0, life->x, sizeof life->x)));
+    WEFT_CHILD_EXPECT(refuses(weft_buffer_read(life->out, 0, life->y, sizeof life->y)));
+    WEFT_CHILD_EXPECT(refuses(weft_device_get_info(life->device, &info)));
+    WEFT_CHILD_EXPECT(refuses(weft_device_save_cache(life->device)));
     weft_device_trim(life->device);
     weft_device_reset_peak(life->device);
     return true;
 }
 
 static bool works(struct life *life) {
-    EXPECT(execute(life, life->plan) == WEFT_OK && has_same_bits(life));
-    EXPECT(compile_and_execute(life, life->device) == WEFT_OK && has_same_bits(life));
-    EXPECT(weft_plan_run(life->plan, life->bindings) == WEFT_OK);
-    EXPECT(weft_buffer_read(life->out, 0, life->y, sizeof life->y) == WEFT_OK);
-    EXPECT(has_same_bits(life));
+    WEFT_CHILD_EXPECT(execute(life, life->plan) == WEFT_OK && has_same_bits(life));
+    WEFT_CHILD_EXPECT(compile_and_execute(life, life->device) == WEFT_OK && has_same_bits(life));
+    WEFT_CHILD_EXPECT(weft_plan_run(life->plan, life->bindings) == WEFT_OK);
+    WEFT_CHILD_EXPECT(weft_buffer_read(life->out, 0, life->y, sizeof life->y) == WEFT_OK);
+    WEFT_CHILD_EXPECT(has_same_bits(life));
     weft_device_trim(life->device);
     weft_device_reset_peak(life->device);
     return true;
@@ -209,17 +178,18 @@ static bool works(struct life *life) {
 
 static bool works_in_a_fresh_device(struct life *life) {
     weft_device *device = NULL;
-    EXPECT(weft_device_open(&device, weft_device_params(.host = life->host, .select = life->select,
-                                                        .cache_dir = "")) == WEFT_OK);
-    EXPECT(compile_and_execute(life, device) == WEFT_OK && has_same_bits(life));
+    WEFT_CHILD_EXPECT(
+        weft_device_open(&device, weft_device_params(.host = life->host, .select = life->select,
+                                                     .cache_dir = "")) == WEFT_OK);
+    WEFT_CHILD_EXPECT(compile_and_execute(life, device) == WEFT_OK && has_same_bits(life));
     weft_device_destroy(&device);
     return true;
 }
 
 static bool uses_and_closes(void *user) {
     struct life *life = user;
-    EXPECT(life->goes_on ? works(life) : refuses_all(life));
-    EXPECT(works_in_a_fresh_device(life));
+    WEFT_CHILD_EXPECT(life->goes_on ? works(life) : refuses_all(life));
+    WEFT_CHILD_EXPECT(works_in_a_fresh_device(life));
     return closes(life);
 }
 
@@ -227,22 +197,22 @@ static void a_child_goes_on_with_the_processor_and_is_refused_other_devices(cons
     static struct life life;
     const weft_device_params params = watched_params(select);
     begin(&life, &params);
-    expect_in_child(uses_and_closes, &life);
-    expect_in_child(uses_and_closes, &life);
+    weft_test_in_child(uses_and_closes, &life);
+    weft_test_in_child(uses_and_closes, &life);
     finish(&life);
 }
 
 static bool has_a_child_of_its_own(void *user) {
     struct life *life = user;
-    EXPECT(!life->goes_on || works(life));
+    WEFT_CHILD_EXPECT(!life->goes_on || works(life));
     int status = 0;
     const pid_t child = fork();
     if (child == 0) {
-        (void)alarm(PATIENCE_S);
+        (void)alarm(WEFT_CHILD_PATIENCE_S);
         _exit(!life->goes_on || works(life) ? closes(life) ? 0 : 1 : 1);
     }
-    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    WEFT_CHILD_EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+    WEFT_CHILD_EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     return closes(life);
 }
 
@@ -250,7 +220,7 @@ static void a_child_of_a_child_goes_on_as_well(const char *select) {
     static struct life life;
     const weft_device_params params = watched_params(select);
     begin(&life, &params);
-    expect_in_child(has_a_child_of_its_own, &life);
+    weft_test_in_child(has_a_child_of_its_own, &life);
     finish(&life);
 }
 
@@ -270,7 +240,7 @@ static void hold(void *user, weft_job work, void *job, uint32_t count) {
 
 static bool is_refused_and_closes(void *user) {
     struct life *life = user;
-    EXPECT(refuses_all(life));
+    WEFT_CHILD_EXPECT(refuses_all(life));
     end(life);
     return true;
 }
@@ -290,7 +260,7 @@ static void a_child_that_is_forked_while_a_run_is_under_way_is_refused(const cha
     if (life.goes_on) {
         assert_int_equal(sem_wait(&begun), 0);
     }
-    expect_in_child(is_refused_and_closes, &life);
+    weft_test_in_child(is_refused_and_closes, &life);
     atomic_store(&holds, false);
     (void)sem_post(&may_go_on);
     assert_ok(weft_plan_wait(life.plan, ticket, UINT64_MAX, NULL));
@@ -320,7 +290,7 @@ static void a_child_that_is_forked_while_a_lock_is_held_is_refused(const char *s
         pthread_t holder;
         assert_int_equal(pthread_create(&holder, NULL, hold_lock, mutexes[i]), 0);
         assert_int_equal(sem_wait(&begun), 0);
-        expect_in_child(is_refused_and_closes, &life);
+        weft_test_in_child(is_refused_and_closes, &life);
         (void)sem_post(&may_go_on);
         assert_int_equal(pthread_join(holder, NULL), 0);
     }
@@ -392,17 +362,17 @@ static bool ends_in_any_case(void *user) {
     weft_device *device = NULL;
     moments->stops = false;
     const weft_status inherited = execute(life, life->plan);
-    EXPECT(is(inherited, life->goes_on ? WEFT_OK : WEFT_DEVICE_LOST, WEFT_DEVICE_LOST));
-    EXPECT(inherited != WEFT_OK || has_same_bits(life));
+    WEFT_CHILD_EXPECT(is(inherited, life->goes_on ? WEFT_OK : WEFT_DEVICE_LOST, WEFT_DEVICE_LOST));
+    WEFT_CHILD_EXPECT(inherited != WEFT_OK || has_same_bits(life));
     const weft_status compiled = compile_and_execute(life, life->device);
-    EXPECT(is(compiled, inherited, WEFT_UNSUPPORTED)); /* LLVM or glslang was at work */
+    WEFT_CHILD_EXPECT(is(compiled, inherited, WEFT_UNSUPPORTED)); /* LLVM or glslang was at work */
     if (life->goes_on) {
         weft_status fresh = weft_device_open(&device, weft_device_params(.host = life->host,
                                                                          .cache_dir = life->cache,
                                                                          .select = "processor"));
         fresh = fresh ? fresh : compile_and_execute(life, device);
-        EXPECT(is(fresh, WEFT_OK, WEFT_UNSUPPORTED));
-        EXPECT(fresh != WEFT_OK || has_same_bits(life));
+        WEFT_CHILD_EXPECT(is(fresh, WEFT_OK, WEFT_UNSUPPORTED));
+        WEFT_CHILD_EXPECT(fresh != WEFT_OK || has_same_bits(life));
         weft_device_destroy(&device);
     }
     end(life);
@@ -428,7 +398,7 @@ static void a_child_never_hangs_whenever_it_was_forked(const char *select) {
         if (moments.is_over) {
             break;
         }
-        expect_in_child(ends_in_any_case, &moments);
+        weft_test_in_child(ends_in_any_case, &moments);
         forks++;
         (void)sem_post(&may_go_on);
     }

@@ -106,7 +106,8 @@ typedef struct weft_device_info {
  * Lists the system's devices, first those of Vulkan drivers and then the processor: writes up to *count entries to infos (may
  * be null when *count is 0) and sets *count to the number of devices. A machine without a Vulkan loader or driver has the
  * processor only, and where this library was built without a compiler for it or the environment has WEFT_PROCESSOR=0, no
- * devices: WEFT_OK with *count 0. host may be null. Thread safe.
+ * devices: WEFT_OK with *count 0. What computes on the processor is not usable where the system lets this process execute no code of its
+ * own making. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
                                       const weft_host *host);
