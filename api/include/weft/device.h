@@ -158,7 +158,7 @@ typedef struct weft_device_params {
     uint32_t submission_limit_ms;
     /**
      * Threads that the processor device computes with, at most 1024, the one that waits for it included. 0: as many as this
-     * process may use processors, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
+     * process may use processors by its affinity and its quota of time, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
      * and `jobs`.
      */
     uint32_t threads;
