@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
-/* The processor device where the system does not let a process execute the memory that it has written. */
+/* The processor device in processes that may do little: execute what they have written, start threads, have large stacks. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
@@ -8,6 +8,7 @@
 #include "support_graph.h"
 
 #include "cpu/kernel.h"
+#include "cpu/thread.h"
 
 #ifdef __linux__
 
@@ -16,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #ifndef PR_SET_MDWE
@@ -161,6 +163,71 @@ WEFT_TEST_ON_HOST(the_processor_works_under_memory_deny_write_execute, host) {
 WEFT_TEST_ON_HOST(where_files_are_forbidden_too_the_processor_is_not_usable, host) {
     check(host, is_refused_without_files);
 }
+
+/* ---- threads ---- */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which take terabytes */
+
+/* Room for a few of the 64 stacks. */
+static bool is_told_of_missing_threads(void *user) {
+    struct weft_test_host *host = user;
+    weft_device *device = NULL;
+    struct rlimit limit = {0};
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+    must(file && fscanf(file, "%lu", &pages) == 1);
+    (void)fclose(file);
+    limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (48U << 20);
+    must(setrlimit(RLIMIT_AS, &limit) == 0);
+    WEFT_CHILD_EXPECT(
+        weft_device_open(&device, weft_device_params(.host = host->host, .select = "processor",
+                                                     .cache_dir = "", .threads = 64)) ==
+        WEFT_OUT_OF_HOST_MEMORY);
+    WEFT_CHILD_EXPECT(!device && weft_test_log_has(host, "of 64 threads could be started"));
+    return true;
+}
+
+WEFT_TEST_ON_HOST(threads_that_the_system_does_not_have_are_an_error, host) {
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    weft_test_set_variable("WEFT_PROCESSOR", NULL);
+    weft_test_in_child(is_told_of_missing_threads, host);
+}
+
+#endif
+
+#ifdef __GLIBC__
+
+static void *use_a_mebibyte(void *sum) {
+    volatile unsigned char room[1 << 20];
+    for (size_t i = 0; i < sizeof room; i += 1024) {
+        room[i] = 1;
+        *(unsigned *)sum += room[i];
+    }
+    return NULL;
+}
+
+static bool has_room(void *user) {
+    pthread_attr_t small;
+    pthread_t thread;
+    unsigned sum = 0;
+    (void)user;
+    WEFT_CHILD_EXPECT(pthread_attr_init(&small) == 0);
+    WEFT_CHILD_EXPECT(pthread_attr_setstacksize(&small, 64 << 10) == 0);
+    WEFT_CHILD_EXPECT(pthread_setattr_default_np(&small) == 0);
+    WEFT_CHILD_EXPECT(weft_cpu_thread_start(&thread, use_a_mebibyte, &sum));
+    WEFT_CHILD_EXPECT(pthread_join(thread, NULL) == 0);
+    WEFT_CHILD_EXPECT(sum == 1024);
+    return true;
+}
+
+/* The system's size is RLIMIT_STACK's, as it was when the program began. */
+WEFT_TEST(threads_have_room_where_stacks_are_small) {
+    weft_test_in_child(has_room, NULL);
+}
+
+#endif
 
 #else
 
