@@ -16,6 +16,7 @@ weft_status weft_device_get_external_semaphore(const weft_device *device, bool t
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_external_semaphore: null argument");
     }
+    WEFT_TRY(weft_device_alive(device));
     *info = (weft_external_info){false, false};
     if (!device->external.semaphore_properties || (timeline && !device->has_timeline)) {
         return WEFT_OK;

@@ -149,6 +149,7 @@ static bool refuses(weft_status status) {
 
 static bool refuses_all(struct life *life) {
     weft_device_info info;
+    weft_external_info external;
     weft_buffer *buffer = NULL;
     weft_bindings *bindings = NULL;
     WEFT_CHILD_EXPECT(refuses(execute(life, life->plan)));
@@ -160,6 +161,9 @@ static bool refuses_all(struct life *life) {
     WEFT_CHILD_EXPECT(refuses(weft_buffer_read(life->out, 0, life->y, sizeof life->y)));
     WEFT_CHILD_EXPECT(refuses(weft_device_get_info(life->device, &info)));
     WEFT_CHILD_EXPECT(refuses(weft_device_save_cache(life->device)));
+    WEFT_CHILD_EXPECT(
+        refuses(weft_device_get_external(life->device, WEFT_EXTERNAL_OPAQUE, &external)));
+    WEFT_CHILD_EXPECT(refuses(weft_device_get_external_semaphore(life->device, true, &external)));
     weft_device_trim(life->device);
     weft_device_reset_peak(life->device);
     return true;
