@@ -11,6 +11,13 @@
 
 enum { N = 64, COUNT = N * N };
 
+/* The thread sanitizer ends a child with threads of its own whose parent had some. */
+#if defined(__SANITIZE_THREAD__)
+#define FORKS() skip()
+#else
+#define FORKS() ((void)0)
+#endif
+
 /* ---- what there is at the fork ---- */
 
 struct life {
@@ -64,7 +71,9 @@ static void begin(struct life *life, const weft_device_params *params) {
     life->host = params->host;
     life->select = params->select;
     life->cache = params->cache_dir;
-    assert_ok(weft_device_open(&life->device, params));
+    if (!life->device) {
+        assert_ok(weft_device_open(&life->device, params));
+    }
     assert_ok(weft_device_get_info(life->device, &info));
     life->goes_on = info.type == WEFT_DEVICE_PROCESSOR && life->device->is_processor;
     assert_ok(build(&life->graph, &life->host));
@@ -226,6 +235,82 @@ static void a_child_of_a_child_goes_on_as_well(const char *select) {
     begin(&life, &params);
     weft_test_in_child(has_a_child_of_its_own, &life);
     finish(&life);
+}
+
+/* ---- a device that was adopted ---- */
+
+struct lender {
+    weft_device *owner;
+    uint32_t freed;
+};
+
+static VkResult lend(void *user, const VkMemoryRequirements *requirements, bool host_access,
+                     weft_vulkan_memory *memory) {
+    const struct lender *lender = user;
+    const weft_device *owner = lender->owner;
+    uint32_t type = 0; /* software drivers have one for everything */
+    while ((requirements->memoryTypeBits >> type & 1) == 0) {
+        type++;
+    }
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .allocationSize = requirements->size,
+                                       .memoryTypeIndex = type};
+    *memory = (weft_vulkan_memory){0};
+    VkResult result = owner->vk.AllocateMemory(owner->vk.handle, &info, NULL, &memory->memory);
+    if (result == VK_SUCCESS && host_access) {
+        result = owner->vk.MapMemory(owner->vk.handle, memory->memory, 0, VK_WHOLE_SIZE, 0,
+                                     &memory->mapped);
+    }
+    return result;
+}
+
+static void take_back(void *user, const weft_vulkan_memory *memory) {
+    struct lender *lender = user;
+    lender->owner->vk.FreeMemory(lender->owner->vk.handle, memory->memory, NULL);
+    lender->freed++;
+}
+
+struct adopted {
+    struct life life;
+    struct lender lender;
+};
+
+static bool refuses_what_is_adopted_and_frees_nothing(void *user) {
+    struct adopted *adopted = user;
+    const uint32_t freed = adopted->lender.freed;
+    WEFT_CHILD_EXPECT(!adopted->life.goes_on && refuses_all(&adopted->life));
+    end(&adopted->life);
+    WEFT_CHILD_EXPECT(adopted->lender.freed == freed);
+    return true;
+}
+
+WEFT_TEST(a_child_is_refused_an_adopted_device) {
+    static struct adopted adopted;
+    FORKS();
+    const weft_device_params params = watched_params("0");
+    assert_ok(weft_device_open(&adopted.lender.owner, &params));
+    const weft_device *owner = adopted.lender.owner;
+    const weft_vulkan_allocator allocator = {
+        .user = &adopted.lender, .allocate = lend, .free = take_back};
+    assert_ok(weft_device_adopt(
+        &adopted.life.device,
+        &(weft_device_adopt_params){.host = watched.host,
+                                    .instance = owner->instance.handle,
+                                    .physical_device = owner->physical,
+                                    .device = owner->vk.handle,
+                                    .queue = owner->queue,
+                                    .queue_family = owner->queue_family,
+                                    .get_instance_proc_addr = owner->instance.GetInstanceProcAddr,
+                                    .cache_dir = "",
+                                    .allocator = &allocator,
+                                    .timeline_semaphore = owner->has_timeline}));
+    begin(&adopted.life, &params);
+    weft_test_in_child(refuses_what_is_adopted_and_frees_nothing, &adopted);
+    expect_parent_goes_on(&adopted.life);
+    end(&adopted.life);
+    assert_true(adopted.lender.freed > 0);
+    weft_device_destroy(&adopted.lender.owner);
+    weft_test_host_end(&watched);
 }
 
 /* ---- while a run is under way ---- */
@@ -414,13 +499,6 @@ static void a_child_never_hangs_whenever_it_was_forked(const char *select) {
 }
 
 /* ---- on a driver's device and on the processor ---- */
-
-/* The thread sanitizer ends a child with threads of its own whose parent had some. */
-#if defined(__SANITIZE_THREAD__)
-#define FORKS() skip()
-#else
-#define FORKS() ((void)0)
-#endif
 
 #define ON_BOTH(test)                                   \
     WEFT_TEST(test##_on_a_driver) {                     \
