@@ -169,21 +169,44 @@ class Turns:
             self._lock.release()
 
 
-class Handle:
-    """A pointer of the library, and those that must be released before it.
+class Held:
+    """A pointer of the library until it is released, and those that must be released before it. Garbage collection calls `__del__` of
+    handles that refer to each other in any order, so this refers to none."""
 
-    Whatever is made of a handle holds it, so that garbage collection releases what depends first; `close` releases
-    what depends at once.
-    """
+    def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Held | None) -> None:
+        self.pointer: Any = pointer
+        self.parent = parent
+        self._destroy = destroy
+        self._children: set[Held] = set()
+        if parent is not None:
+            parent._children.add(self)
+
+    def release(self) -> None:
+        """Releases it, after all that was made of it. More than once is fine."""
+        for child in list(self._children):
+            child.release()
+        if self.parent is not None:
+            self.parent._children.discard(self)
+        if self.pointer is not None:
+            pointer, self.pointer = self.pointer, None
+            self._destroy(ffi.new(ffi.typeof(pointer).cname + " *", pointer))
+
+
+class Handle:
+    """A pointer of the library. Whatever is made of a handle holds it; `close` releases what depends at once."""
 
     def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Handle | None = None) -> None:
-        self.pointer: Any = pointer
+        self._held = Held(pointer, destroy, parent._held if parent is not None else None)
+        self._parent = parent
         self.lock: Turns = parent.lock if parent is not None else Turns()
         """To be held while the library works on it: one for all that is made of one device."""
-        self._destroy = destroy
-        self._parent = parent
-        self._children: weakref.WeakSet[Handle] = weakref.WeakSet()
-        (_roots if parent is None else parent._children).add(self)
+        if parent is None:
+            _roots.add(self)
+
+    @property
+    def pointer(self) -> Any:
+        """None when it was released."""
+        return self._held.pointer
 
     def get(self) -> Any:
         """The pointer. Raises InvalidArgument when it was closed."""
@@ -194,21 +217,13 @@ class Handle:
     def close(self) -> None:
         """Releases it, after all that was made of it. More than once is fine."""
         with self.lock:
-            for child in list(self._children):
-                child.close()
             self.lock.release_waiting()
-            if self.pointer is not None:
-                pointer, self.pointer = self.pointer, None
-                _destroy(self._destroy, pointer)
+            self._held.release()
 
     def __del__(self) -> None:
-        pointer, destroy = getattr(self, "pointer", None), getattr(self, "_destroy", None)
-        if pointer is not None and destroy is not None:  # without children: they hold this
-            self.lock.release(lambda: _destroy(destroy, pointer), self._parent)
-
-
-def _destroy(destroy: Callable[[Any], None], pointer: Any) -> None:
-    destroy(ffi.new(ffi.typeof(pointer).cname + " *", pointer))
+        held, lock = getattr(self, "_held", None), getattr(self, "lock", None)
+        if held is not None and held.pointer is not None and lock is not None:
+            lock.release(held.release, self._parent)
 
 
 def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:
