@@ -136,24 +136,68 @@ def _close_all() -> None:
         handle.close()
 
 
-class Turns:
+_in_child: weakref.WeakSet[Any] = weakref.WeakSet()
+"""What has a method `_after_fork`, to be called in a forked child."""
+
+
+def _after_fork() -> None:
+    for one in list(_in_child):
+        one._after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def tell_after_fork(one: Any) -> None:
+    """Has `one._after_fork()` called in a forked child."""
+    _in_child.add(one)
+
+
+class Lock:
+    """A lock that a forked child has free: what thread held it is not there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        tell_after_fork(self)
+
+    def _after_fork(self) -> None:
+        if self._lock.acquire(blocking=False):  # it was free, or is this thread's
+            self._lock.release()
+        else:
+            self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+class Turns(Lock):
     """Lets one thread at a time call the library on a device, or on what stands alone, and keeps what garbage collection finds
     meanwhile until nobody does: a collection may come in any thread, also in one that is in a call and was called back."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        super().__init__()
         self._depth = 0
         self._waiting: collections.deque[tuple[Callable[[], None], Any]] = collections.deque()
 
+    def _after_fork(self) -> None:
+        before = self._lock
+        super()._after_fork()
+        if self._lock is not before:
+            self._depth = 0
+
     def __enter__(self) -> None:
-        self._lock.acquire()
+        super().__enter__()
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self.release_waiting()
-        self._lock.release()
+        super().__exit__()
 
     def release_waiting(self) -> None:
         """Releases what has waited. The caller has the turn."""
