@@ -13,9 +13,9 @@ import time
 
 import numpy as np
 import pytest
-from conftest import MODELS
 
 import weft
+from conftest import MODELS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 GERMAN, ENGLISH = "Das ist ein deutscher Satz, nicht wahr?", "This is an English sentence, is it not?"

@@ -214,8 +214,8 @@ class Turns(Lock):
 
 
 class Held:
-    """A pointer of the library until it is released, and those that must be released before it. Garbage collection calls `__del__` of
-    handles that refer to each other in any order, so this refers to none."""
+    """A pointer of the library until it is released, and those that must be released before it. Garbage collection calls
+    `__del__` of handles that refer to each other in any order, so this refers to none."""
 
     def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Held | None) -> None:
         self.pointer: Any = pointer
