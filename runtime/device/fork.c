@@ -95,7 +95,7 @@ void weft_device_settle(const weft_device *of_parent) {
 weft_status weft_device_forgotten(const weft_device *device) {
     return weft_fail(&device->host, WEFT_DEVICE_LOST,
                      "the device %s was opened by process %lu%s and cannot be used after the fork: "
-                     "open devices in the child, or start it by spawn or exec",
+                     "open devices after the fork only, or start the child by spawn or exec",
                      device->info.name, device->opened_by,
                      device->is_processor ? ", was at work when that forked," : "");
 }

@@ -121,10 +121,10 @@ WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
  * Fork: in a child that was forked since the device was opened, what was made for the device can be destroyed: that frees host memory,
  * waits for nothing, and calls no driver. The processor device goes on there with plans and buffers as they were at the fork, and starts
  * threads of its own when it first needs some; `jobs` are the program's own to start. With any other device, also an adopted one, every
- * call gives WEFT_DEVICE_LOST: the child opens a device itself, or is started by spawn or exec. That is also what the processor device
- * gives, and it leaves its memory to the end of the process, where a run was under way at the fork or another thread was half-way through
- * a call on it. A child never waits for what only its parent has; the parent notices nothing. Buffers that were exported stay
- * shared. A child that is forked in a callback of the library's must end or exec without coming back from it.
+ * call gives WEFT_DEVICE_LOST: devices are opened after the fork only, or the child is started by spawn or exec, since a driver that the
+ * parent uses need not work in the child, nor return. That is also what the processor device gives, and it leaves its memory to the end
+ * of the process, where a run was under way at the fork or another thread was half-way through a call on it. In none of this does a child
+ * wait for what only its parent has, and the parent notices nothing. Buffers that were exported stay shared. A child that is forked in a callback of the library's must end or exec without coming back from it.
  * Reference rule: destroy buffers, plans and models before their device.
  */
 typedef struct weft_device weft_device;
