@@ -49,6 +49,13 @@ struct weft_cpu_jobs_info {
 
 #define WEFT_CPU_JOBS_INFO ((VkStructureType)0x57454655)
 
+/**
+ * In a child that was forked since the device was made, before anything else is done with it: makes its locks anew, and lets what needs
+ * its threads start new ones. False where that cannot be: something was under way in the parent, or the system has no more locks; then
+ * nothing may be done with the device, and it is not destroyed either.
+ */
+bool weft_cpu_device_inherit(VkDevice device);
+
 /** How many threads a device that is made now will compute with. */
 uint32_t weft_cpu_thread_count(void);
 

@@ -104,6 +104,9 @@ struct weft_cpu_kernel {
     size_t code_size;
 };
 
+/** Whether the system lets this process execute code that it has made; `in_place`: in the memory where it was written, as drivers do. */
+bool weft_cpu_can_execute(bool in_place);
+
 /** Whether this library was built with a compiler; without, objects from disk run all the same. */
 bool weft_cpu_can_compile(void);
 

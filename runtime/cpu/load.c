@@ -9,21 +9,14 @@
 #include "cpu/object.h"
 #include "cpu/target.h"
 
-/* From here on nothing is written any more: never are pages writable and executable at once. Of constants there may be
- * none, and QEMU's mprotect fails for an empty range. */
+/* From here on nothing is written any more: never are pages writable and executable at once. */
 static weft_status protect(void *code, const struct weft_cpu_layout *layout,
                            const weft_host *host) {
-    char *const start = code, *const constants = start + layout->text_size;
     bool out_of_memory = false;
-    __builtin___clear_cache(start, constants);
-    const size_t constant_size = layout->size - layout->text_size;
-    int error = constant_size == 0
-                    ? 0
-                    : weft_cpu_pages_protect(constants, constant_size, false, &out_of_memory);
+    const int error =
+        weft_cpu_pages_seal(code, layout->text_size, layout->size, false, &out_of_memory);
     if (error == 0) {
-        error = weft_cpu_pages_protect(start, layout->text_size, true, &out_of_memory);
-    }
-    if (error == 0) {
+        __builtin___clear_cache((char *)code, (char *)code + layout->text_size);
         return WEFT_OK;
     }
     if (out_of_memory) {
@@ -31,7 +24,18 @@ static weft_status protect(void *code, const struct weft_cpu_layout *layout,
     }
     return weft_fail(
         host, WEFT_UNSUPPORTED,
-        "native code: the system lets this program make no memory executable (error %d)", error);
+        "native code: the system lets this process make no memory executable (error %d)", error);
+}
+
+bool weft_cpu_can_execute(bool in_place) {
+    const size_t page = weft_cpu_page_size();
+    void *code = weft_cpu_pages_map(page);
+    bool out_of_memory = !code; /* which says nothing about what is allowed */
+    const int error = code ? weft_cpu_pages_seal(code, page, page, in_place, &out_of_memory) : 0;
+    if (code) {
+        weft_cpu_pages_unmap(code, page);
+    }
+    return error == 0 || out_of_memory;
 }
 
 static weft_status link_kernel(struct weft_cpu_kernel *kernel, const struct weft_cpu_layout *layout,

@@ -17,11 +17,14 @@ void *weft_cpu_pages_map(size_t size) {
     return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 
-int weft_cpu_pages_protect(void *pages, size_t size, bool executable, bool *out_of_memory) {
+int weft_cpu_pages_seal(void *pages, size_t text_size, size_t size, bool in_place,
+                        bool *out_of_memory) {
     DWORD before = 0;
+    (void)in_place; /* there is no other way */
     *out_of_memory = false;
-    if (size == 0 ||
-        VirtualProtect(pages, size, executable ? PAGE_EXECUTE_READ : PAGE_READONLY, &before)) {
+    if ((size == text_size ||
+         VirtualProtect((char *)pages + text_size, size - text_size, PAGE_READONLY, &before)) &&
+        VirtualProtect(pages, text_size, PAGE_EXECUTE_READ, &before)) {
         return 0;
     }
     const DWORD error = GetLastError();

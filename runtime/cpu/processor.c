@@ -5,11 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu/quota.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
 
 #define NAME_SIZE 128
+
+uint32_t weft_cpu_processor_count(void) {
+    const uint32_t affine = weft_cpu_affine_processors(), quota = weft_cpu_quota("");
+    return quota < affine ? quota : affine;
+}
 
 /* Without what pads it. */
 static void trim(char *text) {

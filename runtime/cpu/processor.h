@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How many processors this process may use; at least 1. */
+/** How many processors this process may use, by its affinity and its quota of time; at least 1. */
 uint32_t weft_cpu_processor_count(void);
+
+/** By its affinity alone. */
+uint32_t weft_cpu_affine_processors(void);
 
 /** The processor's name, such as "AMD EPYC 7763 64-Core Processor"; its architecture where it does not tell. */
 void weft_cpu_processor_name(char *name, size_t size);

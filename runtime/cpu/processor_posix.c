@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint32_t weft_cpu_processor_count(void) {
+uint32_t weft_cpu_affine_processors(void) {
 #ifdef CPU_COUNT
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <windows.h>
 
-uint32_t weft_cpu_processor_count(void) {
+uint32_t weft_cpu_affine_processors(void) {
     DWORD_PTR process = 0, system = 0;
     /* Of the group of up to 64 in which the process starts; both masks are 0 once it has threads in several groups. */
     if (GetProcessAffinityMask(GetCurrentProcess(), &process, &system) && process != 0) {

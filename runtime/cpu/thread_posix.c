@@ -14,6 +14,20 @@
 #include "cpu/processor.h"
 #endif
 
+/* Enough for LLVM. Without a size of its own a thread may have as little as RLIMIT_STACK, or musl's 128 KiB. */
+#define STACK_SIZE ((size_t)8 << 20)
+
+static bool create(pthread_t *thread, void *(*run)(void *), void *argument) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool created = pthread_attr_setstacksize(&attributes, STACK_SIZE) == 0 &&
+                         pthread_create(thread, &attributes, run, argument) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    return created;
+}
+
 bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -21,7 +35,7 @@ bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
         return false;
     }
-    const bool started = pthread_create(thread, NULL, run, argument) == 0;
+    const bool started = create(thread, run, argument);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }

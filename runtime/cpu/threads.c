@@ -28,7 +28,7 @@ struct weft_cpu_threads {
     void *job;
     bool
         spins; /* false where there are more threads than processors: a thread that spins then keeps others from work */
-    uint32_t started;
+    uint32_t wanted, started; /* fewer are started in a forked child, until there is a job */
     char apart[CACHE_LINE];
     atomic_uint_least64_t
         offer; /* calls taken, calls allowed << LIMIT_SHIFT, number of the job << JOB_SHIFT */
@@ -171,8 +171,18 @@ static void wait_for(struct weft_cpu_threads *threads, uint32_t calls) {
     pthread_mutex_unlock(&threads->lock);
 }
 
+/* Whether all are there. */
+static bool start(struct weft_cpu_threads *threads) {
+    while (threads->started < threads->wanted &&
+           weft_cpu_thread_start(&threads->handles[threads->started], thread_main, threads)) {
+        threads->started++;
+    }
+    return threads->started == threads->wanted;
+}
+
 static void run(void *user, weft_job work, void *job, uint32_t count) {
     struct weft_cpu_threads *threads = user;
+    (void)start(threads); /* whoever is missing takes no calls */
     const uint64_t number = (atomic_load(&threads->offer) >> JOB_SHIFT) + 1;
     threads->work = work;
     threads->job = job;
@@ -213,19 +223,27 @@ weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, weft_job_s
         return weft_fail_memory(host, "threads");
     }
     made->spins = count <= weft_cpu_processor_count();
-    while (made->started + 1 < count) {
-        if (!weft_cpu_thread_start(&made->handles[made->started], thread_main, made)) {
-            const weft_status status =
-                weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "only %u of %u threads could be started",
-                          made->started + 1, count);
-            weft_cpu_threads_end(&made, host);
-            return status;
-        }
-        made->started++;
+    made->wanted = count - 1;
+    if (!start(made)) {
+        const weft_status status =
+            weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "only %u of %u threads could be started",
+                      made->started + 1, count);
+        weft_cpu_threads_end(&made, host);
+        return status;
     }
     *threads = made;
     *jobs = (weft_job_system){.slots = count, .user = made, .run = run};
     return WEFT_OK;
+}
+
+bool weft_cpu_threads_inherit(struct weft_cpu_threads *threads) {
+    if (!threads) {
+        return true;
+    }
+    threads->started = 0;
+    atomic_store(&threads->asleep, 0);
+    atomic_store(&threads->waits, false);
+    return create_locks(threads);
 }
 
 void weft_cpu_threads_end(struct weft_cpu_threads **threads, const weft_host *host) {

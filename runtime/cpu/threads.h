@@ -14,6 +14,11 @@ struct weft_cpu_threads;
  */
 weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, weft_job_system *jobs,
                                    uint32_t count, const weft_host *host);
+/**
+ * In a forked child, which has none of its parent's threads: makes the locks anew, and the next job starts threads. Nothing was running
+ * when the process was forked. `threads` may be null. False where the system has no more locks.
+ */
+bool weft_cpu_threads_inherit(struct weft_cpu_threads *threads);
 /** Ends them; nothing may be running. */
 void weft_cpu_threads_end(struct weft_cpu_threads **threads, const weft_host *host);
 

@@ -179,15 +179,18 @@ static VkResult write_data(const struct weft_cpu_cache *cache, const struct weft
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_data(VkDevice handle, VkPipelineCache handle_of_cache,
                                                size_t *size, void *data) {
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
     struct weft_cpu_cache *cache = weft_cpu_cache_of(handle_of_cache);
     VkResult result = VK_SUCCESS;
+    atomic_fetch_add(&device->busy, 1);
     pthread_mutex_lock(&cache->lock);
     if (!data) {
         *size = size_of(cache);
     } else {
-        result = write_data(cache, weft_cpu_device_of(handle), size, data);
+        result = write_data(cache, device, size, data);
     }
     pthread_mutex_unlock(&cache->lock);
+    atomic_fetch_sub(&device->busy, 1);
     return result;
 }
 

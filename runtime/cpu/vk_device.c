@@ -104,6 +104,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     return VK_SUCCESS;
 }
 
+bool weft_cpu_device_inherit(VkDevice handle) {
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    if (atomic_load(&device->busy) > 0 || !weft_cpu_take_jobs(device)) {
+        return false;
+    }
+    weft_cpu_give_jobs(device);
+    return weft_cpu_queue_inherit(&device->queue) && weft_cpu_threads_inherit(device->threads);
+}
+
 static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle,
                                                  const VkAllocationCallbacks *allocator) {
     (void)allocator;

@@ -17,6 +17,7 @@ struct weft_cpu_device {
     struct weft_cpu_threads *threads;
     weft_job_system jobs;
     atomic_flag jobs_taken; /* by the queue or by whoever compiles */
+    atomic_uint busy;       /* calls that take a lock of `scratch` or of a pipeline cache */
     struct weft_cpu_scratch scratch;
     struct weft_cpu_queue queue;
     atomic_uint_least64_t memory_in_use; /* bytes of VkDeviceMemory */

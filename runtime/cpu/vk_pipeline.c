@@ -311,18 +311,9 @@ static void compile_ahead(struct build *builds, uint32_t count, struct weft_cpu_
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle,
-                                                       VkPipelineCache cache_handle, uint32_t count,
-                                                       const VkComputePipelineCreateInfo *infos,
-                                                       const VkAllocationCallbacks *allocator,
-                                                       VkPipeline *pipelines) {
-    (void)allocator;
-    struct weft_cpu_device *device = weft_cpu_device_of(handle);
-    struct weft_cpu_cache *cache = weft_cpu_cache_of(cache_handle);
-    memset(pipelines, 0, count * sizeof *pipelines);
-    if (count == 1) {
-        return create_one(pipelines, device, cache, infos);
-    }
+static VkResult create_several(VkPipeline *pipelines, struct weft_cpu_device *device,
+                               struct weft_cpu_cache *cache, uint32_t count,
+                               const VkComputePipelineCreateInfo *infos) {
     struct build *builds = weft_alloc_zero(&device->host, count, sizeof *builds);
     if (!builds) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -347,6 +338,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle,
     }
     weft_cpu_delete(device, builds);
     return first;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle,
+                                                       VkPipelineCache cache_handle, uint32_t count,
+                                                       const VkComputePipelineCreateInfo *infos,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkPipeline *pipelines) {
+    (void)allocator;
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    struct weft_cpu_cache *cache = weft_cpu_cache_of(cache_handle);
+    memset(pipelines, 0, count * sizeof *pipelines);
+    atomic_fetch_add(&device->busy, 1);
+    const VkResult result = count == 1 ? create_one(pipelines, device, cache, infos)
+                                       : create_several(pipelines, device, cache, count, infos);
+    atomic_fetch_sub(&device->busy, 1);
+    return result;
 }
 
 const struct weft_cpu_function weft_cpu_pipeline_functions[] = {

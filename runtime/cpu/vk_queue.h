@@ -31,6 +31,7 @@ struct weft_cpu_queue {
     bool asleep, dozing; /* the thread is in `wake`: until it is woken, or for a moment */
     bool hurry;          /* somebody looks for results without waiting: nothing is left to others */
     bool stop;
+    bool has_thread; /* not in a forked child, until something is submitted */
 };
 
 /** Value of a timeline semaphore; 1 or 0 of a binary one. */
@@ -70,6 +71,8 @@ WEFT_CPU_OBJECT(VkEvent, event)
 
 /** With its thread. */
 VkResult weft_cpu_queue_start(struct weft_cpu_queue *queue, struct weft_cpu_device *device);
+/** In a forked child, which has not its parent's thread: false where the queue is not empty, or the system has no more locks. */
+bool weft_cpu_queue_inherit(struct weft_cpu_queue *queue);
 /** Drops what has not begun. */
 void weft_cpu_queue_end(struct weft_cpu_queue *queue);
 
@@ -97,8 +100,8 @@ struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue
 /** Frees a list of submissions that are not in the queue. */
 void weft_cpu_submissions_free(const struct weft_cpu_queue *queue,
                                struct weft_cpu_submission *first);
-/** Puts a list behind what the queue holds. */
-void weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+/** Puts a list behind what the queue holds; false where the queue's thread was to be started, and the system has no more. */
+bool weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
                            struct weft_cpu_submission *last);
 
 #endif

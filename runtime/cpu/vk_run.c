@@ -69,9 +69,10 @@ static void run_first(struct weft_cpu_queue *queue) {
         queue->last = NULL;
         queue->hurry = false;
     }
-    signal_all(first);
     first->next = queue->spare;
     queue->spare = first;
+    signal_all(
+        first); /* last: who sees it without the lock may fork, and the child has no thread that goes on from here */
     tell_waiters(queue);
 }
 
@@ -239,9 +240,21 @@ struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue
     return spare;
 }
 
-void weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+/* With the lock held. */
+static bool start_thread(struct weft_cpu_queue *queue) {
+    if (!queue->has_thread) {
+        queue->has_thread = weft_cpu_thread_start(&queue->thread, thread_main, queue);
+    }
+    return queue->has_thread;
+}
+
+bool weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
                            struct weft_cpu_submission *last) {
     pthread_mutex_lock(&queue->lock);
+    if (!start_thread(queue)) {
+        pthread_mutex_unlock(&queue->lock);
+        return false;
+    }
     for (struct weft_cpu_submission *made = first; made; made = made->next) {
         made->number = ++queue->newest;
     }
@@ -254,29 +267,53 @@ void weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submiss
     tell_waiters(queue);
     leave_to_thread(queue);
     pthread_mutex_unlock(&queue->lock);
+    return true;
 }
 
 /* ---- from start to end ---- */
 
+static bool create_locks(struct weft_cpu_queue *queue) {
+    if (pthread_mutex_init(&queue->lock, NULL) != 0) {
+        return false;
+    }
+    if (!weft_cpu_condition_create(&queue->changed)) {
+        pthread_mutex_destroy(&queue->lock);
+        return false;
+    }
+    if (!weft_cpu_condition_create(&queue->wake)) {
+        pthread_cond_destroy(&queue->changed);
+        pthread_mutex_destroy(&queue->lock);
+        return false;
+    }
+    return true;
+}
+
+static void destroy_locks(struct weft_cpu_queue *queue) {
+    pthread_cond_destroy(&queue->wake);
+    pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->lock);
+}
+
 VkResult weft_cpu_queue_start(struct weft_cpu_queue *queue, struct weft_cpu_device *device) {
     queue->loader = WEFT_CPU_LOADER_MAGIC;
     queue->device = device;
-    if (pthread_mutex_init(&queue->lock, NULL) != 0) {
+    if (!create_locks(queue)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    const bool changed = weft_cpu_condition_create(&queue->changed);
-    const bool wake = changed && weft_cpu_condition_create(&queue->wake);
-    if (wake && weft_cpu_thread_start(&queue->thread, thread_main, queue)) {
-        return VK_SUCCESS;
+    if (!start_thread(queue)) {
+        destroy_locks(queue);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (wake) {
-        pthread_cond_destroy(&queue->wake);
+    return VK_SUCCESS;
+}
+
+bool weft_cpu_queue_inherit(struct weft_cpu_queue *queue) {
+    if (queue->first) {
+        return false;
     }
-    if (changed) {
-        pthread_cond_destroy(&queue->changed);
-    }
-    pthread_mutex_destroy(&queue->lock);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    queue->has_thread = queue->asleep = queue->dozing = false;
+    queue->waiters = 0;
+    return create_locks(queue);
 }
 
 void weft_cpu_queue_end(struct weft_cpu_queue *queue) {
@@ -284,10 +321,10 @@ void weft_cpu_queue_end(struct weft_cpu_queue *queue) {
     queue->stop = true;
     pthread_cond_signal(&queue->wake);
     pthread_mutex_unlock(&queue->lock);
-    pthread_join(queue->thread, NULL);
+    if (queue->has_thread) {
+        pthread_join(queue->thread, NULL);
+    }
     weft_cpu_submissions_free(queue, queue->first);
     weft_cpu_submissions_free(queue, queue->spare);
-    pthread_cond_destroy(&queue->wake);
-    pthread_cond_destroy(&queue->changed);
-    pthread_mutex_destroy(&queue->lock);
+    destroy_locks(queue);
 }

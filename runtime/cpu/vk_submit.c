@@ -83,7 +83,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue handle, uint32_t count,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     last->fence = weft_cpu_fence_of(fence);
-    weft_cpu_queue_append(queue, first, last);
+    if (!weft_cpu_queue_append(queue, first, last)) {
+        weft_cpu_submissions_free(queue, first);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     return VK_SUCCESS;
 }
 

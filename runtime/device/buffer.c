@@ -8,6 +8,7 @@
 
 #include "core/try.h"
 #include "device/debug_label.h"
+#include "device/fork.h"
 
 static uint64_t largest_heap(const weft_device *device) {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
@@ -137,6 +138,7 @@ void weft_buffer_destroy(weft_buffer **buffer) {
     }
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
+    weft_device_settle(device);
     if (old->allocation || old->is_host || old->is_external) {
         /* A run that was submitted and not yet waited for may still use the memory. */
         if (!device->lost) {

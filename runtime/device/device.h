@@ -32,6 +32,7 @@ struct weft_device_locks {
     pthread_mutex_t
         constants; /* lists of weights, tables and host objects: graph/constant_store.c */
     pthread_cond_t constant_made; /* a constant that somebody was making is there, or failed */
+    uint32_t making;              /* constants that somebody makes, under `constants` */
     pthread_mutex_t pipelines;    /* maps and layouts of the pipeline store */
     pthread_mutex_t memory;       /* the memory pool, bytes_in_use and peak_bytes */
     pthread_mutex_t commands;     /* which commands that run once are taken */
@@ -81,6 +82,12 @@ struct weft_device {
     struct weft_fences *fences;           /* … these do, under locks.queue */
     atomic_uint_least64_t timeline_value; /* of the newest submission; set under locks.queue */
     atomic_bool lost;
+    atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
+    unsigned long opened_by; /* process */
+    bool is_processor;       /* this library's own */
+    bool forgotten;          /* it is of the process that forked this one */
+    bool
+        torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkPhysicalDeviceLimits limits;
     uint64_t max_allocation;      /* bytes of one VkDeviceMemory */
@@ -99,6 +106,8 @@ struct weft_device {
 /** All or, where the system has no more of them, none and false. */
 bool weft_device_locks_create(struct weft_device_locks *locks);
 void weft_device_locks_destroy(struct weft_device_locks *locks);
+/** Whether nobody holds one. */
+bool weft_device_locks_are_free(struct weft_device_locks *locks);
 
 /** Whether the processor does the work, by this library or by a driver. */
 static inline bool weft_runs_on_processor(const weft_device_info *info) {
@@ -126,7 +135,7 @@ weft_status weft_device_check(weft_device *device, VkResult result, const char *
 weft_status weft_device_made(weft_device *device, VkResult result, const char *call, void *handle,
                              size_t size);
 
-/** WEFT_DEVICE_LOST when the device is lost, else WEFT_OK. The first line of every entry point that touches it. */
+/** WEFT_DEVICE_LOST when the device is lost or another process's, else WEFT_OK. The first line of every entry point that touches it. */
 weft_status weft_device_alive(const weft_device *device);
 
 /** The same for what needs memory or a queue: WEFT_UNSUPPORTED for a device that only compiles. */

@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/discover.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/try.h"
 #include "cpu/kernel.h"
+#include "device/device.h"
 
 /* Tests of drivers hide the processor, and so can whoever wants to see what a machine without it does. */
 static bool has_processor(void) {
     const char *value = getenv("WEFT_PROCESSOR");
     return weft_cpu_can_compile() && !(value && strcmp(value, "0") == 0);
+}
+
+/*
+ * Devices from the list's `first` on that compute by code which they make on the processor: where the system does not let this process execute
+ * that, our own fails at the first kernel, and drivers do not survive it.
+ */
+static void judge_processors(struct weft_discovery *discovery, uint32_t first, bool in_place) {
+    for (uint32_t i = first; i < discovery->count; i++) {
+        weft_device_info *info = &discovery->list[i].info;
+        if (info->compiles && weft_runs_on_processor(info) && !weft_cpu_can_execute(in_place)) {
+            info->compiles = info->usable = false;
+            (void)snprintf(info->reason, sizeof info->reason,
+                           "makes its code while it runs, and the system lets this process execute "
+                           "no memory that it has written");
+        }
+    }
 }
 
 static weft_status add_loaded(struct weft_discovery *discovery, const weft_host *host,
@@ -22,12 +40,17 @@ static weft_status add_loaded(struct weft_discovery *discovery, const weft_host 
         return WEFT_OK;
     }
     WEFT_TRY(status);
-    return weft_physical_list(&discovery->list, &discovery->count, &discovery->loaded, host);
+    WEFT_TRY(weft_physical_list(&discovery->list, &discovery->count, &discovery->loaded, host));
+    judge_processors(discovery, 0, true);
+    return WEFT_OK;
 }
 
 static weft_status add_processor(struct weft_discovery *discovery, const weft_host *host) {
+    const uint32_t first = discovery->count;
     WEFT_TRY(weft_instance_create_processor(&discovery->processor, host));
-    return weft_physical_list(&discovery->list, &discovery->count, &discovery->processor, host);
+    WEFT_TRY(weft_physical_list(&discovery->list, &discovery->count, &discovery->processor, host));
+    judge_processors(discovery, first, false);
+    return WEFT_OK;
 }
 
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,

@@ -20,6 +20,7 @@ weft_status weft_device_get_external(const weft_device *device, weft_external_ty
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_external: null argument, or no type of memory");
     }
+    WEFT_TRY(weft_device_alive(device));
     const struct weft_vk_external *external = &device->external;
     *info = (weft_external_info){false, false};
     if (!external->buffer_properties || (type == WEFT_EXTERNAL_DMA_BUF && !external->dma_buf)) {

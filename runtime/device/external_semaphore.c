@@ -2,6 +2,7 @@
 /* Semaphores that others have, too. */
 #include "core/try.h"
 #include "device/external.h"
+#include "device/fork.h"
 
 struct weft_semaphore {
     weft_device *device;
@@ -15,6 +16,7 @@ weft_status weft_device_get_external_semaphore(const weft_device *device, bool t
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_external_semaphore: null argument");
     }
+    WEFT_TRY(weft_device_alive(device));
     *info = (weft_external_info){false, false};
     if (!device->external.semaphore_properties || (timeline && !device->has_timeline)) {
         return WEFT_OK;
@@ -121,6 +123,7 @@ void weft_semaphore_destroy(weft_semaphore **semaphore) {
     }
     weft_semaphore *old = *semaphore;
     weft_device *device = old->device;
+    weft_device_settle(device);
     if (old->handle != VK_NULL_HANDLE) {
         if (!device->lost) { /* a run that was submitted may wait for it, or signal it */
             (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);

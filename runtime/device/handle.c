@@ -7,6 +7,7 @@
 #include "core/disk_cache.h"
 #include "core/try.h"
 #include "device/fences.h"
+#include "device/fork.h"
 #include "device/instance.h"
 
 const char *weft_math_name(weft_math math) {
@@ -73,6 +74,7 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
 
 void weft_device_reset_peak(weft_device *device) {
     if (device) {
+        weft_device_settle(device);
         pthread_mutex_lock(&device->locks.memory);
         device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
         pthread_mutex_unlock(&device->locks.memory);
@@ -132,7 +134,10 @@ void weft_device_destroy(weft_device **device) {
         return;
     }
     weft_device *old = *device;
-    destroy_objects(old);
+    weft_device_settle(old);
+    if (!old->torn) {
+        destroy_objects(old);
+    }
     if (old->owns_handles) {
         if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice) {
             old->vk.DestroyDevice(old->vk.handle, NULL);

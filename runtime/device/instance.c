@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fork_gate.h"
 #include "core/try.h"
 #include "cpu/driver.h"
 #include "device/loader.h"
@@ -284,7 +285,15 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
         (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan loader is installed");
         return WEFT_NO_DEVICE;
     }
+    static weft_fork_gate gate; /* the loader and its drivers have locks of their own */
+    if (weft_fork_gate_enter(&gate, "looking for Vulkan devices", NULL) != WEFT_OK) {
+        (void)snprintf(
+            reason, WEFT_REASON_SIZE,
+            "this process was forked while another thread was looking for Vulkan devices");
+        return WEFT_NO_DEVICE;
+    }
     weft_status status = create_handle(instance, host, validated, reason);
+    weft_fork_gate_leave(&gate);
     if (status != WEFT_OK) {
         weft_instance_destroy(instance, !validated ? VK_NULL_HANDLE : validated->messenger);
     }

@@ -28,6 +28,20 @@ bool weft_device_locks_create(struct weft_device_locks *locks) {
     return false;
 }
 
+bool weft_device_locks_are_free(struct weft_device_locks *locks) {
+    pthread_mutex_t *mutexes[LOCKS];
+    list(mutexes, locks);
+    bool are_free = true;
+    for (uint32_t i = 0; i < LOCKS; i++) {
+        const bool is_free = pthread_mutex_trylock(mutexes[i]) == 0;
+        if (is_free) {
+            pthread_mutex_unlock(mutexes[i]);
+        }
+        are_free = are_free && is_free;
+    }
+    return are_free;
+}
+
 void weft_device_locks_destroy(struct weft_device_locks *locks) {
     pthread_mutex_t *mutexes[LOCKS];
     list(mutexes, locks);

@@ -405,6 +405,10 @@ void weft_memory_free(weft_device *device, struct weft_allocation **allocation) 
         return;
     }
     *allocation = NULL;
+    if (device->torn) { /* and so may be the pool */
+        weft_free(&device->host, old);
+        return;
+    }
     pthread_mutex_lock(&device->locks.memory);
     if (old->kind == WEFT_MEMORY_DEVICE) {
         device->stats.bytes_in_use -= old->size;

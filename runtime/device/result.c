@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/fork.h"
 
 /** "VK_ERROR_DEVICE_LOST"; "VkResult" for values that Vulkan 1.2 core functions do not return. */
 static const char *result_name(VkResult result) {
@@ -85,6 +86,10 @@ weft_status weft_device_made(weft_device *device, VkResult result, const char *c
 }
 
 weft_status weft_device_alive(const weft_device *device) {
+    weft_device_settle(device);
+    if (device->forgotten) {
+        return weft_device_forgotten(device);
+    }
     if (device->lost) {
         return weft_fail(&device->host, WEFT_DEVICE_LOST, "the device %s was lost earlier",
                          device->info.name);

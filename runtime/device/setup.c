@@ -5,6 +5,7 @@
 #include "core/try.h"
 #include "device/commands.h"
 #include "device/fences.h"
+#include "device/fork.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
@@ -18,6 +19,7 @@ static weft_status begin(weft_device **device, const weft_host *host, weft_math 
     }
     made->host = *host;
     made->math = math;
+    weft_device_own(made);
     if (!weft_device_locks_create(&made->locks)) {
         weft_free(host, made);
         return weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "the system has no more locks");

@@ -12,11 +12,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "core/fork_gate.h"
 #include "core/library.h"
 #include "device/loader.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool found;
+static weft_fork_gate gate;
 
 /*
  * On Windows volk opens it by its name alone, which would find one in the current folder, too. One of that name that is open
@@ -32,11 +34,15 @@ static bool open_from_system(void) {
 }
 
 PFN_vkGetInstanceProcAddr weft_loader_open(void) {
+    if (weft_fork_gate_enter(&gate, "looking for Vulkan's loader", NULL) != WEFT_OK) {
+        return NULL;
+    }
     pthread_mutex_lock(&lock);
     if (!found) {
         found = open_from_system() && volkInitialize() == VK_SUCCESS;
     }
     PFN_vkGetInstanceProcAddr entry = found ? vkGetInstanceProcAddr : NULL;
     pthread_mutex_unlock(&lock);
+    weft_fork_gate_leave(&gate);
     return entry;
 }

@@ -6,6 +6,7 @@
 
 #include "core/try.h"
 #include "device/debug_label.h"
+#include "device/fork.h"
 #include "graph/lowering.h"
 
 struct kept {
@@ -117,6 +118,10 @@ void weft_device_trim(weft_device *device) {
     if (!device || !device->weights) {
         return;
     }
+    weft_device_settle(device);
+    if (device->torn) {
+        return;
+    }
     pthread_mutex_lock(&device->locks.constants);
     struct kept_weight *weights = unused_weights(device->weights);
     struct weft_constant *constants = unused_constants(device->weights);
@@ -189,6 +194,7 @@ static weft_status find_or_begin(struct weft_constant **out, bool *begun, weft_d
         constant->bytes = bytes;
         constant->next = device->weights->first;
         device->weights->first = constant;
+        device->locks.making++;
     }
     atomic_fetch_add(&constant->references, 1);
     pthread_mutex_unlock(&device->locks.constants);
@@ -200,6 +206,7 @@ static weft_status find_or_begin(struct weft_constant **out, bool *begun, weft_d
 static void end_making(weft_device *device, struct weft_constant *constant, bool made) {
     pthread_mutex_lock(&device->locks.constants);
     constant->ready = made;
+    device->locks.making--;
     struct weft_constant **link = &device->weights->first;
     while (!made && *link != constant) {
         link = &(*link)->next;

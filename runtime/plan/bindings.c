@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include "core/try.h"
+#include "device/fork.h"
 
 static weft_status make_bindings(weft_bindings *bindings) {
     const weft_plan *plan = bindings->plan;
@@ -74,6 +75,7 @@ void weft_bindings_destroy(weft_bindings **address) {
     forget_bindings(bindings);
     weft_device *device = bindings->plan->device;
     const weft_host *host = &device->host;
+    weft_device_settle(device);
     if (bindings->newest_run && !device->lost) {
         weft_device_wait(device, bindings->newest_run, UINT64_MAX, NULL);
     }

@@ -130,5 +130,6 @@ weft_status weft_plan_get_executable(weft_executable **executable, const weft_pl
                          "weft_plan_get_executable: %s was opened without `executables`",
                          device->info.name);
     }
+    WEFT_TRY(weft_device_alive(device));
     return weft_executable_read(executable, &device->vk, found->built->handle, &device->host);
 }

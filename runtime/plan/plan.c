@@ -2,6 +2,8 @@
 /* A plan that was compiled: its end, and what it tells about itself. */
 #include "plan/plan.h"
 
+#include "device/fork.h"
+
 static void destroy_execute_buffers(weft_plan *plan) {
     weft_bindings_destroy(&plan->execute_bindings);
     for (uint32_t i = 0; plan->execute_buffers && i < plan->port_count; i++) {
@@ -29,6 +31,7 @@ void weft_plan_destroy(weft_plan **address) {
     }
     *address = NULL;
     const weft_host host = plan->device->host;
+    weft_device_settle(plan->device);
     destroy_execute_buffers(plan);
     weft_workspace_end(&plan->workspace, plan);
     destroy_lowering(&plan->lowering);

@@ -10,6 +10,7 @@
 #include <glslang/build_info.h>
 
 #include "core/disk_cache.h"
+#include "core/fork_gate.h"
 #include "core/hash.h"
 #include "core/try.h"
 
@@ -24,14 +25,16 @@ static const char compiler_identity[] = "glslang " NUMBER(GLSLANG_VERSION_MAJOR)
 
 static pthread_mutex_t glslang_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool glslang_ready; /* under the mutex */
+static weft_fork_gate glslang_gate;
 
 weft_status weft_glslang_lock(const weft_host *host) {
+    WEFT_TRY(weft_fork_gate_enter(&glslang_gate, "compiling GLSL", host));
     pthread_mutex_lock(&glslang_mutex);
     if (!glslang_ready) {
         glslang_ready = glslang_initialize_process() != 0;
     }
     if (!glslang_ready) {
-        pthread_mutex_unlock(&glslang_mutex);
+        weft_glslang_unlock();
         return weft_fail(host, WEFT_COMPILE_ERROR, "glslang cannot be initialised");
     }
     return WEFT_OK;
@@ -39,6 +42,7 @@ weft_status weft_glslang_lock(const weft_host *host) {
 
 void weft_glslang_unlock(void) {
     pthread_mutex_unlock(&glslang_mutex);
+    weft_fork_gate_leave(&glslang_gate);
 }
 
 struct job {

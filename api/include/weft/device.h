@@ -106,7 +106,8 @@ typedef struct weft_device_info {
  * Lists the system's devices, first those of Vulkan drivers and then the processor: writes up to *count entries to infos (may
  * be null when *count is 0) and sets *count to the number of devices. A machine without a Vulkan loader or driver has the
  * processor only, and where this library was built without a compiler for it or the environment has WEFT_PROCESSOR=0, no
- * devices: WEFT_OK with *count 0. host may be null. Thread safe.
+ * devices: WEFT_OK with *count 0. What computes on the processor is not usable where the system lets this process execute no code of its
+ * own making. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
                                       const weft_host *host);
@@ -117,6 +118,13 @@ WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
  * execute, read, write, destroy, trim, save the cache and read the counters. Calls that take the same buffer, the same model or the
  * same plan (with its bindings) must not overlap. weft_device_destroy overlaps nothing. The callbacks of `host` are called from
  * all these threads, also while the library holds a lock, and must not call it back.
+ * Fork: in a child that was forked since the device was opened, what was made for the device can be destroyed: that frees host memory,
+ * waits for nothing, and calls no driver. The processor device goes on there with plans and buffers as they were at the fork, and starts
+ * threads of its own when it first needs some; `jobs` are the program's own to start. With any other device, also an adopted one, every
+ * call gives WEFT_DEVICE_LOST: devices are opened after the fork only, or the child is started by spawn or exec, since a driver that the
+ * parent uses need not work in the child, nor return. That is also what the processor device gives, and it leaves its memory to the end
+ * of the process, where a run was under way at the fork or another thread was half-way through a call on it. In none of this does a child
+ * wait for what only its parent has, and the parent notices nothing. Buffers that were exported stay shared. A child that is forked in a callback of the library's must end or exec without coming back from it.
  * Reference rule: destroy buffers, plans and models before their device.
  */
 typedef struct weft_device weft_device;
@@ -164,7 +172,7 @@ typedef struct weft_device_params {
     uint32_t submission_limit_ms;
     /**
      * Threads that the processor device computes with, at most 1024, the one that waits for it included. 0: as many as this
-     * process may use processors, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
+     * process may use processors by its affinity and its quota of time, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
      * and `jobs`.
      */
     uint32_t threads;

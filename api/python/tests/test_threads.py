@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 import weft
+from conftest import MODELS
 
 
 def mixer(device, length):
@@ -104,3 +105,13 @@ def test_the_interpreter_goes_on_meanwhile(device):
     stop.set()
     thread.join()
     assert after > before + 1
+
+
+def test_garbage_of_a_device_and_a_model_on_it_goes_in_order(device):
+    """Plans and their model refer to each other, so that the garbage collector finds them together with the device."""
+    own = weft.Device(device.info.index)
+    model = weft.load(MODELS / "langid", own)
+    expected = model("Ein Satz.").label
+    del own, model
+    gc.collect()
+    assert weft.load(MODELS / "langid", device)("Ein Satz.").label == expected

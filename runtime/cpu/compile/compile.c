@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From a module to an object. */
+#include "core/fork_gate.h"
 #include "core/try.h"
 #include "cpu/compile/ir.h"
 #include "cpu/compile/llvm.h"
@@ -38,11 +39,16 @@ static weft_status compile(struct weft_cpu_object *object, struct weft_ir_progra
 
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
                              const weft_host *host) {
+    static weft_fork_gate gate; /* LLVM has locks of its own */
     WEFT_TRY(check_source(source, host));
-    WEFT_TRY(weft_llvm_open(host));
+    WEFT_TRY(weft_fork_gate_enter(&gate, "compiling a kernel", host));
+    weft_status status = weft_llvm_open(host);
     struct weft_ir_program program = {
         .host = host, .lanes = source->lanes, .checked = source->checked};
-    const weft_status status = compile(object, &program, source);
+    if (status == WEFT_OK) {
+        status = compile(object, &program, source);
+    }
+    weft_fork_gate_leave(&gate);
     weft_ir_free(&program);
     return status;
 }

@@ -136,24 +136,68 @@ def _close_all() -> None:
         handle.close()
 
 
-class Turns:
+_in_child: weakref.WeakSet[Any] = weakref.WeakSet()
+"""What has a method `_after_fork`, to be called in a forked child."""
+
+
+def _after_fork() -> None:
+    for one in list(_in_child):
+        one._after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def tell_after_fork(one: Any) -> None:
+    """Has `one._after_fork()` called in a forked child."""
+    _in_child.add(one)
+
+
+class Lock:
+    """A lock that a forked child has free: what thread held it is not there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        tell_after_fork(self)
+
+    def _after_fork(self) -> None:
+        if self._lock.acquire(blocking=False):  # it was free, or is this thread's
+            self._lock.release()
+        else:
+            self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+class Turns(Lock):
     """Lets one thread at a time call the library on a device, or on what stands alone, and keeps what garbage collection finds
     meanwhile until nobody does: a collection may come in any thread, also in one that is in a call and was called back."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        super().__init__()
         self._depth = 0
         self._waiting: collections.deque[tuple[Callable[[], None], Any]] = collections.deque()
 
+    def _after_fork(self) -> None:
+        before = self._lock
+        super()._after_fork()
+        if self._lock is not before:
+            self._depth = 0
+
     def __enter__(self) -> None:
-        self._lock.acquire()
+        super().__enter__()
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self.release_waiting()
-        self._lock.release()
+        super().__exit__()
 
     def release_waiting(self) -> None:
         """Releases what has waited. The caller has the turn."""
@@ -169,21 +213,44 @@ class Turns:
             self._lock.release()
 
 
-class Handle:
-    """A pointer of the library, and those that must be released before it.
+class Held:
+    """A pointer of the library until it is released, and those that must be released before it. Garbage collection calls
+    `__del__` of handles that refer to each other in any order, so this refers to none."""
 
-    Whatever is made of a handle holds it, so that garbage collection releases what depends first; `close` releases
-    what depends at once.
-    """
+    def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Held | None) -> None:
+        self.pointer: Any = pointer
+        self.parent = parent
+        self._destroy = destroy
+        self._children: set[Held] = set()
+        if parent is not None:
+            parent._children.add(self)
+
+    def release(self) -> None:
+        """Releases it, after all that was made of it. More than once is fine."""
+        for child in list(self._children):
+            child.release()
+        if self.parent is not None:
+            self.parent._children.discard(self)
+        if self.pointer is not None:
+            pointer, self.pointer = self.pointer, None
+            self._destroy(ffi.new(ffi.typeof(pointer).cname + " *", pointer))
+
+
+class Handle:
+    """A pointer of the library. Whatever is made of a handle holds it; `close` releases what depends at once."""
 
     def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Handle | None = None) -> None:
-        self.pointer: Any = pointer
+        self._held = Held(pointer, destroy, parent._held if parent is not None else None)
+        self._parent = parent
         self.lock: Turns = parent.lock if parent is not None else Turns()
         """To be held while the library works on it: one for all that is made of one device."""
-        self._destroy = destroy
-        self._parent = parent
-        self._children: weakref.WeakSet[Handle] = weakref.WeakSet()
-        (_roots if parent is None else parent._children).add(self)
+        if parent is None:
+            _roots.add(self)
+
+    @property
+    def pointer(self) -> Any:
+        """None when it was released."""
+        return self._held.pointer
 
     def get(self) -> Any:
         """The pointer. Raises InvalidArgument when it was closed."""
@@ -194,21 +261,13 @@ class Handle:
     def close(self) -> None:
         """Releases it, after all that was made of it. More than once is fine."""
         with self.lock:
-            for child in list(self._children):
-                child.close()
             self.lock.release_waiting()
-            if self.pointer is not None:
-                pointer, self.pointer = self.pointer, None
-                _destroy(self._destroy, pointer)
+            self._held.release()
 
     def __del__(self) -> None:
-        pointer, destroy = getattr(self, "pointer", None), getattr(self, "_destroy", None)
-        if pointer is not None and destroy is not None:  # without children: they hold this
-            self.lock.release(lambda: _destroy(destroy, pointer), self._parent)
-
-
-def _destroy(destroy: Callable[[Any], None], pointer: Any) -> None:
-    destroy(ffi.new(ffi.typeof(pointer).cname + " *", pointer))
+        held, lock = getattr(self, "_held", None), getattr(self, "lock", None)
+        if held is not None and held.pointer is not None and lock is not None:
+            lock.release(held.release, self._parent)
 
 
 def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from types import TracebackType
 from typing import Any, Literal
 
@@ -138,7 +137,7 @@ class Device:
 
 
 _default: Device | None = None
-_default_lock = threading.Lock()
+_default_lock = _core.Lock()
 
 
 def default_device() -> Device:

@@ -12,7 +12,6 @@ import math
 import mmap
 import os
 import pathlib
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
@@ -133,7 +132,7 @@ class Model:
         self._tokenizer = tokenizer
         self._handle = _core.Handle(source.open(), lib.weft_model_destroy)
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
-        self._plans_lock = threading.Lock()
+        self._plans_lock = _core.Lock()
         self._headless: Model | None = None
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, overload
 
-from . import _array, errors
+from . import _array, _core, errors
 from .device import Device, Math, WeightStorage, devices
 from .model import Classification, Model, Tokenizer, load
 
@@ -73,11 +73,21 @@ class Pool:
         self.devices: tuple[Device, ...] = tuple(every)
         """What it runs on."""
         self._opened = opened
+        self._closed = False
         self._models: weakref.WeakSet[PooledModel] = weakref.WeakSet()
+        self._start()
+        _core.tell_after_fork(self)
+
+    def _start(self) -> None:
         self._here = threading.local()  # .number: of the device whose thread this is
         # The threads must not hold the pool: without it they end.
         self._executor = concurrent.futures.ThreadPoolExecutor(
-            len(every), "weft-pool", _enter, (self._here, itertools.count()))
+            len(self.devices), "weft-pool", _enter, (self._here, itertools.count()))
+
+    def _after_fork(self) -> None:
+        """In a forked child, which has none of the threads."""
+        if not self._closed:
+            self._start()
 
     def load(self, folder: str | os.PathLike[str], *, tokenizer: Tokenizer | None = None) -> PooledModel:
         """Loads a model folder for all its devices; see `weft.load`."""
@@ -99,6 +109,7 @@ class Pool:
 
     def close(self) -> None:
         """Waits for the pieces that are being worked on, drops the others, and releases models and devices."""
+        self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
         for model in list(self._models):
             model.close()

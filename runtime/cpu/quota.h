@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* How much processor time containers and services are given: quota_posix.c (control groups of Linux), quota_windows.c (job objects). */
+#ifndef WEFT_CPU_QUOTA_H
+#define WEFT_CPU_QUOTA_H
+
+#include <stdint.h>
+
+/**
+ * How many processors' time this process is given at most, rounded up; UINT32_MAX where nothing limits it. `root` is where the folders
+ * proc and sys are: "" for the system's own.
+ */
+uint32_t weft_cpu_quota(const char *root);
+
+#endif
