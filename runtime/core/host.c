@@ -36,6 +36,7 @@ static void replace_control_characters(char *text, size_t size) {
 
 static void log_line(const weft_host *host, weft_log_level level, const char *format,
                      va_list arguments) {
+    WEFT_ENTER; /* not in the state in which a device is opened: that of kernels */
     if (!host || !host->log) {
         return;
     }
@@ -78,6 +79,7 @@ weft_status weft_fail_memory(const weft_host *host, const char *what) {
 }
 
 void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
+    WEFT_ENTER;
     if (size == 0) {
         weft_free(host, pointer);
         return NULL;
@@ -104,6 +106,7 @@ void *weft_alloc_zero(const weft_host *host, size_t count, size_t size) {
 }
 
 void weft_free(const weft_host *host, void *pointer) {
+    WEFT_ENTER;
     if (!pointer) {
         return;
     }

@@ -34,6 +34,7 @@ const char *weft_device_type_name(weft_device_type type) {
 }
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -51,6 +52,7 @@ weft_math weft_device_get_math(const weft_device *device) {
 }
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -71,6 +73,7 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
 }
 
 void weft_device_reset_peak(weft_device *device) {
+    WEFT_ENTER;
     if (device) {
         pthread_mutex_lock(&device->locks.memory);
         device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
@@ -79,6 +82,7 @@ void weft_device_reset_peak(weft_device *device) {
 }
 
 weft_status weft_device_save_cache(weft_device *device) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -127,6 +131,7 @@ static void destroy_objects(weft_device *device) {
 }
 
 void weft_device_destroy(weft_device **device) {
+    WEFT_ENTER;
     if (!device || !*device) {
         return;
     }
