@@ -36,10 +36,10 @@ static void replace_control_characters(char *text, size_t size) {
 
 static void log_line(const weft_host *host, weft_log_level level, const char *format,
                      va_list arguments) {
-    WEFT_ENTER; /* not in the state in which a device is opened: that of kernels */
     if (!host || !host->log) {
         return;
     }
+    WEFT_ENTER; /* a device is opened in the state of kernels, which is none to print numbers in */
     char line[LOG_LINE_SIZE];
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
     int written = vsnprintf(line, sizeof line, format, arguments);
@@ -79,12 +79,12 @@ weft_status weft_fail_memory(const weft_host *host, const char *what) {
 }
 
 void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
-    WEFT_ENTER;
     if (size == 0) {
         weft_free(host, pointer);
         return NULL;
     }
     if (host && host->reallocate) {
+        WEFT_ENTER; /* for the same reason */
         return host->reallocate(host->allocator_user, pointer, size);
     }
     return realloc(pointer, size);
@@ -106,11 +106,11 @@ void *weft_alloc_zero(const weft_host *host, size_t count, size_t size) {
 }
 
 void weft_free(const weft_host *host, void *pointer) {
-    WEFT_ENTER;
     if (!pointer) {
         return;
     }
     if (host && host->reallocate) {
+        WEFT_ENTER;
         (void)host->reallocate(host->allocator_user, pointer, 0);
     } else {
         free(pointer);
