@@ -14,6 +14,26 @@
 #include "cpu/processor.h"
 #endif
 
+#define LEAST_STACK ((size_t)1 << 20)
+
+/* What a thread has by itself may be little: 128 KiB by musl, and by a limit of the shell's. LLVM compiles on it. */
+static bool give_stack(pthread_attr_t *attributes) {
+    size_t size = 0;
+    return pthread_attr_getstacksize(attributes, &size) == 0 &&
+           (size >= LEAST_STACK || pthread_attr_setstacksize(attributes, LEAST_STACK) == 0);
+}
+
+static bool create(pthread_t *thread, void *(*run)(void *), void *argument) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool created =
+        give_stack(&attributes) && pthread_create(thread, &attributes, run, argument) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    return created;
+}
+
 bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -21,7 +41,7 @@ bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
         return false;
     }
-    const bool started = pthread_create(thread, NULL, run, argument) == 0;
+    const bool started = create(thread, run, argument);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }

@@ -2,6 +2,7 @@
 #include "device/setup.h"
 
 #include "core/disk_cache.h"
+#include "core/system.h"
 #include "core/try.h"
 #include "device/commands.h"
 #include "device/fences.h"
@@ -82,6 +83,27 @@ static weft_status set_weight_storage(weft_device *device, weft_weight_storage w
     return WEFT_OK;
 }
 
+/* The folder stays the same when the program goes to another one. */
+static weft_status set_cache_folder(weft_device *device, const char *name) {
+    char *absolute = weft_alloc(&device->host, WEFT_SYSTEM_PATH_SIZE);
+    if (!absolute) {
+        return weft_fail_memory(&device->host, "cache folder's name");
+    }
+    weft_status status = WEFT_OK;
+    const int error = weft_system_absolute(absolute, name);
+    if (error != 0) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
+        status = weft_fail(&device->host, WEFT_IO_ERROR, "cache_dir %s: %s", name, reason);
+    } else {
+        device->cache_dir = weft_strdup(&device->host, absolute);
+        status =
+            device->cache_dir ? WEFT_OK : weft_fail_memory(&device->host, "cache folder's name");
+    }
+    weft_free(&device->host, absolute);
+    return status;
+}
+
 static weft_status set_parameters(weft_device *device, const struct weft_setup *setup) {
     device->memory_limit = setup->memory_limit;
     device->submission_limit_ms = setup->submission_limit_ms;
@@ -95,10 +117,7 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     if (!setup->cache_dir) {
         device->cache_dir = weft_cache_default_dir(&device->host);
     } else if (setup->cache_dir[0] != '\0') {
-        device->cache_dir = weft_strdup(&device->host, setup->cache_dir);
-        if (!device->cache_dir) {
-            return weft_fail_memory(&device->host, "cache folder's name");
-        }
+        WEFT_TRY(set_cache_folder(device, setup->cache_dir));
     }
     return WEFT_OK;
 }

@@ -144,7 +144,11 @@ if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
         ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=60")
 endif()
 
-# The processor's jobs on threads of the program's, and its compiler.
-if(TARGET weft-test-unit-float_state AND WEFT_HAVE_LLVM)
-    weft_add_device_test(unit.float_state DRIVERS processor-8 LABELS unit COMMAND weft-test-unit-float_state)
+# The processor's jobs on threads of the program's, its own threads, and its compiler.
+if(WEFT_HAVE_LLVM)
+    foreach(name float_state host_thread)
+        if(TARGET weft-test-unit-${name})
+            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS unit COMMAND weft-test-unit-${name})
+        endif()
+    endforeach()
 endif()

@@ -141,7 +141,7 @@ typedef struct weft_device_params {
     uint64_t memory_limit;
     /**
      * Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft, on Windows %LOCALAPPDATA%/weft/cache;
-     * "": nothing is kept on disk.
+     * "": nothing is kept on disk. A relative path is of the working folder at this call; WEFT_IO_ERROR where that is gone.
      */
     const char *cache_dir;
     /**
