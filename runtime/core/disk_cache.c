@@ -8,6 +8,7 @@
 #include "core/bytes.h"
 #include "core/disk_cache_clean.h"
 #include "core/file.h"
+#include "core/try.h"
 
 /*
  * An entry, integers little-endian: 8 bytes magic, 4 format version, 4 zero, 32 digest of the key,
@@ -44,14 +45,27 @@ char *weft_cache_default_dir(const weft_host *host) {
     return weft_system_cache_folder(host);
 }
 
-weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
-                              const weft_host *host) {
-    *cache = NULL;
-    char *path = dir ? weft_strdup(host, dir) : weft_cache_default_dir(host);
-    if (!path || path[0] == '\0') {
-        weft_free(host, path);
-        return path || !dir ? WEFT_OK : weft_fail_memory(host, "cache folder's name");
+/* The folder stays the same when the program goes to another one. */
+static weft_status make_absolute(char **path, const char *dir, const weft_host *host) {
+    char *absolute = weft_alloc(host, WEFT_SYSTEM_PATH_SIZE);
+    if (!absolute) {
+        return weft_fail_memory(host, "cache folder's name");
     }
+    const int error = weft_system_absolute(absolute, dir);
+    if (error != 0) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
+        weft_free(host, absolute);
+        return weft_fail(host, WEFT_IO_ERROR, "cache_dir %s: %s", dir, reason);
+    }
+    *path = absolute;
+    return WEFT_OK;
+}
+
+static weft_status create_at(struct weft_cache **cache, const char *dir, uint64_t limit,
+                             const weft_host *host) {
+    char *path = NULL;
+    WEFT_TRY(make_absolute(&path, dir, host));
     struct weft_cache *made = weft_alloc_zero(host, 1, sizeof *made);
     if (!made) {
         weft_free(host, path);
@@ -68,6 +82,18 @@ weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64
     atomic_init(&made->written, made->limit);
     *cache = made;
     return WEFT_OK;
+}
+
+weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
+                              const weft_host *host) {
+    *cache = NULL;
+    if (dir) {
+        return dir[0] == '\0' ? WEFT_OK : create_at(cache, dir, limit, host);
+    }
+    char *path = weft_cache_default_dir(host);
+    const weft_status status = path ? create_at(cache, path, limit, host) : WEFT_OK;
+    weft_free(host, path);
+    return status;
 }
 
 void weft_cache_destroy(struct weft_cache **cache, const weft_host *host) {

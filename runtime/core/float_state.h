@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling thread's treatment of subnormal numbers, and of floating-point numbers in general. */
+/*
+ * How the calling thread computes with floating-point numbers: rounding, subnormals, traps, and on x86 the precision of
+ * long double. The thread is the program's, and so is its state: the library computes in a state of its own and leaves
+ * the program's as it was, flags included.
+ */
 #ifndef WEFT_CORE_FLOAT_STATE_H
 #define WEFT_CORE_FLOAT_STATE_H
 
+#if defined(__i386__) || defined(__x86_64__)
+#define WEFT_FLOAT_STATE_X87 1
+#elif !defined(__aarch64__)
+#include <fenv.h>
+#endif
+
 typedef struct weft_float_state {
-    unsigned long long control;
+#if defined(WEFT_FLOAT_STATE_X87)
+    unsigned mxcsr; /* 0 where there is no SSE */
+    unsigned short x87_control, x87_status;
+#elif defined(__aarch64__)
+    unsigned long long fpcr, fpsr;
+#else
+    fenv_t environment;
+#endif
 } weft_float_state;
 
 /*
@@ -19,17 +36,26 @@ typedef struct weft_float_state {
 #endif
 
 /**
- * Lets the calling thread, and threads that it starts, count subnormal operands and results as zeros, where
- * WEFT_FLOAT_STATE_FLUSHES, until weft_float_state_restore with what this returned. Code that computes on the host must not
- * run in between.
+ * The state of a thread that nobody has touched: to nearest, nothing traps, subnormals are kept, long double has all of its
+ * bits. Returns the state before, for weft_float_state_restore on the same thread.
  */
-weft_float_state weft_float_state_flush(void);
+weft_float_state weft_float_state_default(void);
 
 /**
- * The same, and nothing else is left to the thread's owner: rounding to nearest, no operation traps, and subnormals are
- * kept where they are not flushed. For kernels, which run on whatever thread there is.
+ * The same, but the calling thread, and threads that it starts, count subnormal operands and results as zeros, where
+ * WEFT_FLOAT_STATE_FLUSHES. For kernels, and for drivers while they start threads for kernels. Other code that computes
+ * on the host must not run in between.
  */
 weft_float_state weft_float_state_kernel(void);
-void weft_float_state_restore(weft_float_state state);
+
+void weft_float_state_restore(const weft_float_state *state);
+
+/**
+ * The first statement of every public function that gives a weft_status or nothing: the default state until it returns.
+ * tests/house/entries.cmake looks that it is there.
+ */
+#define WEFT_ENTER                                                                         \
+    __attribute__((cleanup(weft_float_state_restore))) const weft_float_state weft_enter = \
+        weft_float_state_default()
 
 #endif

@@ -39,6 +39,7 @@ static void log_line(const weft_host *host, weft_log_level level, const char *fo
     if (!host || !host->log) {
         return;
     }
+    WEFT_ENTER; /* a device is opened in the state of kernels, which is none to print numbers in */
     char line[LOG_LINE_SIZE];
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
     int written = vsnprintf(line, sizeof line, format, arguments);
@@ -83,6 +84,7 @@ void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
         return NULL;
     }
     if (host && host->reallocate) {
+        WEFT_ENTER; /* for the same reason */
         return host->reallocate(host->allocator_user, pointer, size);
     }
     return realloc(pointer, size);
@@ -108,6 +110,7 @@ void weft_free(const weft_host *host, void *pointer) {
         return;
     }
     if (host && host->reallocate) {
+        WEFT_ENTER;
         (void)host->reallocate(host->allocator_user, pointer, 0);
     } else {
         free(pointer);

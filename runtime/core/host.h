@@ -5,6 +5,8 @@
 
 #include <weft/weft.h>
 
+#include "core/float_state.h" /* WEFT_ENTER, for whoever has a weft_host from outside */
+
 #if defined(__MINGW32__) && \
     !defined(__clang__) /* there "printf" is that of Microsoft's old library */
 #define WEFT_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))

@@ -44,6 +44,8 @@ int weft_system_facts(weft_file_facts *facts, const char *path);
 int weft_system_map(const uint8_t **data, int file, size_t size);
 void weft_system_unmap(const uint8_t *data, size_t size);
 
+/** The same path, but by another working folder, too. Symbolic links stay as they are, and nothing need be there. */
+int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** The file that symbolic links lead to. */
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** Replaces a file of the name `to`. */

@@ -125,6 +125,23 @@ void weft_system_unmap(const uint8_t *data, size_t size) {
     munmap((void *)(uintptr_t)data, size);
 }
 
+int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path) {
+    size_t used = 0;
+    if (path[0] != '/') {
+        if (!getcwd(absolute, WEFT_SYSTEM_PATH_SIZE - 1)) {
+            return errno;
+        }
+        used = strlen(absolute);
+        absolute[used++] = '/';
+    }
+    const size_t size = strlen(path) + 1;
+    if (size > WEFT_SYSTEM_PATH_SIZE - used) {
+        return ENAMETOOLONG;
+    }
+    memcpy(absolute + used, path, size);
+    return 0;
+}
+
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
     return realpath(path, target) ? 0 : errno;
 }

@@ -215,6 +215,17 @@ static const wchar_t *without_prefix(wchar_t *wide) {
     return wcsncmp(wide, LONG_PREFIX, 4) == 0 ? wide + 4 : wide;
 }
 
+int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path) {
+    wchar_t wide[WIDE_SIZE], full[WIDE_SIZE];
+    int error = widen(wide, path);
+    if (error != 0) {
+        return error;
+    }
+    const DWORD size = GetFullPathNameW(wide, WIDE_SIZE, full, NULL);
+    error = size == 0 ? last_error() : size >= WIDE_SIZE ? ENAMETOOLONG : 0;
+    return error != 0 ? error : narrow(absolute, WEFT_SYSTEM_PATH_SIZE, without_prefix(full));
+}
+
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
     wchar_t wide[WEFT_WIDE_SIZE];
     int error = weft_windows_widen(wide, path);

@@ -58,7 +58,7 @@ static void work(void *job, uint32_t slot) {
         share->own_items += ran;
         share->own_ns += weft_cpu_clock_ns() - start;
     }
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
 }
 
 /* Until all is done or there is so much left that others should help. */
@@ -77,13 +77,13 @@ static void work_alone(struct share *share) {
     atomic_store_explicit(&share->next, next, memory_order_relaxed);
     share->own_items = next;
     share->own_ns = elapsed;
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
 }
 
 static void run_on_this_thread(const struct weft_cpu_items *items) {
     const weft_float_state state = weft_float_state_kernel();
     items->run(items->job, 0, 0, items->count);
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
 }
 
 /* No more threads than there is work for. */

@@ -111,6 +111,7 @@ static void sleep_for_news(struct weft_cpu_threads *threads) {
 }
 
 static void *thread_main(void *argument) {
+    WEFT_ENTER; /* it began as one that computes as kernels do, where weft_device_open made it */
     struct weft_cpu_threads *threads = argument;
     while (!atomic_load(&threads->stop)) {
         uint32_t slot = 0;

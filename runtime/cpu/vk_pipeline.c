@@ -285,6 +285,7 @@ struct batch {
  * that make calls.
  */
 static void compile_some(void *job, uint32_t slot) {
+    WEFT_ENTER; /* on whatever thread of the program's */
     struct batch *batch = job;
     (void)slot;
     for (uint32_t i = atomic_fetch_add(&batch->next, 1); i < batch->count;

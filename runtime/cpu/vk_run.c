@@ -95,6 +95,7 @@ static void sleep_until_woken(struct weft_cpu_queue *queue) {
  * each submission, only the first after a pause has to wake it.
  */
 static void *thread_main(void *argument) {
+    WEFT_ENTER; /* it began as one that computes as kernels do, where weft_device_open made it */
     struct weft_cpu_queue *queue = argument;
     uint64_t seen = 0;
     uint32_t idle = 0;

@@ -30,6 +30,7 @@ const char *const *weft_vulkan_optional_extensions(void) {
 }
 
 weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features) {
+    WEFT_ENTER;
     bool set = false;
     VkBaseOutStructure *link = (VkBaseOutStructure *)features;
     for (; link; link = link->pNext) {
@@ -218,6 +219,7 @@ static weft_status fill_device(weft_device *device, const void *adopt_params) {
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
+    WEFT_ENTER;
     if (!params) {
         return WEFT_INVALID_ARGUMENT;
     }

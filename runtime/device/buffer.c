@@ -73,6 +73,7 @@ void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
 }
 
 weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -101,6 +102,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
 
 weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer handle,
                              uint64_t offset, uint64_t size) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -133,6 +135,7 @@ weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer
 }
 
 void weft_buffer_destroy(weft_buffer **buffer) {
+    WEFT_ENTER;
     if (!buffer || !*buffer) {
         return;
     }
@@ -183,6 +186,7 @@ static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const
 
 weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
                               uint64_t size) {
+    WEFT_ENTER;
     if (!buffer) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -191,6 +195,7 @@ weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *
 }
 
 weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
+    WEFT_ENTER;
     if (!buffer) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -16,6 +16,7 @@ static VkExternalMemoryHandleTypeFlagBits bit_of(weft_external_type type) {
 
 weft_status weft_device_get_external(const weft_device *device, weft_external_type type,
                                      weft_external_info *info) {
+    WEFT_ENTER;
     if (!device || !info || (unsigned)type > WEFT_EXTERNAL_DMA_BUF) {
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_external: null argument, or no type of memory");
@@ -150,6 +151,7 @@ static weft_status check(const weft_device *device, weft_buffer *const *buffer, 
 
 weft_status weft_buffer_create_exportable(weft_buffer **buffer, weft_device *device, uint64_t size,
                                           weft_external_type type) {
+    WEFT_ENTER;
     const struct source source = {.type = type};
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
@@ -161,6 +163,7 @@ weft_status weft_buffer_create_exportable(weft_buffer **buffer, weft_device *dev
 weft_status weft_buffer_import_memory(weft_buffer **buffer, weft_device *device,
                                       weft_external_type type, weft_external_handle handle,
                                       uint64_t size) {
+    WEFT_ENTER;
     const struct source source = {.type = type, .imported = true, .handle = handle};
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
@@ -170,6 +173,7 @@ weft_status weft_buffer_import_memory(weft_buffer **buffer, weft_device *device,
 }
 
 weft_status weft_buffer_export_memory(weft_buffer *buffer, weft_external_handle *handle) {
+    WEFT_ENTER;
     if (!buffer || !handle || !buffer->is_exportable) {
         return weft_fail(
             buffer ? &buffer->device->host : NULL, WEFT_INVALID_ARGUMENT,

@@ -12,6 +12,7 @@ struct weft_semaphore {
 
 weft_status weft_device_get_external_semaphore(const weft_device *device, bool timeline,
                                                weft_external_info *info) {
+    WEFT_ENTER;
     if (!device || !info) {
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_external_semaphore: null argument");
@@ -82,6 +83,7 @@ static weft_status make(weft_semaphore **semaphore, weft_device *device, bool ti
 
 weft_status weft_semaphore_create_exportable(weft_semaphore **semaphore, weft_device *device,
                                              bool timeline) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -91,6 +93,7 @@ weft_status weft_semaphore_create_exportable(weft_semaphore **semaphore, weft_de
 
 weft_status weft_semaphore_import_handle(weft_semaphore **semaphore, weft_device *device,
                                          bool timeline, weft_external_handle handle) {
+    WEFT_ENTER;
     weft_semaphore *made = NULL;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
@@ -108,6 +111,7 @@ weft_status weft_semaphore_import_handle(weft_semaphore **semaphore, weft_device
 }
 
 weft_status weft_semaphore_export_handle(weft_semaphore *semaphore, weft_external_handle *handle) {
+    WEFT_ENTER;
     if (!semaphore || !handle || !semaphore->is_exportable) {
         return weft_fail(
             semaphore ? &semaphore->device->host : NULL, WEFT_INVALID_ARGUMENT,
@@ -118,6 +122,7 @@ weft_status weft_semaphore_export_handle(weft_semaphore *semaphore, weft_externa
 }
 
 void weft_semaphore_destroy(weft_semaphore **semaphore) {
+    WEFT_ENTER;
     if (!semaphore || !*semaphore) {
         return;
     }

@@ -36,6 +36,7 @@ const char *weft_device_type_name(weft_device_type type) {
 }
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -53,6 +54,7 @@ weft_math weft_device_get_math(const weft_device *device) {
 }
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -73,6 +75,7 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
 }
 
 void weft_device_reset_peak(weft_device *device) {
+    WEFT_ENTER;
     if (device) {
         weft_device_settle(device);
         pthread_mutex_lock(&device->locks.memory);
@@ -82,6 +85,7 @@ void weft_device_reset_peak(weft_device *device) {
 }
 
 weft_status weft_device_save_cache(weft_device *device) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -130,6 +134,7 @@ static void destroy_objects(weft_device *device) {
 }
 
 void weft_device_destroy(weft_device **device) {
+    WEFT_ENTER;
     if (!device || !*device) {
         return;
     }

@@ -106,6 +106,7 @@ static weft_status fill(weft_buffer *buffer, void *memory) {
 
 weft_status weft_buffer_wrap_host(weft_buffer **buffer, weft_device *device, void *memory,
                                   uint64_t size) {
+    WEFT_ENTER;
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }

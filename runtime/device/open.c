@@ -14,6 +14,7 @@
 #include "device/validation.h"
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
+    WEFT_ENTER;
     if (!count || (!infos && *count != 0)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
                          !count ? "count" : "infos");
@@ -207,9 +208,9 @@ static weft_status open_flushing(weft_device *device, const void *open_params) {
     if (params->math != WEFT_MATH_REPRODUCIBLE || !weft_rule_holds("thread-flush")) {
         return open_system_device(device, params);
     }
-    const weft_float_state state = weft_float_state_flush();
+    const weft_float_state state = weft_float_state_kernel();
     weft_status status = open_system_device(device, params);
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
     return status;
 }
 
@@ -230,6 +231,7 @@ static weft_status check_jobs(const weft_device_params *params) {
 }
 
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
+    WEFT_ENTER;
     static const weft_device_params defaults = {.host = {0}};
     params = !params ? &defaults : params;
     if (!device) {

@@ -2,6 +2,7 @@
 #include "device/setup.h"
 
 #include "core/disk_cache.h"
+#include "core/system.h"
 #include "core/try.h"
 #include "device/commands.h"
 #include "device/fences.h"

@@ -229,6 +229,7 @@ static weft_status take_all(weft_flt_params *taken, const weft_flt_params *param
 
 weft_status weft_flt_fill(float *frequencies, float *weights, const weft_flt_params *params,
                           const weft_host *host) {
+    WEFT_ENTER;
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
     for (uint32_t k = 0; k < taken.count; k++) {
@@ -245,6 +246,7 @@ static weft_status check_frequencies(const float *frequencies, const weft_flt_pa
 
 weft_status weft_flt_weights(float *weights, const float *frequencies,
                              const weft_flt_params *params, const weft_host *host) {
+    WEFT_ENTER;
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));
@@ -253,6 +255,7 @@ weft_status weft_flt_weights(float *weights, const float *frequencies,
 
 weft_status weft_flt_transform(double *transform, const float *frequencies,
                                const weft_flt_params *params, const weft_host *host) {
+    WEFT_ENTER;
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, transform, "transform", frequencies, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));

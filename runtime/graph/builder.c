@@ -7,6 +7,7 @@
 #include "graph/op.h"
 
 weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
+    WEFT_ENTER;
     if (!out) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_graph_create: out must not be null");
     }
@@ -36,6 +37,7 @@ static void free_values(weft_graph *graph, uint32_t first) {
 }
 
 void weft_graph_destroy(weft_graph **address) {
+    WEFT_ENTER;
     weft_graph *graph = address ? *address : NULL;
     if (!graph) {
         return;
@@ -79,6 +81,7 @@ static bool is_tensor(const weft_graph *graph, weft_tensor tensor) {
 
 weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor, weft_shape *shape,
                                   weft_dtype *dtype) {
+    WEFT_ENTER;
     if (!graph || !is_tensor(graph, tensor)) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "tensor %u is none of this graph's", tensor.id);
@@ -131,6 +134,7 @@ weft_status weft_graph_add_value(weft_tensor *out, weft_graph *graph,
 
 weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_dtype dtype, weft_shape shape) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_graph_input: null argument");
@@ -193,6 +197,7 @@ weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *na
 }
 
 weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *weight) {
+    WEFT_ENTER;
     if (!out || !graph || !weight) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_graph_weight: null argument");
@@ -228,6 +233,7 @@ weft_status weft_graph_constant(weft_tensor *out, weft_graph *graph, const char 
 }
 
 weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor) {
+    WEFT_ENTER;
     if (!graph) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -331,6 +337,7 @@ static weft_status keep_op(weft_graph *graph, const struct weft_op *op) {
 weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size) {
+    WEFT_ENTER;
     if (!out || !graph || !op || !inputs || (params_size > 0 && !params)) {
         return weft_graph_missing(graph, op ? op->name : "weft_graph_add");
     }

@@ -115,6 +115,7 @@ void weft_weight_store_destroy(weft_device *device) {
 }
 
 void weft_device_trim(weft_device *device) {
+    WEFT_ENTER;
     if (!device || !device->weights) {
         return;
     }

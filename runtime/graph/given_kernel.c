@@ -298,6 +298,7 @@ static weft_status check_launch(const struct weft_lowering *lowering, const weft
 }
 
 weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch) {
+    WEFT_ENTER;
     if (weft_lower_status(lowering) != WEFT_OK ||
         weft_lower_fail(lowering, check_launch(lowering, launch)) != WEFT_OK ||
         !weft_lower_countable(lowering, (double)launch->items, "invocations") ||

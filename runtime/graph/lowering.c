@@ -13,10 +13,12 @@ weft_device *weft_lower_device(const weft_lowering *lowering) {
 }
 
 weft_status weft_lower_status(const struct weft_lowering *lowering) {
+    WEFT_ENTER;
     return lowering->status;
 }
 
 weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status) {
+    WEFT_ENTER;
     if (lowering->status == WEFT_OK) {
         lowering->status = status;
     }

@@ -25,6 +25,7 @@ weft_dtype weft_node_dtype(const weft_graph *graph, const weft_node *node, uint3
 
 weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                             const char *role) {
+    WEFT_ENTER;
     weft_dtype dtype = weft_node_dtype(graph, node, input);
     if (dtype != WEFT_F32) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be f32, not %s",
@@ -44,6 +45,7 @@ static weft_status expect_given(const weft_graph *graph, const struct weft_node 
 
 weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                              const char *role, uint32_t rank, const char *form) {
+    WEFT_ENTER;
     WEFT_TRY(expect_given(graph, node, input, role));
     const weft_shape *shape = weft_node_shape(graph, node, input);
     if (shape->rank != rank) {
@@ -56,6 +58,7 @@ weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *no
 
 weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                               const char *role, weft_shape expected) {
+    WEFT_ENTER;
     WEFT_TRY(expect_given(graph, node, input, role));
     const weft_shape *shape = weft_node_shape(graph, node, input);
     if (!weft_shape_equal(*shape, expected)) {

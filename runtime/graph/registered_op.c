@@ -73,6 +73,7 @@ static weft_status check(const weft_op_params *params, const weft_host *host) {
 /* ---- registering ---- */
 
 weft_status weft_op_create(weft_op **out, const weft_op_params *params, const weft_host *host) {
+    WEFT_ENTER;
     static atomic_uint_fast64_t made;
     if (!out || !params) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_op_create: null argument");
@@ -120,6 +121,7 @@ void weft_op_release(const struct weft_op *op) {
 }
 
 void weft_op_destroy(weft_op **op) {
+    WEFT_ENTER;
     if (op && *op) {
         weft_op_release(*op);
         *op = NULL;
@@ -137,6 +139,7 @@ const void *weft_node_params(const weft_node *node) {
 }
 
 void weft_node_set_params(weft_node *node, const void *params) {
+    WEFT_ENTER;
     memcpy(node->params.bytes, params, node->op->params_size);
 }
 
@@ -151,6 +154,7 @@ const void *weft_node_weight(const weft_graph *graph, const weft_node *node, uin
 
 weft_status weft_node_fail(const weft_graph *graph, const weft_node *node, weft_status status,
                            const char *format, ...) {
+    WEFT_ENTER;
     char text[1024];
     va_list arguments;
     va_start(arguments, format);

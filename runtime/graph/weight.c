@@ -38,6 +38,7 @@ static weft_status take_data(weft_weight *weight, const weft_weight_params *para
 
 weft_status weft_weight_create(weft_weight **out, const weft_weight_params *params,
                                const weft_host *host) {
+    WEFT_ENTER;
     if (!out || !params) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "weft_weight_create: out and params must not be null");
@@ -163,6 +164,7 @@ static void free_parts(weft_weight *weight) {
 /* ---- the end ---- */
 
 void weft_weight_destroy(weft_weight **address) {
+    WEFT_ENTER;
     weft_weight *weight = address ? *address : NULL;
     if (!weight) {
         return;

@@ -20,6 +20,7 @@ struct weft_attention_node {
 
 weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_attention_params *params) {
+    WEFT_ENTER;
     struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                        .scale = params ? params->scale : 0.0F};
     const weft_tensor none = {0};

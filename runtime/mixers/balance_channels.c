@@ -7,6 +7,7 @@
 
 weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_tensor other) {
+    WEFT_ENTER;
     weft_tensor inputs[] = {x, other};
     return weft_graph_add(out, graph, &weft_op_balance_channels, inputs, 2, NULL, 0);
 }

@@ -42,6 +42,7 @@ static struct weft_banded_attention_node node_of(const weft_banded_attention_par
 weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                         weft_tensor k, weft_tensor v,
                                         const weft_banded_attention_params *params) {
+    WEFT_ENTER;
     struct weft_banded_attention_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, LENGTHS + 1, &node,
@@ -231,6 +232,7 @@ const struct weft_op weft_op_banded_attention = {
 weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                              weft_tensor k, weft_tensor v, const weft_step *step,
                                              const weft_banded_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_banded_attention_step");
     }

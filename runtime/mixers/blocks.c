@@ -9,6 +9,7 @@
 
 weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                             const weft_norm_params *params) {
+    WEFT_ENTER;
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_norm");
     }
@@ -37,6 +38,7 @@ weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
 
 weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor y,
                                 const weft_norm_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_add_norm");
     }
@@ -56,6 +58,7 @@ weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor
 
 weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_tensor x,
                                    weft_tensor memory, const weft_project_qkv_params *params) {
+    WEFT_ENTER;
     if (!qkv || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_project_qkv");
     }
@@ -90,6 +93,7 @@ static weft_status add_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 
 weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_glu_params *params) {
+    WEFT_ENTER;
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_glu");
     }

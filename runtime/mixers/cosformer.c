@@ -35,6 +35,7 @@ static struct weft_cosformer_node node_of(const weft_cosformer_params *params) {
 
 weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_cosformer_params *params) {
+    WEFT_ENTER;
     const struct weft_cosformer_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_cosformer, inputs, LENGTHS + 1, &node, sizeof node);
@@ -43,6 +44,7 @@ weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tenso
 weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                       weft_tensor k, weft_tensor v, const weft_step *step,
                                       const weft_cosformer_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_cosformer_step");
     }

@@ -24,6 +24,7 @@ struct discrete_features_node {
 weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor w, weft_tensor coefficients,
                                          const weft_discrete_features_params *params) {
+    WEFT_ENTER;
     const struct discrete_features_node node = {
         .stabilizer = params ? params->stabilizer : WEFT_STABILIZER_NONE,
         .heads = params && params->heads ? params->heads : 1,

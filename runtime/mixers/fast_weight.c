@@ -36,6 +36,7 @@ struct weft_fast_weight_node {
 weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                    weft_tensor k, weft_tensor v, weft_tensor beta,
                                    const weft_fast_weight_params *params) {
+    WEFT_ENTER;
     struct weft_fast_weight_node node = {.heads = params && params->heads ? params->heads : 1};
     weft_tensor inputs[] = {q, k, v, beta};
     return weft_graph_add(out, graph, &weft_op_fast_weight, inputs, 4, &node, sizeof node);
@@ -330,6 +331,7 @@ weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k, weft_tensor v, weft_tensor beta,
                                         const weft_step *step,
                                         const weft_fast_weight_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_fast_weight_step");
     }

@@ -24,6 +24,7 @@ enum { X = 0, FREQUENCIES = 1, WEIGHTS = 2, POSITIONS = 3, PHASES = 4, INPUTS = 
 weft_status weft_graph_flt_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     weft_tensor frequencies, weft_tensor weights,
                                     const weft_flt_features_params *params) {
+    WEFT_ENTER;
     const weft_flt_features_params defaults = {.side = WEFT_FLT_QUERY};
     const weft_flt_features_params *p = params ? params : &defaults;
     const struct weft_flt_features_node node = {

@@ -49,6 +49,7 @@ static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_te
 weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                      weft_tensor k, weft_tensor v,
                                      const weft_fmm_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_fmm_attention");
     }

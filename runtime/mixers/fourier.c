@@ -17,6 +17,7 @@
 #include "ops/row.h"
 
 weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor x) {
+    WEFT_ENTER;
     return weft_graph_add(out, graph, &weft_op_fourier, &x, 1, NULL, 0);
 }
 

@@ -67,6 +67,7 @@ static weft_status add_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 
 weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_gtu_params *params) {
+    WEFT_ENTER;
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_gtu");
     }

@@ -24,6 +24,7 @@ struct hybrid_features_node {
 weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        weft_tensor w, weft_tensor directions,
                                        const weft_hybrid_features_params *params) {
+    WEFT_ENTER;
     const weft_hybrid_features_params defaults = {.heads = 1};
     const weft_hybrid_features_params *p = params ? params : &defaults;
     const struct hybrid_features_node node = {.stabilizer = p->stabilizer,

@@ -101,6 +101,7 @@ static weft_status check_tensors(const weft_graph *graph,
 weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                         weft_tensor k, weft_tensor v,
                                         const weft_kernel_attention_params *params) {
+    WEFT_ENTER;
     if (!graph) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -130,6 +131,7 @@ static weft_status add_step(weft_tensor *out, weft_graph *graph, struct weft_ste
 weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                              weft_tensor k, weft_tensor v, const weft_step *step,
                                              const weft_kernel_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_kernel_attention_step");
     }

@@ -102,6 +102,7 @@ static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct
 
 weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    weft_tensor sigma, weft_tensor mu) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_gmm_weights");
     }
@@ -127,6 +128,7 @@ static weft_status add_generator(weft_tensor *out, weft_graph *graph, weft_tenso
 
 weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    const weft_dgm_weights_params *params) {
+    WEFT_ENTER;
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_dgm_weights");
     }

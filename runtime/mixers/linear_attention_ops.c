@@ -26,6 +26,7 @@ static struct weft_linear_attention_node node_of(const weft_linear_attention_par
 weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, weft_tensor q_features,
                                         weft_tensor k_features, weft_tensor v,
                                         const weft_linear_attention_params *params) {
+    WEFT_ENTER;
     const struct weft_linear_attention_node node = node_of(params);
     weft_tensor inputs[] = {q_features, k_features, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, LENGTHS + 1, &node,
@@ -36,6 +37,7 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
                                              weft_tensor q_features, weft_tensor k_features,
                                              weft_tensor v, const weft_step *step,
                                              const weft_linear_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_linear_attention_step");
     }

@@ -30,6 +30,7 @@ static weft_status add_attention(weft_tensor *out, weft_graph *graph, const weft
 weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                            weft_tensor k, weft_tensor v, weft_tensor w,
                                            const weft_performer_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_performer_attention");
     }

@@ -80,6 +80,7 @@ static weft_status mask_tokens(weft_tensor *inputs, weft_graph *graph,
 
 weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        weft_tensor w, const weft_random_features_params *params) {
+    WEFT_ENTER;
     const weft_random_features_params defaults = {.component = WEFT_COMPONENT_TRIGONOMETRIC};
     const weft_random_features_params *p = params ? params : &defaults;
     struct weft_random_features_node node = {.component = p->component,

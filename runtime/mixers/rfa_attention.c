@@ -91,6 +91,7 @@ static weft_status add_attention(weft_tensor *out, weft_graph *graph, struct rfa
 weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                      weft_tensor k, weft_tensor v, weft_tensor w,
                                      const weft_rfa_attention_params *params) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_rfa_attention");
     }

@@ -32,6 +32,7 @@ struct weft_ski_toeplitz_node {
 
 weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_ski_toeplitz_params *params) {
+    WEFT_ENTER;
     if (!graph || !params) {
         return weft_graph_missing(graph, "weft_graph_ski_toeplitz");
     }

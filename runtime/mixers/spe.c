@@ -38,6 +38,7 @@ static struct spe_node node_of(uint32_t heads) {
 
 weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor noise, const weft_sine_spe_params *params) {
+    WEFT_ENTER;
     if (!graph || !params) {
         return weft_graph_missing(graph, "weft_graph_sine_spe");
     }
@@ -49,6 +50,7 @@ weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor
 
 weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor noise, const weft_conv_spe_params *params) {
+    WEFT_ENTER;
     if (!graph || !params) {
         return weft_graph_missing(graph, "weft_graph_conv_spe");
     }

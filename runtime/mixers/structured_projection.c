@@ -35,6 +35,7 @@ struct weft_structured_projection_node {
 weft_status weft_graph_structured_projection(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                              weft_tensor diagonals,
                                              const weft_structured_projection_params *params) {
+    WEFT_ENTER;
     if (!params) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "structured_projection: params is null");

@@ -33,6 +33,7 @@ struct weft_toeplitz_node {
 
 weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor coefficients, const weft_toeplitz_params *params) {
+    WEFT_ENTER;
     struct weft_toeplitz_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, coefficients, params ? params->decay : (weft_tensor){0}};
     if (!out || !graph) {

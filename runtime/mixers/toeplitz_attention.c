@@ -34,6 +34,7 @@ weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
                                           weft_tensor q_features, weft_tensor k_features,
                                           weft_tensor v, weft_tensor bias,
                                           const weft_toeplitz_attention_params *params) {
+    WEFT_ENTER;
     struct toeplitz_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                            .causal = params && params->causal,
                                            .epsilon = params ? params->epsilon : 0.0F};

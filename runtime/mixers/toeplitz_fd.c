@@ -25,6 +25,7 @@ struct weft_toeplitz_fd_kernel_node {
 
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                    weft_tensor response, const weft_toeplitz_fd_params *params) {
+    WEFT_ENTER;
     struct weft_toeplitz_fd_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, response};
     return weft_graph_add(out, graph, &weft_op_toeplitz_fd, inputs, 2, &node, sizeof node);

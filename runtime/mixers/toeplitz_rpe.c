@@ -175,6 +175,7 @@ static weft_status check_lags(const weft_graph *graph, uint32_t n,
 weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_t n,
                                     const weft_rpe_params *rpe,
                                     const weft_toeplitz_rpe_params *params) {
+    WEFT_ENTER;
     static const enum quantity quantities[] = {LAG, LAG_FRACTION, LAG_EXP};
     const char *function = "weft_graph_toeplitz_rpe";
     const weft_toeplitz_rpe_params defaults = {.causal = false};
@@ -211,6 +212,7 @@ static weft_status add_decay(weft_tensor *out, weft_graph *graph, weft_tensor th
 
 weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph, weft_tensor theta,
                                       float lambda) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_toeplitz_decay");
     }
@@ -226,6 +228,7 @@ weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph, weft_
 
 weft_status weft_graph_toeplitz_fd_rpe(weft_tensor *out, weft_graph *graph, uint32_t grid,
                                        const weft_rpe_params *rpe, weft_rpe_frequency input) {
+    WEFT_ENTER;
     const char *function = "weft_graph_toeplitz_fd_rpe";
     if (!out || !graph || !rpe) {
         return weft_graph_missing(graph, function);

@@ -266,6 +266,7 @@ static weft_status begin(weft_decoder *decoder, const weft_decoder_params *param
 
 weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_device *device,
                                 const weft_decoder_params *params) {
+    WEFT_ENTER;
     if (!out || !model || !device) {
         return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_decoder_create: null argument");
@@ -290,6 +291,7 @@ weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_devi
 }
 
 void weft_decoder_destroy(weft_decoder **address) {
+    WEFT_ENTER;
     weft_decoder *decoder = address ? *address : NULL;
     if (!decoder) {
         return;
@@ -326,6 +328,7 @@ static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens
 }
 
 weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+    WEFT_ENTER;
     if (!decoder || !tokens) {
         return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_decoder_step: null argument");
@@ -352,6 +355,7 @@ static weft_status check_prompt(const weft_decoder *decoder, const int32_t *toke
 
 weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                                 float *logits) {
+    WEFT_ENTER;
     if (!decoder || !tokens) {
         return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_decoder_prompt: null argument");
@@ -369,12 +373,14 @@ weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, ui
 }
 
 void weft_decoder_reset(weft_decoder *decoder) {
+    WEFT_ENTER;
     if (decoder) {
         decoder->length = 0; /* states start anew at position 0 */
     }
 }
 
 weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info *info) {
+    WEFT_ENTER;
     if (!decoder || !info) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -127,6 +127,7 @@ static weft_status create(weft_model **out, const struct weft_model_source *sour
 }
 
 weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
     if (!out || !folder) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
     }
@@ -135,6 +136,7 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
 
 weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *memory,
                                    const weft_host *host) {
+    WEFT_ENTER;
     if (!out || !memory || !memory->config_json || !memory->weights) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load_memory: null argument");
     }
@@ -159,6 +161,7 @@ weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *me
 
 weft_status weft_model_create_random(weft_model **out, const char *config_json, uint64_t seed,
                                      const weft_host *host) {
+    WEFT_ENTER;
     if (!out || !config_json) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_create_random: null argument");
     }
@@ -166,6 +169,7 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
 }
 
 void weft_model_destroy(weft_model **address) {
+    WEFT_ENTER;
     weft_model *model = address ? *address : NULL;
     if (!model) {
         return;
@@ -190,6 +194,7 @@ const char *weft_task_name(weft_task task) {
 }
 
 weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) {
+    WEFT_ENTER;
     if (!model || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -209,6 +214,7 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
+    WEFT_ENTER;
     if (!model || !text || !tokens || !count) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
@@ -230,6 +236,7 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {
+    WEFT_ENTER;
     if (model && tokens) {
         weft_free(&model->host, *tokens);
         *tokens = NULL;
@@ -238,6 +245,7 @@ void weft_tokens_free(weft_model *model, int32_t **tokens) {
 
 weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
                                   char **text, size_t *size) {
+    WEFT_ENTER;
     if (!model || (!tokens && count > 0) || !text || !size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_detokenize: null argument");
@@ -246,6 +254,7 @@ weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint
 }
 
 void weft_text_free(weft_model *model, char **text) {
+    WEFT_ENTER;
     if (model && text) {
         weft_free(&model->host, *text);
         *text = NULL;
@@ -352,6 +361,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
 
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
                              const weft_model_inputs *inputs) {
+    WEFT_ENTER;
     if (!out || !model || !graph || !inputs) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
@@ -416,6 +426,7 @@ static weft_status compile(weft_plan **plan, weft_model *model, weft_device *dev
 weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
                                uint32_t batch, uint32_t length, bool with_types,
                                const weft_plan_params *params) {
+    WEFT_ENTER;
     return compile(plan, model, device, batch, length,
                    (struct optional_inputs){.types = with_types}, params);
 }
@@ -423,6 +434,7 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
 weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft_device *device,
                                        uint32_t batch, uint32_t length,
                                        const weft_plan_params *params) {
+    WEFT_ENTER;
     return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
                    params);
 }

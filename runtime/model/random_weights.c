@@ -63,6 +63,7 @@ static void fill(float *data, const char *name, weft_shape shape, uint64_t seed)
 }
 
 weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed) {
+    WEFT_ENTER;
     if (!out || !name) {
         return WEFT_INVALID_ARGUMENT;
     }

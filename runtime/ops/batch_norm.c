@@ -14,6 +14,7 @@ struct weft_batch_norm_node {
 
 weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   const weft_batch_norm_params *params) {
+    WEFT_ENTER;
     if (!graph || !params) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_graph_batch_norm: null argument");

@@ -12,6 +12,7 @@ struct weft_convert_node {
 
 weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_dtype dtype) {
+    WEFT_ENTER;
     struct weft_convert_node params = {.dtype = dtype};
     return weft_graph_add(out, graph, &weft_op_convert, &x, 1, &params, sizeof params);
 }

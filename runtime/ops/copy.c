@@ -56,6 +56,7 @@ void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t s
 
 weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               uint32_t position) {
+    WEFT_ENTER;
     struct weft_gather_node params = {.position = position};
     return weft_graph_add(out, graph, &weft_op_gather, &x, 1, &params, sizeof params);
 }
@@ -107,6 +108,7 @@ const struct weft_op weft_op_gather = {
 
 weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_shape shape) {
+    WEFT_ENTER;
     struct weft_reshape_node params = {.shape = shape};
     return weft_graph_add(out, graph, &weft_op_reshape, &x, 1, &params, sizeof params);
 }

@@ -9,6 +9,7 @@
 
 weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
                                  const weft_embedding_params *params) {
+    WEFT_ENTER;
     if (!graph || !params) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_graph_embedding: null argument");

@@ -315,6 +315,7 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
 
 weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a, weft_tensor b,
                               const weft_matmul_params *params) {
+    WEFT_ENTER;
     struct weft_matmul_node node = {.alpha = 1.0F};
     if (params) {
         node.transpose_a = params->transpose_a;
@@ -327,6 +328,7 @@ weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a
 
 weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               weft_tensor weight, weft_tensor bias) {
+    WEFT_ENTER;
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_linear");
     }

@@ -12,6 +12,7 @@
 
 weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gamma, weft_tensor beta, float epsilon) {
+    WEFT_ENTER;
     struct weft_layer_norm_node params = {.epsilon = epsilon};
     weft_tensor inputs[] = {x, gamma, beta};
     return weft_graph_add(out, graph, &weft_op_layer_norm, inputs, 3, &params, sizeof params);

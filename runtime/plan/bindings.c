@@ -49,10 +49,12 @@ static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
 }
 
 weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
+    WEFT_ENTER;
     return create(out, plan, false, "weft_bindings_create");
 }
 
 weft_status weft_bindings_create_concurrent(weft_bindings **out, weft_plan *plan) {
+    WEFT_ENTER;
     return create(out, plan, true, "weft_bindings_create_concurrent");
 }
 
@@ -67,6 +69,7 @@ static void forget_bindings(const weft_bindings *bindings) {
 }
 
 void weft_bindings_destroy(weft_bindings **address) {
+    WEFT_ENTER;
     weft_bindings *bindings = address ? *address : NULL;
     if (!bindings) {
         return;
@@ -139,6 +142,7 @@ static bool holds(const weft_buffer *buffer, const struct weft_port *port) {
 }
 
 weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_buffer *buffer) {
+    WEFT_ENTER;
     if (!bindings || !name || !buffer) {
         return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_bindings_set: null argument");

@@ -247,6 +247,7 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
 
 weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_graph *graph,
                               const weft_plan_params *params) {
+    WEFT_ENTER;
     if (!out || !device || !graph) {
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_compile: null argument");

@@ -127,6 +127,7 @@ char *weft_describe_order(const weft_plan *plan) {
 }
 
 weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const char **text) {
+    WEFT_ENTER;
     if (!plan || !pass || !text) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_describe: null argument");
@@ -144,6 +145,7 @@ weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const ch
 
 weft_status weft_plan_get_dispatch(const weft_plan *plan, uint32_t index,
                                    weft_dispatch_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }

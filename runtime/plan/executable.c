@@ -190,6 +190,7 @@ weft_status weft_executable_read(weft_executable **executable, const struct weft
 }
 
 void weft_executable_destroy(weft_executable **executable) {
+    WEFT_ENTER;
     if (!executable || !*executable) {
         return;
     }

@@ -145,6 +145,7 @@ static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, ui
 }
 
 weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
+    WEFT_ENTER;
     if (!plan || (!tensors && count > 0)) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_execute: null argument");

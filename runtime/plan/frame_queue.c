@@ -25,6 +25,7 @@ struct weft_frame_queue {
 };
 
 weft_status weft_frame_queue_create(weft_frame_queue **out, weft_device *device) {
+    WEFT_ENTER;
     if (!out || !device) {
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_frame_queue_create: null argument");
@@ -40,6 +41,7 @@ weft_status weft_frame_queue_create(weft_frame_queue **out, weft_device *device)
 }
 
 void weft_frame_queue_destroy(weft_frame_queue **address) {
+    WEFT_ENTER;
     weft_frame_queue *queue = address ? *address : NULL;
     if (queue) {
         const weft_host *host = &queue->device->host;
@@ -133,6 +135,7 @@ static void end(weft_frame_queue *queue, struct job *job, weft_frame_job_state s
 
 weft_status weft_frame_queue_add(weft_frame_queue *queue, weft_plan *plan, weft_bindings *bindings,
                                  int32_t priority, uint64_t *job) {
+    WEFT_ENTER;
     if (!queue || !plan || !bindings || !job || bindings->plan != plan ||
         plan->device != queue->device) {
         return weft_fail(queue ? &queue->device->host : NULL, WEFT_INVALID_ARGUMENT,
@@ -180,6 +183,7 @@ static weft_status not_found(const weft_frame_queue *queue, uint64_t number) {
 }
 
 weft_status weft_frame_queue_cancel(weft_frame_queue *queue, uint64_t number) {
+    WEFT_ENTER;
     if (!queue) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -202,6 +206,7 @@ weft_status weft_frame_queue_cancel(weft_frame_queue *queue, uint64_t number) {
 
 weft_status weft_frame_queue_get_job(const weft_frame_queue *queue, uint64_t number,
                                      weft_frame_job_info *info) {
+    WEFT_ENTER;
     if (!queue || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -240,6 +245,7 @@ static weft_status record_job(weft_frame_queue *queue, VkCommandBuffer commands,
 
 weft_status weft_frame_queue_record(weft_frame_queue *queue, VkCommandBuffer commands,
                                     double budget_ms, weft_frame_info *info) {
+    WEFT_ENTER;
     if (!queue || !commands || !(budget_ms > 0.0)) {
         return weft_fail(queue ? &queue->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_frame_queue_record: null argument, or a budget of %g ms", budget_ms);

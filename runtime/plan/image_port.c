@@ -135,6 +135,7 @@ static bool same(const weft_image_params *a, const weft_image_params *b) {
 
 weft_status weft_bindings_set_image(weft_bindings *bindings, const char *name,
                                     const weft_image_params *image) {
+    WEFT_ENTER;
     if (!bindings || !name || !image || image->image == VK_NULL_HANDLE) {
         return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_bindings_set_image: null argument, or the VkImage is null");

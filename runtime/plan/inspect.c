@@ -10,6 +10,7 @@
 
 weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
                                   weft_storage_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -27,6 +28,7 @@ weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
 }
 
 weft_status weft_plan_read_constant(const weft_plan *plan, uint32_t storage, void *data) {
+    WEFT_ENTER;
     weft_storage_info info;
     WEFT_TRY(weft_plan_get_storage(plan, storage, &info));
     if (info.kind != WEFT_STORAGE_CONSTANT || !data) {
@@ -42,6 +44,7 @@ static const struct weft_dispatch *find_dispatch(const weft_plan *plan, uint32_t
 }
 
 weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch, weft_kernel_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -60,6 +63,7 @@ weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch, weft_
 
 weft_status weft_plan_get_operand(const weft_plan *plan, uint32_t dispatch, uint32_t binding,
                                   weft_operand_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -94,6 +98,7 @@ static weft_status give_words(uint32_t *words, size_t *size, const struct weft_s
 
 weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_module_form form,
                                  uint32_t *words, size_t *size) {
+    WEFT_ENTER;
     if (!plan || !size || (unsigned)form > WEFT_MODULE_PORTABLE) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -117,6 +122,7 @@ weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_
 
 weft_status weft_plan_get_executable(weft_executable **executable, const weft_plan *plan,
                                      uint32_t dispatch) {
+    WEFT_ENTER;
     if (!plan || !executable) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -22,6 +22,7 @@ static weft_part_info part_of(const weft_plan *plan, uint32_t index) {
 }
 
 weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index, weft_part_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -48,6 +49,7 @@ static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
 
 weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
                                    weft_bindings *bindings, uint32_t first, uint32_t count) {
+    WEFT_ENTER;
     if (!plan || !commands || !bindings || bindings->plan != plan) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_range: null argument, or bindings of another plan");
@@ -82,6 +84,7 @@ uint32_t weft_parts_that_fit(const weft_plan *plan, uint32_t first, double budge
 weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
                                    weft_bindings *bindings, double budget_ms,
                                    weft_frame_cursor *cursor) {
+    WEFT_ENTER;
     if (!plan || !cursor) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_frame: null argument");

@@ -25,6 +25,7 @@ static void destroy_lowering(struct weft_lowering *lowering) {
 }
 
 void weft_plan_destroy(weft_plan **address) {
+    WEFT_ENTER;
     weft_plan *plan = address ? *address : NULL;
     if (!plan) {
         return;
@@ -48,6 +49,7 @@ void weft_plan_destroy(weft_plan **address) {
 }
 
 weft_status weft_plan_get_info(const weft_plan *plan, weft_plan_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -56,6 +58,7 @@ weft_status weft_plan_get_info(const weft_plan *plan, weft_plan_info *info) {
 }
 
 weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index, weft_port_info *info) {
+    WEFT_ENTER;
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -98,6 +98,7 @@ void weft_record_end(const weft_bindings *bindings, VkCommandBuffer commands) {
 }
 
 weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bindings *bindings) {
+    WEFT_ENTER;
     if (!plan || !commands || !bindings || bindings->plan != plan) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record: null argument, or bindings of another plan");
@@ -217,15 +218,18 @@ static weft_status submit(weft_plan *plan, weft_bindings *bindings,
 }
 
 weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
+    WEFT_ENTER;
     return submit(plan, bindings, &(weft_submit_params){0}, ticket, "weft_plan_submit");
 }
 
 weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindings,
                                   const weft_submit_params *params, uint64_t *ticket) {
+    WEFT_ENTER;
     return submit(plan, bindings, params, ticket, "weft_plan_submit_with");
 }
 
 weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns, bool *done) {
+    WEFT_ENTER;
     if (!plan) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -240,6 +244,7 @@ weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns
 }
 
 weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
+    WEFT_ENTER;
     uint64_t ticket = 0;
     WEFT_TRY(weft_plan_submit(plan, bindings, &ticket));
     return weft_plan_wait(plan, ticket, UINT64_MAX, NULL);

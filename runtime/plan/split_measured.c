@@ -76,6 +76,7 @@ static weft_status split(weft_plan *plan, double part_ms, VkQueryPool *queries, 
 }
 
 weft_status weft_plan_split_measured(weft_plan *plan, double part_ms) {
+    WEFT_ENTER;
     if (!plan) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -128,6 +128,7 @@ static weft_status add_workspace(weft_plan_stats *stats, uint64_t *newest,
 }
 
 weft_status weft_plan_get_stats(weft_plan *plan, weft_plan_stats *out) {
+    WEFT_ENTER;
     if (!plan || !out) {
         return WEFT_INVALID_ARGUMENT;
     }

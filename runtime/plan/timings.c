@@ -68,6 +68,7 @@ static weft_status get_timings(weft_plan *plan, const struct weft_workspace *wor
 }
 
 weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count) {
+    WEFT_ENTER;
     if (!plan || !count || (!timings && *count > 0)) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -76,6 +77,7 @@ weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_
 
 weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
                                       uint32_t *count) {
+    WEFT_ENTER;
     if (!bindings || !count || (!timings && *count > 0)) {
         return WEFT_INVALID_ARGUMENT;
     }

@@ -49,3 +49,9 @@ weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/h
 weft_add_host_test(folded.noticed LABELS house
     COMMAND ${weft_folded} "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/folded.comp" -P tests/house/folded.cmake)
 set_tests_properties(folded.noticed PROPERTIES PASS_REGULAR_EXPRESSION "folded\\.comp[ \n]+calls[ \n]+exp")
+
+# The program's float state does not come into the library: every public function begins by leaving it.
+weft_add_host_test(entries.all LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/house/entries.cmake)
+weft_add_host_test(entries.missing LABELS house
+    COMMAND "${CMAKE_COMMAND}" -DWITHOUT=weft_plan_run -P tests/house/entries.cmake)
+set_tests_properties(entries.missing PROPERTIES PASS_REGULAR_EXPRESSION "WEFT_ENTER:[ \n]+weft_plan_run[ \n]")

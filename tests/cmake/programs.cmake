@@ -143,3 +143,12 @@ if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
     set_tests_properties(unit.threads.minute PROPERTIES
         ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=60")
 endif()
+
+# The processor's jobs on threads of the program's, its own threads, and its compiler.
+if(WEFT_HAVE_LLVM)
+    foreach(name float_state host_thread)
+        if(TARGET weft-test-unit-${name})
+            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS unit COMMAND weft-test-unit-${name})
+        endif()
+    endforeach()
+endif()

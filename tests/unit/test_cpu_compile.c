@@ -385,7 +385,7 @@ static void run_native(uint32_t *result, const struct weft_cpu_kernel *kernel,
     const weft_float_state state = weft_float_state_kernel();
     kernel->entry(&call, 0, 0, 0, 1);
     kernel->entry(&call, 1, 0, 0, GROUPS - 1);
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
     weft_cpu_bytes_free(scratch);
 }
 

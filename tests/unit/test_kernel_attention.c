@@ -501,6 +501,48 @@ WEFT_TEST_ON_GRAPH(test_bad_fast_weight, f) {
     FAST_WEIGHT_REFUSED(UNSUPPORTED, wide, wide, x, beta, two, "513", "512");
 }
 
+/* ---- how large and how small the features of q and k may be: weft/mixers/kernels.h ---- */
+
+enum outcome { MEAN, ZERO, NOT_A_NUMBER };
+
+static const struct range_case {
+    weft_feature_map map;
+    float q, k;
+    enum outcome outcome;
+} range_cases[] = {
+    {WEFT_FEATURE_ELU1, -36.5F, -36.5F, MEAN},
+    {WEFT_FEATURE_ELU1, -43.0F, -43.0F, MEAN}, /* a rough one: e^-1.3 of 3/4 */
+    {WEFT_FEATURE_ELU1, -45.0F, -45.0F, ZERO}, /* 2 e^-90 < 2^-126 */
+    {WEFT_FEATURE_ELU1, -80.0F, 5.0F, MEAN},
+    {WEFT_FEATURE_ELU1, -87.5F, 50.0F, ZERO}, /* e^-87.5 < 2^-126 */
+    {WEFT_FEATURE_ELU1, 1e18F, 1e18F, MEAN},
+    {WEFT_FEATURE_ELU1_NEGATED, 45.0F, 45.0F, ZERO},
+    {WEFT_FEATURE_EXP, -36.0F, -37.0F, MEAN},
+    {WEFT_FEATURE_EXP, -45.0F, -45.0F, ZERO},
+    {WEFT_FEATURE_EXP, 43.5F, 44.0F, MEAN}, /* 2 e^87.5 < 2^128 */
+    {WEFT_FEATURE_EXP, 45.0F, 45.0F, NOT_A_NUMBER},
+    {WEFT_FEATURE_EXP, 95.0F, 0.0F, NOT_A_NUMBER},
+    {WEFT_FEATURE_EXP, 0.0F, 95.0F, NOT_A_NUMBER},
+};
+
+/* Two keys of one channel, alike, with v = 1/4 and 3/4, whose mean is 1/2. */
+WEFT_TEST_ON_GRAPH(test_ranges_of_features, f) {
+    for (size_t i = 0; i < 2 * sizeof range_cases / sizeof range_cases[0]; i++) {
+        const struct range_case *c = &range_cases[i / 2];
+        const weft_kernel kernel = {.map = c->map};
+        float q[2] = {c->q, c->q}, k[2] = {c->k, c->k}, v[2] = {0.25F, 0.75F}, y[2];
+        const struct problem p = {KERNEL, 2, 2, 1, 1, 1, i % 2 == 1, &kernel, 1, q, k, v, NULL};
+        run(f, &p, y);
+        print_message("%s of %g and %g: %g\n", weft_feature_map_name(c->map), (double)c->q,
+                      (double)c->k, (double)y[1]);
+        /* The last token reads both keys, causal or not. */
+        const float lost = 2.0F * 0.75F * expf(-87.3F - fminf(c->q + c->k, 0.0F));
+        assert_true(c->outcome != MEAN || fabsf(y[1] - 0.5F) < 5e-6F + lost);
+        assert_true(c->outcome != ZERO || y[1] == 0.0F);
+        assert_true(c->outcome != NOT_A_NUMBER || isnan(y[1]));
+    }
+}
+
 WEFT_TEST(test_names) {
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_ELU1_NEGATED), "elu1_negated");
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_COUNT), "unknown");

@@ -57,7 +57,7 @@ static void *run_kernel(void *argument) {
     const struct weft_cpu_call call = {.ranges = &range, .scratch = scratch, .groups = {1, 1, 1}};
     const weft_float_state state = weft_float_state_kernel();
     run->kernel->entry(&call, 0, 0, 0, 1);
-    weft_float_state_restore(state);
+    weft_float_state_restore(&state);
     weft_cpu_bytes_free(scratch);
     return NULL;
 }

@@ -149,7 +149,7 @@ typedef struct weft_device_params {
     uint64_t memory_limit;
     /**
      * Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft, on Windows %LOCALAPPDATA%/weft/cache;
-     * "": nothing is kept on disk.
+     * "": nothing is kept on disk. A relative path is of the working folder at this call; WEFT_IO_ERROR where that is gone.
      *
      * What is in it is machine code, which is executed: the folder must be as trusted as the program. Weft makes it for this
      * user alone (0700, files 0600), and takes nothing from it and puts nothing into it unless it is a folder and no link to

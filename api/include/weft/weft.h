@@ -20,6 +20,7 @@
  * Rules that hold everywhere:
  *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
  *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
+ *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is left as it was;
  *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;
  *   - parameter structs: zero means default, and a null pointer means all defaults. In C the macro of the same name
  *     makes one in place from one field or more: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST));
@@ -86,7 +87,8 @@ typedef enum weft_log_level {
 
 /**
  * What the library gets from the program around it. Copied by value into every object made with it, so the callbacks and
- * their user pointers must outlive those objects. Zero: no log, and the C library's allocator.
+ * their user pointers must outlive those objects. Zero: no log, and the C library's allocator. Every callback, the job
+ * system's and those of weft/op.h included, is called in the default float state (C11, F.8.3), whatever the caller's is.
  */
 typedef struct weft_host {
     /** Called with one line without a newline, from whichever thread made the call. May be null. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one translation unit that includes VkFFT (MIT licence, D. Tolmachev,
- * doi:10.1109/ACCESS.2023.3242240). Four things are put in its place before it is included:
+ * doi:10.1109/ACCESS.2023.3242240). Five things are put in its place before it is included:
  *   - the Vulkan functions: the recorder;
  *   - malloc, calloc and free: the recorder's, so that an error inside VkFFT leaks nothing;
  *   - sin and cos: host_dft.h's, so that its tables have the same bits on every host;
+ *   - log2: exact for powers of two, because loops that fill tables end by it;
  *   - the preparation of the tables for Bluestein's and Rader's algorithms, which VkFFT runs on the
  *     device while planning: done here on the host in float64 instead.
  * It prints nothing, and its numbers are written in the C locale of this thread alone.
@@ -36,6 +37,15 @@ static _Thread_local struct weft_fft_recorder *current_recorder;
 static _Thread_local glslang_shader_t *current_shader;
 static _Thread_local glslang_program_t *current_program;
 
+/*
+ * VkFFT has room in a table for log2(radix) parts, counted in whole numbers, and fills one for each k < log2(radix): by a C
+ * library, or under a rounding mode, for which log2(8) is a little more than 3 it writes a part behind the table.
+ */
+static double exact_log2(double x) {
+    int exponent = 0;
+    return frexp(x, &exponent) == 0.5 ? exponent - 1 : log2(x);
+}
+
 static int generate_phase_vectors(void *application, void *plan, uint64_t axis);
 static int generate_rader_kernels(void *application, void *axis);
 
@@ -44,6 +54,7 @@ static int generate_rader_kernels(void *application, void *axis);
 #define free(pointer)       weft_fft_free(current_recorder, pointer)
 #define sin(x)              weft_fft_sin((double)(x))
 #define cos(x)              weft_fft_cos((double)(x))
+#define log2(x)             exact_log2((double)(x))
 #define printf(...)         ((void)0)
 
 #define glslang_shader_create(input)    (current_shader = glslang_shader_create(input))

@@ -92,6 +92,11 @@ typedef struct weft_kernel_attention_params {
  * a plan gives WEFT_COMPILE_ERROR for a GLSL map that is no GLSL and WEFT_UNSUPPORTED for one the lint refuses.
  * With elu(x) + 1, exp and relu a key that is -infinity in all channels of a head counts as no key; a single +infinity
  * makes everything that reads it NaN. Otherwise special values are those of weft_graph_linear_attention over the features.
+ * Range: maps are not rescaled, and reproducible math counts what is below 2^-126 = e^-87.3 as 0. elu(x) + 1 is e^x for
+ * x < 0, and so is exp. A channel counts where e^q, the sum of e^k over the keys read, and the product of both are at least
+ * 2^-126; out is 0 where no channel does, such as for q = k = -45 and a few keys. Where q + k is near -87.3 out loses accuracy:
+ * each key and channel adds an error of at most e^(-87.3 - q - k) of the largest |v|, 6e-7 where q + k = -73.
+ * With exp out is NaN where e^q, e^k, or the product of e^q and the sum of e^k exceeds the largest float32, e^88.7.
  * params may be null.
  */
 WEFT_API weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
