@@ -76,6 +76,9 @@ if(weft_vkfft_unit IN_LIST weft_c_sources)
         INCLUDE_DIRECTORIES "${weft_vkfft_dir}")
 endif()
 
+# Exceptions of C++ may come through this one, from the program's job system.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
+
 set(weft_shim_objects "")
 set(weft_shim "${PROJECT_SOURCE_DIR}/runtime/model/sentencepiece_shim.cpp")
 if(WEFT_HAVE_SENTENCEPIECE AND EXISTS "${weft_shim}")

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/fences.h"
 #include "device/instance.h"
 
@@ -78,6 +79,17 @@ void weft_device_reset_peak(weft_device *device) {
     }
 }
 
+void weft_device_cancel(weft_device *device) {
+    if (!device) {
+        return;
+    }
+    atomic_store(&device->cancelled, true);
+    atomic_store(&device->lost, true);
+    if (device->in_process) {
+        weft_cpu_cancel(device->vk.handle);
+    }
+}
+
 weft_status weft_device_save_cache(weft_device *device) {
     if (!device) {
         return WEFT_INVALID_ARGUMENT;
@@ -104,9 +116,9 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
 
 /* Weft's own objects, newest first; each may be missing when setting up stopped half-way. */
 static void destroy_objects(weft_device *device) {
-    if ((device->timeline != VK_NULL_HANDLE || device->fences) && !device->lost) {
+    if (device->timeline != VK_NULL_HANDLE || device->fences) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
-        (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+        weft_device_settle(device, device->timeline_value);
     }
     for (size_t i = weft_device_part_count; i-- > 0;) {
         const struct weft_device_part *part = &weft_device_parts[i];

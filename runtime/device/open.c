@@ -171,6 +171,7 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     const struct weft_cpu_jobs_info jobs = {
         .sType = WEFT_CPU_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
     const bool is_ours = chosen->instance == &discovery->processor;
+    device->in_process = is_ours;
     if (is_ours && weft_validation_wanted(params->validation)) {
         weft_log(&device->host, WEFT_LOG_DEBUG,
                  "validation layers cannot watch the processor device, which has no loader");

@@ -86,8 +86,8 @@ weft_status weft_device_made(weft_device *device, VkResult result, const char *c
 
 weft_status weft_device_alive(const weft_device *device) {
     if (device->lost) {
-        return weft_fail(&device->host, WEFT_DEVICE_LOST, "the device %s was lost earlier",
-                         device->info.name);
+        return weft_fail(&device->host, WEFT_DEVICE_LOST, "the device %s was %s", device->info.name,
+                         device->cancelled ? "given up by weft_device_cancel" : "lost earlier");
     }
     return WEFT_OK;
 }
