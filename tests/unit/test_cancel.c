@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Calls that end before their time: because the host is asked and says so, or because the device is given up. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* usleep */
