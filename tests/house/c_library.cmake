@@ -17,7 +17,7 @@ list(TRANSFORM wanted REPLACE " U$" "")
 list(TRANSFORM defined REPLACE " [A-Z] $" "")
 list(REMOVE_DUPLICATES wanted)
 list(REMOVE_ITEM wanted ${defined})
-list(FILTER wanted EXCLUDE REGEX "^(__|_Z|_GLOBAL_OFFSET_TABLE_|glslang_|json_|zip_)")
+list(FILTER wanted EXCLUDE REGEX "^(__|_Z|_Unwind_|_GLOBAL_OFFSET_TABLE_|glslang_|json_|zip_)")
 
 file(STRINGS "${LIST}" allowed REGEX "^[^#]")
 list(TRANSFORM allowed REPLACE " .*" "")
