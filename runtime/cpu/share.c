@@ -18,10 +18,11 @@
 #include "core/float_state.h"
 #include "cpu/processor.h"
 
-#define ALONE_NS UINT64_C(8000)    /* what is done sooner is not shared */
-#define RANGE_NS UINT64_C(2000)    /* of the smallest ranges */
-#define PIECE_NS UINT64_C(1000000) /* after which the watch is looked at */
-#define PS       UINT64_C(1000)    /* in a nanosecond */
+#define ALONE_NS    UINT64_C(8000)    /* what is done sooner is not shared */
+#define RANGE_NS    UINT64_C(2000)    /* of the smallest ranges */
+#define PIECE_NS    UINT64_C(1000000) /* after which the watch is looked at */
+#define FIRST_PIECE UINT64_C(4) /* in least ranges: they run before the watch is looked at again */
+#define PS          UINT64_C(1000) /* in a nanosecond */
 
 struct share {
     const struct weft_cpu_items *items;
@@ -69,19 +70,21 @@ static void ask(const struct share *share) {
 /* How many items it ran: fewer than `count` where it was halted. */
 static uint64_t run_range(struct share *share, uint32_t slot, uint64_t first, uint64_t count) {
     const struct weft_cpu_items *items = share->items;
-    uint64_t piece = share->least, done = 0;
+    uint64_t piece = FIRST_PIECE * share->least, done = 0, start = 0;
     while (done < count && goes_on(share)) {
         const uint64_t part = smaller(piece, count - done);
         if (part == count) {
             items->run(items->job, slot, first, count);
             return count;
         }
-        const uint64_t start = weft_cpu_clock_ns();
+        start = start > 0 ? start : weft_cpu_clock_ns();
         items->run(items->job, slot, first + done, part);
         done += part;
-        if (weft_cpu_clock_ns() - start < PIECE_NS) {
+        const uint64_t end = weft_cpu_clock_ns();
+        if (end - start < PIECE_NS) {
             piece = piece < count / 2 ? 2 * piece : count;
         }
+        start = end;
         ask(share);
     }
     return done;

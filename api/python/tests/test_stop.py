@@ -148,3 +148,16 @@ def test_ctrl_c_ends_a_compile(processor):
         compile_for_ever()
     timer.join()
     assert graph.compile(processor)(np.zeros((1, 64, 64))).shape == (1, 64, 64)
+
+
+def test_generating_goes_on_afterwards(text_model):
+    def text():
+        return "".join(text_model.generate("The ", tokens=30))
+
+    expected = text()
+    timer = interrupt_after(0.05)
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            text()
+    timer.join()
+    assert text() == expected
