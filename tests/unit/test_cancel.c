@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <weft/mixers.h>
+#include <weft/model.h>
 #include <weft/op.h>
 
 #include "support.h"
@@ -178,6 +179,24 @@ static void try_a_wait_may_be_cancelled(const char *select) {
     weft_buffer_destroy(&x);
     weft_buffer_destroy(&y);
     tear_down(&f);
+}
+
+WEFT_TEST_ON_HOST(loads_may_be_cancelled, host) {
+    struct asked asked = {.thread = pthread_self()};
+    weft_host asking = host->host;
+    weft_model *model = NULL;
+    weft_status status = WEFT_CANCELLED;
+    unsigned time = 0;
+    asking.interrupted = answer;
+    asking.interrupted_user = &asked;
+    while (status == WEFT_CANCELLED && time < 1000) {
+        yes_at(&asked, ++time);
+        status = weft_model_load(
+            &model, WEFT_SOURCE_DIR "/api/examples/models/langid1024-fmmformer", &asking);
+    }
+    assert_ok(status);
+    assert_true(time > 10); /* once for each tensor */
+    weft_model_destroy(&model);
 }
 
 /* ---- the device is given up ---- */
