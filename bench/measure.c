@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/interrupt.h"
 #include "core/clock.h"
 #include "core/try.h"
+#include "stop.h"
 
 #define WARM_UP_SHARE 0.05 /* of the time limit */
 #define LEAST_SHARE   0.1
@@ -81,7 +81,7 @@ static weft_status time_runs(struct series *series, const weft_bench_effort *eff
     while (series->runs < WEFT_BENCH_MAX_RUNS) {
         const double passed = weft_clock_ms() - begin;
         if ((series->runs >= effort->least_runs && passed >= effort->limit_ms) ||
-            (series->runs > 0 && weft_bench_interrupted())) {
+            (series->runs > 0 && weft_cli_stopped())) {
             break;
         }
         if (series->runs >= look && passed >= LEAST_SHARE * effort->limit_ms) {

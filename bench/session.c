@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/interrupt.h"
 #include "bench/rounds.h"
 #include "core/try.h"
+#include "stop.h"
 
 #define CEILING_LIMIT_MS 500.0 /* for each of the device's limits, which every run needs */
 
@@ -105,7 +105,7 @@ static weft_bench_effort effort_of(const weft_bench_session *session) {
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
                         const weft_bench_devices *devices) {
     weft_bench_row *row = &result->rows[index];
-    if (weft_bench_interrupted()) {
+    if (weft_cli_stopped()) {
         skip(row, "interrupted");
         return;
     }
@@ -116,11 +116,11 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     const weft_bench_effort effort = effort_of(session);
     weft_bench_run(row, devices, &effort, &session->host);
     check_hash(session, row);
-    if (!weft_bench_interrupted()) {
+    if (!weft_cli_stopped()) {
         measure_start(session, row, result->select);
     }
     session->settings.common.error = NULL;
-    if (weft_bench_interrupted()) {
+    if (weft_cli_stopped()) {
         skip(row, "interrupted"); /* its runs may be too few */
         return;
     }
@@ -131,7 +131,7 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
 /** Another round of a row that is ok; an interrupted one does not count. */
 static void measure_again(weft_bench_session *session, weft_bench_row *row,
                           const weft_bench_devices *devices) {
-    if (row->status != WEFT_BENCH_OK || weft_bench_interrupted()) {
+    if (row->status != WEFT_BENCH_OK || weft_cli_stopped()) {
         return;
     }
     const weft_bench_effort effort = effort_of(session);
@@ -142,7 +142,7 @@ static void measure_again(weft_bench_session *session, weft_bench_row *row,
     session->settings.common.error = again.reason;
     weft_bench_run(&again, devices, &effort, &session->host);
     session->settings.common.error = NULL;
-    if (weft_bench_interrupted()) {
+    if (weft_cli_stopped()) {
         return;
     }
     if (again.status == WEFT_BENCH_OK) {
@@ -194,10 +194,13 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
                                     .f16_gflop_per_s = NAN,
                                     .dispatch_us = NAN,
                                     .submission_us = NAN};
-    if (!session->settings.no_limits && !weft_bench_interrupted()) {
-        WEFT_TRY(weft_bench_measure_ceilings(&ceilings, device, &session->settings.common,
-                                             fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS),
-                                             &session->host));
+    if (!session->settings.no_limits && !weft_cli_stopped()) {
+        const weft_status status = weft_bench_measure_ceilings(
+            &ceilings, device, &session->settings.common,
+            fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS), &session->host);
+        if (!weft_cli_stopped()) {
+            WEFT_TRY(status);
+        }
     }
     if (round == 0) {
         result->ceilings = ceilings;
@@ -228,12 +231,28 @@ static int run_device(weft_bench_session *session, weft_bench_result *result, ui
     return weft_cli_exit_code(status);
 }
 
+/** What is left when it is stopped: of the devices that were opened. */
+static int keep_begun(weft_bench_session *session) {
+    uint32_t begun = 0;
+    while (begun < session->result_count && session->results[begun].rows) {
+        begun++;
+    }
+    session->result_count = begun;
+    return begun > 0 ? WEFT_CLI_FINE : WEFT_CLI_FAILED;
+}
+
 /** Rounds go over all devices by turns, so that those of a case are far apart. */
 static int run_rounds(weft_bench_session *session) {
-    for (uint32_t round = 0; round < session->settings.rounds; round++) {
-        for (uint32_t i = 0; i < session->result_count; i++) {
-            WEFT_CLI_TRY(run_device(session, &session->results[i], round));
+    for (uint32_t round = 0; round < session->settings.rounds && !weft_cli_stopped(); round++) {
+        for (uint32_t i = 0; i < session->result_count && !weft_cli_stopped(); i++) {
+            const int code = run_device(session, &session->results[i], round);
+            if (!weft_cli_stopped()) {
+                WEFT_CLI_TRY(code);
+            }
         }
+    }
+    if (weft_cli_stopped()) {
+        WEFT_CLI_TRY(keep_begun(session));
     }
     for (uint32_t i = 0; i < session->result_count; i++) {
         weft_bench_result *result = &session->results[i];
@@ -265,10 +284,8 @@ static weft_status make_results(weft_bench_session *session) {
 
 static int run(weft_bench_session *session) {
     WEFT_CLI_TRY(weft_cli_exit_code(make_results(session)));
-    weft_bench_interrupt_begin();
     int code = run_rounds(session);
-    weft_bench_interrupt_end();
-    session->interrupted = weft_bench_interrupted();
+    session->interrupted = weft_cli_stopped();
     return code;
 }
 
@@ -277,8 +294,9 @@ int weft_bench_session_run(weft_bench_session *session) {
     WEFT_CLI_TRY(
         weft_cli_exit_code(weft_bench_expected_create(&session->expected, &session->host)));
     WEFT_CLI_TRY(run(session));
-    return path ? weft_cli_exit_code(weft_bench_expected_write(session->expected, path))
-                : WEFT_CLI_FINE;
+    return path && !session->interrupted
+               ? weft_cli_exit_code(weft_bench_expected_write(session->expected, path))
+               : WEFT_CLI_FINE;
 }
 
 void weft_bench_session_end(weft_bench_session *session) {

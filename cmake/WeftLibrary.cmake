@@ -71,6 +71,9 @@ if(weft_vkfft_unit IN_LIST weft_c_sources)
         INCLUDE_DIRECTORIES "${weft_vkfft_dir}")
 endif()
 
+# Exceptions of C++ may come through this one, from the program's job system.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
+
 set(weft_compiler_objects "")
 if(WEFT_HAVE_LLVM)
     add_library(weft_compiler_objects OBJECT ${weft_compiler_c_sources})

@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "generate_report.h"
 #include "input.h"
+#include "stop.h"
 
 #define USUAL_TOKENS 200
 
@@ -199,8 +200,12 @@ static weft_status generate(generate_state *state) {
     bool open = true; /* main says it where nobody reads any more */
     WEFT_TRY(take_prompt(state));
     WEFT_TRY(show(state, &open, false));
-    while (open && !result->ended && result->count < result->capacity) {
-        WEFT_TRY(make_token(state));
+    while (open && !result->ended && result->count < result->capacity && !weft_cli_stopped()) {
+        const weft_status status = make_token(state);
+        if (status == WEFT_CANCELLED) { /* what there is stays */
+            break;
+        }
+        WEFT_TRY(status);
         WEFT_TRY(show(state, &open, result->ended || result->count == result->capacity));
     }
     return WEFT_OK;

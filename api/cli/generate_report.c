@@ -6,6 +6,7 @@
 
 #include "console.h"
 #include "core/try.h"
+#include "stop.h"
 
 /* ---- times ---- */
 
@@ -83,20 +84,22 @@ int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_s
     weft_device_stats stats;
     WEFT_CLI_TRY(weft_cli_exit_code(find_quarters(&first_ms, &last_ms, result, &session->host)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_device_get_stats(session->device, &stats)));
-    return weft_cli_print_json(json_pack(
-        "{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:I}",
-        "model", weft_cli_json_text(session->folder), "architecture", session->info.architecture,
-        "device", weft_cli_device_json(&session->device_info), "math",
-        weft_math_name(weft_device_get_math(session->device)), "decoding",
-        weft_decoding_name(info->decoding), "sampling", sampling_json(&result->sampling),
-        "prompt_tokens", (json_int_t)result->prompt_length, "tokens", tokens_json(result), "ended",
-        result->ended, "text", text_json(result, &session->host), "ms",
-        times_json(result, first_ms, last_ms), "state_bytes", (json_int_t)info->state_bytes,
-        "plan_length", (json_int_t)info->plan_length, "arena_bytes",
-        (json_int_t)info->plan.arena_bytes, "weight_bytes", (json_int_t)info->plan.weight_bytes,
-        "dispatches", (json_int_t)info->plan.dispatches, "peak_bytes", (json_int_t)stats.peak_bytes,
-        "validation_messages", (json_int_t)stats.validation_messages));
+    return weft_cli_print_json(
+        json_pack("{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:b, s:b, s:o, s:o, s:I, s:I, s:I, "
+                  "s:I, s:I, s:I, "
+                  "s:I}",
+                  "model", weft_cli_json_text(session->folder), "architecture",
+                  session->info.architecture, "device", weft_cli_device_json(&session->device_info),
+                  "math", weft_math_name(weft_device_get_math(session->device)), "decoding",
+                  weft_decoding_name(info->decoding), "sampling", sampling_json(&result->sampling),
+                  "prompt_tokens", (json_int_t)result->prompt_length, "tokens", tokens_json(result),
+                  "ended", result->ended, "stopped", (int)weft_cli_stopped(), "text",
+                  text_json(result, &session->host), "ms", times_json(result, first_ms, last_ms),
+                  "state_bytes", (json_int_t)info->state_bytes, "plan_length",
+                  (json_int_t)info->plan_length, "arena_bytes", (json_int_t)info->plan.arena_bytes,
+                  "weight_bytes", (json_int_t)info->plan.weight_bytes, "dispatches",
+                  (json_int_t)info->plan.dispatches, "peak_bytes", (json_int_t)stats.peak_bytes,
+                  "validation_messages", (json_int_t)stats.validation_messages));
 }
 
 /* ---- text ---- */

@@ -3,8 +3,10 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/try.h"
+#include "stop.h"
 
 int weft_cli_exit_code(weft_status status) {
     switch (status) {
@@ -43,6 +45,9 @@ int weft_cli_open_exit_code(weft_status status) {
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
+    if (weft_cli_stopped() && strncmp(message, "cancelled:", 10) == 0) {
+        return; /* the command's end says so */
+    }
     if (level == WEFT_LOG_ERROR && common->error) {
         snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
         return;
@@ -53,9 +58,15 @@ static void print_log(void *user, weft_log_level level, const char *message) {
     fprintf(stderr, "weft: %s: %s\n", names[level], message);
 }
 
+static bool is_stopped(void *user) {
+    (void)user;
+    return weft_cli_stopped();
+}
+
 weft_host weft_cli_host(const weft_cli_common *common) {
     /* The callback reads through the pointer; only its type is not const. */
-    return (weft_host){.log = print_log, .log_user = (void *)(uintptr_t)common};
+    return (weft_host){
+        .log = print_log, .log_user = (void *)(uintptr_t)common, .interrupted = is_stopped};
 }
 
 weft_status weft_cli_open_selected(weft_device **device, const weft_cli_common *common,

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "console.h"
+#include "stop.h"
 
 typedef struct subcommand {
     const char *name;
@@ -34,7 +35,8 @@ static void print_help(FILE *stream) {
     }
     fputs("  help      print this; weft COMMAND --help tells about one\n"
           "  --version print the version\n\n"
-          "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file.\n",
+          "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
+          "130 or 143 stopped by Ctrl-C or SIGTERM: what was done is kept.\n",
           stream);
 }
 
@@ -96,13 +98,21 @@ static int close_output(int exit_code) {
     return exit_code == WEFT_CLI_FINE ? WEFT_CLI_BAD_FILE : exit_code;
 }
 
+/* As shells tell of programs that a signal ended. */
+#define STOPPED 128
+
 int main(int argc, char **argv) {
     char **arguments = weft_cli_console_begin(argc, argv);
     if (!arguments) {
         fprintf(stderr, "weft: error: out of memory for the arguments\n");
         return WEFT_CLI_FAILED;
     }
+    weft_cli_stop_begin();
     const int exit_code = close_output(dispatch(argc, arguments));
+    const int signal_number = weft_cli_stop_end();
+    if (signal_number != 0) {
+        fprintf(stderr, "weft: stopped by a signal\n");
+    }
     weft_cli_console_end();
-    return exit_code;
+    return signal_number != 0 ? STOPPED + signal_number : exit_code;
 }

@@ -46,7 +46,7 @@ static int run_texts(lines_state *state) {
 static int deliver(lines_state *state) {
     const weft_cli_run_lines_params *params = state->params;
     const weft_shape shape = {.rank = 2, .dim = {state->data.example_count, state->score.width}};
-    if (params->out) {
+    if (params->out) { /* rows of texts that were not run are NaN */
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(params->out, state->score.outputs, shape, &state->session.host)));
     }

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/try.h"
+#include "stop.h"
 #include "verify_list.h"
 #include "verify_record.h"
 
@@ -162,6 +163,16 @@ static void evaluate_case(const weft_verify_record *record, weft_verify_run *run
     }
 }
 
+/* The command was stopped before the case was done. */
+static void skip_case(weft_verify_run *run, uint32_t index) {
+    weft_case_result *result = &run->results[index];
+    weft_case_result_free(result);
+    result->passed = false;
+    result->skipped = true;
+    snprintf(result->reason, sizeof result->reason, "stopped");
+    run->skipped++;
+}
+
 static weft_status run_case(weft_verify_record *record, weft_verify_run *run, uint32_t index,
                             weft_device *device) {
     const weft_verify_case *what = &record->cases[index];
@@ -171,6 +182,11 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
     if (status != WEFT_OUT_OF_HOST_MEMORY) {
         weft_case_run(result, &c, device);
         evaluate_case(record, run, index, &c, device);
+        if (weft_cli_stopped()) {
+            skip_case(run, index);
+            weft_case_destroy(&c);
+            return WEFT_OK;
+        }
         run->passed += result->passed;
         run->skipped += result->skipped;
         run->failed += !result->passed && !result->skipped;
@@ -196,11 +212,15 @@ static weft_status run_cases(weft_verify_record *record, weft_verify_run *run, w
     weft_cli_progress_begin(&progress, run->info.name, record->case_count);
     weft_status status = WEFT_OK;
     for (uint32_t index = 0; index < record->case_count && status == WEFT_OK; index++) {
+        if (weft_cli_stopped()) {
+            skip_case(run, index);
+            continue;
+        }
         status = run_case(record, run, index, device);
         weft_cli_progress_set(&progress, index + 1);
     }
     weft_cli_progress_end(&progress);
-    if (status == WEFT_OK && options->check_list) {
+    if (status == WEFT_OK && options->check_list && !weft_cli_stopped()) {
         status = weft_verify_check_list(record, run, options->check_list);
     }
     return status;
@@ -246,6 +266,9 @@ static int report(weft_verify_record *record, const verify_options *options) {
     WEFT_CLI_TRY(options->common.json ? weft_verify_report_json(record)
                                       : weft_verify_report_text(record));
     WEFT_CLI_TRY(judge(record));
+    if (weft_cli_stopped()) { /* files of all cases are not for some */
+        return WEFT_CLI_FAILED;
+    }
     if (options->write_bits) {
         WEFT_CLI_TRY(weft_verify_write_bits(record, options->write_bits));
     }

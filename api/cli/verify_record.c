@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stop.h"
+
 /* ---- the record ---- */
 
 weft_status weft_verify_add_difference(weft_verify_record *record, weft_verify_difference what) {
@@ -96,11 +98,12 @@ static json_t *run_json(const weft_verify_record *record, const weft_verify_run 
         cases = weft_cli_json_append(cases, case_json(record, index, &run->results[index]));
     }
     json_t *error = ran ? json_null() : json_string(weft_status_name(run->status));
-    json_t *object = json_pack(
-        "{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I}", "device", weft_cli_device_json(&run->info),
-        "math", weft_math_name(record->math), "error", error, "cases", cases, "passed",
-        (json_int_t)run->passed, "failed", (json_int_t)run->failed, "skipped",
-        (json_int_t)run->skipped, "validation_messages", (json_int_t)run->validation_messages);
+    json_t *object = json_pack("{s:b, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I}", "stopped",
+                               (int)weft_cli_stopped(), "device", weft_cli_device_json(&run->info),
+                               "math", weft_math_name(record->math), "error", error, "cases", cases,
+                               "passed", (json_int_t)run->passed, "failed", (json_int_t)run->failed,
+                               "skipped", (json_int_t)run->skipped, "validation_messages",
+                               (json_int_t)run->validation_messages);
     if (record->evaluator) {
         object = weft_cli_json_field(object, "evaluated", json_integer(run->evaluated));
         object = weft_cli_json_field(object, "evaluations_skipped",

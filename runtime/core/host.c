@@ -90,6 +90,13 @@ void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
     return realloc(pointer, size);
 }
 
+weft_status weft_interrupted(const weft_host *host) {
+    if (!host || !host->interrupted || !host->interrupted(host->interrupted_user)) {
+        return WEFT_OK;
+    }
+    return weft_fail(host, WEFT_CANCELLED, "cancelled: the host's interrupted callback says so");
+}
+
 void *weft_alloc(const weft_host *host, size_t size) {
     return size == 0 ? NULL : weft_realloc(host, NULL, size);
 }

@@ -24,6 +24,9 @@ void weft_log(const weft_host *host, weft_log_level level, const char *format, .
 weft_status weft_fail(const weft_host *host, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
 
+/** WEFT_CANCELLED, with a line in the log, where the host wants this thread's call to end; else WEFT_OK. */
+weft_status weft_interrupted(const weft_host *host);
+
 /** Null when the allocator has nothing left; never logs. Size 0 gives null. */
 void *weft_alloc(const weft_host *host, size_t size);
 /** Like weft_alloc, zeroed, for `count` elements of `size` bytes; null also when the product overflows. */

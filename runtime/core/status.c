@@ -35,6 +35,8 @@ const char *weft_status_name(weft_status status) {
         return "WEFT_COMPILE_ERROR";
     case WEFT_DRIVER_ERROR:
         return "WEFT_DRIVER_ERROR";
+    case WEFT_CANCELLED:
+        return "WEFT_CANCELLED";
     case WEFT_STATUS_COUNT:
         break;
     }

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cpu/share.h"
-
 struct job {
     const struct weft_cpu_dispatch *dispatch;
     const struct weft_cpu_pieces *scratch;
@@ -17,7 +15,8 @@ static void run_groups(const void *untyped, uint32_t slot, uint64_t first, uint6
     const uint32_t *groups = dispatch->groups, *base = dispatch->base;
     struct weft_cpu_call call = {.ranges = dispatch->ranges,
                                  .push = dispatch->push,
-                                 .scratch = weft_cpu_scratch_piece(job->scratch, slot)};
+                                 .scratch = weft_cpu_scratch_piece(job->scratch, slot),
+                                 .halt = &dispatch->watch->halt};
     memcpy(call.groups, groups, sizeof call.groups);
     uint64_t row = first / groups[0];
     uint32_t x = (uint32_t)(first % groups[0]);
@@ -40,6 +39,7 @@ void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch, const weft_
     const struct weft_cpu_items items = {.run = run_groups,
                                          .job = &job,
                                          .count = (uint64_t)groups[0] * groups[1] * groups[2],
-                                         .cost = dispatch->cost};
+                                         .cost = dispatch->cost,
+                                         .watch = dispatch->watch};
     weft_cpu_share(&items, jobs);
 }

@@ -5,6 +5,7 @@
 
 #include "cpu/kernel.h"
 #include "cpu/scratch.h"
+#include "cpu/share.h"
 #include "cpu/threads.h"
 
 struct weft_cpu_dispatch {
@@ -14,9 +15,10 @@ struct weft_cpu_dispatch {
     uint32_t base[3]; /* the first workgroup */
     uint32_t groups[3];
     uint64_t *cost; /* of a workgroup, as in weft_cpu_items */
+    struct weft_cpu_watch *watch;
 };
 
-/** Returns when it is done. The scratch has pieces for every slot of the job system, as large as the kernel wants them. */
+/** Returns when it is done, or was halted. The scratch has pieces for every slot of the job system, as large as the kernel wants them. */
 void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch, const weft_job_system *jobs,
                            const struct weft_cpu_pieces *scratch);
 

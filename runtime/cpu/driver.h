@@ -56,6 +56,31 @@ struct weft_cpu_jobs_info {
  */
 bool weft_cpu_device_inherit(VkDevice device);
 
+/**
+ * May be in the pNext chain of VkSemaphoreWaitInfo, for a wait for one timeline semaphore: what may end the wait before its time.
+ * Then VK_TIMEOUT comes back, and what the wait was for is cancelled: of the submissions that set the semaphore to `first` and up to
+ * the value waited for, none runs any more or has begun when it does; but they are signalled in their turn.
+ */
+struct weft_cpu_wait_info {
+    VkStructureType sType; /* WEFT_CPU_WAIT_INFO */
+    const void *pNext;
+    uint64_t first;
+    bool
+        alone; /* the calling thread runs nothing but these submissions, and of them only what ends by itself */
+    /* Asked by the calling thread every 50 ms: true ends the wait. */
+    bool (*ends)(void *user);
+    void *user;
+};
+
+#define WEFT_CPU_WAIT_INFO ((VkStructureType)0x57454656)
+
+/**
+ * Cancels all that was submitted to the device's queue, and all that will be: what runs ends between two groups, or, in kernels that
+ * were given with bounds checks, between two turns of a loop; what has not begun never does. All of it is signalled, whatever it was to
+ * wait for. Sets atomic variables and does nothing else: from any thread, at any time, also in a signal handler.
+ */
+void weft_cpu_cancel(VkDevice device);
+
 /** How many threads a device that is made now will compute with. */
 uint32_t weft_cpu_thread_count(void);
 

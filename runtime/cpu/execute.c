@@ -39,6 +39,7 @@ static void dispatch(struct weft_cpu_device *device,
         .push = ranges +
                 weft_cpu_record_round(interface->binding_count * sizeof(struct weft_cpu_range)),
         .cost = &pipeline->cost,
+        .watch = &device->queue.watch,
     };
     memcpy(work.base, record->base, sizeof work.base);
     memcpy(work.groups, record->indirect ? record->indirect : (const uint8_t *)record->groups,
@@ -58,8 +59,11 @@ static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t fi
                                      uint64_t count),
                          const void *job, uint64_t size, struct weft_cpu_device *device) {
     uint64_t cost = BLOCK_PS;
-    const struct weft_cpu_items items = {
-        .run = run, .job = job, .count = size / BLOCK + (size % BLOCK != 0), .cost = &cost};
+    const struct weft_cpu_items items = {.run = run,
+                                         .job = job,
+                                         .count = size / BLOCK + (size % BLOCK != 0),
+                                         .cost = &cost,
+                                         .watch = &device->queue.watch};
     const weft_job_system *jobs = take_jobs(device);
     weft_cpu_share(&items, jobs);
     give_jobs(device, jobs);
@@ -143,11 +147,21 @@ static void execute_one(struct weft_cpu_device *device, enum weft_cpu_command co
     }
 }
 
+/* A run that is halted has time stamps all the same, and nobody waits for its events. */
+static bool goes_on_when_halted(enum weft_cpu_command command) {
+    return command == WEFT_CPU_RESET_QUERIES || command == WEFT_CPU_WRITE_TIMESTAMP ||
+           command == WEFT_CPU_SET_EVENT;
+}
+
 void weft_cpu_execute(struct weft_cpu_device *device, const struct weft_cpu_stream *stream) {
+    struct weft_cpu_watch *watch = &device->queue.watch;
     for (size_t at = 0; at < stream->size;) {
         const struct weft_cpu_record *record =
             (const struct weft_cpu_record *)(const void *)(stream->bytes + at);
-        execute_one(device, record->command, record + 1);
+        weft_cpu_watch_ask(watch);
+        if (!weft_cpu_halted(watch) || goes_on_when_halted(record->command)) {
+            execute_one(device, record->command, record + 1);
+        }
         at += record->size;
     }
 }

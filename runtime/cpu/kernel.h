@@ -10,6 +10,8 @@
 #ifndef WEFT_CPU_KERNEL_H
 #define WEFT_CPU_KERNEL_H
 
+#include <stdatomic.h>
+
 #include "core/host.h"
 
 #define WEFT_CPU_MAX_BINDINGS    32u
@@ -38,6 +40,8 @@ struct weft_cpu_call {
      * thread; its contents mean nothing between calls. */
     void *scratch;
     uint32_t groups[3]; /* of the dispatch: gl_NumWorkGroups */
+    /* Kernels that were compiled as `checked` look at it in each turn of a loop, and return where it is not 0. */
+    const atomic_uint_least32_t *halt;
 };
 
 /*
@@ -87,7 +91,8 @@ struct weft_cpu_source {
     uint32_t constant_count;
     uint32_t lanes; /* 4, 8 or 16 */
     /* Accesses outside of a binding, shared memory or push constants read 0 and write nothing, and those outside of an
-     * invocation's array go to its nearest element, instead of being undefined. Offsets are of 32 bits and wrap. */
+     * invocation's array go to its nearest element, instead of being undefined. Offsets are of 32 bits and wrap. And
+     * loops end where weft_cpu_call::halt says so. */
     bool checked;
 };
 

@@ -43,6 +43,7 @@ void *weft_cpu_stream_add(struct weft_cpu_stream *stream, enum weft_cpu_command 
 void weft_cpu_stream_join(struct weft_cpu_stream *stream, const struct weft_cpu_stream *other,
                           const weft_host *host) {
     stream->failed = stream->failed || other->failed;
+    stream->has_given = stream->has_given || other->has_given;
     if (other->size > 0 && make_room(stream, other->size, host)) {
         memcpy(stream->bytes + stream->size, other->bytes, other->size);
         stream->size += other->size;
@@ -52,6 +53,7 @@ void weft_cpu_stream_join(struct weft_cpu_stream *stream, const struct weft_cpu_
 void weft_cpu_stream_reset(struct weft_cpu_stream *stream) {
     stream->size = 0;
     stream->failed = false;
+    stream->has_given = false;
 }
 
 void weft_cpu_stream_free(struct weft_cpu_stream *stream, const weft_host *host) {

@@ -76,6 +76,8 @@ struct weft_cpu_stream {
     uint8_t *bytes;
     size_t size, room;
     bool failed; /* memory ran out: what was to be added is missing */
+    bool
+        has_given; /* a kernel that may not end by itself: somebody else's, compiled as `checked` */
 };
 
 /** Adds a record and returns its contents, zeroed; null when memory is out. */
@@ -96,7 +98,7 @@ static inline size_t weft_cpu_record_round(size_t size) {
            WEFT_CPU_RECORD_ALIGNMENT;
 }
 
-/** Does what the records say, in their order. */
+/** Does what the records say, in their order; where the queue's watch is halted, the rest does nothing. */
 void weft_cpu_execute(struct weft_cpu_device *device, const struct weft_cpu_stream *stream);
 
 #endif

@@ -51,12 +51,17 @@ static bool wants_checks(const VkDeviceCreateInfo *info) {
 static weft_status start_jobs(struct weft_cpu_device *device,
                               const struct weft_cpu_jobs_info *asked) {
     if (asked && asked->jobs) {
-        device->jobs = *asked->jobs;
-        return WEFT_OK;
+        return weft_cpu_given_jobs_create(&device->given, &device->jobs, asked->jobs,
+                                          &device->queue.broken, &device->host);
     }
     const uint32_t threads =
         asked && asked->threads > 0 ? asked->threads : device->physical->settings.threads;
     return weft_cpu_threads_start(&device->threads, &device->jobs, threads, &device->host);
+}
+
+static void end_jobs(struct weft_cpu_device *device) {
+    weft_cpu_threads_end(&device->threads, &device->host);
+    weft_cpu_given_jobs_destroy(&device->given);
 }
 
 static VkResult start(struct weft_cpu_device *device, const struct weft_cpu_jobs_info *asked) {
@@ -64,12 +69,12 @@ static VkResult start(struct weft_cpu_device *device, const struct weft_cpu_jobs
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (!weft_cpu_scratch_create(&device->scratch, device->jobs.slots)) {
-        weft_cpu_threads_end(&device->threads, &device->host);
+        end_jobs(device);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const VkResult result = weft_cpu_queue_start(&device->queue, device);
     if (result != VK_SUCCESS) {
-        weft_cpu_threads_end(&device->threads, &device->host);
+        end_jobs(device);
         weft_cpu_scratch_destroy(&device->scratch, &device->host);
     }
     return result;
@@ -122,7 +127,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle,
     }
     const weft_host host = device->host;
     weft_cpu_queue_end(&device->queue);
-    weft_cpu_threads_end(&device->threads, &host);
+    end_jobs(device);
     weft_cpu_scratch_destroy(&device->scratch, &host);
     weft_free(&host, device);
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "cpu/given_jobs.h"
 #include "cpu/scratch.h"
 #include "cpu/threads.h"
 #include "cpu/vk_instance.h"
@@ -13,8 +14,9 @@ struct weft_cpu_device {
     uintptr_t loader;
     weft_host host;
     const struct weft_cpu_physical *physical;
-    bool checked; /* robustBufferAccess is on */
-    struct weft_cpu_threads *threads;
+    bool checked;                      /* robustBufferAccess is on */
+    struct weft_cpu_threads *threads;  /* these, … */
+    struct weft_cpu_given_jobs *given; /* … or the program's jobs */
     weft_job_system jobs;
     atomic_flag jobs_taken; /* by the queue or by whoever compiles */
     atomic_uint busy;       /* calls that take a lock of `scratch` or of a pipeline cache */

@@ -76,6 +76,7 @@ static struct weft_cpu_dispatch_record *add_dispatch(VkCommandBuffer handle) {
         return NULL;
     }
     record->pipeline = buffer->pipeline;
+    buffer->stream.has_given = buffer->stream.has_given || pipeline->given;
     struct weft_cpu_range *ranges =
         (struct weft_cpu_range *)(void *)((uint8_t *)record + ranges_at);
     for (uint32_t i = 0; i < interface->binding_count; i++) {

@@ -232,6 +232,9 @@ static VkResult finish(VkPipeline *pipeline, struct build *build, struct weft_cp
         result = wrap(pipeline, device, weft_cpu_pipeline_layout_of(build->info->layout),
                       build->kernel, build->kernel);
     }
+    if (result == VK_SUCCESS) {
+        weft_cpu_pipeline_of(*pipeline)->given = build->source.checked;
+    }
     if (result != VK_SUCCESS && build->kernel) {
         weft_cpu_kernel_unload(&build->kernel, &device->host);
     }

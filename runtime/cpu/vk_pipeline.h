@@ -20,6 +20,7 @@ struct weft_cpu_place {
 struct weft_cpu_pipeline {
     const struct weft_cpu_kernel *kernel;
     struct weft_cpu_kernel *owned; /* the same, or null for weft_cpu_pipeline_wrap's */
+    bool given;                    /* it may not end by itself, but loops look at the halt */
     uint64_t cost;                 /* of a workgroup, as in weft_cpu_items; the queue's */
     struct weft_cpu_place places[WEFT_CPU_MAX_BINDINGS];
 };

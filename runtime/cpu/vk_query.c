@@ -87,7 +87,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_results(VkDevice handle, VkQueryPool p
                                                  .stride = stride,
                                                  .flags = flags};
     if ((flags & VK_QUERY_RESULT_WAIT_BIT) != 0) {
-        (void)weft_cpu_queue_wait(queue, are_available, &record, UINT64_MAX);
+        (void)weft_cpu_queue_wait(queue, are_available, &record, UINT64_MAX, NULL);
     } else {
         weft_cpu_queue_hurry(queue);
     }

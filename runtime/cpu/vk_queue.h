@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cpu/share.h"
 #include "cpu/vk.h"
 
 struct weft_cpu_device;
@@ -31,7 +32,10 @@ struct weft_cpu_queue {
     bool asleep, dozing; /* the thread is in `wake`: until it is woken, or for a moment */
     bool hurry;          /* somebody looks for results without waiting: nothing is left to others */
     bool stop;
-    bool has_thread; /* not in a forked child, until something is submitted */
+    bool has_thread;             /* not in a forked child, until something is submitted */
+    struct weft_cpu_watch watch; /* of what runs */
+    atomic_bool lost;            /* by weft_cpu_cancel: nothing runs any more */
+    atomic_bool broken;          /* by a job system that did not return: `running` for ever */
 };
 
 /** Value of a timeline semaphore; 1 or 0 of a binary one. */
@@ -62,6 +66,7 @@ struct weft_cpu_submission {
     uint32_t wait_count, signal_count, command_count;
     uint32_t point_room, command_room;
     struct weft_cpu_fence *fence; /* or null */
+    bool cancelled;               /* it does nothing, but signals */
 };
 
 WEFT_CPU_OBJECT(VkQueue, queue)
@@ -76,13 +81,22 @@ bool weft_cpu_queue_inherit(struct weft_cpu_queue *queue);
 /** Drops what has not begun. */
 void weft_cpu_queue_end(struct weft_cpu_queue *queue);
 
+/* Who waits for some submissions, and may cancel them. */
+struct weft_cpu_waiter {
+    const struct weft_cpu_wait_info *info;
+    const struct weft_cpu_semaphore *semaphore; /* that they signal, … */
+    uint64_t last;                              /* … from info->first to this value */
+};
+
 /**
- * Waits, at most `timeout` nanoseconds, until done(what), which is called with the lock held; VK_SUCCESS or VK_TIMEOUT. Where the
- * wait is for ever (UINT64_MAX) the calling thread runs what nobody has begun.
+ * Waits, at most `timeout` nanoseconds, until done(what), which is called with the lock held; VK_SUCCESS, VK_TIMEOUT or
+ * VK_ERROR_DEVICE_LOST. Where the
+ * wait is for ever (UINT64_MAX) the calling thread runs what nobody has begun. `waiter` may be null: nothing ends the wait.
  */
 VkResult weft_cpu_queue_wait(struct weft_cpu_queue *queue,
                              bool (*done)(const struct weft_cpu_queue *queue, const void *what),
-                             const void *what, uint64_t timeout);
+                             const void *what, uint64_t timeout,
+                             const struct weft_cpu_waiter *waiter);
 
 /** The host has changed a state: sets *state to `value` and tells whom it concerns. */
 void weft_cpu_queue_set_value(struct weft_cpu_queue *queue, atomic_uint_least64_t *state,
@@ -92,7 +106,7 @@ void weft_cpu_queue_set_flag(struct weft_cpu_queue *queue, atomic_bool *state, b
 /** Somebody looks for a result and goes away again: what has not begun begins now. */
 void weft_cpu_queue_hurry(struct weft_cpu_queue *queue);
 
-/** For commands, which run without the lock: waits for a flag that the host sets. */
+/** For commands, which run without the lock: waits for a flag that the host sets, until they are halted. */
 void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *state);
 
 /** One that counts nothing, old or new; null when memory is out. It may have room from its last use. */
@@ -100,8 +114,11 @@ struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue
 /** Frees a list of submissions that are not in the queue. */
 void weft_cpu_submissions_free(const struct weft_cpu_queue *queue,
                                struct weft_cpu_submission *first);
-/** Puts a list behind what the queue holds; false where the queue's thread was to be started, and the system has no more. */
-bool weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
-                           struct weft_cpu_submission *last);
+/**
+ * Puts a list behind what the queue holds. Otherwise the list is freed: VK_ERROR_DEVICE_LOST where nothing runs any more,
+ * VK_ERROR_OUT_OF_HOST_MEMORY where the queue's thread was to be started and the system has no more.
+ */
+VkResult weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+                               struct weft_cpu_submission *last);
 
 #endif

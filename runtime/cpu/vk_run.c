@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Running what the queue holds: by its thread, or by who waits. */
+#include "cpu/driver.h"
 #include "cpu/processor.h"
 #include "cpu/thread.h"
 #include "cpu/vk_command.h"
@@ -25,7 +26,7 @@ static bool is_ready(const struct weft_cpu_queue *queue) {
     for (uint32_t i = 0; i < first->wait_count; i++) {
         ready = ready && is_reached(&first->points[i]);
     }
-    return ready;
+    return ready || atomic_load(&queue->lost);
 }
 
 static void take_waits(const struct weft_cpu_submission *submission) {
@@ -53,13 +54,27 @@ static void tell_waiters(struct weft_cpu_queue *queue) {
     }
 }
 
-/* The lock is not held while commands run. */
-static void run_first(struct weft_cpu_queue *queue) {
+/* The watch of a submission that begins. Who loses the queue at this moment sets `lost` before the halt. */
+static void begin_watch(struct weft_cpu_queue *queue, const struct weft_cpu_wait_info *info) {
+    struct weft_cpu_watch *watch = &queue->watch;
+    atomic_store(&watch->halt, 0);
+    if (atomic_load(&queue->lost)) {
+        atomic_store(&watch->halt, 1);
+    }
+    watch->ask = info ? info->ends : NULL;
+    watch->user = info ? info->user : NULL;
+    watch->asked_ns = info ? weft_cpu_clock_ns() : 0;
+}
+
+/* The lock is not held while commands run. `info` is that of the wait in which they do, or null. */
+static void run_first(struct weft_cpu_queue *queue, const struct weft_cpu_wait_info *info) {
     struct weft_cpu_submission *first = queue->first;
+    const uint32_t command_count = first->cancelled ? 0 : first->command_count;
     take_waits(first);
+    begin_watch(queue, info);
     queue->running = true;
     pthread_mutex_unlock(&queue->lock);
-    for (uint32_t i = 0; i < first->command_count; i++) {
+    for (uint32_t i = 0; i < command_count && !atomic_load(&queue->lost); i++) {
         weft_cpu_execute(queue->device, &first->commands[i]->stream);
     }
     pthread_mutex_lock(&queue->lock);
@@ -103,7 +118,7 @@ static void *thread_main(void *argument) {
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
         if (is_ready(queue) && (busy || queue->hurry || queue->first->number <= seen)) {
-            run_first(queue);
+            run_first(queue, NULL);
             busy = true;
             continue;
         }
@@ -144,33 +159,101 @@ static uint64_t deadline_of(uint64_t timeout) {
     return timeout < UINT64_MAX - now ? now + timeout : UINT64_MAX;
 }
 
-/* One step of a wait; false when the time is over. */
-static bool wait_step(struct weft_cpu_queue *queue, uint64_t deadline) {
-    const bool for_ever = deadline == UINT64_MAX;
-    if (for_ever && is_ready(queue)) {
-        run_first(queue);
-        return true;
-    }
-    if (!for_ever) {
-        hurry(queue);
-        if (weft_cpu_clock_ns() >= deadline) {
-            return false;
-        }
-    }
+static void wait_for_change(struct weft_cpu_queue *queue, uint64_t deadline) {
     queue->waiters++;
     weft_cpu_condition_wait(&queue->changed, &queue->lock, deadline);
     queue->waiters--;
+}
+
+static bool is_of(const struct weft_cpu_submission *submission,
+                  const struct weft_cpu_waiter *waiter) {
+    bool found = false;
+    for (uint32_t i = 0; i < submission->signal_count; i++) {
+        const struct weft_cpu_point *point = &submission->points[submission->wait_count + i];
+        found = found || (point->semaphore == waiter->semaphore &&
+                          point->value >= waiter->info->first && point->value <= waiter->last);
+    }
+    return found;
+}
+
+static bool ends_by_itself(const struct weft_cpu_submission *submission) {
+    bool ends = true;
+    for (uint32_t i = 0; i < submission->command_count; i++) {
+        ends = ends && !submission->commands[i]->stream.has_given;
+    }
+    return ends;
+}
+
+static bool may_run(const struct weft_cpu_queue *queue, const struct weft_cpu_waiter *waiter) {
+    return is_ready(queue) && (!waiter || !waiter->info->alone ||
+                               (is_of(queue->first, waiter) && ends_by_itself(queue->first)));
+}
+
+/* What the waiter waited for never begins, or has ended, when this returns. */
+static void cancel_all_of(struct weft_cpu_queue *queue, const struct weft_cpu_waiter *waiter) {
+    for (struct weft_cpu_submission *at = queue->first; at; at = at->next) {
+        at->cancelled = at->cancelled || is_of(at, waiter);
+    }
+    const struct weft_cpu_submission *first = queue->first;
+    const uint64_t number = first ? first->number : 0;
+    while (queue->running && !atomic_load(&queue->broken) && queue->first->number == number &&
+           queue->first->cancelled) {
+        atomic_store(&queue->watch.halt, 1);
+        wait_for_change(queue, weft_cpu_clock_ns() + WEFT_CPU_ASK_NS);
+    }
+}
+
+/* Asks whether the wait is to end. */
+static bool is_over(struct weft_cpu_queue *queue, const struct weft_cpu_wait_info *info) {
+    pthread_mutex_unlock(&queue->lock);
+    const bool over = info->ends(info->user);
+    pthread_mutex_lock(&queue->lock);
+    return over;
+}
+
+/* One step of a wait; false when the time is over. */
+static bool wait_step(struct weft_cpu_queue *queue, uint64_t deadline,
+                      const struct weft_cpu_waiter *waiter) {
+    const bool for_ever = deadline == UINT64_MAX;
+    const uint64_t now = weft_cpu_clock_ns();
+    const uint64_t next = now + WEFT_CPU_ASK_NS;
+    if (for_ever && may_run(queue, waiter)) {
+        run_first(queue, waiter ? waiter->info : NULL);
+        if (!waiter || !weft_cpu_halted(&queue->watch) || !is_over(queue, waiter->info)) {
+            return true;
+        }
+        cancel_all_of(queue, waiter);
+        return false;
+    }
+    if (!for_ever || is_ready(queue)) {
+        hurry(queue);
+    }
+    if (now >= deadline) {
+        return false;
+    }
+    /* Who cancels everything wakes nobody: he may be in a signal handler. */
+    wait_for_change(queue, next < deadline ? next : deadline);
+    if (waiter && weft_cpu_clock_ns() >= next && is_over(queue, waiter->info)) {
+        cancel_all_of(queue, waiter);
+        return false;
+    }
     return true;
 }
 
 VkResult weft_cpu_queue_wait(struct weft_cpu_queue *queue,
                              bool (*done)(const struct weft_cpu_queue *queue, const void *what),
-                             const void *what, uint64_t timeout) {
+                             const void *what, uint64_t timeout,
+                             const struct weft_cpu_waiter *waiter) {
     VkResult result = VK_SUCCESS;
+    weft_cpu_given_jobs_look(queue->device->given);
     const uint64_t deadline = timeout == UINT64_MAX ? UINT64_MAX : deadline_of(timeout);
     pthread_mutex_lock(&queue->lock);
     while (!done(queue, what)) {
-        if (!wait_step(queue, deadline)) {
+        if (atomic_load(&queue->broken)) {
+            result = VK_ERROR_DEVICE_LOST;
+            break;
+        }
+        if (!wait_step(queue, deadline, waiter)) {
             result = VK_TIMEOUT;
             break;
         }
@@ -204,12 +287,16 @@ void weft_cpu_queue_hurry(struct weft_cpu_queue *queue) {
 
 void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *state) {
     pthread_mutex_lock(&queue->lock);
-    queue->waiters++;
-    while (!atomic_load(state)) {
-        pthread_cond_wait(&queue->changed, &queue->lock);
+    while (!atomic_load(state) && !weft_cpu_halted(&queue->watch)) {
+        wait_for_change(queue, weft_cpu_clock_ns() + WEFT_CPU_ASK_NS);
     }
-    queue->waiters--;
     pthread_mutex_unlock(&queue->lock);
+}
+
+void weft_cpu_cancel(VkDevice device) {
+    struct weft_cpu_queue *queue = &weft_cpu_device_of(device)->queue;
+    atomic_store(&queue->lost, true);
+    atomic_store(&queue->watch.halt, 1);
 }
 
 /* ---- submissions ---- */
@@ -237,6 +324,7 @@ struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue
     }
     spare->next = NULL;
     spare->fence = NULL;
+    spare->cancelled = false;
     spare->wait_count = spare->signal_count = spare->command_count = 0;
     return spare;
 }
@@ -249,12 +337,18 @@ static bool start_thread(struct weft_cpu_queue *queue) {
     return queue->has_thread;
 }
 
-bool weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
-                           struct weft_cpu_submission *last) {
+VkResult weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+                               struct weft_cpu_submission *last) {
+    weft_cpu_given_jobs_look(queue->device->given);
+    if (atomic_load(&queue->broken)) {
+        weft_cpu_submissions_free(queue, first);
+        return VK_ERROR_DEVICE_LOST;
+    }
     pthread_mutex_lock(&queue->lock);
     if (!start_thread(queue)) {
         pthread_mutex_unlock(&queue->lock);
-        return false;
+        weft_cpu_submissions_free(queue, first);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (struct weft_cpu_submission *made = first; made; made = made->next) {
         made->number = ++queue->newest;
@@ -268,7 +362,7 @@ bool weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submiss
     tell_waiters(queue);
     leave_to_thread(queue);
     pthread_mutex_unlock(&queue->lock);
-    return true;
+    return VK_SUCCESS;
 }
 
 /* ---- from start to end ---- */

@@ -83,11 +83,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue handle, uint32_t count,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     last->fence = weft_cpu_fence_of(fence);
-    if (!weft_cpu_queue_append(queue, first, last)) {
-        weft_cpu_submissions_free(queue, first);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return VK_SUCCESS;
+    return weft_cpu_queue_append(queue, first, last);
 }
 
 static bool is_empty(const struct weft_cpu_queue *queue, const void *nothing) {
@@ -96,11 +92,12 @@ static bool is_empty(const struct weft_cpu_queue *queue, const void *nothing) {
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL wait_queue(VkQueue handle) {
-    return weft_cpu_queue_wait(weft_cpu_queue_of(handle), is_empty, NULL, UINT64_MAX);
+    return weft_cpu_queue_wait(weft_cpu_queue_of(handle), is_empty, NULL, UINT64_MAX, NULL);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice handle) {
-    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, is_empty, NULL, UINT64_MAX);
+    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, is_empty, NULL, UINT64_MAX,
+                               NULL);
 }
 
 const struct weft_cpu_function weft_cpu_queue_functions[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Semaphores, fences and events. */
+#include "cpu/driver.h"
 #include "cpu/vk_device.h"
 
 /* ---- semaphores ---- */
@@ -52,7 +53,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice handle,
     if (has_reached(NULL, info)) {
         return VK_SUCCESS;
     }
-    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, has_reached, info, timeout);
+    const struct weft_cpu_waiter waiter = {
+        .info = weft_cpu_find_structure(info->pNext, WEFT_CPU_WAIT_INFO),
+        .semaphore = weft_cpu_semaphore_of(info->pSemaphores[0]),
+        .last = info->pValues[0]};
+    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, has_reached, info, timeout,
+                               waiter.info ? &waiter : NULL);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice handle,
@@ -120,7 +126,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_fences(VkDevice handle, uint32_t coun
     if (are_signalled(NULL, &wait)) {
         return VK_SUCCESS;
     }
-    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, are_signalled, &wait, timeout);
+    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, are_signalled, &wait, timeout,
+                               NULL);
 }
 
 /* ---- events ---- */

@@ -66,6 +66,9 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
 void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
                            struct weft_allocation **allocation) {
     if (*buffer != VK_NULL_HANDLE) {
+        if (device->cancelled) { /* nobody has waited for what was submitted */
+            weft_device_settle(device, device->timeline_value);
+        }
         device->vk.DestroyBuffer(device->vk.handle, *buffer, NULL);
         *buffer = VK_NULL_HANDLE;
     }
@@ -141,12 +144,10 @@ void weft_buffer_destroy(weft_buffer **buffer) {
     }
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
-    weft_device_settle(device);
+    weft_device_inherit(device);
     if (old->allocation || old->is_host || old->is_external) {
         /* A run that was submitted and not yet waited for may still use the memory. */
-        if (!device->lost) {
-            (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
-        }
+        weft_device_settle(device, device->timeline_value);
         weft_vkbuffer_destroy(device, &old->handle, &old->allocation);
     }
     if (old->imported != VK_NULL_HANDLE) {

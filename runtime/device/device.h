@@ -88,6 +88,8 @@ struct weft_device {
     bool forgotten;          /* it is of the process that forked this one */
     bool
         torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
+    atomic_bool
+        cancelled; /* it is lost because of weft_device_cancel: what was submitted goes on */
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkPhysicalDeviceLimits limits;
     uint64_t max_allocation;      /* bytes of one VkDeviceMemory */
@@ -221,8 +223,19 @@ weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *in
 weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *commands,
                                    uint32_t count, const weft_submit_params *params,
                                    uint64_t *value);
-/** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
+/**
+ * Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. WEFT_CANCELLED where the
+ * host says so before.
+ */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
+/**
+ * The same for one's own submissions, from the one of `first` on: on the processor device they never begin or have ended when this
+ * returns WEFT_CANCELLED.
+ */
+weft_status weft_device_wait_or_cancel(weft_device *device, uint64_t first, uint64_t value,
+                                       uint64_t timeout_ns, bool *done);
+/** Waits, whatever anybody says, before what these submissions use goes away. */
+void weft_device_settle(weft_device *device, uint64_t value);
 /** The newest value that it has reached. */
 weft_status weft_device_completed(weft_device *device, uint64_t *value);
 

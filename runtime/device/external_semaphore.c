@@ -128,11 +128,10 @@ void weft_semaphore_destroy(weft_semaphore **semaphore) {
     }
     weft_semaphore *old = *semaphore;
     weft_device *device = old->device;
-    weft_device_settle(device);
+    weft_device_inherit(device);
     if (old->handle != VK_NULL_HANDLE) {
-        if (!device->lost) { /* a run that was submitted may wait for it, or signal it */
-            (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
-        }
+        /* A run that was submitted may wait for it, or signal it. */
+        weft_device_settle(device, device->timeline_value);
         device->vk.DestroySemaphore(device->vk.handle, old->handle, NULL);
     }
     weft_free(&device->host, old);

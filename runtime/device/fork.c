@@ -76,7 +76,7 @@ void weft_device_own(weft_device *device) {
 }
 
 /* While a thread is at it, the device is of the process with that number's bits inverted, which no process has. */
-void weft_device_settle(const weft_device *of_parent) {
+void weft_device_inherit(const weft_device *of_parent) {
     const unsigned long here = weft_system_process();
     weft_device *device = (weft_device *)(uintptr_t)of_parent;
     unsigned long process = atomic_load(&device->process);

@@ -16,7 +16,7 @@ void weft_device_own(weft_device *device);
  * Makes of a device of the parent's what it can be here, once. Whoever is about to touch a device calls this first: weft_device_alive does,
  * and so does what cannot fail.
  */
-void weft_device_settle(const weft_device *device);
+void weft_device_inherit(const weft_device *device);
 
 /** Logs that it is of another process. */
 weft_status weft_device_forgotten(const weft_device *device);

@@ -6,6 +6,7 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/fences.h"
 #include "device/fork.h"
 #include "device/instance.h"
@@ -77,10 +78,21 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
 void weft_device_reset_peak(weft_device *device) {
     WEFT_ENTER;
     if (device) {
-        weft_device_settle(device);
+        weft_device_inherit(device);
         pthread_mutex_lock(&device->locks.memory);
         device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
         pthread_mutex_unlock(&device->locks.memory);
+    }
+}
+
+void weft_device_cancel(weft_device *device) {
+    if (!device) {
+        return;
+    }
+    atomic_store(&device->cancelled, true);
+    atomic_store(&device->lost, true);
+    if (device->is_processor) {
+        weft_cpu_cancel(device->vk.handle);
     }
 }
 
@@ -111,9 +123,9 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
 
 /* Weft's own objects, newest first; each may be missing when setting up stopped half-way. */
 static void destroy_objects(weft_device *device) {
-    if ((device->timeline != VK_NULL_HANDLE || device->fences) && !device->lost) {
+    if (device->timeline != VK_NULL_HANDLE || device->fences) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
-        (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+        weft_device_settle(device, device->timeline_value);
     }
     for (size_t i = weft_device_part_count; i-- > 0;) {
         const struct weft_device_part *part = &weft_device_parts[i];
@@ -139,7 +151,7 @@ void weft_device_destroy(weft_device **device) {
         return;
     }
     weft_device *old = *device;
-    weft_device_settle(old);
+    weft_device_inherit(old);
     if (!old->torn) {
         destroy_objects(old);
     }

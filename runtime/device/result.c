@@ -86,13 +86,13 @@ weft_status weft_device_made(weft_device *device, VkResult result, const char *c
 }
 
 weft_status weft_device_alive(const weft_device *device) {
-    weft_device_settle(device);
+    weft_device_inherit(device);
     if (device->forgotten) {
         return weft_device_forgotten(device);
     }
     if (device->lost) {
-        return weft_fail(&device->host, WEFT_DEVICE_LOST, "the device %s was lost earlier",
-                         device->info.name);
+        return weft_fail(&device->host, WEFT_DEVICE_LOST, "the device %s was %s", device->info.name,
+                         device->cancelled ? "given up by weft_device_cancel" : "lost earlier");
     }
     return WEFT_OK;
 }

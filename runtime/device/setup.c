@@ -88,7 +88,9 @@ static weft_status set_weight_storage(weft_device *device, weft_weight_storage w
 static weft_status set_parameters(weft_device *device, const struct weft_setup *setup) {
     device->memory_limit = setup->memory_limit;
     device->submission_limit_ms = setup->submission_limit_ms;
-    if (setup->submission_limit_ms == 0 && !weft_runs_on_processor(&device->info)) {
+    const bool has_watchdog = !weft_runs_on_processor(&device->info);
+    if (setup->submission_limit_ms == 0 &&
+        (has_watchdog || (device->host.interrupted && !device->is_processor))) {
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);

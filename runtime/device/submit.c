@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/fences.h"
 
 static void lock_queue(const weft_device *device) {
@@ -74,17 +75,69 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
     return weft_device_queue_submit(device, &info, &signal, 1, value);
 }
 
-weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {
-    WEFT_TRY(weft_device_runs(device));
-    VkSemaphoreWaitInfo info = {
+/* ---- waiting ---- */
+
+#define SLICE_NS UINT64_C(50000000) /* between two looks whether to go on */
+
+/* A wait, and what has ended it before its time. */
+struct wait {
+    const weft_device *device;
+    weft_status status;
+};
+
+static bool ends(void *user) {
+    struct wait *wait = user;
+    if (wait->status == WEFT_OK) {
+        wait->status = weft_device_alive(wait->device);
+    }
+    if (wait->status == WEFT_OK) {
+        wait->status = weft_interrupted(&wait->device->host);
+    }
+    return wait->status != WEFT_OK;
+}
+
+/* `next` is for the semaphore's wait alone. */
+static VkResult wait_once(weft_device *device, uint64_t value, uint64_t timeout_ns,
+                          const void *next) {
+    const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .pNext = next,
         .semaphoreCount = 1,
         .pSemaphores = &device->timeline,
         .pValues = &value,
     };
-    const VkResult result = device->fences
-                                ? weft_fences_wait(device, value, timeout_ns)
-                                : device->vk.WaitSemaphores(device->vk.handle, &info, timeout_ns);
+    return device->fences ? weft_fences_wait(device, value, timeout_ns)
+                          : device->vk.WaitSemaphores(device->vk.handle, &info, timeout_ns);
+}
+
+static VkResult wait_in_slices(struct wait *wait, weft_device *device, uint64_t value,
+                               uint64_t timeout_ns) {
+    VkResult result = VK_TIMEOUT;
+    for (bool more = true; more && result == VK_TIMEOUT;) {
+        const uint64_t slice = timeout_ns < SLICE_NS ? timeout_ns : SLICE_NS;
+        result = wait_once(device, value, slice, NULL);
+        timeout_ns -= timeout_ns == UINT64_MAX ? 0 : slice;
+        more = timeout_ns > 0 && (result != VK_TIMEOUT || !ends(wait));
+    }
+    return result;
+}
+
+weft_status weft_device_wait_or_cancel(weft_device *device, uint64_t first, uint64_t value,
+                                       uint64_t timeout_ns, bool *done) {
+    WEFT_TRY(weft_device_runs(device));
+    struct wait wait = {.device = device};
+    const struct weft_cpu_wait_info ours = {.sType = WEFT_CPU_WAIT_INFO,
+                                            .first = first,
+                                            .alone = device->host.interrupted != NULL,
+                                            .ends = ends,
+                                            .user = &wait};
+    const VkResult result = device->is_processor && !device->fences
+                                ? wait_once(device, value, timeout_ns, &ours)
+                                : wait_in_slices(&wait, device, value, timeout_ns);
+    WEFT_TRY(wait.status);
+    if (device->lost) { /* it came to its end because of that, perhaps */
+        return weft_device_alive(device);
+    }
     if (result != VK_SUCCESS && result != VK_TIMEOUT) {
         return weft_device_check(device, result,
                                  device->fences ? "vkWaitForFences" : "vkWaitSemaphores");
@@ -93,6 +146,16 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
         *done = result == VK_SUCCESS;
     }
     return WEFT_OK;
+}
+
+weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {
+    return weft_device_wait_or_cancel(device, value + 1, value, timeout_ns, done);
+}
+
+void weft_device_settle(weft_device *device, uint64_t value) {
+    if (value > 0 && (!device->lost || device->cancelled)) {
+        (void)weft_device_check(device, wait_once(device, value, UINT64_MAX, NULL), "waiting");
+    }
 }
 
 weft_status weft_device_completed(weft_device *device, uint64_t *value) {

@@ -119,7 +119,7 @@ void weft_device_trim(weft_device *device) {
     if (!device || !device->weights) {
         return;
     }
-    weft_device_settle(device);
+    weft_device_inherit(device);
     if (device->torn) {
         return;
     }

@@ -49,6 +49,7 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
 
 static weft_status load_vector(struct weft_network *network, const char *name, uint32_t elements) {
     weft_weight *weight = NULL;
+    WEFT_TRY(weft_interrupted(&network->host));
     WEFT_TRY(weft_checkpoint_vector(&weight, network->checkpoint, name, elements));
     network->parameters += elements;
     return keep(network, name, weight, false);
@@ -56,6 +57,7 @@ static weft_status load_vector(struct weft_network *network, const char *name, u
 
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
+    WEFT_TRY(weft_interrupted(&network->host));
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
     network->parameters += weft_shape_elements(shape);
     return keep(network, name, weight, false);

@@ -78,10 +78,8 @@ void weft_bindings_destroy(weft_bindings **address) {
     forget_bindings(bindings);
     weft_device *device = bindings->plan->device;
     const weft_host *host = &device->host;
-    weft_device_settle(device);
-    if (bindings->newest_run && !device->lost) {
-        weft_device_wait(device, bindings->newest_run, UINT64_MAX, NULL);
-    }
+    weft_device_inherit(device);
+    weft_device_settle(device, bindings->newest_run);
     if (bindings->command_pool) {
         device->vk.DestroyCommandPool(device->vk.handle, bindings->command_pool, NULL);
     }

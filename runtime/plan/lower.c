@@ -79,6 +79,9 @@ weft_status weft_pass_lower(struct weft_lowering *lowering) {
     add_ports(lowering);
     for (uint32_t i = 0; i < graph->node_count && lowering->status == WEFT_OK; i++) {
         const struct weft_node *node = &graph->nodes[i];
+        if (weft_interrupted(&lowering->device->host) != WEFT_OK) {
+            return weft_lower_fail(lowering, WEFT_CANCELLED);
+        }
         if (node->op && !node->op->view) {
             snprintf(lowering->label, sizeof lowering->label, "%s %%%u", node->op->name,
                      node->output);

@@ -32,7 +32,7 @@ void weft_plan_destroy(weft_plan **address) {
     }
     *address = NULL;
     const weft_host host = plan->device->host;
-    weft_device_settle(plan->device);
+    weft_device_inherit(plan->device);
     destroy_execute_buffers(plan);
     weft_workspace_end(&plan->workspace, plan);
     destroy_lowering(&plan->lowering);

@@ -141,6 +141,11 @@ void weft_images_record(const weft_bindings *bindings, VkCommandBuffer commands,
 /** Frees what images took. */
 void weft_images_end(weft_bindings *bindings);
 
+/** Has the command buffers of a run, prepared as follows: one for each submission. */
+weft_status weft_bindings_record(weft_bindings *bindings);
+/** Notes the newest submission of a run. */
+void weft_bindings_submitted(weft_bindings *bindings, uint64_t ticket);
+
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
 

@@ -170,7 +170,7 @@ static weft_status resize_commands(weft_bindings *bindings) {
     return WEFT_OK;
 }
 
-static weft_status prepare_commands(weft_bindings *bindings) {
+weft_status weft_bindings_record(weft_bindings *bindings) {
     weft_status status = weft_bindings_prepare(bindings);
     if (status != WEFT_OK || bindings->commands_current) {
         return status;
@@ -208,13 +208,17 @@ static weft_status submit(weft_plan *plan, weft_bindings *bindings,
     WEFT_TRY(check_points(host, params->waits, params->wait_count, "wait"));
     WEFT_TRY(check_points(host, params->signals, params->signal_count, "signal"));
     WEFT_TRY(weft_device_runs(plan->device));
-    WEFT_TRY(prepare_commands(bindings));
+    WEFT_TRY(weft_bindings_record(bindings));
     WEFT_TRY(weft_device_submit_run(plan->device, bindings->commands, plan->info.submissions,
                                     params, ticket));
-    bindings->workspace->newest_run = *ticket;
-    bindings->newest_run = *ticket;
+    weft_bindings_submitted(bindings, *ticket);
     weft_stats_submitted(plan, *ticket);
     return WEFT_OK;
+}
+
+void weft_bindings_submitted(weft_bindings *bindings, uint64_t ticket) {
+    bindings->workspace->newest_run = ticket;
+    bindings->newest_run = ticket;
 }
 
 weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
@@ -240,12 +244,8 @@ weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns
                          (unsigned long long)ticket,
                          (unsigned long long)atomic_load(&plan->device->timeline_value));
     }
-    return weft_device_wait(plan->device, ticket, timeout_ns, done);
-}
-
-weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
-    WEFT_ENTER;
-    uint64_t ticket = 0;
-    WEFT_TRY(weft_plan_submit(plan, bindings, &ticket));
-    return weft_plan_wait(plan, ticket, UINT64_MAX, NULL);
+    const uint64_t submissions = plan->info.submissions;
+    return weft_device_wait_or_cancel(plan->device,
+                                      ticket > submissions ? ticket - submissions + 1 : 1, ticket,
+                                      timeout_ns, done);
 }

@@ -53,9 +53,9 @@ weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uin
     /* Those that were never reset must not be asked for. */
     const struct queries all = {*queries, info.queryCount};
     const weft_status status = weft_commands_once(device, reset, &all);
-    if (status != WEFT_OK &&
-        !device->lost) { /* where a wait failed the reset may still run, on queries that go now */
-        (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+    if (status !=
+        WEFT_OK) { /* where a wait failed the reset may still run, on queries that go now */
+        weft_device_settle(device, device->timeline_value);
     }
     return status;
 }
@@ -72,9 +72,7 @@ weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_pl
 
 void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan) {
     weft_device *device = plan->device;
-    if (workspace->newest_run && !device->lost) {
-        weft_device_wait(device, workspace->newest_run, UINT64_MAX, NULL);
-    }
+    weft_device_settle(device, workspace->newest_run);
     if (workspace->queries) {
         device->vk.DestroyQueryPool(device->vk.handle, workspace->queries, NULL);
     }

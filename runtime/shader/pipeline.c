@@ -496,15 +496,26 @@ static weft_status get_some(struct weft_pipeline_request *requests, uint32_t cou
     return status;
 }
 
+/* Where somebody may want to stop in between, no more than are compiled side by side. */
+static uint32_t at_once(const weft_device *device) {
+    enum { MOST = 64 };
+    const uint32_t threads = device->info.threads;
+    if (!device->host.interrupted) {
+        return MOST;
+    }
+    return threads > 1 ? (threads < MOST ? threads : MOST) : 1;
+}
+
 weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32_t count,
                                   weft_device *device) {
-    enum { AT_ONCE = 64 };
+    const uint32_t most = at_once(device);
     WEFT_TRY(weft_device_alive(device));
     for (uint32_t i = 0; i < count; i++) {
         WEFT_TRY(check_desc(requests[i].desc, &device->host));
     }
-    for (uint32_t i = 0; i < count; i += AT_ONCE) {
-        WEFT_TRY(get_some(requests + i, count - i < AT_ONCE ? count - i : AT_ONCE, device));
+    for (uint32_t i = 0; i < count; i += most) {
+        WEFT_TRY(weft_interrupted(&device->host));
+        WEFT_TRY(get_some(requests + i, count - i < most ? count - i : most, device));
     }
     return WEFT_OK;
 }

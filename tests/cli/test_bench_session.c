@@ -6,6 +6,7 @@
 #include "bench/graph.h"
 #include "bench/report.h"
 #include "bench/rounds.h"
+#include "cli/stop.h"
 #include "support.h"
 
 static weft_status build_sum(weft_graph *graph, const weft_bench_case *bench_case) {
@@ -51,7 +52,9 @@ WEFT_TEST(interruption_keeps_what_is_done) {
     add(&session, "first", build_sum);
     add(&session, "second", build_interrupted);
     add(&session, "third", build_sum);
+    weft_cli_stop_begin();
     assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    assert_int_equal(weft_cli_stop_end(), SIGINT);
     assert_true(session.interrupted);
     assert_false(session.failed);
     assert_int_equal(session.result_count, 1);
@@ -68,12 +71,14 @@ WEFT_TEST(interruption_keeps_what_is_done) {
     weft_bench_session_end(&session);
 }
 
-/* The handler of one session is not left to the next. */
+/* What stopped one session is not left to the next. */
 WEFT_TEST(next_session_starts_afresh) {
     weft_bench_session session;
     begin(&session);
     add(&session, "first", build_sum);
+    weft_cli_stop_begin();
     assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    assert_int_equal(weft_cli_stop_end(), 0);
     assert_false(session.interrupted);
     assert_int_equal(row(&session, 0)->status, WEFT_BENCH_OK);
     weft_bench_session_end(&session);

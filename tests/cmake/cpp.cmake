@@ -27,6 +27,17 @@ if(weft_processors)
 endif()
 weft_add_device_test(cpp.wrapper-20 DRIVERS ${weft_cpp_driver} LABELS cpp unit COMMAND weft-test-cpp-20)
 
+# Exceptions out of callbacks, on the processor device.
+if(WEFT_HAVE_LLVM)
+    add_executable(weft-test-cpp-callbacks "${CMAKE_CURRENT_SOURCE_DIR}/cpp/callbacks.cpp")
+    weft_compile_options(weft-test-cpp-callbacks)
+    set_target_properties(weft-test-cpp-callbacks PROPERTIES
+        CXX_STANDARD 17 OUTPUT_NAME callbacks RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/cpp")
+    target_link_libraries(weft-test-cpp-callbacks PRIVATE weft::weft)
+    weft_finish_program(weft-test-cpp-callbacks)
+    weft_add_host_test(cpp.callbacks LABELS cpp COMMAND weft-test-cpp-callbacks)
+endif()
+
 # The compiler that this build does not have.
 set(weft_other_cxx clang++)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

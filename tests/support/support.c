@@ -119,7 +119,8 @@ void weft_test_host_begin(struct weft_test_host *test) {
     test->log = log;
     atomic_init(&test->live, 0);
     atomic_init(&test->allocations, 0);
-    test->host = (weft_host){take_line, test, reallocate, test};
+    test->host = (weft_host){
+        .log = take_line, .log_user = test, .reallocate = reallocate, .allocator_user = test};
 }
 
 void weft_test_host_reset(struct weft_test_host *test) {

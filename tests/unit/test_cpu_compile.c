@@ -380,8 +380,12 @@ static void run_native(uint32_t *result, const struct weft_cpu_kernel *kernel,
         ranges[i] = (struct weft_cpu_range){.data = given_range ? copy.words : result,
                                             .size = given_range ? BYTES : size};
     }
-    const struct weft_cpu_call call = {
-        .ranges = ranges, .push = given->push, .scratch = scratch, .groups = {GROUPS, 1, 1}};
+    const atomic_uint_least32_t halt = 0;
+    const struct weft_cpu_call call = {.ranges = ranges,
+                                       .push = given->push,
+                                       .scratch = scratch,
+                                       .groups = {GROUPS, 1, 1},
+                                       .halt = &halt};
     const weft_float_state state = weft_float_state_kernel();
     kernel->entry(&call, 0, 0, 0, 1);
     kernel->entry(&call, 1, 0, 0, GROUPS - 1);

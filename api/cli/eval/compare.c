@@ -8,12 +8,14 @@
 #include "eval/answers.h"
 #include "eval/names.h"
 #include "eval/table.h"
+#include "stop.h"
 
 typedef struct comparison {
     const weft_cli_comparison_params *params;
     weft_host host;
     weft_cli_job *jobs;
     weft_cli_eval_row *rows;
+    uint32_t done;   /* models; all but those left when it was stopped */
     json_t *reports; /* with --json */
     weft_cli_measure measure;
     uint32_t examples;
@@ -130,7 +132,9 @@ static int keep_all(comparison *self, uint32_t index) {
 /* Models and devices are released one by one; the first job's data stays for the others. */
 static int run(comparison *self) {
     int exit_code = WEFT_CLI_FINE;
-    for (uint32_t index = 0; index < self->params->count && exit_code == WEFT_CLI_FINE; index++) {
+    for (uint32_t index = 0;
+         index < self->params->count && exit_code == WEFT_CLI_FINE && !weft_cli_stopped();
+         index++) {
         weft_cli_job *job = &self->jobs[index];
         int length;
         const char *name = weft_cli_last_part(self->params->models[index], &length);
@@ -140,6 +144,7 @@ static int run(comparison *self) {
         exit_code = weft_cli_job_run(job, self->params->batch, label);
         if (exit_code == WEFT_CLI_FINE) {
             exit_code = keep_all(self, index);
+            self->done += exit_code == WEFT_CLI_FINE;
         }
         weft_cli_score_clear(&job->score);
         weft_cli_session_close(&job->session);
@@ -150,13 +155,13 @@ static int run(comparison *self) {
 /* ---- the report ---- */
 
 static int print_text(const comparison *self) {
-    if (self->params->answers) {
+    if (self->params->answers && self->done == self->params->count) {
         WEFT_CLI_TRY(weft_cli_columns_print(self->columns, self->params->count + 3));
         putchar('\n');
     }
     printf("%s: %u examples, on %s (%s), %s\n\n", self->params->data, self->examples, self->device,
            self->device_type, weft_math_name(self->params->common->math));
-    return weft_cli_eval_table_print(self->rows, self->params->count, self->measure, self->unit);
+    return weft_cli_eval_table_print(self->rows, self->done, self->measure, self->unit);
 }
 
 static int print_json(comparison *self) {
@@ -204,6 +209,9 @@ static int compare(comparison *self) {
     WEFT_CLI_TRY(make_room(self));
     WEFT_CLI_TRY(load(self));
     WEFT_CLI_TRY(run(self));
+    if (self->done == 0) {
+        return WEFT_CLI_FAILED;
+    }
     WEFT_CLI_TRY(self->params->common->json ? print_json(self) : print_text(self));
     return self->failed ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
 }

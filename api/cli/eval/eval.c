@@ -9,6 +9,7 @@
 #include "core/npy.h"
 #include "eval/answers.h"
 #include "eval/compare.h"
+#include "stop.h"
 
 typedef struct eval_options {
     weft_cli_common common;
@@ -56,6 +57,9 @@ static int report(const weft_cli_job *job) {
     WEFT_CLI_TRY(job->common->json ? weft_cli_print_json(weft_cli_job_json(job))
                                    : weft_cli_job_print(job));
     int exit_code = WEFT_CLI_FINE;
+    if (weft_cli_stopped()) { /* not all outputs are there to compare */
+        return WEFT_CLI_FAILED;
+    }
     if (job->bits_path && strcmp(job->score.digest, job->expected_digest) != 0) {
         fprintf(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
                 job->score.digest, job->bits_path, job->expected_digest);

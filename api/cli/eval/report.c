@@ -6,6 +6,7 @@
 
 #include "core/try.h"
 #include "eval/answers.h"
+#include "stop.h"
 
 static bool counts_bytes(const weft_model_info *info) {
     return strcmp(info->tokenizer, "bytes") == 0;
@@ -61,8 +62,9 @@ static json_t *quality_json(const weft_cli_job *job) {
     double bits = weft_cli_bits_per_token(score);
     bool values = score->measure == WEFT_CLI_MEASURE_VALUES;
     return json_pack(
-        "{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scored", (json_int_t)score->scored,
-        "correct", values ? json_null() : json_integer((json_int_t)score->correct), "accuracy",
+        "{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stopped", (int)weft_cli_stopped(),
+        "scored", (json_int_t)score->scored, "correct",
+        values ? json_null() : json_integer((json_int_t)score->correct), "accuracy",
         values ? json_null() : weft_cli_json_real(weft_cli_accuracy(score)), "bits_per_token",
         figure(score, WEFT_CLI_MEASURE_TOKENS, bits), "bits_per_byte",
         counts_bytes(&job->session.info) ? figure(score, WEFT_CLI_MEASURE_TOKENS, bits)
@@ -100,8 +102,9 @@ json_t *weft_cli_job_json(const weft_cli_job *job) {
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
         report = weft_cli_json_merge(report, parts[part](job));
     }
-    return job->answers ? weft_cli_json_field(report, "answers", weft_cli_answers_json(job))
-                        : report;
+    return job->answers && !weft_cli_stopped()
+               ? weft_cli_json_field(report, "answers", weft_cli_answers_json(job))
+               : report;
 }
 
 /* ---- text ---- */

@@ -301,6 +301,9 @@ int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, ui
     weft_cli_progress_end(&self.progress);
     weft_free(host, self.order);
     weft_device_stats stats;
+    if (status == WEFT_CANCELLED) { /* what is done stays */
+        status = WEFT_OK;
+    }
     if (status == WEFT_OK) {
         status = weft_device_get_stats(session->device, &stats);
     }

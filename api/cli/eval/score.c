@@ -31,8 +31,17 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     score->outputs = weft_alloc_zero(&session->host, (size_t)data->example_count * score->width,
                                      sizeof *score->outputs);
     score->counts = weft_alloc_zero(&session->host, score->width, sizeof *score->counts);
-    return !score->outputs || !score->counts ? weft_fail_memory(&session->host, "the outputs")
-                                             : WEFT_OK;
+    if (!score->outputs || !score->counts) {
+        return weft_fail_memory(&session->host, "the outputs");
+    }
+    for (size_t i = 0; i < (size_t)data->example_count * score->width; i++) {
+        score->outputs[i] = NAN;
+    }
+    return WEFT_OK;
+}
+
+bool weft_cli_score_has(const float *outputs, uint32_t width, uint32_t example) {
+    return !isnan(outputs[(size_t)example * width]);
 }
 
 void weft_cli_score_clear(weft_cli_score *score) {
@@ -102,19 +111,26 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
 static void count_labels(weft_cli_score *score) {
     const weft_cli_data *data = score->data;
     for (uint32_t example = 0; example < data->example_count; example++) {
+        if (!weft_cli_score_has(score->outputs, score->width, example)) {
+            continue;
+        }
         uint32_t label = (uint32_t)data->labels[example];
         const float *logits = &score->outputs[(size_t)example * score->width];
         bool correct = weft_cli_argmax(logits, score->width) == label;
         score->counts[label].examples++;
         score->counts[label].correct += correct;
         score->correct += correct;
+        score->scored++;
     }
-    score->scored = data->example_count;
 }
 
 static void add_errors(weft_cli_score *score) {
-    score->scored = (uint64_t)score->data->example_count * score->width;
-    for (uint64_t index = 0; index < score->scored; index++) {
+    const uint64_t all = (uint64_t)score->data->example_count * score->width;
+    for (uint64_t index = 0; index < all; index++) {
+        if (isnan(score->outputs[index])) {
+            continue;
+        }
+        score->scored++;
         double error = (double)score->outputs[index] - (double)score->data->targets[index];
         score->squared += error * error;
         score->absolute += fabs(error);

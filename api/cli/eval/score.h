@@ -57,6 +57,9 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
  */
 void weft_cli_score_end(weft_cli_score *score);
 
+/** Whether an example has outputs: all have, unless the command was stopped. */
+bool weft_cli_score_has(const float *outputs, uint32_t width, uint32_t example);
+
 void weft_cli_score_clear(weft_cli_score *score);
 
 /** Means; 0 where nothing was scored. */

@@ -353,19 +353,58 @@ constexpr weft_status error_of(const operand &first, const Operands &...rest) no
 
 /* ---- callbacks ---- */
 
-/** A host that logs by function(level, message), which is not copied: it outlives all objects made with the host. It is called
- * from whichever thread made the call, and must not throw. */
+namespace detail {
+
+/** Calls a function, of which no exception may get into C: false where it threw one. */
+template <class F> bool without_exceptions(const F &function) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+        function();
+        return true;
+    } catch (...) {
+        return false;
+    }
+#else
+    function();
+    return true;
+#endif
+}
+
+} // namespace detail
+
+/**
+ * A host that logs by function(level, message), which is not copied: it outlives all objects made with the host. It is called
+ * from whichever thread made the call. What it throws is lost, as is the line.
+ */
 template <class F> weft_host log_to(F &function, weft_host host = {}) noexcept {
     static_assert(std::is_invocable_v<F &, weft_log_level, const char *>,
                   "a log is called with a weft_log_level and a const char *");
     host.log = [](void *user, weft_log_level level, const char *message) noexcept {
-        (*static_cast<F *>(user))(level, message);
+        detail::without_exceptions([&] { (*static_cast<F *>(user))(level, message); });
     };
     host.log_user = const_cast<void *>(static_cast<const void *>(&function));
     return host;
 }
 
 template <class F> weft_host log_to(const F &&function, weft_host host = {}) = delete;
+
+/**
+ * A host whose calls end with WEFT_CANCELLED when function() is true: see weft_host. It is not copied, and outlives all objects made with
+ * the host. An exception out of it counts as true.
+ */
+template <class F> weft_host interrupted_by(F &function, weft_host host = {}) noexcept {
+    static_assert(std::is_invocable_r_v<bool, F &>,
+                  "it is called without arguments, and tells whether to end");
+    host.interrupted = [](void *user) noexcept {
+        bool ends = true;
+        detail::without_exceptions([&] { ends = (*static_cast<F *>(user))(); });
+        return ends;
+    };
+    host.interrupted_user = const_cast<void *>(static_cast<const void *>(&function));
+    return host;
+}
+
+template <class F> weft_host interrupted_by(const F &&function, weft_host host = {}) = delete;
 
 /** A job of the processor device: call work(slot) once for slots below `count`. */
 class job {
@@ -381,7 +420,10 @@ class job {
     void *data_;
 };
 
-/** A job system by function(job, count): see weft_job_system. It is not copied, outlives the device, and must not throw. */
+/**
+ * A job system by function(job, count): see weft_job_system. It is not copied, and outlives the device. Where it throws before it has
+ * called the job, the thread that waits for the device does the job alone.
+ */
 template <class F> weft_job_system jobs_by(F &function, std::uint32_t slots) noexcept {
     static_assert(std::is_invocable_v<F &, job, std::uint32_t>,
                   "a job system is called with a weft::job and a number of slots");
@@ -389,7 +431,7 @@ template <class F> weft_job_system jobs_by(F &function, std::uint32_t slots) noe
     jobs.slots = slots;
     jobs.user = const_cast<void *>(static_cast<const void *>(&function));
     jobs.run = [](void *user, weft_job work, void *data, std::uint32_t count) noexcept {
-        (*static_cast<F *>(user))(job(work, data), count);
+        detail::without_exceptions([&] { (*static_cast<F *>(user))(job(work, data), count); });
     };
     return jobs;
 }

@@ -115,7 +115,7 @@ WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
 /**
  * One opened device with its queue, memory, pipelines and caches.
  * Thread safety: several threads may use a device at once, each with buffers, plans and models of its own: compile, load, submit,
- * execute, read, write, destroy, trim, save the cache and read the counters. Calls that take the same buffer, the same model or the
+ * execute, read, write, destroy, trim, save the cache, read the counters and cancel. Calls that take the same buffer, the same model or the
  * same plan (with its bindings) must not overlap. weft_device_destroy overlaps nothing. The callbacks of `host` are called from
  * all these threads, also while the library holds a lock, and must not call it back.
  * Fork: in a child that was forked since the device was opened, what was made for the device can be destroyed: that frees host memory,
@@ -167,7 +167,8 @@ typedef struct weft_device_params {
     uint64_t cache_limit;
     /**
      * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
-     * unlimited on software drivers and the processor, which have no watchdog.
+     * unlimited on software drivers and the processor, which have no watchdog (500 on software drivers with
+     * weft_host.interrupted, which is asked between submissions).
      */
     uint32_t submission_limit_ms;
     /**
@@ -204,6 +205,17 @@ WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_pa
 
 /** Waits for the device's work and releases the device. An adopted VkDevice stays alive: it belongs to its owner. */
 WEFT_API void weft_device_destroy(weft_device **device);
+
+/**
+ * Gives a device up: the run in flight ends as soon as it can, calls that wait return WEFT_DEVICE_LOST (within 50 ms), as all later calls do,
+ * and everything can be destroyed. On the processor device a run ends between two workgroups and, in kernels of others (op.h), which may
+ * never end by themselves, between two turns of a loop; `unchecked` kernels and those of a job that is already in one workgroup of the
+ * library's own are waited for. On other devices nothing can stop what was submitted: nothing more is, and the `_destroy` functions
+ * wait for it, on hardware that hangs until its driver gives up.
+ * To be called from any thread, at any time before weft_device_destroy begins, also in a signal handler: it sets atomic variables and
+ * returns. Null is accepted.
+ */
+WEFT_API void weft_device_cancel(weft_device *device);
 
 WEFT_API weft_status weft_device_get_info(const weft_device *device, weft_device_info *info);
 

@@ -27,7 +27,7 @@ extern "C" {
  */
 typedef struct weft_weight weft_weight;
 
-/** Called when the last reference to a borrowed weight's data is gone. */
+/** Called when the last reference to a borrowed weight's data is gone. Must return: see weft_host. */
 typedef void (*weft_release)(void *user);
 
 typedef struct weft_weight_params {

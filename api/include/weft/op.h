@@ -71,7 +71,7 @@ typedef struct weft_cost {
     float processor; /**< on the processor device */
 } weft_cost;
 
-/** A row of an op: one way to compute it. */
+/** A row of an op: one way to compute it. Its functions must return: see weft_host. */
 typedef struct weft_implementation {
     const char *name; /**< for weft_plan_params.implementation and messages; at most 63 bytes */
     uint32_t bits;    /**< rows of one number give the same bits */

@@ -44,7 +44,7 @@ typedef struct weft_vulkan_memory {
  * Memory from the caller's allocator, such as VMA: `allocate` is vmaAllocateMemory and vmaGetAllocationInfo, `free` vmaFreeMemory.
  * Each buffer of Weft's, arena and weight is one allocation, and each thread that transfers has one of 4 MiB with host access:
  * of memory that is HOST_VISIBLE, HOST_COHERENT and mapped until it is freed, HOST_CACHED by preference. Other memory is DEVICE_LOCAL by
- * preference. Called by one thread at a time, any that uses the device, and never while a buffer is in use; neither may call Weft.
+ * preference. Called by one thread at a time, any that uses the device, and never while a buffer is in use; neither may call Weft, throw or longjmp.
  */
 typedef struct weft_vulkan_allocator {
     void *user;
@@ -66,7 +66,7 @@ typedef struct weft_device_adopt_params {
     uint32_t queue_family; /**< the family `queue` was taken from */
     PFN_vkGetInstanceProcAddr
         get_instance_proc_addr; /**< the loader's, or null to find the system's */
-    /** Called around every use of the queue where other threads of the caller submit to it too. Both or neither. */
+    /** Called around every use of the queue where other threads of the caller submit to it too. Both or neither; they must return. */
     void (*lock_queue)(void *user);
     void (*unlock_queue)(void *user);
     void *lock_user;

@@ -68,6 +68,7 @@ typedef enum weft_status {
     WEFT_IO_ERROR,      /**< a file could not be read or written */
     WEFT_COMPILE_ERROR, /**< a shader given or generated at run time does not compile */
     WEFT_DRIVER_ERROR,  /**< the driver returned an error that is none of the above */
+    WEFT_CANCELLED, /**< weft_host.interrupted said so: what was asked for is not done, and all objects are good */
     WEFT_STATUS_COUNT
 } weft_status;
 
@@ -89,6 +90,9 @@ typedef enum weft_log_level {
  * What the library gets from the program around it. Copied by value into every object made with it, so the callbacks and
  * their user pointers must outlive those objects. Zero: no log, and the C library's allocator. Every callback, the job
  * system's and those of weft/op.h included, is called in the default float state (C11, F.8.3), whatever the caller's is.
+ *
+ * No callback of any struct of these headers may leave its function in another way than by returning: the library is C, and a C++
+ * exception or a longjmp that passes through it leaves locks taken and memory in use. weft.hpp catches what callbacks that it takes throw.
  */
 typedef struct weft_host {
     /** Called with one line without a newline, from whichever thread made the call. May be null. */
@@ -97,6 +101,18 @@ typedef struct weft_host {
     /** realloc semantics; size 0 frees and returns null. Must return memory aligned as malloc's. Null: realloc and free. */
     void *(*reallocate)(void *user, void *pointer, size_t size);
     void *allocator_user;
+    /**
+     * Whether a call that takes long is to end before its time: it then returns WEFT_CANCELLED, and undoes what it had begun, as for
+     * any error. Asked by the thread that made the call, and only there: between pipelines and measurements of a compile, tensors of a
+     * load, parts of a run, and every 50 ms or so while it waits or computes. What a cancelled run should have written (outputs,
+     * the states of a decoder) is undefined; the plan, the device and all else can be used again. On the processor device a run
+     * ends between two workgroups, and in kernels of others (op.h) between two turns of a loop. On other devices it
+     * ends between two submissions of weft_plan_run or weft_plan_execute, each of which is held to weft_device_params.submission_limit_ms
+     * (with this callback 500 on software drivers, too); what was submitted by weft_plan_submit goes on there, and only the wait
+     * for it ends. Null: never. It must not call the library.
+     */
+    bool (*interrupted)(void *user);
+    void *interrupted_user;
 } weft_host;
 
 /** Runs a part of a job, until nothing of it is left to begin. `slot` tells calls that go on at once from one another. */
@@ -111,7 +127,11 @@ typedef struct weft_job_system {
      * Calls work(job, slot) once for slots below `count` (at most `slots`), from any threads, and returns when all of these
      * calls have returned. Slot 0 must be called; others may be left out when everybody is busy, since one call alone finishes the
      * job. Called from one thread at a time per device: one that waits for the device, or one of the device's own.
-     * Each call leaves its thread's float state as it was.
+     * Each call leaves its thread's float state as it was. A call that is one too many, or comes when `run` has returned, does nothing;
+     * calls that still go on then are waited for; and where none was made, the calling thread does the job.
+     *
+     * Must return: neither a C++ exception nor a longjmp may leave it. Where one does all the same, the device is lost: calls
+     * return WEFT_DEVICE_LOST, with a line in the log that says why, and everything can be destroyed.
      */
     void (*run)(void *user, weft_job work, void *job, uint32_t count);
 } weft_job_system;

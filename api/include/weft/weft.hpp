@@ -133,6 +133,8 @@ class device : public handle<::weft_device, weft_device_destroy> {
     /** weft_device_open of weft/device.h. */
     static result<weft::device> open(const ::weft_device_params &params) noexcept;
     static result<weft::device> open() noexcept;
+    /** weft_device_cancel of weft/device.h. */
+    void cancel() noexcept;
     /** weft_device_get_info of weft/device.h. */
     result<::weft_device_info> info() const noexcept;
     /** weft_device_get_math of weft/device.h. */
@@ -674,6 +676,10 @@ inline result<weft::device> device::open() noexcept {
         return code;
     }
     return weft::device(made);
+}
+
+inline void device::cancel() noexcept {
+    weft_device_cancel(get());
 }
 
 inline result<::weft_device_info> device::info() const noexcept {

@@ -19,6 +19,9 @@ import ops
 CALLBACKS = """
 int weft_command(int argc, char **argv);
 extern "Python" void weft_py_log(void *user, weft_log_level level, const char *message);
+extern "Python" bool weft_py_interrupted(void *user);
+bool weft_py_ask(void *user);
+void weft_py_watch_thread(unsigned long thread);
 extern "Python" void weft_py_release(void *user);
 extern "Python" weft_status weft_py_infer(const weft_graph *graph, weft_node *node, weft_dtype *dtype,
                                           weft_shape *shape);

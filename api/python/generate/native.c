@@ -11,3 +11,18 @@
 
 /** The weft command: api/cli/main.c, whose main has this name here. */
 int weft_command(int argc, char **argv);
+
+/* The thread that runs handlers of signals. It changes where a process was forked by another. */
+static unsigned long weft_py_main_thread;
+
+static void weft_py_watch_thread(unsigned long thread) {
+    weft_py_main_thread = thread;
+}
+
+/* Python's, below. */
+static bool weft_py_interrupted(void *user);
+
+/** weft_host.interrupted: other threads' calls go on, and do not wait for the interpreter's lock to find that out. */
+static bool weft_py_ask(void *user) {
+    return PyThread_get_thread_ident() == weft_py_main_thread && weft_py_interrupted(user);
+}

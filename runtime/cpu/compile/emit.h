@@ -34,11 +34,13 @@ struct weft_emit {
     LLVMBuilderRef builder;
     LLVMValueRef function;
     LLVMBasicBlockRef entry; /* of variables alone */
+    LLVMBasicBlockRef done;  /* where the function returns */
     LLVMTypeRef types[WEFT_IR_TYPES];
     LLVMTypeRef pointer, half;
     LLVMValueRef iota; /* 0, 1, … as a vector of i32 */
     LLVMValueRef ranges[WEFT_CPU_MAX_BINDINGS], sizes[WEFT_CPU_MAX_BINDINGS];
     LLVMValueRef push, scratch, call;
+    LLVMValueRef halt;         /* address of a word that ends a checked kernel's loops */
     LLVMValueRef zeros, dump;  /* where a checked load out of bounds reads, and a store writes */
     LLVMValueRef workgroup[3]; /* gl_WorkGroupID */
     LLVMValueRef subgroup;     /* index, i32 */
@@ -131,6 +133,9 @@ void weft_emit_keep_slots(struct weft_emit *emit, uint32_t first, uint32_t end);
 /** Nodes of one list from `first` up to, not with, `end`; goes on behind them with `then`. */
 void weft_emit_nodes(struct weft_emit *emit, uint32_t first, uint32_t end,
                      const struct weft_emit_end *then);
+
+/** The branch from a loop's end back to its head; checked kernels leave instead where they are halted. */
+LLVMValueRef weft_emit_turn(struct weft_emit *emit, LLVMBasicBlockRef head);
 
 /* ---- edge.c ---- */
 

@@ -381,6 +381,21 @@ static void unroll(struct weft_emit *emit, const struct weft_ir_node *node, LLVM
     LLVMSetMetadata(branch, emit->loop_kind, LLVMMetadataAsValue(emit->context, loop));
 }
 
+/* The whole workgroup ends here: what a loop that was left too early has worked out is used by nobody. */
+LLVMValueRef weft_emit_turn(struct weft_emit *emit, LLVMBasicBlockRef head) {
+    if (emit->program->checked) {
+        const LLVMBasicBlockRef next = weft_emit_block(emit, "next");
+        const LLVMValueRef halt =
+            LLVMBuildLoad2(emit->builder, emit->types[WEFT_IR_I32], emit->halt, "");
+        LLVMSetVolatile(halt, 1); /* others change it */
+        const LLVMValueRef on =
+            LLVMBuildICmp(emit->builder, LLVMIntEQ, halt, weft_emit_u32(emit, 0), "");
+        LLVMBuildCondBr(emit->builder, on, next, emit->done);
+        weft_emit_at(emit, next);
+    }
+    return LLVMBuildBr(emit->builder, head);
+}
+
 static void emit_loop(struct weft_emit *emit, uint32_t index) {
     const struct weft_ir_node *node = &emit->program->nodes[index];
     struct weft_emit_target *target = &emit->targets[index];
@@ -426,10 +441,13 @@ static void emit_loop(struct weft_emit *emit, uint32_t index) {
     emit_list(emit, node->lists[1], &end);
     weft_emit_at(emit, again);
     if (live) {
-        LLVMBuildCondBr(emit->builder, weft_emit_any(emit, weft_emit_mask_load(emit, live)), head,
+        const LLVMBasicBlockRef turn = weft_emit_block(emit, "turn");
+        LLVMBuildCondBr(emit->builder, weft_emit_any(emit, weft_emit_mask_load(emit, live)), turn,
                         target->exit);
+        weft_emit_at(emit, turn);
+        (void)weft_emit_turn(emit, head);
     } else {
-        unroll(emit, node, LLVMBuildBr(emit->builder, head));
+        unroll(emit, node, weft_emit_turn(emit, head));
     }
     weft_emit_at(emit, target->exit);
     emit->exec = node->leaks ? without_jumped(emit, before, since, target->depth) : before;

@@ -112,7 +112,10 @@ static void walk_loop(struct weft_emit *emit, uint32_t index) {
     weft_emit_at(emit, head);
     walk(emit, node->lists[0], target->latch);
     weft_emit_at(emit, target->latch);
-    walk(emit, node->lists[1], head);
+    const LLVMBasicBlockRef turn = weft_emit_block(emit, "turn");
+    walk(emit, node->lists[1], turn);
+    weft_emit_at(emit, turn);
+    (void)weft_emit_turn(emit, head);
     weft_emit_at(emit, target->exit);
 }
 
@@ -183,6 +186,7 @@ static void load_call(struct weft_emit *emit) {
     emit->push = load_at(emit, emit->call, offsetof(struct weft_cpu_call, push), emit->pointer);
     emit->scratch =
         load_at(emit, emit->call, offsetof(struct weft_cpu_call, scratch), emit->pointer);
+    emit->halt = load_at(emit, emit->call, offsetof(struct weft_cpu_call, halt), emit->pointer);
     for (uint32_t i = 0; i < interface->binding_count; i++) {
         const uint64_t at = i * sizeof(struct weft_cpu_range);
         emit->ranges[i] =
@@ -222,10 +226,10 @@ void weft_emit_workgroup(struct weft_emit *emit) {
     /* One workgroup after the other along x. */
     const LLVMBasicBlockRef turn = weft_emit_block(emit, "workgroup");
     const LLVMBasicBlockRef end = weft_emit_block(emit, "endworkgroup");
-    const LLVMBasicBlockRef done = weft_emit_block(emit, "done");
+    emit->done = weft_emit_block(emit, "done");
     const LLVMValueRef count = LLVMGetParam(emit->function, 4);
     const LLVMValueRef some = LLVMBuildICmp(builder, LLVMIntNE, count, weft_emit_u32(emit, 0), "");
-    LLVMBuildCondBr(builder, some, turn, done);
+    LLVMBuildCondBr(builder, some, turn, emit->done);
     weft_emit_at(emit, turn);
     const LLVMValueRef number = LLVMBuildPhi(builder, i32, "");
     emit->workgroup[0] = LLVMBuildAdd(builder, LLVMGetParam(emit->function, 1), number, "");
@@ -237,7 +241,7 @@ void weft_emit_workgroup(struct weft_emit *emit) {
     LLVMValueRef values[] = {weft_emit_u32(emit, 0), next};
     LLVMBasicBlockRef blocks[] = {start, end};
     LLVMAddIncoming(number, values, blocks, 2);
-    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntULT, next, count, ""), turn, done);
-    weft_emit_at(emit, done);
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntULT, next, count, ""), turn, emit->done);
+    weft_emit_at(emit, emit->done);
     LLVMBuildRetVoid(builder);
 }

@@ -20,6 +20,7 @@ if _TYPE_CHECKING:
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
         BadFile,
+        Cancelled,
         CompileError,
         DeviceLost,
         DriverError,
@@ -47,8 +48,8 @@ __version__ = _text_of(_lib.weft_version())
 # Where each name is. Modules are imported when something of them is asked for: the package itself takes a third of the time.
 _PLACES = {name: place for place, names in {
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
-    "errors": ("BadFile", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice", "NotFound",
-               "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
+    "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
+               "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
     "model": ("Classification", "Model", "ModelInfo", "load"),
     "op": ("Launch", "Op"),
@@ -61,8 +62,8 @@ _MODULES = ("features", "nn", "ops")  # that are in __all__
 
 if _TYPE_CHECKING:
     __all__ = [
-        "BadFile", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats", "DriverError",
-        "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
+        "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats",
+        "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
         "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch", "Table",
         "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load",
         "nn", "ops", "save", "verify", *ops.__all__]

@@ -23,7 +23,27 @@ _LEVELS = (40, 30, 20, 10)  # of logging: ERROR, WARNING, INFO, DEBUG
 _said = threading.local()  # .errors: what the library said went wrong in this thread's call
 
 
-@ffi.def_extern(name="weft_py_log")  # type: ignore[untyped-decorator]
+def _note_interrupt(_kind: Any, error: BaseException, _trace: Any) -> None:
+    """A signal's handler raised this, in whatever Python code C called: `check` raises it."""
+    _said.interrupt = error
+
+
+@ffi.def_extern(name="weft_py_interrupted", error=True, onerror=_note_interrupt)  # type: ignore[untyped-decorator]
+def _interrupted(_user: Any) -> bool:
+    """Whether a call is to end: Python runs handlers of signals here, in the main thread, which alone comes here."""
+    return getattr(_said, "interrupt", None) is not None
+
+
+def _watch_main_thread() -> None:
+    lib.weft_py_watch_thread(threading.main_thread().ident)
+
+
+_watch_main_thread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watch_main_thread)
+
+
+@ffi.def_extern(name="weft_py_log", onerror=_note_interrupt)  # type: ignore[untyped-decorator]
 def _log(_user: Any, level: int, message: Any) -> None:
     text = ffi.string(message).decode("utf-8", "replace")
     if level == lib.WEFT_LOG_ERROR:
@@ -44,7 +64,7 @@ def _logger() -> logging.Logger:
     return found
 
 
-host = ffi.new("weft_host *", {"log": lib.weft_py_log})
+host = ffi.new("weft_host *", {"log": lib.weft_py_log, "interrupted": ffi.addressof(lib, "weft_py_ask")})
 """What every object of the library is made with."""
 
 
@@ -59,13 +79,19 @@ def forget() -> None:
 
 
 def check(status: int) -> None:
-    """Raises the exception of a status that is not WEFT_OK, with what the library logged since the last call."""
-    if status == lib.WEFT_OK:
+    """Raises the exception of a status that is not WEFT_OK, with what the library logged since the last call; and whatever the status,
+    what a signal's handler raised meanwhile."""
+    interrupt: BaseException | None = getattr(_said, "interrupt", None)
+    if status == lib.WEFT_OK and interrupt is None:
         return
     said: list[str] = getattr(_said, "errors", [])
     raised: BaseException | None = getattr(_said, "raised", None)
     _said.errors = []
-    _said.raised = None
+    _said.raised = _said.interrupt = None
+    if interrupt is None and raised is not None and not isinstance(raised, Exception):
+        interrupt = raised
+    if interrupt is not None:
+        raise interrupt
     name = text_of(lib.weft_status_name(status))
     kind = errors.BY_STATUS.get(name, errors.WeftError)
     if raised is not None and not said:

@@ -83,6 +83,12 @@ class DriverError(WeftError):
     status = "WEFT_DRIVER_ERROR"
 
 
+class Cancelled(WeftError):
+    """A call ended before its time. Where a signal's handler raised an exception, as for Ctrl-C, that is raised instead."""
+
+    status = "WEFT_CANCELLED"
+
+
 BY_STATUS = {error.status: error for error in (
     InvalidArgument, ShapeMismatch, NotFound, OutOfHostMemory, OutOfDeviceMemory, NoDevice, Unsupported, DeviceLost, BadFile,
-    IoError, CompileError, DriverError)}
+    IoError, CompileError, DriverError, Cancelled)}

@@ -171,7 +171,7 @@ def _guarded(work: Callable[[], int | None]) -> int:
     """An exception must not get into C: it becomes a status, and `check` raises it again."""
     try:
         status = work()
-    except Exception as error:
+    except BaseException as error:
         _core.note_error(error)
         status = int(lib.WEFT_INVALID_ARGUMENT)
     return status or 0
