@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/system.h"
+#include "core/try.h"
 
 #define FIRST_READ    ((size_t)1 << 16)
 #define NAME_ATTEMPTS 100
@@ -23,6 +24,40 @@ static weft_status fail_errno(const weft_host *host, int error, const char *acti
     bool missing = error == ENOENT || error == ENOTDIR;
     return weft_fail(host, missing ? WEFT_NOT_FOUND : WEFT_IO_ERROR, "%s: cannot %s: %s", path,
                      action, reason);
+}
+
+weft_status weft_file_open(int *file, uint64_t *size, const char *path, const weft_host *host) {
+    int error = weft_system_open(file, path, WEFT_OPEN_READ_AT_ONCE);
+    if (error != 0) {
+        return fail_errno(host, error, "open", path);
+    }
+    weft_file_facts facts;
+    error = weft_system_facts_of(&facts, *file);
+    if (error == 0 && facts.kind == WEFT_FILE_REGULAR) {
+        *size = facts.size;
+        return WEFT_OK;
+    }
+    (void)weft_system_close(*file);
+    *file = -1;
+    return error != 0 ? fail_errno(host, error, "read the size", path)
+                      : weft_fail(host, WEFT_IO_ERROR, "%s: not a regular file", path);
+}
+
+weft_status weft_file_read_some(int file, void *data, size_t size, const char *path,
+                                const weft_host *host) {
+    uint8_t *target = data;
+    for (size_t taken = 0; taken < size;) {
+        size_t count = 0;
+        const int error = weft_system_read(&count, file, target + taken, size - taken);
+        if (error != 0) {
+            return fail_errno(host, error, "read", path);
+        }
+        if (count == 0) {
+            return weft_fail(host, WEFT_BAD_FILE, "%s: ended while it was read", path);
+        }
+        taken += count;
+    }
+    return WEFT_OK;
 }
 
 static weft_status map_open(weft_mapping *mapping, int file, const char *path,
@@ -93,6 +128,10 @@ static bool make_room(read_buffer *buffer, size_t limit, const weft_host *host) 
     return true;
 }
 
+static weft_status fail_limit(const weft_host *host, const char *path, size_t limit) {
+    return weft_fail(host, WEFT_BAD_FILE, "%s: larger than the limit of %zu bytes", path, limit);
+}
+
 static weft_status read_all(read_buffer *buffer, int file, size_t limit, const char *path,
                             const weft_host *host) {
     for (;;) {
@@ -111,8 +150,7 @@ static weft_status read_all(read_buffer *buffer, int file, size_t limit, const c
         }
         buffer->size += count;
         if (buffer->size > limit) {
-            return weft_fail(host, WEFT_BAD_FILE, "%s: larger than the limit of %zu bytes", path,
-                             limit);
+            return fail_limit(host, path, limit);
         }
     }
 }
@@ -139,6 +177,26 @@ weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const cha
     }
     *data = buffer.data;
     *size = buffer.size;
+    return WEFT_OK;
+}
+
+weft_status weft_file_read_regular(uint8_t **data, size_t *size, size_t limit, const char *path,
+                                   const weft_host *host) {
+    int file = -1;
+    uint64_t bytes = 0;
+    WEFT_TRY(weft_file_open(&file, &bytes, path, host));
+    uint8_t *read = bytes <= limit ? weft_alloc(host, (size_t)bytes + 1) : NULL;
+    weft_status status = bytes > limit ? fail_limit(host, path, limit)
+                         : !read       ? weft_fail_memory(host, path)
+                                       : weft_file_read_some(file, read, (size_t)bytes, path, host);
+    (void)weft_system_close(file);
+    if (status != WEFT_OK) {
+        weft_free(host, read);
+        return status;
+    }
+    read[bytes] = 0;
+    *data = read;
+    *size = (size_t)bytes;
     return WEFT_OK;
 }
 

@@ -31,6 +31,8 @@ int weft_system_open(int *file, const char *path, weft_open_how how);
 int weft_system_close(int file);
 /** At most `size` bytes; *count is 0 at the end of the file. */
 int weft_system_read(size_t *count, int file, void *data, size_t size);
+/** The same from an offset on, of a regular file: any thread, several at once. */
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset);
 /** At most `size` bytes, at least one. */
 int weft_system_write(size_t *count, int file, const void *data, size_t size);
 /** Until the device has it. */

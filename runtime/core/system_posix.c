@@ -61,6 +61,15 @@ int weft_system_read(size_t *count, int file, void *data, size_t size) {
     return done < 0 ? errno : 0;
 }
 
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset) {
+    ssize_t done;
+    do {
+        done = pread(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE, (off_t)offset);
+    } while (done < 0 && errno == EINTR);
+    *count = done > 0 ? (size_t)done : 0;
+    return done < 0 ? errno : 0;
+}
+
 int weft_system_write(size_t *count, int file, const void *data, size_t size) {
     ssize_t done;
     do {

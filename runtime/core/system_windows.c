@@ -273,6 +273,16 @@ int weft_system_read(size_t *count, int file, void *data, size_t size) {
     return done < 0 ? errno : 0;
 }
 
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset) {
+    OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+    DWORD done = 0;
+    const bool read =
+        ReadFile(handle_of(file), data, (DWORD)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE),
+                 &done, &place);
+    *count = done;
+    return read || GetLastError() == ERROR_HANDLE_EOF ? 0 : last_error();
+}
+
 int weft_system_write(size_t *count, int file, const void *data, size_t size) {
     const int done = _write(file, data, (unsigned)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE));
     *count = done > 0 ? (size_t)done : 0;

@@ -60,6 +60,8 @@ weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer
 /* SentencePiece's mark for a space, U+2581. */
 #define MARK      "\xE2\x96\x81"
 #define MARK_SIZE 3
+/* Bytes of a model. Those of 256,000 pieces have 4 MB. */
+#define MAX_FILE  ((size_t)64 << 20)
 
 enum { SPECIAL_CLS, SPECIAL_SEP, SPECIAL_MASK, SPECIAL_PAD, SPECIAL_UNK, SPECIAL_COUNT };
 
@@ -108,17 +110,17 @@ static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t v
 }
 
 static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
-    weft_mapping mapping = {0};
-    WEFT_TRY(weft_file_map(&mapping, tokenizer->path, &tokenizer->host));
-    weft_status status =
-        weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
+    uint8_t *data = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read_regular(&data, &size, MAX_FILE, tokenizer->path, &tokenizer->host));
+    weft_status status = weft_spm_check(data, size, tokenizer->path, &tokenizer->host);
     if (status != WEFT_OK) {
-        weft_file_unmap(&mapping);
+        weft_free(&tokenizer->host, data);
         return status;
     }
     char reason[WEFT_SPM_REASON_SIZE] = "";
-    weft_spm_result result = weft_spm_create(&tokenizer->spm, mapping.data, mapping.size, reason);
-    weft_file_unmap(&mapping);
+    weft_spm_result result = weft_spm_create(&tokenizer->spm, data, size, reason);
+    weft_free(&tokenizer->host, data);
     return result == WEFT_SPM_OK ? check_pieces(tokenizer, vocabulary)
                                  : fail_spm(tokenizer, result, reason);
 }
