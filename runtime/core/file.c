@@ -60,47 +60,6 @@ weft_status weft_file_read_some(int file, void *data, size_t size, const char *p
     return WEFT_OK;
 }
 
-static weft_status map_open(weft_mapping *mapping, int file, const char *path,
-                            const weft_host *host) {
-    weft_file_facts facts;
-    int error = weft_system_facts_of(&facts, file);
-    if (error != 0) {
-        return fail_errno(host, error, "read the size", path);
-    }
-    if (facts.kind != WEFT_FILE_REGULAR) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: not a regular file", path);
-    }
-    if (facts.size > SIZE_MAX) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: too large for this machine's address space",
-                         path);
-    }
-    const uint8_t *data = NULL;
-    error = facts.size > 0 ? weft_system_map(&data, file, (size_t)facts.size) : 0;
-    if (error != 0) {
-        return fail_errno(host, error, "map", path);
-    }
-    *mapping = (weft_mapping){.data = data, .size = (size_t)facts.size};
-    return WEFT_OK;
-}
-
-weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_host *host) {
-    int file = -1;
-    const int error = weft_system_open(&file, path, WEFT_OPEN_READ_AT_ONCE);
-    if (error != 0) {
-        return fail_errno(host, error, "open", path);
-    }
-    const weft_status status = map_open(mapping, file, path, host);
-    (void)weft_system_close(file); /* the mapping holds the file by itself */
-    return status;
-}
-
-void weft_file_unmap(weft_mapping *mapping) {
-    if (mapping->data) {
-        weft_system_unmap(mapping->data, mapping->size);
-    }
-    *mapping = (weft_mapping){0};
-}
-
 /* A growing buffer: `limit` bytes at most, always with room for one byte more. */
 typedef struct read_buffer {
     uint8_t *data;

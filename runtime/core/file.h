@@ -5,15 +5,6 @@
 
 #include "core/host.h"
 
-typedef struct weft_mapping {
-    const uint8_t *data; /* null when size is 0 */
-    size_t size;
-} weft_mapping;
-
-/** Maps a whole regular file. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; both are logged with the path. */
-weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_host *host);
-void weft_file_unmap(weft_mapping *mapping);
-
 /**
  * Opens a regular file for weft_system_read and weft_system_close, and gives its size. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; both
  * are logged with the path. *file is -1 on failure.

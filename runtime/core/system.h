@@ -41,10 +41,6 @@ int weft_system_facts_of(weft_file_facts *facts, int file);
 /** Of what a symbolic link leads to. */
 int weft_system_facts(weft_file_facts *facts, const char *path);
 
-/** Read-only memory of `size` > 0 bytes of a regular file, which may be closed meanwhile. */
-int weft_system_map(const uint8_t **data, int file, size_t size);
-void weft_system_unmap(const uint8_t *data, size_t size);
-
 /** The file that symbolic links lead to. */
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** Replaces a file of the name `to`. */

@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,20 +105,6 @@ int weft_system_facts(weft_file_facts *facts, const char *path) {
     }
     *facts = facts_from(&information);
     return 0;
-}
-
-int weft_system_map(const uint8_t **data, int file, size_t size) {
-    const void *memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (memory == MAP_FAILED) {
-        return errno;
-    }
-    *data = memory;
-    return 0;
-}
-
-void weft_system_unmap(const uint8_t *data, size_t size) {
-    /* munmap takes a pointer to non-const but does not write through it. */
-    munmap((void *)(uintptr_t)data, size);
 }
 
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {

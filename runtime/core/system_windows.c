@@ -293,22 +293,6 @@ int weft_system_sync(int file) {
     return _commit(file) == 0 ? 0 : errno;
 }
 
-int weft_system_map(const uint8_t **data, int file, size_t size) {
-    HANDLE mapping = CreateFileMappingW(handle_of(file), NULL, PAGE_READONLY, 0, 0, NULL);
-    if (!mapping) {
-        return last_error();
-    }
-    *data = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size);
-    const int error = *data ? 0 : last_error();
-    CloseHandle(mapping); /* the view holds the mapping by itself */
-    return error;
-}
-
-void weft_system_unmap(const uint8_t *data, size_t size) {
-    (void)size;
-    UnmapViewOfFile(data);
-}
-
 FILE *weft_system_stream(const char *path) {
     wchar_t wide[WIDE_SIZE];
     const int error = widen(wide, path);
