@@ -7,7 +7,7 @@
 #include "core/bytes.h"
 
 /* A small archive may have large contents. */
-#define MEMBER_LIMIT ((size_t)1 << 31)
+#define MEMBER_LIMIT (UINT64_C(1) << 31)
 
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host) {
     *archive = (weft_cli_archive){.path = path, .host = host};
@@ -127,16 +127,15 @@ static weft_status npy_integers(int32_t **values, const weft_npy *npy, const cha
 
 /* ---- members ---- */
 
-/* Unpacks and checks; *name, for messages, is in host memory. */
-static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
+/* Looks at what the archive says of it, and unpacks it if that is what is expected. */
+static int get(weft_npy *npy, const char *name, const weft_cli_archive *archive,
                const weft_cli_member *expected) {
-    WEFT_CLI_TRY(
-        weft_cli_exit_code_of_file(weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT)));
-    *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
-    if (!*name) {
-        return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
-    }
-    return member_fits(npy, expected, *name, archive->host) ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_npz_look(npy, archive->npz, expected->name)));
+    const bool fits = member_fits(npy, expected, name, archive->host);
+    weft_npy_close(npy);
+    return fits ? weft_cli_exit_code_of_file(
+                      weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT))
+                : WEFT_CLI_BAD_FILE;
 }
 
 static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy) {
@@ -149,8 +148,9 @@ static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy
 static int read_member(int32_t **integers, float **reals, uint32_t shape[WEFT_CLI_MEMBER_RANK],
                        const weft_cli_archive *archive, const weft_cli_member *expected) {
     weft_npy npy = {0};
-    char *name = NULL;
-    int exit_code = get(&npy, &name, archive, expected);
+    char *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
+    int exit_code = name ? get(&npy, name, archive, expected)
+                         : weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
     if (exit_code == WEFT_CLI_FINE) {
         give_shape(shape, &npy);
         exit_code = weft_cli_exit_code_of_file(
@@ -188,10 +188,12 @@ static double little_endian(const weft_npy *npy) {
 
 int weft_cli_member_real(double *value, const weft_cli_archive *archive, const char *member) {
     weft_npy npy = {0};
-    WEFT_CLI_TRY(
-        weft_cli_exit_code_of_file(weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT)));
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_npz_look(&npy, archive->npz, member)));
     bool fits = has_type(&npy, WEFT_CLI_REALS) && npy.rank <= 1 && npy.elements == 1;
     if (fits) {
+        weft_npy_close(&npy);
+        WEFT_CLI_TRY(weft_cli_exit_code_of_file(
+            weft_npz_get(&npy, archive->npz, member, weft_npy_dtype_size(WEFT_NPY_F64))));
         *value = little_endian(&npy);
     } else {
         char found[WEFT_NPY_SHAPE_TEXT_SIZE];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/system.h"
+#include "core/try.h"
 
 #define FIRST_READ ((size_t)1 << 16)
 
@@ -19,45 +20,38 @@ static weft_status fail_errno(const weft_host *host, int error, const char *acti
                      action, reason);
 }
 
-static weft_status map_open(weft_mapping *mapping, int file, const char *path,
-                            const weft_host *host) {
-    weft_file_facts facts;
-    int error = weft_system_facts_of(&facts, file);
-    if (error != 0) {
-        return fail_errno(host, error, "read the size", path);
-    }
-    if (facts.kind != WEFT_FILE_REGULAR) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: not a regular file", path);
-    }
-    if (facts.size > SIZE_MAX) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: too large for this machine's address space",
-                         path);
-    }
-    const uint8_t *data = NULL;
-    error = facts.size > 0 ? weft_system_map(&data, file, (size_t)facts.size) : 0;
-    if (error != 0) {
-        return fail_errno(host, error, "map", path);
-    }
-    *mapping = (weft_mapping){.data = data, .size = (size_t)facts.size};
-    return WEFT_OK;
-}
-
-weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_host *host) {
-    int file = -1;
-    const int error = weft_system_open(&file, path, WEFT_OPEN_READ_AT_ONCE);
+weft_status weft_file_open(int *file, uint64_t *size, const char *path, const weft_host *host) {
+    int error = weft_system_open(file, path, WEFT_OPEN_READ_AT_ONCE);
     if (error != 0) {
         return fail_errno(host, error, "open", path);
     }
-    const weft_status status = map_open(mapping, file, path, host);
-    (void)weft_system_close(file); /* the mapping holds the file by itself */
-    return status;
+    weft_file_facts facts;
+    error = weft_system_facts_of(&facts, *file);
+    if (error == 0 && facts.kind == WEFT_FILE_REGULAR) {
+        *size = facts.size;
+        return WEFT_OK;
+    }
+    (void)weft_system_close(*file);
+    *file = -1;
+    return error != 0 ? fail_errno(host, error, "read the size", path)
+                      : weft_fail(host, WEFT_IO_ERROR, "%s: not a regular file", path);
 }
 
-void weft_file_unmap(weft_mapping *mapping) {
-    if (mapping->data) {
-        weft_system_unmap(mapping->data, mapping->size);
+weft_status weft_file_read_some(int file, void *data, size_t size, const char *path,
+                                const weft_host *host) {
+    uint8_t *target = data;
+    for (size_t taken = 0; taken < size;) {
+        size_t count = 0;
+        const int error = weft_system_read(&count, file, target + taken, size - taken);
+        if (error != 0) {
+            return fail_errno(host, error, "read", path);
+        }
+        if (count == 0) {
+            return weft_fail(host, WEFT_BAD_FILE, "%s: ended while it was read", path);
+        }
+        taken += count;
     }
-    *mapping = (weft_mapping){0};
+    return WEFT_OK;
 }
 
 /* A growing buffer: `limit` bytes at most, always with room for one byte more. */
@@ -87,6 +81,10 @@ static bool make_room(read_buffer *buffer, size_t limit, const weft_host *host) 
     return true;
 }
 
+static weft_status fail_limit(const weft_host *host, const char *path, size_t limit) {
+    return weft_fail(host, WEFT_BAD_FILE, "%s: larger than the limit of %zu bytes", path, limit);
+}
+
 static weft_status read_all(read_buffer *buffer, int file, size_t limit, const char *path,
                             const weft_host *host) {
     for (;;) {
@@ -105,8 +103,7 @@ static weft_status read_all(read_buffer *buffer, int file, size_t limit, const c
         }
         buffer->size += count;
         if (buffer->size > limit) {
-            return weft_fail(host, WEFT_BAD_FILE, "%s: larger than the limit of %zu bytes", path,
-                             limit);
+            return fail_limit(host, path, limit);
         }
     }
 }
@@ -116,9 +113,11 @@ weft_status weft_file_read_open(uint8_t **data, size_t *size, size_t limit, int 
     /* The size is a hint: pipes have none, and a file may grow meanwhile. */
     weft_file_facts facts;
     read_buffer buffer = {.hint = FIRST_READ};
-    if (weft_system_facts_of(&facts, file) == 0 && facts.kind == WEFT_FILE_REGULAR &&
-        facts.size < SIZE_MAX - 2) {
-        buffer.hint = (size_t)facts.size + 2;
+    if (weft_system_facts_of(&facts, file) == 0 && facts.kind == WEFT_FILE_REGULAR) {
+        if (facts.size > limit) {
+            return fail_limit(host, path, limit);
+        }
+        buffer.hint = facts.size < SIZE_MAX - 2 ? (size_t)facts.size + 2 : FIRST_READ;
     }
     weft_status status = read_all(&buffer, file, limit, path, host);
     if (status != WEFT_OK) {
@@ -137,6 +136,16 @@ weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const cha
     if (error != 0) {
         return fail_errno(host, error, "open", path);
     }
+    const weft_status status = weft_file_read_open(data, size, limit, file, path, host);
+    (void)weft_system_close(file);
+    return status;
+}
+
+weft_status weft_file_read_regular(uint8_t **data, size_t *size, size_t limit, const char *path,
+                                   const weft_host *host) {
+    int file = -1;
+    uint64_t bytes = 0;
+    WEFT_TRY(weft_file_open(&file, &bytes, path, host));
     const weft_status status = weft_file_read_open(data, size, limit, file, path, host);
     (void)weft_system_close(file);
     return status;

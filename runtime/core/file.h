@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Files: read-only mapping, and writing beside and renaming so that a reader never sees half a file. */
+/* Files: opening, reading, and writing beside and renaming so that a reader never sees half a file. */
 #ifndef WEFT_CORE_FILE_H
 #define WEFT_CORE_FILE_H
 
 #include "core/host.h"
 
-typedef struct weft_mapping {
-    const uint8_t *data; /* null when size is 0 */
-    size_t size;
-} weft_mapping;
+/**
+ * Opens a regular file for weft_system_read and weft_system_close, and gives its size. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; both
+ * are logged with the path. *file is -1 on failure.
+ */
+weft_status weft_file_open(int *file, uint64_t *size, const char *path, const weft_host *host);
 
-/** Maps a whole regular file. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; both are logged with the path. */
-weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_host *host);
-void weft_file_unmap(weft_mapping *mapping);
+/** The next `size` bytes of an open file. Errors: WEFT_BAD_FILE when it ends before, WEFT_IO_ERROR. */
+weft_status weft_file_read_some(int file, void *data, size_t size, const char *path,
+                                const weft_host *host);
 
 /** Reads a whole file of at most `limit` bytes into host memory with a zero byte behind it. */
 weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
                            const weft_host *host);
+
+/** The same of a regular file: where there must be one, nothing waits for the writer of a FIFO. */
+weft_status weft_file_read_regular(uint8_t **data, size_t *size, size_t limit, const char *path,
+                                   const weft_host *host);
 
 /** The same of an open file, which it leaves open; `path` is for messages. */
 weft_status weft_file_read_open(uint8_t **data, size_t *size, size_t limit, int file,

@@ -4,18 +4,113 @@
 #include <stdio.h>
 
 #include "core/file.h"
+#include "core/try.h"
+
+/* ---- text ---- */
+
+static bool is_space(char letter) {
+    return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+}
+
+/* Behind the string that begins at `at`, or at the end where it has none. */
+static const char *string_end(const char *at, const char *end) {
+    for (at++; at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end ? 1 : 0;
+    }
+    return at < end ? at + 1 : end;
+}
+
+static bool opens(char letter) {
+    return letter == '{' || letter == '[';
+}
+
+static bool closes(char letter) {
+    return letter == '}' || letter == ']';
+}
+
+/* Behind the value that begins at `at`; whether it is one is found when it is parsed. */
+static const char *value_end(const char *at, const char *end) {
+    size_t depth = 0;
+    for (; at < end; at++) {
+        if (*at == '"') {
+            at = string_end(at, end);
+            if (depth == 0) {
+                return at;
+            }
+            at--;
+        } else if (depth == 0 && (*at == ',' || closes(*at) || is_space(*at))) {
+            return at;
+        } else if (opens(*at)) {
+            depth++;
+        } else if (closes(*at) && --depth == 0) {
+            return at + 1;
+        }
+    }
+    return end;
+}
+
+static weft_status fail_at(const weft_json_text *text, const char *at, const char *message) {
+    unsigned line = 1;
+    const char *begin = text->document;
+    for (const char *letter = begin; letter < at; letter++) {
+        if (*letter == '\n') {
+            line++;
+            begin = letter + 1;
+        }
+    }
+    return weft_fail(text->host, WEFT_BAD_FILE, "%s:%u:%zu: %s", text->path, line,
+                     (size_t)(at - begin) + 1, message);
+}
+
+/* Before there is a tree: what its memory depends on. */
+static weft_status check_size(const weft_json_text *text) {
+    const char *end = text->text + text->size;
+    size_t values = 0;
+    size_t depth = 0;
+    for (const char *at = text->text; at < end; at++) {
+        values += *at == '{' ? 4 : *at == ',' || *at == ':' || *at == '[';
+        depth += opens(*at) ? 1 : 0;
+        depth -= closes(*at) && depth > 0 ? 1 : 0;
+        at = *at == '"' ? string_end(at, end) - 1 : at;
+        if (values > WEFT_JSON_MAX_VALUES || depth > WEFT_JSON_MAX_DEPTH) {
+            char message[96];
+            const bool deep = depth > WEFT_JSON_MAX_DEPTH;
+            snprintf(message, sizeof message, "expected at most %zu %s",
+                     deep ? (size_t)WEFT_JSON_MAX_DEPTH : WEFT_JSON_MAX_VALUES,
+                     deep ? "objects and arrays in one another, a depth that no such file has"
+                          : "values");
+            return fail_at(text, at, message);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status parse(json_t **value, const weft_json_text *text, size_t flags) {
+    WEFT_TRY(check_size(text));
+    json_error_t error;
+    *value = json_loadb(text->text, text->size, JSON_REJECT_DUPLICATES | flags, &error);
+    if (*value) {
+        return WEFT_OK;
+    }
+    if (json_error_code(&error) == json_error_out_of_memory) {
+        return weft_fail_memory(text->host, text->path);
+    }
+    return text->text == text->document
+               ? weft_fail(text->host, WEFT_BAD_FILE, "%s:%d:%d: %s", text->path, error.line,
+                           error.column, error.text)
+               : fail_at(text, text->text, error.text);
+}
+
+weft_status weft_json_text_parse(json_t **value, const weft_json_text *text) {
+    return parse(value, text, JSON_DECODE_ANY);
+}
 
 weft_status weft_json_parse(json_t **object, const void *data, size_t size, const char *path,
                             const weft_host *host) {
-    json_error_t error;
-    json_t *root = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
-    if (!root && json_error_code(&error) == json_error_out_of_memory) {
-        return weft_fail_memory(host, path);
-    }
-    if (!root) {
-        return weft_fail(host, WEFT_BAD_FILE, "%s:%d:%d: %s", path, error.line, error.column,
-                         error.text);
-    }
+    json_t *root = NULL;
+    const weft_json_text text = {
+        .document = data, .text = data, .size = size, .path = path, .host = host};
+    WEFT_TRY(parse(&root, &text, 0));
     if (!json_is_object(root)) {
         char found[WEFT_JSON_TEXT_SIZE];
         weft_json_describe(root, found);
@@ -26,10 +121,85 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
     return WEFT_OK;
 }
 
+/* ---- entry by entry ---- */
+
+struct walk {
+    const weft_json_text *object;
+    const char *at, *end;
+};
+
+static weft_status fail_walk(const struct walk *walk, const char *expected) {
+    char message[80];
+    snprintf(message, sizeof message, "expected %s%s", expected,
+             walk->at == walk->end ? ", found the end of file" : "");
+    return fail_at(walk->object, walk->at, message);
+}
+
+/* Takes a letter and the space around it, if it is next. */
+static bool accept(struct walk *walk, char letter) {
+    while (walk->at < walk->end && is_space(*walk->at)) {
+        walk->at++;
+    }
+    const bool found = walk->at < walk->end && *walk->at == letter;
+    walk->at += found ? 1 : 0;
+    while (found && walk->at < walk->end && is_space(*walk->at)) {
+        walk->at++;
+    }
+    return found;
+}
+
+static weft_json_text next_value(struct walk *walk) {
+    weft_json_text value = *walk->object;
+    value.text = walk->at;
+    walk->at = value_end(walk->at, walk->end);
+    value.size = (size_t)(walk->at - value.text);
+    return value;
+}
+
+static weft_status walk_entry(struct walk *walk,
+                              weft_status (*visit)(void *user, const char *key,
+                                                   const weft_json_text *value),
+                              void *user) {
+    if (walk->at == walk->end || *walk->at != '"') {
+        return fail_walk(walk, "a string");
+    }
+    const weft_json_text name = next_value(walk);
+    json_t *key = NULL;
+    WEFT_TRY(weft_json_text_parse(&key, &name));
+    weft_status status = accept(walk, ':') ? WEFT_OK : fail_walk(walk, "':'");
+    if (status == WEFT_OK) {
+        const weft_json_text value = next_value(walk);
+        status = visit(user, json_string_value(key), &value);
+    }
+    json_decref(key);
+    return status;
+}
+
+weft_status weft_json_walk(const weft_json_text *object,
+                           weft_status (*visit)(void *user, const char *key,
+                                                const weft_json_text *value),
+                           void *user) {
+    struct walk walk = {object, object->text, object->text + object->size};
+    if (!accept(&walk, '{')) {
+        return fail_walk(&walk, "a JSON object");
+    }
+    bool more = !accept(&walk, '}');
+    while (more) {
+        WEFT_TRY(walk_entry(&walk, visit, user));
+        more = accept(&walk, ',');
+        if (!more && !accept(&walk, '}')) {
+            return fail_walk(&walk, "',' or '}'");
+        }
+    }
+    return walk.at == walk.end ? WEFT_OK : fail_walk(&walk, "the end of the object");
+}
+
+/* ---- values ---- */
+
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
-    weft_status status = weft_file_read(&data, &size, WEFT_JSON_MAX_BYTES, path, host);
+    weft_status status = weft_file_read_regular(&data, &size, WEFT_JSON_MAX_BYTES, path, host);
     if (status == WEFT_OK) {
         status = weft_json_parse(object, data, size, path, host);
         weft_free(host, data);

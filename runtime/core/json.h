@@ -16,18 +16,42 @@
 #include "core/host.h"
 
 /** Largest JSON file that weft_json_read takes. */
-#define WEFT_JSON_MAX_BYTES ((size_t)64 << 20)
+#define WEFT_JSON_MAX_BYTES ((size_t)16 << 20)
+/** Most values and keys of a document, where an object counts as four: jansson's tree takes about 64 bytes for each. 65,536 labels are 260,000. */
+#define WEFT_JSON_MAX_VALUES ((size_t)1 << 19)
+/** Most objects and arrays in one another. */
+#define WEFT_JSON_MAX_DEPTH 64
 
 /**
  * Parses `size` bytes as one JSON object. `path` names the source in errors. The caller calls
  * json_decref. Errors: WEFT_BAD_FILE with path:line:column for a syntax error, a duplicate key or a
- * document that is no object; WEFT_OUT_OF_HOST_MEMORY.
+ * document that is no object or has more than WEFT_JSON_MAX_VALUES or WEFT_JSON_MAX_DEPTH; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_json_parse(json_t **object, const void *data, size_t size, const char *path,
                             const weft_host *host);
 
-/** weft_json_parse on a file of at most WEFT_JSON_MAX_BYTES. Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
+/** weft_json_parse on a regular file of at most WEFT_JSON_MAX_BYTES. Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
+
+/** A part of a document that is read one entry after the other, without a tree of the whole. All pointers are borrowed. */
+typedef struct weft_json_text {
+    const char *document; /* that it is a part of: positions in messages count from there */
+    const char *text;
+    size_t size;
+    const char *path;
+    const weft_host *host;
+} weft_json_text;
+
+/**
+ * Calls `visit` for each entry of an object in its order, until one gives an error, which is then the result. Keys may be there
+ * twice; `value` is not parsed yet. Errors: WEFT_BAD_FILE with path:line:column.
+ */
+weft_status weft_json_walk(const weft_json_text *object,
+                           weft_status (*visit)(void *user, const char *key,
+                                                const weft_json_text *value),
+                           void *user);
+/** The tree of any value. Errors as weft_json_parse. */
+weft_status weft_json_text_parse(json_t **value, const weft_json_text *text);
 
 /** An object and where errors about it go. All pointers are borrowed. */
 typedef struct weft_json_fields {

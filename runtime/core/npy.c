@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/file.h"
 #include "core/shape.h"
+#include "core/system.h"
 #include "core/try.h"
 
 static const struct {
@@ -60,66 +62,124 @@ static weft_status count_elements(weft_npy *npy, const struct weft_npy_header *h
     return WEFT_OK;
 }
 
-static weft_status read_contents(weft_npy *npy, const uint8_t *bytes, size_t size) {
+/* Everything but the data, of a file of `total` bytes. */
+static weft_status describe(weft_npy *npy, const uint8_t *header_bytes, size_t header_size,
+                            uint64_t total) {
     struct weft_npy_header header;
-    WEFT_TRY(weft_npy_header_read(&header, bytes, size, npy->name, &npy->host));
+    WEFT_TRY(weft_npy_header_read(&header, header_bytes, header_size, npy->name, &npy->host));
     WEFT_TRY(find_dtype(npy, &header));
     WEFT_TRY(count_elements(npy, &header));
-    size_t element = dtypes[npy->dtype].size;
-    size_t rest = size - header.size;
+    const size_t element = dtypes[npy->dtype].size;
+    const uint64_t rest = total - header_size;
     if (npy->elements > UINT64_MAX / element || npy->elements * element != rest) {
         char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
         return weft_fail(&npy->host, WEFT_BAD_FILE,
                          "%s: data: expected %" PRIu64 " elements of %zu bytes for shape %s, found "
-                         "%zu bytes",
+                         "%" PRIu64 " bytes",
                          npy->name, npy->elements, element, weft_npy_shape_text(npy, shape), rest);
     }
-    npy->data = bytes + header.size;
     npy->bytes = rest;
     return WEFT_OK;
 }
 
-weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
-                                 const weft_host *host) {
-    weft_npy result = {.host = host ? *host : (weft_host){0}};
-    result.name = weft_strdup(host, name);
-    if (!result.name) {
-        return weft_fail_memory(host, name);
-    }
-    weft_status status = read_contents(&result, data, size);
-    if (status != WEFT_OK) {
-        weft_npy_close(&result);
-        return status;
-    }
-    *npy = result;
-    return WEFT_OK;
+static weft_status begin(weft_npy *npy, const char *name, const weft_host *host) {
+    *npy = (weft_npy){.host = host ? *host : (weft_host){0}, .name = weft_strdup(host, name)};
+    return npy->name ? WEFT_OK : weft_fail_memory(host, name);
 }
 
-weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
-    weft_mapping mapping = {0};
-    WEFT_TRY(weft_file_map(&mapping, path, host));
-    weft_status status = weft_npy_open_memory(npy, mapping.data, mapping.size, path, host);
+/* *npy gets the result, or what there is of it is released. */
+static weft_status finish(weft_npy *npy, weft_npy *result, weft_status status) {
     if (status == WEFT_OK) {
-        npy->mapping = mapping;
+        *npy = *result;
     } else {
-        weft_file_unmap(&mapping);
+        weft_npy_close(result);
     }
     return status;
 }
 
-weft_status weft_npy_take(weft_npy *npy, uint8_t *data, size_t size, const char *name,
-                          const weft_host *host) {
-    weft_status status = weft_npy_open_memory(npy, data, size, name, host);
+weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
+                                 const weft_host *host) {
+    const uint8_t *bytes = data;
+    size_t header_size = 0;
+    weft_npy result;
+    WEFT_TRY(begin(&result, name, host));
+    weft_status status = weft_npy_header_measure(
+        &header_size, bytes, size < WEFT_NPY_START ? size : WEFT_NPY_START, size, name, host);
     if (status == WEFT_OK) {
-        npy->owned = data;
-    } else {
-        weft_free(host, data);
+        status = describe(&result, bytes, header_size, size);
+        result.data = bytes + header_size;
     }
+    return finish(npy, &result, status);
+}
+
+/* ---- out of a stream ---- */
+
+static weft_status read_header(weft_npy *npy, const struct weft_npy_stream *stream) {
+    uint8_t bytes[WEFT_NPY_MAX_HEADER];
+    const size_t start = stream->size < WEFT_NPY_START ? (size_t)stream->size : WEFT_NPY_START;
+    size_t size = 0;
+    WEFT_TRY(stream->read(stream->user, bytes, start));
+    WEFT_TRY(weft_npy_header_measure(&size, bytes, start, stream->size, npy->name, &npy->host));
+    if (size < start) {
+        return weft_fail(&npy->host, WEFT_BAD_FILE, "%s: expected a header, found none", npy->name);
+    }
+    WEFT_TRY(stream->read(stream->user, bytes + start, size - start));
+    return describe(npy, bytes, size, stream->size);
+}
+
+static weft_status read_data(weft_npy *npy, const struct weft_npy_stream *stream, uint64_t limit) {
+    if (npy->bytes > limit || npy->bytes > SIZE_MAX - 1) {
+        return weft_fail(&npy->host, WEFT_BAD_FILE,
+                         "%s: expected at most %" PRIu64 " bytes of data, found %" PRIu64,
+                         npy->name, limit, npy->bytes);
+    }
+    npy->owned = weft_alloc(&npy->host, (size_t)npy->bytes + 1); /* so that there is some memory */
+    if (!npy->owned) {
+        return weft_fail_memory(&npy->host, npy->name);
+    }
+    npy->data = npy->owned;
+    return stream->read(stream->user, npy->owned, (size_t)npy->bytes);
+}
+
+weft_status weft_npy_look(weft_npy *npy, const struct weft_npy_stream *stream, const char *name,
+                          const weft_host *host) {
+    weft_npy result;
+    WEFT_TRY(begin(&result, name, host));
+    return finish(npy, &result, read_header(&result, stream));
+}
+
+weft_status weft_npy_open_stream(weft_npy *npy, const struct weft_npy_stream *stream,
+                                 uint64_t limit, const char *name, const weft_host *host) {
+    weft_npy result;
+    WEFT_TRY(begin(&result, name, host));
+    weft_status status = read_header(&result, stream);
+    if (status == WEFT_OK) {
+        status = read_data(&result, stream, limit);
+    }
+    return finish(npy, &result, status);
+}
+
+struct opened {
+    int file;
+    const char *path;
+    const weft_host *host;
+};
+
+static weft_status read_opened(void *user, void *out, size_t size) {
+    const struct opened *opened = user;
+    return weft_file_read_some(opened->file, out, size, opened->path, opened->host);
+}
+
+weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
+    struct opened opened = {.path = path, .host = host};
+    struct weft_npy_stream stream = {.read = read_opened, .user = &opened};
+    WEFT_TRY(weft_file_open(&opened.file, &stream.size, path, host));
+    weft_status status = weft_npy_open_stream(npy, &stream, WEFT_NPY_MAX_BYTES, path, host);
+    (void)weft_system_close(opened.file);
     return status;
 }
 
 void weft_npy_close(weft_npy *npy) {
-    weft_file_unmap(&npy->mapping);
     weft_free(&npy->host, npy->owned);
     weft_free(&npy->host, npy->name);
     *npy = (weft_npy){.dtype = WEFT_NPY_U8};

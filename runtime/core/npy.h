@@ -6,7 +6,7 @@
 #ifndef WEFT_CORE_NPY_H
 #define WEFT_CORE_NPY_H
 
-#include "core/file.h"
+#include "core/host.h"
 #include "core/npy_header.h"
 
 typedef enum weft_npy_dtype {
@@ -29,19 +29,22 @@ typedef struct weft_npy {
     uint32_t rank;
     uint64_t shape[WEFT_NPY_MAX_RANK]; /**< outermost first; an axis may be 0 */
     uint64_t elements;                 /**< product of shape; 1 for a scalar */
-    const uint8_t *data;               /**< little-endian elements, row-major, at any alignment */
-    size_t bytes;
+    const uint8_t
+        *data; /**< little-endian elements, row-major, at any alignment; weft_npy_look: null */
+    uint64_t bytes;
 
     weft_host host;
-    char *name;           /* for messages; in host memory */
-    weft_mapping mapping; /* of weft_npy_open */
-    uint8_t *owned;       /* of weft_npy_take; in host memory */
+    char *name;     /* for messages; in host memory */
+    uint8_t *owned; /* the data, where they are not borrowed; in host memory */
 } weft_npy;
 
+/** Most bytes of data that weft_npy_open reads. */
+#define WEFT_NPY_MAX_BYTES (UINT64_C(1) << 32)
+
 /**
- * Maps a file. Errors, naming file, expected and found: WEFT_BAD_FILE for a malformed header, a
+ * Reads a file, after its header says that the file is as long as its shape. Errors, naming file, expected and found: WEFT_BAD_FILE for a malformed header, a
  * dtype not listed above, Fortran order, more than WEFT_NPY_MAX_RANK axes, and too few or too many
- * bytes of data; WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY. *npy is untouched on
+ * bytes of data or more than WEFT_NPY_MAX_BYTES; WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY. *npy is untouched on
  * failure. host may be null and is copied. Close with weft_npy_close.
  */
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host);
@@ -50,8 +53,19 @@ weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host
 weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
                                  const weft_host *host);
 
-/** The same on bytes in host memory, which this call takes, also when it fails. */
-weft_status weft_npy_take(weft_npy *npy, uint8_t *data, size_t size, const char *name,
+/** Where a file comes from that is read once, in order. */
+struct weft_npy_stream {
+    /** The next `size` bytes; says in the log why it cannot give them. */
+    weft_status (*read)(void *user, void *out, size_t size);
+    void *user;
+    uint64_t size; /* of the whole file */
+};
+
+/** The same of a stream, with at most `limit` bytes of data. Nothing is read, and no memory taken, for data that are refused. */
+weft_status weft_npy_open_stream(weft_npy *npy, const struct weft_npy_stream *stream,
+                                 uint64_t limit, const char *name, const weft_host *host);
+/** The same without the data: what its header says. */
+weft_status weft_npy_look(weft_npy *npy, const struct weft_npy_stream *stream, const char *name,
                           const weft_host *host);
 
 /** Releases what the array holds and zeroes it; a zeroed array is fine. */

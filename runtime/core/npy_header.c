@@ -165,29 +165,44 @@ static weft_status scan_dict(struct scanner *scan, struct weft_npy_header *heade
     return status == WEFT_OK && scan->at != scan->end ? fail_at(scan, "padding") : status;
 }
 
-weft_status weft_npy_header_read(struct weft_npy_header *header, const uint8_t *bytes, size_t size,
-                                 const char *name, const weft_host *host) {
-    if (size < sizeof magic + 2 || memcmp(bytes, magic, sizeof magic) != 0) {
+/* Bytes of the length field, or 0 for another version. */
+static size_t length_size_of(const uint8_t *bytes) {
+    return bytes[7] != 0 ? 0 : bytes[6] == 1 ? 2 : bytes[6] == 2 ? 4 : 0;
+}
+
+weft_status weft_npy_header_measure(size_t *size, const uint8_t *start, size_t start_size,
+                                    uint64_t total, const char *name, const weft_host *host) {
+    if (start_size < sizeof magic + 2 || memcmp(start, magic, sizeof magic) != 0) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: expected a .npy file, found other contents",
                          name);
     }
-    unsigned major = bytes[6];
-    unsigned minor = bytes[7];
-    if ((major != 1 && major != 2) || minor != 0) {
+    const size_t length_size = length_size_of(start);
+    if (length_size == 0) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: expected format version 1.0 or 2.0, found %u.%u",
-                         name, major, minor);
+                         name, (unsigned)start[6], (unsigned)start[7]);
     }
-    size_t length_size = major == 1 ? 2 : 4;
-    size_t begin = sizeof magic + 2 + length_size;
-    uint32_t length =
-        begin <= size ? (uint32_t)weft_load_bytes(bytes + sizeof magic + 2, length_size) : 0;
-    if (begin > size || length > size - begin) {
-        return weft_fail(host, WEFT_BAD_FILE, "%s: expected %u bytes of header, found only %zu",
-                         name, (unsigned)length, begin > size ? 0 : size - begin);
+    const size_t begin = sizeof magic + 2 + length_size;
+    const uint64_t length =
+        begin <= start_size ? weft_load_bytes(start + sizeof magic + 2, length_size) : 0;
+    if (begin > start_size || length > total - begin) {
+        return weft_fail(host, WEFT_BAD_FILE,
+                         "%s: expected %" PRIu64 " bytes of header, found only %" PRIu64, name,
+                         length, begin > start_size ? 0 : total - begin);
     }
-    const char *text = (const char *)bytes + begin;
-    struct scanner scan = {text, text + length, text, name, host};
-    struct weft_npy_header result = {.size = begin + length};
+    if (length > WEFT_NPY_MAX_HEADER - begin) {
+        return weft_fail(host, WEFT_BAD_FILE,
+                         "%s: expected at most %zu bytes of header, found %" PRIu64, name,
+                         WEFT_NPY_MAX_HEADER - begin, length);
+    }
+    *size = begin + (size_t)length;
+    return WEFT_OK;
+}
+
+weft_status weft_npy_header_read(struct weft_npy_header *header, const uint8_t *bytes, size_t size,
+                                 const char *name, const weft_host *host) {
+    const char *text = (const char *)bytes + sizeof magic + 2 + length_size_of(bytes);
+    struct scanner scan = {text, (const char *)bytes + size, text, name, host};
+    struct weft_npy_header result = {.size = size};
     WEFT_TRY(scan_dict(&scan, &result));
     *header = result;
     return WEFT_OK;

@@ -14,10 +14,22 @@ struct weft_npy_header {
     uint64_t shape[WEFT_NPY_MAX_RANK];
 };
 
+/** Longest header, with what comes before its text: NumPy's own limit for files of strangers is 10,000 characters. */
+#define WEFT_NPY_MAX_HEADER 10240u
+/** What says how long the header is lies in so many bytes. */
+#define WEFT_NPY_START 12u
+
 /**
- * Reads the header at the start of `size` bytes. Errors: WEFT_BAD_FILE, logged with `name`, for
- * anything that NumPy would not write in version 1 or 2, Fortran order, and more than
- * WEFT_NPY_MAX_RANK axes.
+ * The bytes of the header, of a file of `total` bytes that begins with these: WEFT_NPY_START or all there are. Errors: WEFT_BAD_FILE,
+ * logged with `name`, for other contents, another version than 1 and 2, and a header that is longer than the file or
+ * WEFT_NPY_MAX_HEADER.
+ */
+weft_status weft_npy_header_measure(size_t *size, const uint8_t *start, size_t start_size,
+                                    uint64_t total, const char *name, const weft_host *host);
+
+/**
+ * Reads a header of that many bytes. Errors: WEFT_BAD_FILE, logged with `name`, for anything that NumPy would not write in version 1
+ * or 2, Fortran order, and more than WEFT_NPY_MAX_RANK axes.
  */
 weft_status weft_npy_header_read(struct weft_npy_header *header, const uint8_t *bytes, size_t size,
                                  const char *name, const weft_host *host);

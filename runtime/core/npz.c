@@ -7,6 +7,7 @@
 #include <zip.h>
 
 #include "core/system.h"
+#include "core/try.h"
 
 struct weft_npz {
     weft_host host;
@@ -114,81 +115,91 @@ static weft_status fail_member(const weft_npz *npz, const char *name, zip_error_
                      zip_error_strerror(error));
 }
 
-/* All of a member's bytes; reading on past the last one makes libzip check the checksum. */
-static weft_status read_member(uint8_t *data, size_t size, const weft_npz *npz, const char *name,
-                               zip_uint64_t index) {
-    zip_file_t *member = zip_fopen_index(npz->archive, index, 0);
-    if (!member) {
-        return fail_member(npz, name, zip_get_error(npz->archive));
-    }
-    size_t taken = 0;
-    zip_int64_t count = 0;
-    do {
-        count = zip_fread(member, data + taken, size - taken);
-        taken += count > 0 ? (size_t)count : 0;
-    } while (count > 0 && taken < size);
-    uint8_t more = 0;
-    if (count >= 0 && taken == size) {
-        count = zip_fread(member, &more, 1);
-    }
-    weft_status status = WEFT_OK;
-    if (count < 0) {
-        status = fail_member(npz, name, zip_file_get_error(member));
-    } else if (taken != size || count > 0) {
-        status =
-            weft_fail(&npz->host, WEFT_BAD_FILE, "%s: member %s.npy: expected %zu bytes, found %s",
-                      npz->path, name, size, count > 0 ? "more" : "fewer");
-    }
-    zip_fclose(member);
-    return status;
+/* A member that is being unpacked. */
+struct member {
+    const weft_npz *npz;
+    const char *name;
+    zip_file_t *file;
+};
+
+static weft_status fail_length(const struct member *member, const char *found) {
+    return weft_fail(&member->npz->host, WEFT_BAD_FILE,
+                     "%s: member %s.npy: expected as many bytes as the archive says, found %s",
+                     member->npz->path, member->name, found);
 }
 
-static weft_status unpack(uint8_t **data, size_t *size, const weft_npz *npz, const char *name,
-                          zip_uint64_t index, size_t limit) {
-    zip_stat_t about;
-    if (zip_stat_index(npz->archive, index, 0, &about) != 0) {
-        return fail_member(npz, name, zip_get_error(npz->archive));
+static weft_status read_member(void *user, void *out, size_t size) {
+    const struct member *member = user;
+    uint8_t *target = out;
+    for (size_t taken = 0; taken < size;) {
+        const zip_int64_t count = zip_fread(member->file, target + taken, size - taken);
+        if (count < 0) {
+            return fail_member(member->npz, member->name, zip_file_get_error(member->file));
+        }
+        if (count == 0) {
+            return fail_length(member, "fewer");
+        }
+        taken += (size_t)count;
     }
-    if ((about.valid & ZIP_STAT_SIZE) == 0 || about.size > limit) {
-        return weft_fail(&npz->host, WEFT_BAD_FILE,
-                         "%s: member %s.npy: expected at most %zu bytes, found %" PRIu64, npz->path,
-                         name, limit,
-                         (about.valid & ZIP_STAT_SIZE) != 0 ? (uint64_t)about.size : UINT64_MAX);
-    }
-    size_t bytes = (size_t)about.size;
-    uint8_t *memory =
-        weft_alloc(&npz->host, bytes + 1); /* so that an empty member has memory too */
-    if (!memory) {
-        return weft_fail_memory(&npz->host, npz->path);
-    }
-    weft_status status = read_member(memory, bytes, npz, name, index);
-    if (status != WEFT_OK) {
-        weft_free(&npz->host, memory);
-        return status;
-    }
-    *data = memory;
-    *size = bytes;
     return WEFT_OK;
 }
 
-weft_status weft_npz_get(weft_npy *npy, weft_npz *npz, const char *name, size_t limit) {
-    int64_t index = locate(npz, name);
+/* Reading on past the last byte makes libzip check the checksum. */
+static weft_status check_end(const struct member *member) {
+    uint8_t more = 0;
+    const zip_int64_t count = zip_fread(member->file, &more, 1);
+    return count < 0   ? fail_member(member->npz, member->name, zip_file_get_error(member->file))
+           : count > 0 ? fail_length(member, "more")
+                       : WEFT_OK;
+}
+
+static weft_status open_member(struct member *member, struct weft_npy_stream *stream,
+                               const weft_npz *npz, const char *name) {
+    const int64_t index = locate(npz, name);
     if (index < 0) {
         return fail_missing(npz, name);
     }
-    if (limit > SIZE_MAX - 1) {
-        limit = SIZE_MAX - 1;
+    zip_stat_t about;
+    if (zip_stat_index(npz->archive, (zip_uint64_t)index, 0, &about) != 0) {
+        return fail_member(npz, name, zip_get_error(npz->archive));
     }
+    if ((about.valid & ZIP_STAT_SIZE) == 0) {
+        return weft_fail(&npz->host, WEFT_BAD_FILE, "%s: member %s.npy: the archive has no size",
+                         npz->path, name);
+    }
+    *member = (struct member){npz, name, zip_fopen_index(npz->archive, (zip_uint64_t)index, 0)};
+    *stream = (struct weft_npy_stream){.read = read_member, .user = member, .size = about.size};
+    return member->file ? WEFT_OK : fail_member(npz, name, zip_get_error(npz->archive));
+}
+
+/* Of the member's data at most `limit` bytes are unpacked; with `look` none. */
+static weft_status get(weft_npy *npy, const weft_npz *npz, const char *name, bool look,
+                       uint64_t limit) {
+    struct member member;
+    struct weft_npy_stream stream;
+    WEFT_TRY(open_member(&member, &stream, npz, name));
     char *label = weft_format(&npz->host, "%s:%s.npy", npz->path, name);
-    if (!label) {
-        return weft_fail_memory(&npz->host, npz->path);
+    weft_npy result = {.dtype = WEFT_NPY_U8};
+    weft_status status = !label ? weft_fail_memory(&npz->host, npz->path)
+                         : look ? weft_npy_look(&result, &stream, label, &npz->host)
+                                : weft_npy_open_stream(&result, &stream, limit, label, &npz->host);
+    if (status == WEFT_OK && !look) {
+        status = check_end(&member);
     }
-    uint8_t *data = NULL;
-    size_t size = 0;
-    weft_status status = unpack(&data, &size, npz, name, (zip_uint64_t)index, limit);
     if (status == WEFT_OK) {
-        status = weft_npy_take(npy, data, size, label, &npz->host);
+        *npy = result;
+    } else {
+        weft_npy_close(&result);
     }
+    zip_fclose(member.file);
     weft_free(&npz->host, label);
     return status;
+}
+
+weft_status weft_npz_look(weft_npy *npy, const weft_npz *npz, const char *name) {
+    return get(npy, npz, name, true, 0);
+}
+
+weft_status weft_npz_get(weft_npy *npy, const weft_npz *npz, const char *name, uint64_t limit) {
+    return get(npy, npz, name, false, limit);
 }

@@ -21,12 +21,15 @@ void weft_npz_close(weft_npz **npz);
 /** Whether the archive has an array of that name (without ".npy"). */
 bool weft_npz_has(const weft_npz *npz, const char *name);
 
+/** What the array `name` is, without its data: weft_npy_look. weft_npy_close releases it. Errors as weft_npz_get. */
+weft_status weft_npz_look(weft_npy *npy, const weft_npz *npz, const char *name);
+
 /**
  * Unpacks the array `name` into host memory; weft_npy_close releases it, before or after the
- * archive is closed. Errors: WEFT_NOT_FOUND (the message lists what the archive has); WEFT_BAD_FILE
- * when the member unpacks to more than `limit` bytes, is encrypted or damaged (its checksum is
+ * archive is closed. Its header is unpacked and checked first. Errors: WEFT_NOT_FOUND (the message lists what the archive has);
+ * WEFT_BAD_FILE when it has more than `limit` bytes of data, is encrypted or damaged (its checksum is
  * checked), and as weft_npy_open; WEFT_OUT_OF_HOST_MEMORY.
  */
-weft_status weft_npz_get(weft_npy *npy, weft_npz *npz, const char *name, size_t limit);
+weft_status weft_npz_get(weft_npy *npy, const weft_npz *npz, const char *name, uint64_t limit);
 
 #endif

@@ -32,6 +32,8 @@ int weft_system_open(int *file, const char *path, weft_open_how how);
 int weft_system_close(int file);
 /** At most `size` bytes; *count is 0 at the end of the file. */
 int weft_system_read(size_t *count, int file, void *data, size_t size);
+/** The same from an offset on, of a regular file: any thread, several at once. */
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset);
 /** At most `size` bytes, at least one. */
 int weft_system_write(size_t *count, int file, const void *data, size_t size);
 /** Until the device has it. */
@@ -39,10 +41,6 @@ int weft_system_sync(int file);
 int weft_system_facts_of(weft_file_facts *facts, int file);
 /** Of what a symbolic link leads to. */
 int weft_system_facts(weft_file_facts *facts, const char *path);
-
-/** Read-only memory of `size` > 0 bytes of a regular file, which may be closed meanwhile. */
-int weft_system_map(const uint8_t **data, int file, size_t size);
-void weft_system_unmap(const uint8_t *data, size_t size);
 
 /** The same path, but by another working folder, too. Symbolic links stay as they are, and nothing need be there. */
 int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path);

@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +56,15 @@ int weft_system_read(size_t *count, int file, void *data, size_t size) {
     ssize_t done;
     do {
         done = read(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE);
+    } while (done < 0 && errno == EINTR);
+    *count = done > 0 ? (size_t)done : 0;
+    return done < 0 ? errno : 0;
+}
+
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset) {
+    ssize_t done;
+    do {
+        done = pread(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE, (off_t)offset);
     } while (done < 0 && errno == EINTR);
     *count = done > 0 ? (size_t)done : 0;
     return done < 0 ? errno : 0;
@@ -109,20 +117,6 @@ int weft_system_facts(weft_file_facts *facts, const char *path) {
     }
     *facts = weft_system_facts_from(&information);
     return 0;
-}
-
-int weft_system_map(const uint8_t **data, int file, size_t size) {
-    const void *memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (memory == MAP_FAILED) {
-        return errno;
-    }
-    *data = memory;
-    return 0;
-}
-
-void weft_system_unmap(const uint8_t *data, size_t size) {
-    /* munmap takes a pointer to non-const but does not write through it. */
-    munmap((void *)(uintptr_t)data, size);
 }
 
 int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path) {

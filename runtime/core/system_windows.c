@@ -300,6 +300,16 @@ int weft_system_read(size_t *count, int file, void *data, size_t size) {
     return done < 0 ? errno : 0;
 }
 
+int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset) {
+    OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+    DWORD done = 0;
+    const bool read =
+        ReadFile(handle_of(file), data, (DWORD)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE),
+                 &done, &place);
+    *count = done;
+    return read || GetLastError() == ERROR_HANDLE_EOF ? 0 : last_error();
+}
+
 int weft_system_write(size_t *count, int file, const void *data, size_t size) {
     const int done = _write(file, data, (unsigned)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE));
     *count = done > 0 ? (size_t)done : 0;
@@ -308,22 +318,6 @@ int weft_system_write(size_t *count, int file, const void *data, size_t size) {
 
 int weft_system_sync(int file) {
     return _commit(file) == 0 ? 0 : errno;
-}
-
-int weft_system_map(const uint8_t **data, int file, size_t size) {
-    HANDLE mapping = CreateFileMappingW(weft_windows_handle(file), NULL, PAGE_READONLY, 0, 0, NULL);
-    if (!mapping) {
-        return weft_windows_last_error();
-    }
-    *data = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size);
-    const int error = *data ? 0 : weft_windows_last_error();
-    CloseHandle(mapping); /* the view holds the mapping by itself */
-    return error;
-}
-
-void weft_system_unmap(const uint8_t *data, size_t size) {
-    (void)size;
-    UnmapViewOfFile(data);
 }
 
 FILE *weft_system_stream(const char *path) {

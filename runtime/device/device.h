@@ -203,6 +203,11 @@ struct weft_buffer {
 /** Copies host bytes to a VkBuffer through staging; returns when done. */
 weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset,
                                const void *data, uint64_t size);
+/** Writes `size` bytes from `begin` on, at most WEFT_STAGING_SIZE and multiples of 4 but for the last. */
+typedef weft_status (*weft_upload_source)(void *user, uint64_t begin, void *out, size_t size);
+/** The same of bytes that are made piece by piece, in order, on this thread. */
+weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64_t offset,
+                                    uint64_t size, weft_upload_source from, void *user);
 /** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                  uint64_t size);

@@ -37,15 +37,18 @@ static void copy(const weft_device *device, VkCommandBuffer commands, VkBuffer s
 struct piece {
     VkBuffer buffer;
     uint64_t offset, size;
-    const uint8_t *from;
+    weft_upload_source from; /* or null: to `to` */
+    void *user;
+    uint64_t begin; /* of what `from` gives */
     uint8_t *to;
 };
 
 static weft_status upload(weft_device *device, struct weft_commands *commands,
                           const struct piece *piece) {
-    WEFT_TRY(weft_commands_begin(commands, device));
     /* A submission makes what the host wrote before it visible to the device. */
-    memcpy(commands->staging_memory->mapped, piece->from, (size_t)piece->size);
+    WEFT_TRY(piece->from(piece->user, piece->begin, commands->staging_memory->mapped,
+                         (size_t)piece->size));
+    WEFT_TRY(weft_commands_begin(commands, device));
     wait_for_queue(device, commands->handle);
     copy(device, commands->handle, commands->staging, 0, piece->buffer, piece->offset, piece->size);
     barrier(device, commands->handle, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -75,7 +78,9 @@ static weft_status transfer(weft_device *device, const struct piece *whole) {
         const struct piece piece = {.buffer = whole->buffer,
                                     .offset = whole->offset + done,
                                     .size = left < WEFT_STAGING_SIZE ? left : WEFT_STAGING_SIZE,
-                                    .from = whole->from ? whole->from + done : NULL,
+                                    .from = whole->from,
+                                    .user = whole->user,
+                                    .begin = done,
                                     .to = whole->from ? NULL : whole->to + done};
         status = (piece.from ? upload : download)(device, commands, &piece);
         done += piece.size;
@@ -84,10 +89,23 @@ static weft_status transfer(weft_device *device, const struct piece *whole) {
     return status;
 }
 
+static weft_status copy_bytes(void *user, uint64_t begin, void *out, size_t size) {
+    memcpy(out, (const uint8_t *)user + begin, size);
+    return WEFT_OK;
+}
+
 weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset,
                                const void *data, uint64_t size) {
+    /* Cast: the pointer is only read. */
+    return weft_device_upload_from(device, buffer, offset, size, copy_bytes,
+                                   (void *)(uintptr_t)data);
+}
+
+weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64_t offset,
+                                    uint64_t size, weft_upload_source from, void *user) {
     return transfer(
-        device, &(struct piece){.buffer = buffer, .offset = offset, .size = size, .from = data});
+        device, &(struct piece){
+                    .buffer = buffer, .offset = offset, .size = size, .from = from, .user = user});
 }
 
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,

@@ -131,10 +131,17 @@ void weft_device_trim(weft_device *device) {
     destroy_constants(device, constants);
 }
 
+static weft_status read_weight(void *user, uint64_t begin, void *out, size_t size) {
+    const weft_weight *weight = user;
+    const uint64_t element = weft_dtype_size(weight->dtype);
+    return weft_weight_read(weight, begin / element, size / element, out);
+}
+
 static weft_status upload(weft_device *device, struct weft_constant *constant,
                           weft_status (*fill)(void *user, void *data), void *user) {
     if (!fill) {
-        return weft_device_upload(device, constant->buffer, 0, user, constant->bytes);
+        return weft_device_upload_from(device, constant->buffer, 0, constant->bytes, read_weight,
+                                       user);
     }
     void *data = weft_alloc(&device->host, (size_t)constant->bytes);
     if (!data) {

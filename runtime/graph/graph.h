@@ -12,6 +12,9 @@
 
 struct weft_weight_part;
 
+/** Reads `count` elements of a weight from `first` on, and says in the log why it cannot. Any thread, several at once. */
+typedef weft_status (*weft_weight_reader)(void *user, uint64_t first, uint64_t count, void *out);
+
 struct weft_weight {
     weft_host host;
     atomic_uint references;
@@ -23,8 +26,10 @@ struct weft_weight {
     char *name;
     weft_dtype dtype;
     weft_shape shape;
-    const void *data;
-    void *owned; /* the same, when they are not borrowed */
+    const void *data;     /* null: they are read when they are needed, by `read` or of the whole */
+    void *owned;          /* the same, when they are not borrowed */
+    _Atomic(void *) kept; /* weft_weight_data's copy of what was read, or null */
+    weft_weight_reader read; /* with release_user; or null */
     weft_release release;
     void *release_user;
 };
@@ -34,6 +39,24 @@ weft_weight *weft_weight_retain(weft_weight *weight);
 /** A weight of these params, without data, whose elements are 0 and the caller's to write first: weight->owned. */
 weft_status weft_weight_create_empty(weft_weight **weight, const weft_weight_params *params,
                                      const weft_host *host);
+
+/** A weight of these params, without data, whose elements are read each time they are needed, with release_user. */
+weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
+                                    weft_weight_reader read, const weft_host *host);
+
+/** Copies `count` elements from `first` on. Errors: the reader's. */
+weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out);
+
+/** All elements in memory, for a while: what was read for it is freed by weft_weight_view_close. */
+struct weft_weight_view {
+    const void *data;
+    void *owned; /* in the weight's host's memory, or null */
+};
+weft_status weft_weight_view_open(struct weft_weight_view *view, const weft_weight *weight);
+void weft_weight_view_close(struct weft_weight_view *view, const weft_weight *weight);
+
+/** All elements in memory, for as long as there is the weight: for small ones that are looked at on the host. */
+weft_status weft_weight_data(const void **data, weft_weight *weight);
 
 /**
  * A weight of the elements from `first` on, which it borrows from `whole`. As long as that is there, the same part has the

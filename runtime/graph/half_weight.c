@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/half.h"
+#include "core/try.h"
 #include "graph/lowering.h"
 
 /*
@@ -48,9 +49,7 @@ static bool keeps_enough(const float *data, uint64_t count, float scale) {
     return (vanishing - zeros) * 100 <= count - zeros;
 }
 
-static int find_exponent(const weft_weight *weight) {
-    const float *data = weight->data;
-    uint64_t count = weft_shape_elements(weight->shape);
+static int find_exponent(const float *data, uint64_t count) {
     float largest = largest_of(data, count);
     if (!isfinite(largest)) {
         return STAYS_F32;
@@ -64,22 +63,26 @@ static int find_exponent(const weft_weight *weight) {
 }
 
 /* What is found depends on the data alone, so it does not matter which thread finds it first. */
-static int exponent_of(weft_weight *weight) {
-    int known = atomic_load(&weight->half_exponent);
-    if (known == UNKNOWN) {
-        known = find_exponent(weight);
-        atomic_store(&weight->half_exponent, known);
+static weft_status exponent_of(int *known, weft_weight *weight) {
+    *known = atomic_load(&weight->half_exponent);
+    if (*known == UNKNOWN) {
+        struct weft_weight_view view;
+        WEFT_TRY(weft_weight_view_open(&view, weight));
+        *known = find_exponent(view.data, weft_shape_elements(weight->shape));
+        weft_weight_view_close(&view, weight);
+        atomic_store(&weight->half_exponent, *known);
     }
-    return known;
+    return WEFT_OK;
 }
 
-bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowering, uint32_t value) {
+bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value) {
     weft_weight *weight = lowering->graph->values[value].weight;
     if (lowering->device->weight_storage != WEFT_WEIGHTS_F16 || lowering->runs_once || !weight ||
         weight->dtype != WEFT_F32) {
         return false;
     }
-    int found = exponent_of(weight);
+    int found = STAYS_F32;
+    weft_lower_fail(lowering, exponent_of(&found, weight));
     *exponent = found - BIAS;
     return found != STAYS_F32;
 }
@@ -92,8 +95,8 @@ uint16_t weft_half_weight_element(float value, float scale) {
                                     : weft_half_of_float(scaled);
 }
 
-float weft_half_weight_scale(weft_weight *weight) {
-    return ldexpf(1.0F, exponent_of(weight) - BIAS);
+float weft_half_weight_scale(const weft_weight *weight) {
+    return ldexpf(1.0F, atomic_load(&weight->half_exponent) - BIAS);
 }
 
 /* Ends a whole word: the last element may be the first half of one. */
@@ -105,13 +108,16 @@ static void pad(uint16_t *target, uint64_t count) {
 
 static weft_status fill_half(void *user, void *data) {
     weft_weight *weight = user;
-    const float *source = weight->data;
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    const float *source = view.data;
     uint16_t *target = data;
     uint64_t count = weft_shape_elements(weight->shape);
     float scale = weft_half_weight_scale(weight);
     for (uint64_t i = 0; i < count; i++) {
         target[i] = weft_half_weight_element(source[i], scale);
     }
+    weft_weight_view_close(&view, weight);
     pad(target, count);
     return WEFT_OK;
 }
@@ -120,7 +126,9 @@ static weft_status fill_half(void *user, void *data) {
 static weft_status fill_half_transposed(void *user, void *data) {
     const size_t block = 32;
     weft_weight *weight = user;
-    const float *source = weight->data;
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    const float *source = view.data;
     uint16_t *target = data;
     size_t rows = weight->shape.dim[0];
     size_t columns = weight->shape.dim[1];
@@ -136,6 +144,7 @@ static weft_status fill_half_transposed(void *user, void *data) {
             }
         }
     }
+    weft_weight_view_close(&view, weight);
     pad(target, (uint64_t)rows * columns);
     return WEFT_OK;
 }

@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 
 /** The power of two that the elements of a weight are multiplied by; it must be one that the device keeps as f16. */
-float weft_half_weight_scale(weft_weight *weight);
+float weft_half_weight_scale(const weft_weight *weight);
 
 /** The f16 bits of an element; 0 where it would be subnormal. */
 uint16_t weft_half_weight_element(float value, float scale);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph/lowering.h"
+#include "core/try.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,9 +114,7 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value) {
     } else if (weight) {
         char key[48];
         snprintf(key, sizeof key, "weight/%llu", (unsigned long long)weight->uid);
-        /* Cast: with fill null the pointer is only read. */
-        index = add_constant(lowering, key, value_bytes(lowering, root), NULL,
-                             (void *)(uintptr_t)weight->data);
+        index = add_constant(lowering, key, value_bytes(lowering, root), NULL, weight);
     } else {
         struct weft_storage storage = {
             .kind = WEFT_STORAGE_ARENA, .bytes = value_bytes(lowering, root), .value = root};
@@ -143,7 +142,9 @@ uint32_t weft_lower_output(weft_lowering *lowering, const weft_node *node) {
 static weft_status fill_transposed(void *user, void *data) {
     const size_t block = 32;
     const weft_weight *weight = user;
-    const float *source = weight->data;
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    const float *source = view.data;
     float *target = data;
     size_t rows = weight->shape.dim[0];
     size_t columns = weight->shape.dim[1];
@@ -158,6 +159,7 @@ static weft_status fill_transposed(void *user, void *data) {
             }
         }
     }
+    weft_weight_view_close(&view, weight);
     return WEFT_OK;
 }
 

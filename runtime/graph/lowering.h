@@ -119,7 +119,7 @@ uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t v
  * Whether a value is a weight that this device keeps as f16, rounded, times 2^exponent: two elements in a word, in the
  * layout they have as f32. Reads all its elements the first time.
  */
-bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowering, uint32_t value);
+bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value);
 
 /** The storage of such a weight; `transposed` as weft_lower_transposed_weight. Uploaded on first use. */
 uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed);
@@ -231,7 +231,7 @@ struct weft_constant {
 
 /**
  * A reference to the constant of that key. When it is not there it is made from the data that `fill` writes, or, with
- * fill null, from the `bytes` bytes at `user`. Where another thread is making it, this one waits for that.
+ * fill null, from the elements of `user`, a weft_weight. Where another thread is making it, this one waits for that.
  */
 weft_status weft_constant_acquire(struct weft_constant **constant, weft_device *device,
                                   const char *key, uint64_t bytes,

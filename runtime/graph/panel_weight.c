@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "graph/half_weight.h"
 #include "graph/lowering.h"
 
@@ -10,14 +11,14 @@
 #define STEPS   16u /* are gathered at once, so that lines are used whole where b is transposed */
 
 struct panels {
-    weft_weight *weight;
+    const weft_weight *weight;
     bool transposed;
     bool half;
     float scale; /* of f16 */
     uint32_t k, n;
 };
 
-static struct panels panels_of(weft_weight *weight, bool transposed, bool half) {
+static struct panels panels_of(const weft_weight *weight, bool transposed, bool half) {
     const uint32_t *dim = weight->shape.dim;
     return (struct panels){.weight = weight,
                            .transposed = transposed,
@@ -33,9 +34,8 @@ static uint64_t padded_elements(const struct panels *p) {
 }
 
 /* The panel from column `first` on, from `step` of k on. */
-static void gather(float block[STEPS][COLUMNS], const struct panels *p, uint32_t step,
-                   uint32_t first) {
-    const float *data = p->weight->data;
+static void gather(float block[STEPS][COLUMNS], const struct panels *p, const float *data,
+                   uint32_t step, uint32_t first) {
     const size_t along_k = p->transposed ? 1 : p->n;
     const size_t along_n = p->transposed ? p->k : 1;
     memset(block, 0, sizeof(float[STEPS][COLUMNS]));
@@ -60,10 +60,12 @@ static weft_status fill(void *user, void *data) {
     const size_t words = p->half ? COLUMNS / 2 : COLUMNS; /* of a step */
     uint32_t *target = data;
     float block[STEPS][COLUMNS];
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, p->weight));
     for (uint32_t first = 0; first < p->n; first += COLUMNS) {
         for (uint32_t step = 0; step < p->k; step++, target += words) {
             if (step % STEPS == 0) {
-                gather(block, p, step, first);
+                gather(block, p, view.data, step, first);
             }
             if (p->half) {
                 write_half(target, block[step % STEPS], p->scale);
@@ -72,6 +74,7 @@ static weft_status fill(void *user, void *data) {
             }
         }
     }
+    weft_weight_view_close(&view, p->weight);
     return WEFT_OK;
 }
 

@@ -147,9 +147,9 @@ const void *weft_node_weight(const weft_graph *graph, const weft_node *node, uin
     if (!weft_node_has_input(node, input)) {
         return NULL;
     }
-    const weft_weight *weight =
-        graph->values[weft_graph_storage_of(graph, node->input[input])].weight;
-    return weight ? weight->data : NULL;
+    weft_weight *weight = graph->values[weft_graph_storage_of(graph, node->input[input])].weight;
+    const void *data = NULL;
+    return weight && weft_weight_data(&data, weight) == WEFT_OK ? data : NULL;
 }
 
 weft_status weft_node_fail(const weft_graph *graph, const weft_node *node, weft_status status,

@@ -15,7 +15,11 @@ static weft_status check_params(const weft_weight_params *params, const weft_hos
     return weft_shape_check(params->shape, name, host);
 }
 
-/** Borrows the data, copies them, or, where there are none, takes zeros. */
+static size_t bytes_of(const weft_weight *weight, uint64_t elements) {
+    return (size_t)elements * weft_dtype_size(weight->dtype);
+}
+
+/** Borrows the data, copies them, or, where there are none and nobody reads them, takes zeros. */
 static weft_status take_data(weft_weight *weight, const weft_weight_params *params) {
     if (params->release) {
         weight->data = params->data;
@@ -23,7 +27,7 @@ static weft_status take_data(weft_weight *weight, const weft_weight_params *para
         weight->release_user = params->release_user;
         return WEFT_OK;
     }
-    size_t bytes = (size_t)weft_shape_elements(params->shape) * weft_dtype_size(params->dtype);
+    const size_t bytes = bytes_of(weight, weft_shape_elements(params->shape));
     weight->owned =
         params->data ? weft_alloc(&weight->host, bytes) : weft_alloc_zero(&weight->host, 1, bytes);
     if (!weight->owned) {
@@ -67,6 +71,7 @@ weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params
     atomic_init(&weight->references, 1);
     atomic_init(&weight->half_exponent, 0);
     atomic_init(&weight->parts, NULL);
+    atomic_init(&weight->kept, NULL);
     weight->name = weft_strdup(host, params->name ? params->name : "weight");
     status = weight->name ? take_data(weight, params) : weft_fail_memory(host, "a weight's name");
     if (status != WEFT_OK) {
@@ -81,6 +86,62 @@ weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params
 weft_weight *weft_weight_retain(weft_weight *weight) {
     atomic_fetch_add(&weight->references, 1);
     return weight;
+}
+
+/* ---- elements ---- */
+
+weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
+                                    weft_weight_reader read, const weft_host *host) {
+    WEFT_TRY(weft_weight_create_empty(weight, params, host));
+    (*weight)->read = read;
+    return WEFT_OK;
+}
+
+weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out) {
+    if (weight->data) {
+        memcpy(out, (const char *)weight->data + bytes_of(weight, first), bytes_of(weight, count));
+        return WEFT_OK;
+    }
+    return weight->part_of ? weft_weight_read(weight->part_of, weight->first + first, count, out)
+                           : weight->read(weight->release_user, first, count, out);
+}
+
+weft_status weft_weight_view_open(struct weft_weight_view *view, const weft_weight *weight) {
+    *view = (struct weft_weight_view){.data = weight->data};
+    if (view->data) {
+        return WEFT_OK;
+    }
+    const uint64_t elements = weft_shape_elements(weight->shape);
+    view->owned = weft_alloc(&weight->host, bytes_of(weight, elements));
+    if (!view->owned) {
+        return weft_fail_memory(&weight->host, weight->name);
+    }
+    view->data = view->owned;
+    weft_status status = weft_weight_read(weight, 0, elements, view->owned);
+    if (status != WEFT_OK) {
+        weft_weight_view_close(view, weight);
+    }
+    return status;
+}
+
+void weft_weight_view_close(struct weft_weight_view *view, const weft_weight *weight) {
+    weft_free(&weight->host, view->owned);
+    *view = (struct weft_weight_view){.data = NULL};
+}
+
+weft_status weft_weight_data(const void **data, weft_weight *weight) {
+    *data = weight->data ? weight->data : atomic_load(&weight->kept);
+    if (*data) {
+        return WEFT_OK;
+    }
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    void *first = NULL; /* another thread may have been first */
+    if (!atomic_compare_exchange_strong(&weight->kept, &first, view.owned)) {
+        weft_weight_view_close(&view, weight);
+    }
+    *data = first ? first : view.data;
+    return WEFT_OK;
 }
 
 /* ---- parts ---- */
@@ -139,13 +200,13 @@ weft_status weft_weight_part_of(weft_weight **out, weft_weight *whole, uint64_t 
     }
     uint64_t uid = 0;
     WEFT_TRY(uid_of_part(&uid, whole, first, shape));
-    const uint64_t offset = first * weft_dtype_size(whole->dtype);
-    WEFT_TRY(weft_weight_create(out,
-                                weft_weight_params(.name = whole->name, .dtype = whole->dtype,
-                                                   .shape = shape,
-                                                   .data = (const char *)whole->data + offset,
-                                                   .release = release_whole, .release_user = whole),
-                                &whole->host));
+    const char *data = whole->data;
+    data = data ? data + bytes_of(whole, first) : NULL;
+    WEFT_TRY(weft_weight_create_empty(
+        out,
+        weft_weight_params(.name = whole->name, .dtype = whole->dtype, .shape = shape, .data = data,
+                           .release = release_whole, .release_user = whole),
+        &whole->host));
     (*out)->uid = uid;
     (*out)->part_of = weft_weight_retain(whole);
     (*out)->first = first;
@@ -179,6 +240,7 @@ void weft_weight_destroy(weft_weight **address) {
     free_parts(weight);
     weft_host host = weight->host;
     weft_free(&host, weight->owned);
+    weft_free(&host, atomic_load(&weight->kept));
     weft_free(&host, weight->name);
     weft_free(&host, weight);
 }

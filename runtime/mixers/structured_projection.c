@@ -117,10 +117,12 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
 static weft_status check_entries(const weft_graph *graph, const struct weft_node *node,
                                  uint32_t size) {
     const uint32_t storage = weft_graph_storage_of(graph, node->input[PERMUTATION]);
-    const weft_weight *weight = graph->values[storage].weight;
+    weft_weight *weight = graph->values[storage].weight;
     const uint64_t count = weight ? weft_shape_elements(weight->shape) : 0;
+    const void *entries = NULL;
+    WEFT_TRY(weight ? weft_weight_data(&entries, weight) : WEFT_OK);
     for (uint64_t i = 0; i < count; i++) {
-        const int32_t entry = ((const int32_t *)weight->data)[i];
+        const int32_t entry = ((const int32_t *)entries)[i];
         if (entry < 0 || (uint32_t)entry >= size) {
             return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                              "structured_projection: permutation[%llu] is %d, not 0 to %u",

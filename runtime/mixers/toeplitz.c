@@ -68,10 +68,12 @@ static uint32_t lags_of(uint32_t n, bool causal) {
 }
 
 static weft_status check_decay_values(const weft_graph *graph, uint32_t value, const char *op) {
-    const weft_weight *weight = graph->values[weft_graph_storage_of(graph, value)].weight;
+    weft_weight *weight = graph->values[weft_graph_storage_of(graph, value)].weight;
     uint64_t count = weight ? weft_shape_elements(weight->shape) : 0;
+    const void *gammas = NULL;
+    WEFT_TRY(weight ? weft_weight_data(&gammas, weight) : WEFT_OK);
     for (uint64_t i = 0; i < count; i++) {
-        float gamma = ((const float *)weight->data)[i];
+        float gamma = ((const float *)gammas)[i];
         if (!(gamma > 0.0F && gamma <= 1.0F)) {
             return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                              "%s: decay[%" PRIu64 "] is %g, outside (0, 1]", op, i, (double)gamma);

@@ -100,6 +100,25 @@ const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint) {
     return checkpoint->file ? weft_safetensors_path(checkpoint->file) : NULL;
 }
 
+weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
+                                 size_t *size) {
+    const weft_host *host = &checkpoint->host;
+    if (!checkpoint->file) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "the model's weights are random: it has no file");
+    }
+    const size_t bytes = (size_t)weft_safetensors_size(checkpoint->file);
+    char *copy = weft_alloc(host, bytes);
+    weft_status status = copy ? weft_safetensors_copy(checkpoint->file, copy)
+                              : weft_fail_memory(host, weft_safetensors_path(checkpoint->file));
+    if (status != WEFT_OK) {
+        weft_free(host, copy);
+        return status;
+    }
+    *data = copy;
+    *size = bytes;
+    return WEFT_OK;
+}
+
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint) {
     return checkpoint->file ? weft_safetensors_count(checkpoint->file) : 0;
 }
@@ -117,34 +136,44 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
                                                                         : 0;
 }
 
-static weft_status converted_weight(weft_weight **weight, const struct weft_checkpoint *checkpoint,
-                                    const weft_safetensors_tensor *tensor,
-                                    const weft_weight_params *params) {
-    WEFT_TRY(weft_weight_create_empty(weight, params, &checkpoint->host));
-    weft_status status = weft_safetensors_read_f32(checkpoint->file, tensor, (*weight)->owned);
-    if (status != WEFT_OK) {
-        weft_weight_destroy(weight);
-    }
-    return status;
+/* What a weight is read from: a reference to the checkpoint, and a tensor of it. */
+struct stored {
+    struct weft_checkpoint *checkpoint;
+    const weft_safetensors_tensor *tensor;
+};
+
+static weft_status read_stored(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_f32(stored->checkpoint->file, stored->tensor, first, count, out);
 }
 
-/* The tensor, which has the shape `stored`, as a weight of shape `shape`. */
+static void release_stored(void *user) {
+    struct stored *stored = user;
+    struct weft_checkpoint *checkpoint = stored->checkpoint;
+    weft_free(&checkpoint->host, stored);
+    release(checkpoint);
+}
+
+/* The tensor, which has the shape `stored_shape`, as a weight of shape `shape`. */
 static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
-                               const char *name, weft_shape stored, weft_shape shape) {
+                               const char *name, weft_shape stored_shape, weft_shape shape) {
+    const weft_host *host = &checkpoint->host;
     const weft_safetensors_tensor *tensor = NULL;
-    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, name, stored));
+    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, name, stored_shape));
     WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
-    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
-    params.data = weft_safetensors_f32(tensor);
-    if (!params.data) {
-        return converted_weight(weight, checkpoint, tensor, &params);
+    struct stored *stored = weft_alloc(host, sizeof *stored);
+    if (!stored) {
+        return weft_fail_memory(host, name);
     }
-    params.release = release;
-    params.release_user = checkpoint;
+    *stored = (struct stored){checkpoint, tensor};
     weft_checkpoint_share(checkpoint);
-    weft_status status = weft_weight_create(weight, &params, &checkpoint->host);
+    weft_status status = weft_weight_create_read(
+        weight,
+        weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape,
+                           .release = release_stored, .release_user = stored),
+        read_stored, host);
     if (status != WEFT_OK) {
-        release(checkpoint);
+        release_stored(stored);
     }
     return status;
 }

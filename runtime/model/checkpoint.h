@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights from a checkpoint's safetensors file, borrowed from its mapping; or random ones in their place. */
+/* Weights from a checkpoint's safetensors file, read when they are needed; or random ones in their place. */
 #ifndef WEFT_MODEL_CHECKPOINT_H
 #define WEFT_MODEL_CHECKPOINT_H
 
@@ -7,7 +7,7 @@
 
 #include "model/safetensors.h"
 
-/** An open file that stays mapped until the last weight taken from it is gone. Reference counted, atomically. */
+/** A file that stays open until the last weight taken from it is gone. Reference counted, atomically. */
 struct weft_checkpoint;
 
 /** The bytes of a safetensors file, and whom to tell when they are not needed any more; release may be null. */
@@ -38,6 +38,10 @@ bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *n
 /** The file's; null without one. */
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint);
 
+/** The file's bytes as they were when it was opened, in host memory. Errors: WEFT_UNSUPPORTED without one, and those of weft_safetensors_copy. */
+weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
+                                 size_t *size);
+
 /** Number of tensors in the file, and their names, in byte order; null when index is out of range. 0 and null without a file. */
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
@@ -47,7 +51,7 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 
 /**
  * The tensor of that name and shape as an f32 weight; other floating-point types are converted. All its values must be
- * finite. Errors name file, tensor, expected and found.
+ * finite; they are looked at now, and read again when a device or a check needs them. Errors name file, tensor, expected and found.
  */
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape);

@@ -16,6 +16,7 @@ struct weft_foreign_layout {
     weft_tensor (*build)(struct weft_builder *builder, const weft_model_inputs *inputs);
     /** Overrides what the network's config does not know. */
     void (*describe)(const void *config, weft_model_info *info);
+    const char *encoder; /* the architecture without a head */
 };
 
 struct weft_model_family {

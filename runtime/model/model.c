@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "core/json.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -22,7 +23,9 @@ static const struct weft_model_family *const families[] = {
 
 struct weft_model {
     weft_host host;
+    char *config; /* the text of its config.json */
     struct weft_network *network;
+    bool headless;
     weft_tokenizer *tokenizer;
     weft_model_info info;
     char **default_labels; /* "LABEL_i", made for models whose config names none */
@@ -58,7 +61,7 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
 static weft_status read_model_type(const struct weft_model_family **family, const char *path,
                                    const struct weft_model_source *source, const weft_host *host) {
     json_t *config = NULL;
-    WEFT_TRY(weft_source_read_config(&config, path, source, host));
+    WEFT_TRY(weft_source_parse_config(&config, path, source, host));
     const char *model_type = NULL;
     weft_json_fields fields = {.object = config, .path = path, .host = host};
     weft_status status = weft_json_string(&model_type, &fields, "model_type");
@@ -104,6 +107,10 @@ static weft_status make_default_labels(weft_model *model) {
 }
 
 static weft_status load(weft_model *model, const struct weft_model_source *source) {
+    model->config = weft_strdup(&model->host, source->config);
+    if (!model->config) {
+        return weft_fail_memory(&model->host, "a model's config");
+    }
     WEFT_TRY(load_network(model, source));
     WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
@@ -126,12 +133,49 @@ static weft_status create(weft_model **out, const struct weft_model_source *sour
     return WEFT_OK;
 }
 
+/* Weights and config of two models may fit each other: who replaces both takes the config away first (api/python/src/weft/torch.py). */
+static weft_status check_unchanged(const uint8_t *config, size_t size, const char *path,
+                                   const weft_host *host) {
+    uint8_t *again = NULL;
+    size_t again_size = 0;
+    WEFT_TRY(weft_file_read_regular(&again, &again_size, WEFT_JSON_MAX_BYTES, path, host));
+    const bool same = again_size == size && memcmp(again, config, size) == 0;
+    weft_free(host, again);
+    return same ? WEFT_OK
+                : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
+}
+
 weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
     WEFT_ENTER;
     if (!out || !folder) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
     }
-    return create(out, &(struct weft_model_source){.folder = folder}, host);
+    char *path = weft_path_join(folder, "config.json", host);
+    uint8_t *config = NULL;
+    size_t size = 0;
+    weft_status status =
+        path ? weft_file_read_regular(&config, &size, WEFT_JSON_MAX_BYTES, path, host)
+             : weft_fail_memory(host, "a path");
+    if (status == WEFT_OK && memchr(config, '\0', size)) {
+        status = weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
+    }
+    weft_model *model = NULL;
+    if (status == WEFT_OK) {
+        const char *text = (const char *)config;
+        status =
+            create(&model, &(struct weft_model_source){.folder = folder, .config = text}, host);
+    }
+    if (status == WEFT_OK) {
+        status = check_unchanged(config, size, path, host);
+    }
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
+    weft_free(host, config);
+    weft_free(host, path);
+    return status;
 }
 
 weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *memory,
@@ -168,6 +212,44 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+static weft_status share(weft_model *headless, const weft_model *model) {
+    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    headless->host = model->host;
+    headless->headless = true;
+    headless->network = weft_network_retain(model->network);
+    headless->info = model->info;
+    headless->info.task = WEFT_TASK_HIDDEN;
+    headless->info.label_count = 0;
+    if (foreign) {
+        headless->info.architecture = foreign->encoder;
+    }
+    headless->config = weft_strdup(&model->host, model->config);
+    if (!headless->config) {
+        return weft_fail_memory(&model->host, "a model's config");
+    }
+    WEFT_TRY(weft_network_make_tokenizer(&headless->tokenizer, model->network, NULL));
+    headless->info.tokenizer = weft_tokenizer_kind_name(headless->tokenizer);
+    return make_default_labels(headless);
+}
+
+weft_status weft_model_without_head(weft_model **out, weft_model *model) {
+    if (!out || !model) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_without_head: null argument");
+    }
+    weft_model *headless = weft_alloc_zero(&model->host, 1, sizeof *headless);
+    if (!headless) {
+        return weft_fail_memory(&model->host, "a model");
+    }
+    weft_status status = share(headless, model);
+    if (status != WEFT_OK) {
+        weft_model_destroy(&headless);
+        return status;
+    }
+    *out = headless;
+    return WEFT_OK;
+}
+
 void weft_model_destroy(weft_model **address) {
     WEFT_ENTER;
     weft_model *model = address ? *address : NULL;
@@ -176,6 +258,7 @@ void weft_model_destroy(weft_model **address) {
     }
     *address = NULL;
     weft_host host = model->host;
+    weft_free(&host, model->config);
     weft_network_destroy(&model->network);
     weft_tokenizer_destroy(&model->tokenizer);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
@@ -200,6 +283,18 @@ weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) 
     }
     *info = model->info;
     return WEFT_OK;
+}
+
+const char *weft_model_config(const weft_model *model) {
+    return model ? model->config : NULL;
+}
+
+weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
+    if (!model || !bytes || !size) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_weights: null argument");
+    }
+    return weft_checkpoint_copy(model->network->loaded, bytes, size);
 }
 
 const char *weft_model_label(const weft_model *model, uint32_t index) {
@@ -367,7 +462,7 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
                          "weft_model_build: null argument");
     }
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return weft_network_build(out, model->network, graph, inputs);
+    return weft_network_build(out, model->network, graph, inputs, model->headless);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,

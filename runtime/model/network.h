@@ -3,6 +3,8 @@
 #ifndef WEFT_MODEL_NETWORK_H
 #define WEFT_MODEL_NETWORK_H
 
+#include <stdatomic.h>
+
 #include <weft/model.h>
 
 #include "model/checkpoint.h"
@@ -20,10 +22,12 @@ struct weft_named_weight {
 
 struct weft_network {
     weft_host host;
+    atomic_uint references;
     const struct weft_model_family *family;
     weft_network_config config;
     void *family_config;
-    struct weft_checkpoint *checkpoint; /* while loading; then null */
+    struct weft_checkpoint *checkpoint; /* while loading; then null, and … */
+    struct weft_checkpoint *loaded;     /* … what it was */
     struct weft_named_weight *weights;
     uint32_t weight_count, weight_capacity;
     uint64_t parameters; /* elements that came from the checkpoint */
@@ -39,7 +43,9 @@ struct weft_step_inputs {
 /** Reads config and tensors. Everything is checked here, nothing later. */
 weft_status weft_network_load(struct weft_network **network, const struct weft_model_family *family,
                               const struct weft_model_source *source, const weft_host *host);
-/** Also of null. */
+/** A reference more. */
+struct weft_network *weft_network_retain(struct weft_network *network);
+/** Drops a reference. Also of null. */
 void weft_network_destroy(struct weft_network **network);
 
 /** Everything but `tokenizer`. */
@@ -50,9 +56,9 @@ const char *weft_network_label(const struct weft_network *network, uint32_t inde
 weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
                                         const struct weft_network *network, const char *folder);
 
-/** Adds the network to a graph: network_layers.c. Changes the network only while it is loaded. */
+/** Adds the network to a graph, or, `headless`, what its head reads: network_layers.c. Changes the network only while it is loaded. */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs);
+                               const weft_model_inputs *inputs, bool headless);
 /** Whether it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,

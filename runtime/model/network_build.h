@@ -29,6 +29,7 @@ struct weft_step_builder {
 struct weft_builder {
     weft_graph *graph;
     struct weft_network *network;
+    bool headless; /* the last hidden state, whatever the task */
     weft_status status;
     const weft_host *host;
     uint32_t batch, length, width; /* B, n, d of the activations */

@@ -86,27 +86,6 @@ static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens
     return WEFT_BUILT(builder, x, weft_graph_embedding(&x, builder->graph, &params));
 }
 
-static void release_table(void *user) {
-    weft_weight *table = user;
-    weft_weight_destroy(&table);
-}
-
-/* Rows 0 … n-1 of a table as a weight of their own, which borrows its elements. */
-static weft_status first_rows(weft_weight **rows, weft_weight *table, uint32_t n,
-                              const weft_host *host) {
-    weft_weight_params params = {.name = table->name,
-                                 .dtype = WEFT_F32,
-                                 .shape = weft_shape_of(n, table->shape.dim[1]),
-                                 .data = table->data,
-                                 .release = release_table,
-                                 .release_user = weft_weight_retain(table)};
-    weft_status status = weft_weight_create(rows, &params, host);
-    if (status != WEFT_OK) {
-        release_table(table);
-    }
-    return status;
-}
-
 static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
     weft_tensor table = position_table(builder);
     if (builder->status != WEFT_OK || table.id == 0) {
@@ -115,7 +94,9 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
     weft_weight *weight = builder->graph->values[table.id].weight;
     weft_weight *rows = NULL;
     weft_tensor positions = none;
-    builder->status = first_rows(&rows, weight, builder->length, builder->host);
+    /* Its first rows, as a weight of their own. */
+    builder->status =
+        weft_weight_part_of(&rows, weight, 0, weft_shape_of(builder->length, weight->shape.dim[1]));
     positions = WEFT_BUILT(builder, positions, weft_graph_weight(&positions, builder->graph, rows));
     weft_weight_destroy(&rows);
     return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
@@ -374,7 +355,7 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
     if (builder->decoding && builder->decoding->prompt) {
         x = take_last(builder, x);
     }
-    x = foreign ? x : head(builder, x);
+    x = foreign || builder->headless ? x : head(builder, x);
     if (builder->status == WEFT_OK) {
         *out = x;
     }
@@ -382,12 +363,13 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
 }
 
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs) {
+                               const weft_model_inputs *inputs, bool headless) {
     weft_shape shape = {.rank = 0};
     weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
     WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
+                                   .headless = headless,
                                    .host = &network->host,
                                    .batch = shape.dim[0],
                                    .length = shape.dim[1],

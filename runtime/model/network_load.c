@@ -54,7 +54,7 @@ static weft_status read_config(struct weft_network *network,
         network->family->set_defaults(network->family_config);
     }
     json_t *object = NULL;
-    weft_status status = weft_source_read_config(&object, path, source, host);
+    weft_status status = weft_source_parse_config(&object, path, source, host);
     if (status == WEFT_OK) {
         status =
             read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
@@ -101,7 +101,7 @@ static weft_status load_weights(struct weft_network *network) {
     WEFT_TRY(weft_graph_create(&graph, &network->host));
     weft_status status = add_inputs(&inputs, network, graph);
     if (status == WEFT_OK) {
-        status = weft_network_build(&out, network, graph, &inputs);
+        status = weft_network_build(&out, network, graph, &inputs, false);
     }
     weft_graph_destroy(&graph);
     return status;
@@ -137,7 +137,8 @@ static weft_status load_tensors(struct weft_network *network,
     if (status == WEFT_OK && !network->family->foreign) {
         status = refuse_other_tensors(network);
     }
-    weft_checkpoint_close(&network->checkpoint);
+    network->loaded = network->checkpoint;
+    network->checkpoint = NULL;
     return status;
 }
 
@@ -148,6 +149,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
         return weft_fail_memory(host, "a model");
     }
     network->host = host ? *host : (weft_host){0};
+    atomic_init(&network->references, 1);
     network->family = family;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
@@ -161,18 +163,24 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     return WEFT_OK;
 }
 
+struct weft_network *weft_network_retain(struct weft_network *network) {
+    atomic_fetch_add(&network->references, 1);
+    return network;
+}
+
 void weft_network_destroy(struct weft_network **address) {
     struct weft_network *network = *address;
-    if (!network) {
+    *address = NULL;
+    if (!network || atomic_fetch_sub(&network->references, 1) != 1) {
         return;
     }
-    *address = NULL;
     weft_host host = network->host;
     for (uint32_t i = 0; i < network->weight_count; i++) {
         weft_weight_destroy(&network->weights[i].weight);
         weft_free(&host, network->weights[i].name);
     }
     weft_free(&host, network->weights);
+    weft_checkpoint_close(&network->loaded);
     if (network->family_config && network->family->clear) {
         network->family->clear(network->family_config, &host);
     }

@@ -3,12 +3,13 @@
 #include "model/safetensors.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/file.h"
 #include "core/json.h"
+#include "core/kept_file.h"
 #include "core/try.h"
 
 #define LENGTH_BYTES 8u
@@ -18,8 +19,8 @@
 
 struct weft_safetensors {
     weft_host host;
-    char *path;
-    weft_mapping mapping;             /* empty when the bytes are borrowed */
+    const char *path; /* the name of … */
+    weft_kept_file *bytes;
     weft_safetensors_tensor *tensors; /* sorted by name */
     uint32_t count;
     char *names; /* all names, each with its zero */
@@ -60,8 +61,8 @@ struct entry {
     const weft_safetensors *file;
     const char *name;
     const json_t *fields;
-    const uint8_t *data;
-    size_t data_size;
+    uint64_t data; /* where the file's data begin */
+    uint64_t data_size;
 };
 
 static weft_status fail_field(const struct entry *entry, weft_status status, const char *field,
@@ -142,7 +143,7 @@ static weft_status read_place(weft_safetensors_tensor *tensor, const struct entr
     if (begin > end || end > entry->data_size) {
         return weft_fail(host, WEFT_BAD_FILE,
                          "%s: tensor " NAME ": data_offsets: expected a range within the file's "
-                         "%zu bytes of data, found [%" PRIu64 ", %" PRIu64 "]",
+                         "%" PRIu64 " bytes of data, found [%" PRIu64 ", %" PRIu64 "]",
                          path, entry->name, entry->data_size, begin, end);
     }
     uint64_t size = dtypes[tensor->dtype].size;
@@ -154,15 +155,8 @@ static weft_status read_place(weft_safetensors_tensor *tensor, const struct entr
                          path, entry->name, tensor->elements, size,
                          weft_safetensors_dtype_name(tensor->dtype), end - begin, begin, end);
     }
-    if (begin % size != 0) {
-        return weft_fail(host, WEFT_BAD_FILE,
-                         "%s: tensor " NAME ": data_offsets: expected a multiple of %" PRIu64
-                         " (%s), found the misaligned offset %" PRIu64,
-                         path, entry->name, size, weft_safetensors_dtype_name(tensor->dtype),
-                         begin);
-    }
-    tensor->data = end == begin ? NULL : entry->data + begin;
-    tensor->bytes = (size_t)(end - begin);
+    tensor->offset = entry->data + begin;
+    tensor->bytes = end - begin;
     return WEFT_OK;
 }
 
@@ -175,75 +169,104 @@ static weft_status read_tensor(weft_safetensors_tensor *tensor, const struct ent
     return read_place(tensor, entry);
 }
 
-static weft_status check_metadata(const weft_safetensors *file, json_t *metadata) {
-    char found[WEFT_JSON_TEXT_SIZE];
-    if (!json_is_object(metadata)) {
-        return weft_fail(&file->host, WEFT_BAD_FILE,
-                         "%s: __metadata__: expected an object of strings, found %s", file->path,
-                         weft_json_describe(metadata, found));
+/* Of __metadata__. */
+static weft_status check_note(void *user, const char *key, const weft_json_text *value) {
+    const weft_safetensors *file = user;
+    json_t *note = NULL;
+    WEFT_TRY(weft_json_text_parse(&note, value));
+    weft_status status = WEFT_OK;
+    if (!json_is_string(note)) {
+        char found[WEFT_JSON_TEXT_SIZE];
+        status = weft_fail(&file->host, WEFT_BAD_FILE,
+                           "%s: __metadata__: " NAME ": expected a string, found %s", file->path,
+                           key, weft_json_describe(note, found));
     }
-    const char *key;
-    json_t *value;
-    json_object_foreach(metadata, key, value) {
-        if (!json_is_string(value)) {
-            return weft_fail(&file->host, WEFT_BAD_FILE,
-                             "%s: __metadata__: " NAME ": expected a string, found %s", file->path,
-                             key, weft_json_describe(value, found));
-        }
-    }
-    return WEFT_OK;
+    json_decref(note);
+    return status;
 }
+
+/* The header while it is read: first it is counted, then the tensors are taken. */
+struct header {
+    weft_safetensors *file;
+    weft_json_text text;
+    uint64_t data, data_size;
+    size_t count, name_bytes;
+    char *name_end;
+};
 
 static bool is_metadata(const char *key) {
     return strcmp(key, "__metadata__") == 0;
 }
 
-/* Room for all tensors, and their names in one block. */
-static weft_status allocate_tensors(weft_safetensors *file, json_t *header) {
-    size_t count = 0;
-    size_t name_bytes = 0;
-    const char *key;
-    json_t *value;
-    json_object_foreach(header, key, value) {
-        if (!is_metadata(key)) {
-            count++;
-            name_bytes += strlen(key) + 1;
-        }
+static weft_status count_entry(void *user, const char *key, const weft_json_text *value) {
+    struct header *header = user;
+    weft_safetensors *file = header->file;
+    if (is_metadata(key)) {
+        return value->size > 0 && value->text[0] == '{'
+                   ? weft_json_walk(value, check_note, file)
+                   : weft_fail(&file->host, WEFT_BAD_FILE,
+                               "%s: __metadata__: expected an object of strings", file->path);
     }
-    if (count == 0) {
+    header->count++;
+    header->name_bytes += strlen(key) + 1;
+    return value->size <= WEFT_SAFETENSORS_MAX_ENTRY
+               ? WEFT_OK
+               : weft_fail(&file->host, WEFT_BAD_FILE,
+                           "%s: tensor " NAME ": expected at most %u bytes of type, shape and "
+                           "offsets, found %zu",
+                           file->path, key, WEFT_SAFETENSORS_MAX_ENTRY, value->size);
+}
+
+static weft_status take_entry(void *user, const char *key, const weft_json_text *value) {
+    struct header *header = user;
+    weft_safetensors *file = header->file;
+    if (is_metadata(key)) {
         return WEFT_OK;
     }
-    if (count > UINT32_MAX) {
-        return weft_fail(&file->host, WEFT_BAD_FILE, "%s: too many tensors", file->path);
-    }
-    file->tensors = weft_alloc_zero(&file->host, count, sizeof *file->tensors);
-    file->names = weft_alloc(&file->host, name_bytes);
-    if (!file->tensors || !file->names) {
-        return weft_fail_memory(&file->host, file->path);
+    weft_safetensors_tensor *tensor = &file->tensors[file->count];
+    const size_t name_size = strlen(key) + 1;
+    tensor->name = memcpy(header->name_end, key, name_size);
+    header->name_end += name_size;
+    json_t *fields = NULL;
+    WEFT_TRY(weft_json_text_parse(&fields, value));
+    const struct entry entry = {file, key, fields, header->data, header->data_size};
+    weft_status status = read_tensor(tensor, &entry);
+    json_decref(fields);
+    file->count++;
+    return status;
+}
+
+static int compare_names(const void *left, const void *right) {
+    const weft_safetensors_tensor *a = left;
+    const weft_safetensors_tensor *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static weft_status sort_tensors(weft_safetensors *file) {
+    qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
+    for (uint32_t i = 1; i < file->count; i++) {
+        if (compare_names(&file->tensors[i - 1], &file->tensors[i]) == 0) {
+            return weft_fail(&file->host, WEFT_BAD_FILE, "%s: duplicate tensor name " NAME,
+                             file->path, file->tensors[i].name);
+        }
     }
     return WEFT_OK;
 }
 
-static weft_status read_header(weft_safetensors *file, json_t *header, const uint8_t *data,
-                               size_t data_size) {
-    WEFT_TRY(allocate_tensors(file, header));
-    char *name_end = file->names;
-    const char *key;
-    json_t *value;
-    json_object_foreach(header, key, value) {
-        if (is_metadata(key)) {
-            WEFT_TRY(check_metadata(file, value));
-            continue;
-        }
-        weft_safetensors_tensor *tensor = &file->tensors[file->count];
-        size_t name_size = strlen(key) + 1;
-        tensor->name = memcpy(name_end, key, name_size);
-        name_end += name_size;
-        struct entry entry = {file, key, value, data, data_size};
-        WEFT_TRY(read_tensor(tensor, &entry));
-        file->count++;
+static weft_status read_header(struct header *header) {
+    weft_safetensors *file = header->file;
+    WEFT_TRY(weft_json_walk(&header->text, count_entry, header));
+    if (header->count == 0) {
+        return WEFT_OK;
     }
-    return WEFT_OK;
+    file->tensors = weft_alloc_zero(&file->host, header->count, sizeof *file->tensors);
+    file->names = weft_alloc(&file->host, header->name_bytes);
+    if (!file->tensors || !file->names) {
+        return weft_fail_memory(&file->host, file->path);
+    }
+    header->name_end = file->names;
+    WEFT_TRY(weft_json_walk(&header->text, take_entry, header));
+    return sort_tensors(file);
 }
 
 /* ---- the layout of the data ---- */
@@ -284,14 +307,14 @@ static weft_status check_spans(const weft_safetensors *file, const span *spans, 
     }
     if (position != data_size) {
         return weft_fail(&file->host, WEFT_BAD_FILE,
-                         "%s: expected %" PRIu64 " bytes of data, as its tensors have, found %zu",
+                         "%s: expected %" PRIu64
+                         " bytes of data, as its tensors have, found %" PRIu64,
                          file->path, position, data_size);
     }
     return WEFT_OK;
 }
 
-static weft_status check_layout(const weft_safetensors *file, const uint8_t *data,
-                                size_t data_size) {
+static weft_status check_layout(const weft_safetensors *file, uint64_t data, uint64_t data_size) {
     if (file->count == 0) {
         return check_spans(file, NULL, data_size);
     }
@@ -301,7 +324,7 @@ static weft_status check_layout(const weft_safetensors *file, const uint8_t *dat
     }
     for (uint32_t i = 0; i < file->count; i++) {
         const weft_safetensors_tensor *tensor = &file->tensors[i];
-        uint64_t begin = !tensor->data ? 0 : (uint64_t)(tensor->data - data);
+        const uint64_t begin = tensor->bytes == 0 ? 0 : tensor->offset - data;
         spans[i] = (span){begin, begin + tensor->bytes, tensor->name};
     }
     qsort(spans, file->count, sizeof *spans, compare_spans);
@@ -312,13 +335,15 @@ static weft_status check_layout(const weft_safetensors *file, const uint8_t *dat
 
 /* ---- the file ---- */
 
-static weft_status read_header_size(size_t *header_size, const weft_safetensors *file,
-                                    const uint8_t *bytes, size_t size) {
+static weft_status read_header_size(size_t *header_size, const weft_safetensors *file) {
+    const uint64_t size = weft_kept_file_size(file->bytes);
     if (size < LENGTH_BYTES) {
         return weft_fail(&file->host, WEFT_BAD_FILE,
-                         "%s: expected 8 bytes of header length, found a file of %zu bytes",
+                         "%s: expected 8 bytes of header length, found a file of %" PRIu64 " bytes",
                          file->path, size);
     }
+    uint8_t bytes[LENGTH_BYTES];
+    WEFT_TRY(weft_kept_file_read(file->bytes, 0, bytes, LENGTH_BYTES, "header length"));
     const uint64_t length = weft_load_bytes(bytes, LENGTH_BYTES);
     if (length > WEFT_SAFETENSORS_MAX_HEADER) {
         return weft_fail(&file->host, WEFT_BAD_FILE,
@@ -327,61 +352,77 @@ static weft_status read_header_size(size_t *header_size, const weft_safetensors 
     }
     if (length > size - LENGTH_BYTES) {
         return weft_fail(&file->host, WEFT_BAD_FILE,
-                         "%s: header length: expected at most %zu, the bytes that follow, found "
-                         "%" PRIu64,
+                         "%s: header length: expected at most %" PRIu64
+                         ", the bytes that follow, found %" PRIu64,
                          file->path, size - LENGTH_BYTES, length);
-    }
-    if (length == 0 || bytes[LENGTH_BYTES] != '{') {
-        return weft_fail(&file->host, WEFT_BAD_FILE, "%s: header: expected a JSON object",
-                         file->path);
     }
     *header_size = (size_t)length;
     return WEFT_OK;
 }
 
-static int compare_names(const void *left, const void *right) {
-    const weft_safetensors_tensor *a = left;
-    const weft_safetensors_tensor *b = right;
-    return strcmp(a->name, b->name);
-}
-
-static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t size) {
-    size_t header_size = 0;
-    WEFT_TRY(read_header_size(&header_size, file, bytes, size));
-    json_t *header = NULL;
-    WEFT_TRY(weft_json_parse(&header, bytes + LENGTH_BYTES, header_size, file->path, &file->host));
-    const uint8_t *data = bytes + LENGTH_BYTES + header_size;
-    size_t data_size = size - LENGTH_BYTES - header_size;
-    weft_status status = read_header(file, header, data, data_size);
-    json_decref(header);
-    WEFT_TRY(status);
-    WEFT_TRY(check_layout(file, data, data_size));
-    if (file->count > 0) {
-        qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
+/* Checksums of all of the file, and that its header is what was parsed meanwhile. */
+static weft_status seal(weft_safetensors *file, const weft_json_text *text) {
+    WEFT_TRY(weft_kept_file_seal(file->bytes));
+    char piece[4096];
+    for (size_t done = 0; done < text->size;) {
+        const size_t left = text->size - done;
+        const size_t count = left < sizeof piece ? left : sizeof piece;
+        WEFT_TRY(weft_kept_file_read(file->bytes, LENGTH_BYTES + done, piece, count, "the header"));
+        if (memcmp(piece, text->text + done, count) != 0) {
+            return weft_fail(&file->host, WEFT_BAD_FILE, "%s: the header changed while it was read",
+                             file->path);
+        }
+        done += count;
     }
     return WEFT_OK;
 }
 
-static weft_status create(weft_safetensors **file, const char *path, const weft_host *host) {
+static weft_status parse(weft_safetensors *file, const weft_json_text *text) {
+    if (text->size == 0 || text->text[0] != '{') {
+        return weft_fail(&file->host, WEFT_BAD_FILE, "%s: header: expected a JSON object",
+                         file->path);
+    }
+    const uint64_t data = LENGTH_BYTES + text->size;
+    struct header header = {.file = file,
+                            .text = *text,
+                            .data = data,
+                            .data_size = weft_kept_file_size(file->bytes) - data};
+    WEFT_TRY(read_header(&header));
+    WEFT_TRY(check_layout(file, data, header.data_size));
+    return seal(file, text);
+}
+
+static weft_status load(weft_safetensors *file) {
+    size_t size = 0;
+    WEFT_TRY(read_header_size(&size, file));
+    char *text = weft_alloc(&file->host, size + 1);
+    if (!text) {
+        return weft_fail_memory(&file->host, file->path);
+    }
+    weft_status status = weft_kept_file_read(file->bytes, LENGTH_BYTES, text, size, "the header");
+    if (status == WEFT_OK) {
+        status = parse(file, &(weft_json_text){.document = text,
+                                               .text = text,
+                                               .size = size,
+                                               .path = file->path,
+                                               .host = &file->host});
+    }
+    weft_free(&file->host, text);
+    return status;
+}
+
+/* Takes `bytes`. */
+static weft_status create(weft_safetensors **file, weft_kept_file *bytes) {
+    const weft_host *host = weft_kept_file_host(bytes);
+    const char *path = weft_kept_file_name(bytes);
     weft_safetensors *created = weft_alloc_zero(host, 1, sizeof *created);
     if (!created) {
-        return weft_fail_memory(host, path);
+        weft_status status = weft_fail_memory(host, path);
+        weft_kept_file_close(&bytes);
+        return status;
     }
-    created->host = host ? *host : (weft_host){0};
-    created->path = weft_strdup(host, path);
-    if (!created->path) {
-        weft_safetensors_close(&created);
-        return weft_fail_memory(host, path);
-    }
-    *file = created;
-    return WEFT_OK;
-}
-
-weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
-                                         const char *path, const weft_host *host) {
-    weft_safetensors *created = NULL;
-    WEFT_TRY(create(&created, path, host));
-    weft_status status = parse(created, data, size);
+    *created = (weft_safetensors){.host = *host, .path = path, .bytes = bytes};
+    weft_status status = load(created);
     if (status != WEFT_OK) {
         weft_safetensors_close(&created);
         return status;
@@ -390,17 +431,18 @@ weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *da
     return WEFT_OK;
 }
 
+weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
+                                         const char *path, const weft_host *host) {
+    weft_kept_file *bytes = NULL;
+    WEFT_TRY(weft_kept_file_of_memory(&bytes, data, size, path, host));
+    return create(file, bytes);
+}
+
 weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
                                   const weft_host *host) {
-    weft_mapping mapping = {0};
-    WEFT_TRY(weft_file_map(&mapping, path, host));
-    weft_status status = weft_safetensors_open_memory(file, mapping.data, mapping.size, path, host);
-    if (status == WEFT_OK) {
-        (*file)->mapping = mapping;
-    } else {
-        weft_file_unmap(&mapping);
-    }
-    return status;
+    weft_kept_file *bytes = NULL;
+    WEFT_TRY(weft_kept_file_open(&bytes, path, host));
+    return create(file, bytes);
 }
 
 void weft_safetensors_close(weft_safetensors **file) {
@@ -410,11 +452,29 @@ void weft_safetensors_close(weft_safetensors **file) {
     }
     *file = NULL;
     weft_host host = closed->host;
-    weft_file_unmap(&closed->mapping);
+    weft_kept_file_close(&closed->bytes);
     weft_free(&host, closed->tensors);
     weft_free(&host, closed->names);
-    weft_free(&host, closed->path);
     weft_free(&host, closed);
+}
+
+/* ---- its bytes ---- */
+
+uint64_t weft_safetensors_size(const weft_safetensors *file) {
+    return weft_kept_file_size(file->bytes);
+}
+
+weft_status weft_safetensors_copy(const weft_safetensors *file, void *out) {
+    return weft_kept_file_read(file->bytes, 0, out, (size_t)weft_kept_file_size(file->bytes),
+                               "the file");
+}
+
+weft_status weft_safetensors_read(const weft_safetensors *file,
+                                  const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
+                                  size_t size) {
+    char what[256];
+    snprintf(what, sizeof what, "tensor " NAME, tensor->name);
+    return weft_kept_file_read(file->bytes, tensor->offset + begin, out, size, what);
 }
 
 /* ---- looking things up ---- */

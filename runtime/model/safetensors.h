@@ -12,8 +12,13 @@
 
 #include "core/host.h"
 
-/** Longest header in bytes: the limit of the reference implementation. */
-#define WEFT_SAFETENSORS_MAX_HEADER 100000000u
+/**
+ * Longest header in bytes. It has about 100 for each tensor, so that this is room for 150,000; the reference implementation's limit
+ * is 100 MB. Opening a file takes about as much memory as its header and 104 bytes for each tensor.
+ */
+#define WEFT_SAFETENSORS_MAX_HEADER (16u << 20)
+/** Longest entry of a tensor in the header: type, shape and offsets. */
+#define WEFT_SAFETENSORS_MAX_ENTRY 4096u
 /** Most axes of a tensor. */
 #define WEFT_SAFETENSORS_MAX_RANK 8
 
@@ -50,21 +55,21 @@ typedef struct weft_safetensors_tensor {
     uint32_t rank;
     uint64_t shape[WEFT_SAFETENSORS_MAX_RANK]; /**< outermost first; an axis may be 0 */
     uint64_t elements;                         /**< product of shape; 1 for a scalar */
-    const uint8_t *data; /**< little-endian, row-major, at any alignment; null when bytes is 0 */
-    size_t bytes;
+    uint64_t offset; /**< in the file, at any alignment: of its data, little-endian, row-major */
+    uint64_t bytes;
 } weft_safetensors_tensor;
 
 typedef struct weft_safetensors weft_safetensors;
 
 /**
- * Maps and checks a file. Errors, naming file, tensor, expected and found:
+ * Opens and checks a file, and keeps it open: what is read later are the bytes that were there now, or an error (core/kept_file.h).
+ * Errors, naming file, tensor, expected and found:
  *   WEFT_BAD_FILE: cut short, header longer than the file or WEFT_SAFETENSORS_MAX_HEADER, bad JSON,
  *     duplicate names, a missing or malformed field, more than WEFT_SAFETENSORS_MAX_RANK axes, an
- *     offset that is out of range, misaligned (not a multiple of the element's size) or does not
- *     fit dtype and shape, tensors that overlap or leave bytes unused;
+ *     offset that is out of range or does not fit dtype and shape, tensors that overlap or leave bytes unused;
  *   WEFT_UNSUPPORTED: a dtype with elements smaller than a byte;
  *   WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY.
- * The file must not shrink while it is open. host may be null and is copied.
+ * host may be null and is copied.
  */
 weft_status weft_safetensors_open(weft_safetensors **file, const char *path, const weft_host *host);
 
@@ -99,17 +104,21 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
                                      weft_shape shape);
 
 /**
- * The data as floats, without a copy: null unless the dtype is F32, the data is aligned for float
- * and this machine is little-endian. Lives as long as the file is open.
- */
-const float *weft_safetensors_f32(const weft_safetensors_tensor *tensor);
-
-/**
- * Converts to floats: F32 copied bit for bit, F16 and BF16 exactly, F64 rounded to nearest even.
- * `out` holds tensor->elements. Errors: WEFT_BAD_FILE for any other dtype.
+ * Converts `count` elements from `first` on to floats: F32 copied bit for bit, F16 and BF16 exactly, F64 rounded to nearest even.
+ * Errors: WEFT_BAD_FILE for any other dtype, or when the file has other bytes now; WEFT_IO_ERROR.
  */
 weft_status weft_safetensors_read_f32(const weft_safetensors *file,
-                                      const weft_safetensors_tensor *tensor, float *out);
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *out);
+
+/** So many of a tensor's bytes from `begin` on. Errors as the above. */
+weft_status weft_safetensors_read(const weft_safetensors *file,
+                                  const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
+                                  size_t size);
+
+/** All bytes of the file, weft_safetensors_size, as they were when it was opened. Errors: WEFT_BAD_FILE when they are not; WEFT_IO_ERROR. */
+weft_status weft_safetensors_copy(const weft_safetensors *file, void *out);
+uint64_t weft_safetensors_size(const weft_safetensors *file);
 
 /**
  * WEFT_BAD_FILE, naming file, tensor and the first index, when a value is NaN or infinite, or is an

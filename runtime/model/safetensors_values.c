@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of a safetensors file: conversion to float, and checks of type, shape and finiteness. */
+#include <float.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdalign.h>
 #include <string.h>
 
 #include "core/bytes.h"
 #include "core/half.h"
 #include "core/shape.h"
+#include "core/try.h"
 #include "model/safetensors.h"
 
 #define NAME "\"%.200s\""
@@ -41,8 +43,18 @@ static bool is_float(weft_safetensors_dtype dtype) {
            dtype == WEFT_SAFETENSORS_BF16 || dtype == WEFT_SAFETENSORS_F64;
 }
 
-/* Of one of those. */
+static bool is_little_endian(void) {
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+/* Of one of those. `data` may be the end of `out`. */
 static void convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data, size_t count) {
+    if (dtype == WEFT_SAFETENSORS_F32 && data == (const uint8_t *)out && is_little_endian()) {
+        return;
+    }
     const size_t size = weft_safetensors_dtype_size(dtype);
     for (size_t i = 0; i < count; i++) {
         out[i] = load(dtype, data + i * size);
@@ -92,51 +104,72 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
     return WEFT_OK;
 }
 
-static bool is_little_endian(void) {
-    const uint16_t one = 1;
-    uint8_t first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-
-const float *weft_safetensors_f32(const weft_safetensors_tensor *tensor) {
-    bool aligned = (uintptr_t)tensor->data % alignof(float) == 0;
-    if (tensor->dtype != WEFT_SAFETENSORS_F32 || !aligned || !is_little_endian()) {
-        return NULL;
+/* Doubles are longer than what is made of them, so that they need memory of their own. */
+static weft_status read_doubles(const weft_safetensors *file, const weft_safetensors_tensor *tensor,
+                                uint64_t first, uint64_t count, float *out) {
+    uint8_t bytes[2048 * sizeof(double)];
+    const uint64_t most = sizeof bytes / sizeof(double);
+    for (uint64_t done = 0; done < count; done += most) {
+        const size_t piece = (size_t)(count - done < most ? count - done : most);
+        WEFT_TRY(weft_safetensors_read(file, tensor, (first + done) * sizeof(double), bytes,
+                                       piece * sizeof(double)));
+        convert(out + done, tensor->dtype, bytes, piece);
     }
-    return (const float *)(const void *)tensor->data;
+    return WEFT_OK;
 }
 
 weft_status weft_safetensors_read_f32(const weft_safetensors *file,
-                                      const weft_safetensors_tensor *tensor, float *out) {
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *out) {
     if (!is_float(tensor->dtype)) {
         return fail_dtype(file, tensor);
     }
-    convert(out, tensor->dtype, tensor->data, (size_t)tensor->elements);
+    if (tensor->dtype == WEFT_SAFETENSORS_F64) {
+        return read_doubles(file, tensor, first, count, out);
+    }
+    /* At the end of `out`: each number is read there before the last one is written over it. */
+    const size_t size = weft_safetensors_dtype_size(tensor->dtype);
+    uint8_t *bytes = (uint8_t *)out + (size_t)count * (sizeof *out - size);
+    WEFT_TRY(weft_safetensors_read(file, tensor, first * size, bytes, (size_t)count * size));
+    convert(out, tensor->dtype, bytes, (size_t)count);
     return WEFT_OK;
 }
+
+static weft_status check_block(const weft_safetensors *file, const weft_safetensors_tensor *tensor,
+                               uint64_t first, const float *block, size_t count) {
+    bool finite = true;
+    for (size_t i = 0; i < count; i++) {
+        finite &= fabsf(block[i]) <= FLT_MAX;
+    }
+    for (size_t i = 0; !finite && i < count; i++) {
+        if (!isfinite(block[i])) {
+            return weft_fail(weft_safetensors_host(file), WEFT_BAD_FILE,
+                             "%s: tensor " NAME ": expected finite values, found %s at index "
+                             "%" PRIu64,
+                             weft_safetensors_path(file), tensor->name,
+                             isnan(block[i]) ? "NaN" : "infinity", first + i);
+        }
+    }
+    return WEFT_OK;
+}
+
+#define CHECKED ((size_t)1 << 16) /* floats at once: long beside the blocks that have checksums */
 
 weft_status weft_safetensors_check_finite(const weft_safetensors *file,
                                           const weft_safetensors_tensor *tensor) {
     if (!is_float(tensor->dtype)) {
         return fail_dtype(file, tensor);
     }
-    float block[256];
-    size_t capacity = sizeof block / sizeof block[0];
-    size_t size = weft_safetensors_dtype_size(tensor->dtype);
-    size_t elements = (size_t)tensor->elements;
-    for (size_t begin = 0; begin < elements; begin += capacity) {
-        size_t count = elements - begin < capacity ? elements - begin : capacity;
-        convert(block, tensor->dtype, tensor->data + begin * size, count);
-        for (size_t i = 0; i < count; i++) {
-            if (!isfinite(block[i])) {
-                return weft_fail(weft_safetensors_host(file), WEFT_BAD_FILE,
-                                 "%s: tensor " NAME ": expected finite values, found %s at index "
-                                 "%zu",
-                                 weft_safetensors_path(file), tensor->name,
-                                 isnan(block[i]) ? "NaN" : "infinity", begin + i);
-            }
-        }
+    const weft_host *host = weft_safetensors_host(file);
+    const size_t most = tensor->elements < CHECKED ? (size_t)tensor->elements : CHECKED;
+    float *block = weft_alloc(host, most * sizeof *block);
+    weft_status status = most > 0 && !block ? weft_fail_memory(host, tensor->name) : WEFT_OK;
+    for (uint64_t done = 0; status == WEFT_OK && done < tensor->elements; done += most) {
+        const uint64_t left = tensor->elements - done;
+        const size_t count = left < most ? (size_t)left : most;
+        status = weft_safetensors_read_f32(file, tensor, done, count, block);
+        status = status == WEFT_OK ? check_block(file, tensor, done, block, count) : status;
     }
-    return WEFT_OK;
+    weft_free(host, block);
+    return status;
 }

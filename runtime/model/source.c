@@ -10,11 +10,9 @@ char *weft_source_config_name(const struct weft_model_source *source, const weft
                           : weft_strdup(host, "config_json");
 }
 
-weft_status weft_source_read_config(json_t **object, const char *name,
-                                    const struct weft_model_source *source, const weft_host *host) {
-    if (source->folder) {
-        return weft_json_read(object, name, host);
-    }
+weft_status weft_source_parse_config(json_t **object, const char *name,
+                                     const struct weft_model_source *source,
+                                     const weft_host *host) {
     return weft_json_parse(object, source->config, strlen(source->config), name, host);
 }
 

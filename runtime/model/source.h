@@ -8,7 +8,7 @@
 
 struct weft_model_source {
     const char *folder; /* with config.json, model.safetensors and the tokenizer; or null */
-    const char *config; /* without a folder: what config.json would hold */
+    const char *config; /* the text of config.json, or what it would hold */
     struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
     uint64_t seed;                      /* without either: of the weights */
 };
@@ -16,9 +16,9 @@ struct weft_model_source {
 /** What errors about the config's fields begin with, in the host's memory; null: there is none left. */
 char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host);
 
-/** The config, to be released with json_decref. Errors as weft_json_read. */
-weft_status weft_source_read_config(json_t **object, const char *name,
-                                    const struct weft_model_source *source, const weft_host *host);
+/** The config, to be released with json_decref. Errors as weft_json_parse. */
+weft_status weft_source_parse_config(json_t **object, const char *name,
+                                     const struct weft_model_source *source, const weft_host *host);
 
 /** The weights, to be released with weft_checkpoint_close. */
 weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,

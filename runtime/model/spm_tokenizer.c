@@ -45,7 +45,8 @@ static weft_status find_special(struct weft_spm_tokenizer *tokenizer) {
 static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    WEFT_TRY(weft_file_read(&bytes, &size, WEFT_SPM_MAX_BYTES, tokenizer->path, &tokenizer->host));
+    WEFT_TRY(weft_file_read_regular(&bytes, &size, WEFT_SPM_MAX_BYTES, tokenizer->path,
+                                    &tokenizer->host));
     WEFT_TRY(weft_spm_model_create(&tokenizer->spm, bytes, size, tokenizer->path, vocabulary,
                                    &tokenizer->host));
     return find_special(tokenizer);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/tokenizer.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/file.h"
 #include "core/json.h"
+#include "core/system.h"
 #include "core/try.h"
 #include "model/spm_tokenizer.h"
 
@@ -100,14 +102,11 @@ static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const w
 
 /* ---- a model folder ---- */
 
-/* Whether there is a file that can be opened; says nothing about it. */
-static bool is_there(const char *path, const weft_host *host) {
-    weft_host silent = host ? *host : (weft_host){0};
-    silent.log = NULL;
-    weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, path, &silent);
-    weft_file_unmap(&mapping);
-    return status != WEFT_NOT_FOUND;
+/* Whether there is something of that name. */
+static bool is_there(const char *path) {
+    weft_file_facts facts;
+    const int error = weft_system_facts(&facts, path);
+    return error != ENOENT && error != ENOTDIR;
 }
 
 /* The text preparation that spm_tokenizer.c does; a checkpoint that wants another is refused. */
@@ -139,13 +138,13 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                                       const char *preparation,
                                       const weft_tokenizer_settings *settings,
                                       const weft_host *host) {
-    if (!is_there(model, host)) {
+    if (!is_there(model)) {
         return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
     }
     if (settings->kind == WEFT_TOKENIZER_PIECES) {
         return weft_tokenizer_open_pieces(tokenizer, model, settings->vocabulary, host);
     }
-    if (is_there(preparation, host)) {
+    if (is_there(preparation)) {
         WEFT_TRY(check_settings(preparation, host));
     }
     return weft_tokenizer_open_sentencepiece(tokenizer, model, settings->vocabulary, host);

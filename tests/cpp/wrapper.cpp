@@ -249,6 +249,11 @@ void models_speak(weft::device &device, const weft::host &host) {
     CHECK(text.ok() && text->view() == "weft");
     weft::tokens moved = *std::move(tokens);
     CHECK(moved.size() == 4 && tokens->size() == 0);
+    const auto weights = model->weights();
+    CHECK(weights.ok() && weights->view().size() > 8 && weights->view()[8] == '{');
+    CHECK(std::string_view(model->config()).find("fmmformer") != std::string_view::npos);
+    const auto headless = model->without_head();
+    CHECK(headless.ok() && headless->info()->task == WEFT_TASK_HIDDEN);
 
     const auto info = model->info();
     auto decoder = weft::decoder::create(*model, device);

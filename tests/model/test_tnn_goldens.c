@@ -86,7 +86,7 @@ static float *read_tensor(const struct fixture *f, const char *name, weft_shape 
     }
     float *data = malloc(tensor->elements * sizeof *data);
     assert_non_null(data);
-    assert_ok(weft_safetensors_read_f32(f->file, tensor, data));
+    assert_ok(weft_safetensors_read_f32(f->file, tensor, 0, tensor->elements, data));
     return data;
 }
 

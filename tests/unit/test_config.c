@@ -331,7 +331,7 @@ WEFT_TEST_ON_HOST(missing_and_huge_files_are_refused, test) {
     memset(spaces, ' ', size);
     path = weft_test_write(folder, FILE_NAME, spaces, size);
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_fnet_config_read(&config, path, &test->host),
-                        path, "67108864 bytes");
+                        path, "16777216 bytes");
     free(spaces);
 }
 

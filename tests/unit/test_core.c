@@ -305,22 +305,10 @@ WEFT_TEST(philox_floats_have_known_bits) {
 
 /* ---- files ---- */
 
-WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
+WEFT_TEST_ON_HOST(files_are_read, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_write(folder, "file", "0123456789", 10);
     char *empty = weft_test_write(folder, "empty", "", 0);
-
-    weft_mapping mapping = {0};
-    assert_ok(weft_file_map(&mapping, path, &test->host));
-    assert_int_equal(mapping.size, 10);
-    assert_memory_equal(mapping.data, "0123456789", 10);
-    weft_file_unmap(&mapping);
-    assert_null(mapping.data);
-    assert_int_equal(mapping.size, 0);
-    assert_ok(weft_file_map(&mapping, empty, &test->host));
-    assert_null(mapping.data);
-    assert_int_equal(mapping.size, 0);
-    weft_file_unmap(&mapping);
 
     uint8_t *data = NULL;
     size_t size = 0;
@@ -329,7 +317,14 @@ WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
         assert_int_equal(size, 10);
         assert_string_equal((const char *)data, "0123456789");
         weft_free(&test->host, data);
+        assert_ok(weft_file_read_regular(&data, &size, limit, path, &test->host));
+        assert_int_equal(size, 10);
+        assert_string_equal((const char *)data, "0123456789");
+        weft_free(&test->host, data);
     }
+    assert_ok(weft_file_read_regular(&data, &size, 0, empty, &test->host));
+    assert_int_equal(size, 0);
+    weft_free(&test->host, data);
     assert_ok(weft_file_read(&data, &size, 0, empty, &test->host));
     assert_int_equal(size, 0);
     assert_int_equal(data[0], 0);
@@ -382,16 +377,17 @@ WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
     char *missing = weft_test_path(folder, "missing");
     char *fifo = weft_test_path(folder, "fifo");
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    weft_mapping mapping = {0};
     uint8_t *data = NULL;
     size_t size = 0;
-    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_map(&mapping, missing, &test->host),
-                        missing, "No such file");
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
+                        weft_file_read_regular(&data, &size, 10, missing, &test->host), missing,
+                        "No such file");
     assert_int_equal(weft_file_read(&data, &size, 10, missing, &test->host), WEFT_NOT_FOUND);
-    assert_int_equal(weft_file_map(&mapping, folder, &test->host), WEFT_IO_ERROR);
+    assert_int_equal(weft_file_read_regular(&data, &size, 10, folder, &test->host), WEFT_IO_ERROR);
     assert_int_equal(weft_file_read(&data, &size, 10, folder, &test->host), WEFT_IO_ERROR);
     /* Must not wait for somebody to write to it. */
-    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_map(&mapping, fifo, &test->host), fifo,
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR,
+                        weft_file_read_regular(&data, &size, 10, fifo, &test->host), fifo,
                         "not a regular file");
     assert_null(data);
 }

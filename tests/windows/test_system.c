@@ -44,10 +44,18 @@ WEFT_TEST(names_are_utf8) {
     assert_int_equal(weft_system_list(inner, take_name, &found), 0);
     assert_non_null(found);
     assert_string_equal(found, name);
-    weft_mapping mapping = {0};
-    assert_ok(weft_file_map(&mapping, path, NULL));
-    assert_memory_equal(mapping.data, "other", 5);
-    weft_file_unmap(&mapping);
+    int file = -1;
+    uint64_t size = 0;
+    assert_ok(weft_file_open(&file, &size, path, NULL));
+    assert_int_equal(size, 5);
+    char text[4] = "";
+    size_t count = 0;
+    assert_int_equal(weft_system_read_at(&count, file, text, 3, 2), 0);
+    assert_int_equal(count, 3);
+    assert_memory_equal(text, "her", 3);
+    assert_int_equal(weft_system_read_at(&count, file, text, 3, 5), 0);
+    assert_int_equal(count, 0);
+    assert_int_equal(weft_system_close(file), 0);
     assert_int_equal(weft_system_remove(path), 0);
     assert_false(is_there(path));
 }
@@ -116,14 +124,15 @@ WEFT_TEST_ON_HOST(what_cannot_be_written_is_as_it_was, test) {
 
 WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
     char *folder = weft_test_folder();
-    weft_mapping mapping = {0};
     uint8_t *data = NULL;
     size_t size = 0;
     char *missing = weft_test_path(folder, "missing");
-    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_map(&mapping, missing, &test->host),
-                        missing, "No such file");
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
+                        weft_file_read_regular(&data, &size, 10, missing, &test->host), missing,
+                        "No such file");
     assert_status(weft_file_read(&data, &size, 10, missing, &test->host), WEFT_NOT_FOUND);
-    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_map(&mapping, folder, &test->host), folder,
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR,
+                        weft_file_read_regular(&data, &size, 10, folder, &test->host), folder,
                         "not a regular file");
     WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_read(&data, &size, 10, folder, &test->host),
                         folder, "Is a directory");

@@ -9,7 +9,14 @@
 extern "C" {
 #endif
 
-/** A checkpoint, its files mapped and checked. One thread at a time. Destroy before the device of its plans. */
+/**
+ * A checkpoint, its files read and checked. One thread at a time. Destroy before the device of its plans.
+ *
+ * What was loaded is what it computes with, whatever becomes of the folder: config and tokenizer are in memory, and
+ * model.safetensors stays open, from which weights are read when a device first needs them. Replacing, renaming or deleting files changes
+ * nothing. Where somebody writes into model.safetensors itself, what would read the changed bytes fails with WEFT_BAD_FILE, naming
+ * file and tensor; weights that a device has already stay as they are. A checksum for each 16 KiB decides.
+ */
 typedef struct weft_model weft_model;
 
 /**
@@ -37,7 +44,7 @@ typedef struct weft_model_memory {
 
 /**
  * Loads and checks a model as weft_model_load does, without files: from a program's own archive, or from another framework in
- * the same process. F32 tensors that lie at multiples of 4 bytes are not copied. The tokenizer is "bytes" or "none". host may
+ * the same process. The weights are not copied, and must stay as they are. The tokenizer is "bytes" or "none". host may
  * be null. Errors as weft_model_load, whose messages say "config_json" and "weights" for the files, and WEFT_INVALID_ARGUMENT for
  * null, after which release has not been called.
  */
@@ -109,6 +116,21 @@ typedef struct weft_model_info {
 } weft_model_info;
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
+
+/** The text of its config.json as it was loaded. Lives as long as the model. */
+WEFT_API const char *weft_model_config(const weft_model *model);
+
+/**
+ * The bytes of its model.safetensors as it was loaded, in the host's memory; free them with weft_text_free. Errors: WEFT_UNSUPPORTED for
+ * random weights; WEFT_BAD_FILE when the file has other bytes now.
+ */
+WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size);
+
+/**
+ * The same model without its head: its task is WEFT_TASK_HIDDEN. The two share weights, on devices, too. Either may
+ * be destroyed first, and each is for one thread at a time. It has no tokenizer's files. Destroy it like a loaded one.
+ */
+WEFT_API weft_status weft_model_without_head(weft_model **headless, weft_model *model);
 
 /** Label text, or "LABEL_<index>" where the config has none; null when index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);

@@ -153,7 +153,10 @@ WEFT_API const weft_shape *weft_node_shape(const weft_graph *graph, const weft_n
                                            uint32_t input);
 WEFT_API weft_dtype weft_node_dtype(const weft_graph *graph, const weft_node *node, uint32_t input);
 
-/** The elements of an input that is a weight, or a weight under another shape; null for all others. */
+/**
+ * The elements of an input that is a weight, or a weight under another shape; null for all others, and where a model's file cannot be
+ * read any more, which then fails the plan, too. They stay in host memory as long as the weight: ask for small ones only.
+ */
 WEFT_API const void *weft_node_weight(const weft_graph *graph, const weft_node *node,
                                       uint32_t input);
 

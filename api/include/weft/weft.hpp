@@ -564,6 +564,10 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                              const ::weft_host *host = nullptr) noexcept;
     /** weft_model_get_info of weft/model.h. */
     result<::weft_model_info> info() const noexcept;
+    /** weft_model_config of weft/model.h. */
+    [[nodiscard]] const char *config() const noexcept;
+    /** weft_model_without_head of weft/model.h. */
+    result<weft::model> without_head() noexcept;
     /** weft_model_label of weft/model.h. */
     [[nodiscard]] const char *label(uint32_t index) const noexcept;
     /** weft_model_build of weft/model.h. */
@@ -595,6 +599,16 @@ class model : public handle<::weft_model, weft_model_destroy> {
         std::size_t size = 0;
         const weft_status code =
             weft_model_detokenize(get(), tokens.data(), static_cast<std::uint32_t>(tokens.size()), &made, &size);
+        if (code != WEFT_OK) {
+            return code;
+        }
+        return text(get(), made, size);
+    }
+    /** weft_model_weights of weft/model.h. The model outlives the bytes. */
+    result<text> weights() noexcept {
+        char *made = nullptr;
+        std::size_t size = 0;
+        const weft_status code = weft_model_weights(get(), &made, &size);
         if (code != WEFT_OK) {
             return code;
         }
@@ -2116,6 +2130,19 @@ inline result<::weft_model_info> model::info() const noexcept {
         return code;
     }
     return made;
+}
+
+inline const char *model::config() const noexcept {
+    return weft_model_config(get());
+}
+
+inline result<weft::model> model::without_head() noexcept {
+    ::weft_model *made = nullptr;
+    const weft_status code = weft_model_without_head(&made, get());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::model(made);
 }
 
 inline const char *model::label(uint32_t index) const noexcept {

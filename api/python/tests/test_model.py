@@ -12,7 +12,6 @@ import pytest
 
 import weft
 from conftest import DATA, MODELS, ROOT
-from weft import safetensors
 from weft._batches import batches
 
 
@@ -302,13 +301,3 @@ def test_a_closed_model(device):
         model("another text")
     with pytest.raises(weft.InvalidArgument, match="closed"):
         model.logits([[1, 2, 3]])
-
-
-def test_tensors_are_left_out_of_safetensors():
-    data = (MODELS / "text-fmmformer" / "model.safetensors").read_bytes()
-    less = safetensors.without(data, ("head.",))
-    length = int.from_bytes(less[:8], "little")
-    names = json.loads(less[8:8 + length])
-    assert names and not any(name.startswith("head.") for name in names)
-    assert length % 8 == 0 and len(less) < len(data)
-    assert len(less) == 8 + length + sum(end - begin for begin, end in (entry["data_offsets"] for entry in names.values()))

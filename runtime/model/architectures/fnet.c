@@ -253,11 +253,11 @@ static weft_tensor build(struct weft_builder *builder, const weft_model_inputs *
         x = mix(builder, x, &fnet->config, weft_fnet_layer_mixing(&fnet->config, i));
         x = feed_forward(builder, x);
     }
-    return head(builder, x, fnet);
+    return builder->headless ? x : head(builder, x, fnet);
 }
 
 static const struct weft_foreign_layout layout = {
-    .read = read, .build = build, .describe = describe};
+    .read = read, .build = build, .describe = describe, .encoder = "FNetModel"};
 
 const struct weft_model_family weft_family_fnet = {
     .model_type = "fnet",

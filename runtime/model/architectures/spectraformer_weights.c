@@ -92,8 +92,12 @@ static weft_status fill_coefficients(float *data, const void *user, const weft_h
     return WEFT_OK;
 }
 
-static const float *elements(const struct weft_builder *builder, weft_tensor weight) {
-    return builder->status == WEFT_OK ? builder->graph->values[weight.id].weight->data : NULL;
+static const float *elements(struct weft_builder *builder, weft_tensor weight) {
+    const void *data = NULL;
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_data(&data, builder->graph->values[weight.id].weight);
+    }
+    return data;
 }
 
 static void add_coefficients(struct weft_builder *builder, struct weft_spectral_weights *weights,

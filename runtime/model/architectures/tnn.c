@@ -73,9 +73,11 @@ static void check_stored(struct weft_builder *builder, weft_tensor gamma, uint32
     if (builder->status != WEFT_OK) {
         return;
     }
-    const weft_weight *weight = builder->graph->values[gamma.id].weight;
-    const float *data = weight->data;
-    for (uint32_t i = 0; i < channels; i++) {
+    weft_weight *weight = builder->graph->values[gamma.id].weight;
+    const void *elements = NULL;
+    builder->status = weft_weight_data(&elements, weight);
+    const float *data = elements;
+    for (uint32_t i = 0; data && i < channels; i++) {
         if (!(data[i] > 0 && data[i] <= 1)) {
             builder->status =
                 weft_fail(builder->host, WEFT_BAD_FILE,

@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import json
 import math
-import mmap
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,31 +86,14 @@ class Classification:
         return ", ".join(f"{label} {probability:.1%}" for label, probability in self.top(3))
 
 
-class _Source:
-    """What a model is made of: the text of its config, the bytes of its weights, and the folder, if it has one."""
-
-    def __init__(self, config: str, weights: Any, folder: str | None) -> None:
-        self.config, self.weights, self.folder = config, weights, folder
-
-    @classmethod
-    def of_folder(cls, folder: str) -> _Source:
-        path = pathlib.Path(folder)
-        with open(path / "model.safetensors", "rb") as file:
-            return cls((path / "config.json").read_text("utf-8"), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), folder)
-
-    def bytes(self) -> bytes:
-        """The weights, as model.safetensors has them."""
-        return bytes(self.weights if self.weights is not None else _Source.of_folder(self.folder or "").weights)
-
-    def open(self) -> Any:
-        if self.folder is not None:
-            return _core.make("weft_model", lib.weft_model_load, os.fsencode(self.folder), _core.host)
-        memory = _core.lend(self.weights)
-        params = ffi.new("weft_model_memory *", {
-            "config_json": (text := ffi.new("char[]", self.config.encode())), "weights": memory.address,
-            "weights_size": memory.size, "release": lib.weft_py_release, "release_user": memory.owner})
-        assert text is not None  # it lives until here
-        return _core.make("weft_model", lib.weft_model_load_memory, params, _core.host)
+def model_of_memory(config: str, weights: Any) -> Any:
+    """A weft_model of the text of a config.json and the bytes of a model.safetensors."""
+    memory = _core.lend(weights)
+    params = ffi.new("weft_model_memory *", {
+        "config_json": (text := ffi.new("char[]", config.encode())), "weights": memory.address,
+        "weights_size": memory.size, "release": lib.weft_py_release, "release_user": memory.owner})
+    assert text is not None  # it lives until here
+    return _core.make("weft_model", lib.weft_model_load_memory, params, _core.host)
 
 
 class Model:
@@ -126,11 +108,11 @@ class Model:
     Any thread may call it; calls on one model take turns, while the interpreter's lock is free.
     """
 
-    def __init__(self, source: _Source, device: Device | None, tokenizer: Tokenizer | None) -> None:
-        self._source = source
+    def __init__(self, pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> None:
         self._device = device
         self._tokenizer = tokenizer
-        self._handle = _core.Handle(source.open(), lib.weft_model_destroy)
+        self._handle = _core.Handle(pointer, lib.weft_model_destroy)
+        self._config = text_of(lib.weft_model_config(pointer))
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
@@ -148,9 +130,19 @@ class Model:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The fields of its config.json."""
-        fields: dict[str, Any] = json.loads(self._source.config)
+        """The fields of its config.json as it was loaded."""
+        fields: dict[str, Any] = json.loads(self._config)
         return fields
+
+    def _weights(self) -> bytes:
+        """The bytes of its model.safetensors as it was loaded."""
+        data, size = ffi.new("char **"), ffi.new("size_t *")
+        with self._handle.lock:
+            check(lib.weft_model_weights(self._handle.get(), data, size))
+            try:
+                return bytes(ffi.buffer(data[0], size[0]))
+            finally:
+                lib.weft_text_free(self._handle.get(), data)
 
     def close(self) -> None:
         """Releases it and its plans."""
@@ -294,9 +286,10 @@ class Model:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
         if self.info.task == "hidden":
             return self.logits(inputs, types=types, positions=positions, lengths=lengths)
-        with self._plans_lock:
+        with self._plans_lock, self._handle.lock:
             if self._headless is None:
-                self._headless = Model(_without_head(self._source), self._device, self._tokenizer)
+                pointer = _core.make("weft_model", lib.weft_model_without_head, self._handle.get())
+                self._headless = Model(pointer, self._device, self._tokenizer)
         return self._headless.logits(inputs, types=types, positions=positions, lengths=lengths)
 
     def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
@@ -444,23 +437,6 @@ def _text_by(decode: Callable[[list[int]], str], prompt: Sequence[int], tokens: 
         yield rest
 
 
-def _without_head(source: _Source) -> _Source:
-    """The encoder of a model alone."""
-    from . import safetensors
-
-    config = json.loads(source.config)
-    weights: Any = source.weights if source.weights is not None else _Source.of_folder(source.folder or "").weights
-    if config["model_type"] == "fnet":
-        config["architectures"] = ["FNetModel"]
-    else:
-        for name in ("num_labels", "id2label", "tie_word_embeddings", "pooling"):
-            config.pop(name, None)
-        config.setdefault("causal", config.get("task") == "causal_lm")
-        config["task"] = "hidden"
-        weights = safetensors.without(weights, ("head.", "pair."))
-    return _Source(json.dumps(config), weights, None)
-
-
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
     """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
 
@@ -473,9 +449,7 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     Raises NotFound, BadFile and Unsupported, naming file, field or tensor, expected and found.
     """
     path = os.fspath(folder)
-    config = pathlib.Path(path) / "config.json"
-    source = _Source(config.read_text("utf-8") if config.is_file() else "", None, path)
-    model = Model(source, device, tokenizer)
+    model = Model(_core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host), device, tokenizer)
     if tokenizer is None and model.info.tokenizer == "none":
         model._tokenizer = _tokenizer_of(pathlib.Path(path))
     return model

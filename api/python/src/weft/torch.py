@@ -8,9 +8,9 @@ import os
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from . import errors
+from . import _files, errors
 from .device import Device
-from .model import Model, Tokenizer, _Source
+from .model import Model, Tokenizer, model_of_memory
 
 if TYPE_CHECKING:
     import torch
@@ -29,11 +29,13 @@ def from_torch(module: torch.nn.Module, device: Device | None = None, *, config:
 
     Raises BadFile or Unsupported naming field or tensor when no model of Weft's is like that.
     """
-    return Model(_Source(json.dumps(_config(module, config)), _weights(module), None), device, tokenizer)
+    return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
 
 
 def save(model: torch.nn.Module | Model, folder: str | os.PathLike[str], *, config: dict[str, Any] | None = None) -> None:
-    """Writes a model folder, config.json and model.safetensors, for `load` and the weft command.
+    """Writes a model folder, config.json and model.safetensors, for `load` and the weft command. Both are written beside and
+    renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json. Models that
+    were loaded from it stay what they are.
 
     Args:
         model: a module as `from_torch` takes it, or a model.
@@ -41,13 +43,17 @@ def save(model: torch.nn.Module | Model, folder: str | os.PathLike[str], *, conf
         config: the fields of config.json; None: the model's own.
     """
     if isinstance(model, Model):
-        text, weights = json.dumps(config or model.config), model._source.bytes()
+        text, weights = json.dumps(config or model.config), model._weights()
     else:
         text, weights = json.dumps(_config(model, config)), _weights(model)
     path = pathlib.Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    (path / "model.safetensors").write_bytes(weights)
-    (path / "config.json").write_text(json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    config_file, weights_file = path / "config.json", path / "model.safetensors"
+    written = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
+    with _files.written_beside(weights_file, weights) as new_weights, _files.written_beside(config_file, written) as new_config:
+        config_file.resolve().unlink(missing_ok=True)  # so that nobody takes it for that of the new weights
+        new_weights.replace(weights_file.resolve())
+        new_config.replace(config_file.resolve())
 
 
 def _config(module: Any, config: dict[str, Any] | None) -> dict[str, Any]:
