@@ -30,7 +30,7 @@ set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native bui
 if(NOT WEFT_KERNEL_HEADER)
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
         "${PROJECT_SOURCE_DIR}/cmake/cooperative_matrix.c"
-        "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
+        "${PROJECT_SOURCE_DIR}/runtime/core/harmless.c" "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/local_size.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/module.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/operands.c"

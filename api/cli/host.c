@@ -3,7 +3,9 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "core/harmless.h"
 #include "core/try.h"
 
 int weft_cli_exit_code(weft_status status) {
@@ -44,13 +46,13 @@ static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
     if (level == WEFT_LOG_ERROR && common->error) {
-        snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
+        weft_harmless(common->error, WEFT_CLI_ERROR_SIZE, message, strlen(message), false);
         return;
     }
     if (level > (common->verbose ? WEFT_LOG_INFO : WEFT_LOG_WARNING)) {
         return;
     }
-    fprintf(stderr, "weft: %s: %s\n", names[level], message);
+    weft_cli_print(stderr, "weft: %s: %s\n", names[level], message);
 }
 
 weft_host weft_cli_host(const weft_cli_common *common) {
@@ -122,8 +124,8 @@ bool weft_cli_validation_failed(const weft_device *device) {
     if (weft_device_get_stats(device, &stats) != WEFT_OK || stats.validation_messages == 0) {
         return false;
     }
-    fprintf(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
-            stats.validation_messages);
+    weft_cli_print(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
+                   stats.validation_messages);
     return true;
 }
 

@@ -2,8 +2,11 @@
 #include "core/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/file.h"
+#include "core/text.h"
 
 weft_status weft_json_parse(json_t **object, const void *data, size_t size, const char *path,
                             const weft_host *host) {
@@ -37,8 +40,34 @@ weft_status weft_json_read(json_t **object, const char *path, const weft_host *h
     return status;
 }
 
+char *weft_json_text(const json_t *value, size_t flags, const weft_host *host) {
+    char *json = value ? json_dumps(value, flags) : NULL;
+    if (!json) {
+        return NULL;
+    }
+    struct weft_text text = {.host = *host};
+    weft_text_add_harmless(&text, json, strlen(json), WEFT_HARMLESS_JSON, "\n");
+    free(json); /* as jansson's are */
+    return weft_text_take(&text);
+}
+
+json_t *weft_json_string_of(const char *bytes, size_t size, const weft_host *host) {
+    json_t *string = json_stringn(bytes, size);
+    if (string) {
+        return string;
+    }
+    struct weft_text text = {.host = *host};
+    weft_text_add_harmless(&text, bytes, size, WEFT_HARMLESS_UTF8, "");
+    const size_t length = text.length;
+    char *valid = weft_text_take(&text);
+    string = valid ? json_stringn(valid, length) : NULL;
+    weft_free(host, valid);
+    return string;
+}
+
 const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZE]) {
     size_t size = WEFT_JSON_TEXT_SIZE;
+    char string[WEFT_JSON_TEXT_SIZE - 2]; /* in quotes */
     if (!value) {
         snprintf(text, size, "nothing");
         return text;
@@ -51,7 +80,9 @@ const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZ
         snprintf(text, size, "an array of %zu", json_array_size(value));
         break;
     case JSON_STRING:
-        snprintf(text, size, "\"%.80s\"", json_string_value(value));
+        weft_harmless(string, sizeof string, json_string_value(value), json_string_length(value),
+                      false);
+        snprintf(text, size, "\"%s\"", string);
         break;
     case JSON_INTEGER:
         snprintf(text, size, "%lld", (long long)json_integer_value(value));

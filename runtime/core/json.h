@@ -29,6 +29,15 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 /** weft_json_parse on a file of at most WEFT_JSON_MAX_BYTES. Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
 
+/**
+ * A value as text in host memory, to be freed; null when memory is out or the value is null. Lossless, and harmless where
+ * it is shown: what core/harmless.h names is escaped by \uXXXX. `flags`: jansson's, for json_dumps.
+ */
+char *weft_json_text(const json_t *value, size_t flags, const weft_host *host);
+
+/** A string of bytes that may hold anything; those that are no UTF-8 become `\xff` and the like. Null when memory is out. */
+json_t *weft_json_string_of(const char *bytes, size_t size, const weft_host *host);
+
 /** An object and where errors about it go. All pointers are borrowed. */
 typedef struct weft_json_fields {
     const json_t *object;

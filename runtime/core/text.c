@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static bool reserve(struct weft_text *text, size_t more) {
@@ -21,9 +20,7 @@ static bool reserve(struct weft_text *text, size_t more) {
     return true;
 }
 
-void weft_text_add(struct weft_text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
+void weft_text_add_list(struct weft_text *text, const char *format, va_list arguments) {
     va_list measured;
     va_copy(measured, arguments);
     int size = vsnprintf(NULL, 0, format, measured);
@@ -32,7 +29,25 @@ void weft_text_add(struct weft_text *text, const char *format, ...) {
         vsnprintf(text->data + text->length, (size_t)size + 1, format, arguments);
         text->length += (size_t)size;
     }
+}
+
+void weft_text_add(struct weft_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    weft_text_add_list(text, format, arguments);
     va_end(arguments);
+}
+
+void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t size,
+                            enum weft_harmless_form form, const char *kept) {
+    while (size > 0 && !text->failed && reserve(text, WEFT_HARMLESS_SIZE)) {
+        char *end = text->data + text->length;
+        size_t length = 0;
+        const size_t taken = weft_harmless_character(end, &length, bytes, size, form, kept);
+        text->length += length;
+        bytes += taken;
+        size -= taken;
+    }
 }
 
 char *weft_text_take(struct weft_text *text) {

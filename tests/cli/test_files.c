@@ -129,14 +129,14 @@ PLACE_TEST(bad_token_types_are_named, place) {
 
 PLACE_TEST(bad_texts_are_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
-    expect_bad("/nonexistent/text", "cannot open", "run %s --text /nonexistent/text", model);
-    expect_bad(place->folder, "cannot read", "run %s --text %s", model, place->folder);
+    expect_bad("/nonexistent/text", "cannot open", "run %s --file /nonexistent/text", model);
+    expect_bad(place->folder, "cannot read", "run %s --file %s", model, place->folder);
     char *empty = weft_test_write(place->folder, "empty.txt", "", 0);
-    expect_bad(empty, "empty", "run %s --text %s", model, empty);
-    expect_bad("standard input", "empty", "run %s --text - </dev/null", model);
+    expect_bad(empty, "empty", "run %s --file %s", model, empty);
+    expect_bad("standard input", "empty", "run %s --file - </dev/null", model);
     /* This model has no tokenizer. */
     char *text = weft_test_write(place->folder, "text.txt", "x", 1);
-    expect_bad("text.txt", "token", "run " GOLDEN " --text %s", text);
+    expect_bad("text.txt", "token", "run " GOLDEN " --file %s", text);
 }
 
 /* ---- inputs of eval ---- */

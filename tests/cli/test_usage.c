@@ -39,7 +39,7 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "devices -x", "-x", NULL);
     expect_refused(2, "devices --json=yes", "--json", NULL);
     expect_refused(2, "run", "expected MODEL", NULL);
-    expect_refused(2, "run MODEL", "--text, --lines, --tokens and --input", "none", NULL);
+    expect_refused(2, "run MODEL", "--text, --file, --lines, --tokens and --input", "none", NULL);
     expect_refused(2, "run MODEL --text a --tokens b", "several", NULL);
     expect_refused(2, "run MODEL --text", "--text needs a value", NULL);
     expect_refused(2, "run MODEL OTHER --text a", "unexpected argument 'OTHER'", NULL);
@@ -114,7 +114,7 @@ WEFT_TEST(without_a_device_nothing_runs) {
 
 /* What is wrong with the files is told although there is no device. */
 WEFT_TEST(files_are_checked_before_a_device_is_sought) {
-    struct outcome outcome = run_weft(NO_DRIVER, "run " GOLDEN " --text /nonexistent/text");
+    struct outcome outcome = run_weft(NO_DRIVER, "run " GOLDEN " --file /nonexistent/text");
     assert_int_equal(outcome.exit_code, 4);
     expect_part(&outcome, outcome.err, "/nonexistent/text");
     outcome_clear(&outcome);

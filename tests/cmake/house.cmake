@@ -42,3 +42,9 @@ weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/h
 weft_add_host_test(folded.noticed LABELS house
     COMMAND ${weft_folded} "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/folded.comp" -P tests/house/folded.cmake)
 set_tests_properties(folded.noticed PROPERTIES PASS_REGULAR_EXPRESSION "folded\\.comp[ \n]+calls[ \n]+exp")
+
+# The command prints in one place, which makes harmless what files of others say.
+weft_add_host_test(prints.harmless LABELS house COMMAND "${CMAKE_COMMAND}" -DROOT=. -P tests/house/prints.cmake)
+weft_add_host_test(prints.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/prints.c" -P tests/house/prints.cmake)
+set_tests_properties(prints.noticed PROPERTIES PASS_REGULAR_EXPRESSION "prints\\.c calls printf")

@@ -50,7 +50,7 @@ def test_positions_are_inputs_too(device):
 
 def test_texts_have_the_answers_of_the_command(langid, device):
     for path in sorted((MODELS / "langid" / "samples").iterdir())[:4]:
-        run = subprocess.run([sys.executable, "-m", "weft", "run", str(MODELS / "langid"), "--text", str(path), "--json",
+        run = subprocess.run([sys.executable, "-m", "weft", "run", str(MODELS / "langid"), "--file", str(path), "--json",
                               "--device", str(device.info.index)], capture_output=True, text=True, check=True)
         said = json.loads(run.stdout)
         found = langid(path.read_text("utf-8"))
