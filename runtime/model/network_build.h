@@ -49,7 +49,13 @@ struct weft_builder {
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
-/** The same of so many elements, under whatever shape the checkpoint has them: [elements]. */
+/**
+ * What config.json ties to `table`: both are names without the builder's scope. Where the file has `name`, too, with other values,
+ * those are taken, as they are what the model was saved with.
+ */
+weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
+                            weft_shape shape);
+/** scope.name of so many elements, under whatever shape the checkpoint has them: [elements]. */
 weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements);
 /** Whether the checkpoint has `scope.name`. */
 bool weft_build_has(struct weft_builder *builder, const char *name);

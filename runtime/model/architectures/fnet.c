@@ -5,6 +5,7 @@
  * attention baseline (tests/data/fnet/README.md has their layout).
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "model/architecture.h"
 #include "model/config.h"
@@ -88,7 +89,7 @@ static const weft_tensor none = {0};
 /** The names that follow belong to a part of the encoder, which has a prefix when there is a head on it. */
 static void enter(struct weft_builder *builder, const char *part) {
     builder->scope[0] = '\0';
-    bool under_head = weft_build_has(builder, "fnet.embeddings.word_embeddings.weight");
+    bool under_head = weft_build_has(builder, "fnet.embeddings.position_embeddings.weight");
     snprintf(builder->scope, sizeof builder->scope, "%s%s", under_head ? "fnet." : "", part);
 }
 
@@ -188,18 +189,26 @@ static weft_tensor pooled_head(struct weft_builder *builder, weft_tensor hidden,
     return weft_build_linear(builder, x, name, builder->width, classes);
 }
 
+static weft_tensor tied_matrix(struct weft_builder *builder, weft_shape shape) {
+    enter(builder, "embeddings.word_embeddings.weight");
+    char words[WEFT_SCOPE_SIZE];
+    memcpy(words, builder->scope, sizeof words);
+    return weft_build_tied(builder, "cls.predictions.decoder.weight", words, shape);
+}
+
 static weft_tensor masked_lm_head(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     snprintf(builder->scope, sizeof builder->scope, "cls.predictions");
     x = weft_build_activate(builder, square(builder, x, "transform.dense"), config->activation);
     x = weft_build_norm(builder, x, "transform.LayerNorm", builder->width);
-    if (!config->tie_word_embeddings) {
-        return weft_build_linear(builder, x, "decoder", builder->width, config->vocab_size);
-    }
-    weft_tensor bias = weft_build_weight(builder, "bias", weft_shape_of(config->vocab_size));
-    weft_tensor table = word_embeddings(builder);
+    const weft_shape shape = weft_shape_of(config->vocab_size, builder->width);
+    weft_tensor bias = weft_build_tied(builder, "cls.predictions.decoder.bias",
+                                       "cls.predictions.bias", weft_shape_of(config->vocab_size));
+    weft_tensor matrix = config->tie_word_embeddings
+                             ? tied_matrix(builder, shape)
+                             : weft_build_weight(builder, "cls.predictions.decoder.weight", shape);
     weft_tensor out = none;
-    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, table, bias));
+    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, matrix, bias));
 }
 
 /**
@@ -256,12 +265,66 @@ static weft_tensor build(struct weft_builder *builder, const weft_model_inputs *
     return head(builder, x, fnet);
 }
 
+/* ---- other tensors ---- */
+
+static bool begins(const char *name, const char *start) {
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+static bool ends(const char *name, const char *end) {
+    const size_t length = strlen(name), size = strlen(end);
+    return length >= size && strcmp(name + length - size, end) == 0;
+}
+
+/* Where a task's head has its tensors, but for the pooler's. */
+static const char *head_of(weft_task task) {
+    switch (task) {
+    case WEFT_TASK_MASKED_LM:
+        return "cls.predictions.";
+    case WEFT_TASK_NEXT_SENTENCE:
+        return "cls.seq_relationship.";
+    case WEFT_TASK_CLASSIFY:
+        return "classifier.";
+    default:
+        return "fnet.";
+    }
+}
+
+static enum weft_other_tensor other(weft_task task, const char *name) {
+    static const char *const elsewhere[] = {"cls.", "classifier.", "qa_outputs.", "fnet.pooler.",
+                                            "pooler."};
+    static const char *const buffers[] = {"embeddings.position_ids", "embeddings.token_type_ids"};
+    if (begins(name, head_of(task)) && !begins(name, "fnet.")) {
+        return WEFT_TENSOR_PART;
+    }
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+        if (begins(name, elsewhere[i])) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        if (ends(name, buffers[i])) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
+    const bool encoder =
+        begins(name, "fnet.") || begins(name, "embeddings.") || begins(name, "encoder.");
+    return encoder ? WEFT_TENSOR_PART : WEFT_TENSOR_UNKNOWN;
+}
+
+/* Those of a masked language model: safetensors keeps one of the names that share memory. */
+static const struct weft_tensor_alias aliases[] = {
+    {"fnet.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight", .tied = true},
+    {"cls.predictions.bias", "cls.predictions.decoder.bias", .tied = false},
+    {.name = NULL}};
+
 static const struct weft_foreign_layout layout = {
-    .read = read, .build = build, .describe = describe};
+    .read = read, .build = build, .describe = describe, .other = other};
 
 const struct weft_model_family weft_family_fnet = {
     .model_type = "fnet",
     .config_size = sizeof(struct fnet),
     .exact_length = exact_length,
     .foreign = &layout,
+    .aliases = aliases,
 };
