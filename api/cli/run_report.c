@@ -60,7 +60,8 @@ static weft_cli_entry *top_of_row(const weft_cli_result *result, uint32_t row, u
         return NULL;
     }
     const float *logits = &result->output[(size_t)row * width];
-    if (weft_cli_top_entries(entries, top, logits, width, host) != WEFT_OK) {
+    if (weft_cli_top_entries(entries, top, logits, width, result->session->info.multi_label,
+                             host) != WEFT_OK) {
         weft_free(host, entries);
         return NULL;
     }

@@ -219,6 +219,8 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
                               .takes_lengths = takes_lengths(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
+                              .multi_label = config->label_count == 1 &&
+                                             weft_network_task(config) != WEFT_TASK_REGRESS,
                               .eos_token = config->eos_token,
                               .parameters = network->parameters};
     if (network->family->foreign) {

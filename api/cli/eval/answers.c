@@ -81,7 +81,7 @@ weft_status weft_cli_column_labels(weft_cli_column *column, const weft_cli_job *
 static weft_status answer_of(weft_cli_entry *answer, uint32_t example, const weft_cli_job *job) {
     const weft_cli_score *score = &job->score;
     return weft_cli_top_entries(answer, 1, &score->outputs[(size_t)example * score->width],
-                                score->width, &job->session.host);
+                                score->width, job->session.info.multi_label, &job->session.host);
 }
 
 weft_status weft_cli_column_answers(weft_cli_column *column, const weft_cli_job *job,

@@ -18,9 +18,10 @@ struct fnet {
 
 /* ---- config.json ---- */
 
-static weft_task task_of(weft_fnet_architecture architecture) {
-    switch (architecture) {
+static weft_task task_of(const weft_fnet_config *config) {
+    switch (config->architecture) {
     case WEFT_FNET_SEQUENCE_CLASSIFICATION:
+        return config->problem == WEFT_FNET_REGRESSION ? WEFT_TASK_REGRESS : WEFT_TASK_CLASSIFY;
     case WEFT_FNET_MULTIPLE_CHOICE:
         return WEFT_TASK_CLASSIFY;
     case WEFT_FNET_TOKEN_CLASSIFICATION:
@@ -54,7 +55,7 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
                                      .labels = config->labels,
                                      .tokenizer = config->tokenizer,
                                      .tokenizer_class = config->tokenizer_class};
-    weft_network_set_task(network, task_of(config->architecture));
+    weft_network_set_task(network, task_of(config));
     if (status == WEFT_OK && config->architecture == WEFT_FNET_PRE_TRAINING) {
         weft_log(json->host, WEFT_LOG_INFO,
                  "%s: of FNetForPreTraining's two heads, the masked language model is run",
@@ -80,6 +81,9 @@ static void describe(const void *state, weft_model_info *info) {
     info->architecture = weft_fnet_architecture_name(config->architecture);
     info->mixing = hybrid ? "hybrid" : weft_fnet_mixing_name(weft_fnet_layer_mixing(config, 0));
     info->label_count = fnet->classes;
+    info->multi_label = config->architecture == WEFT_FNET_SEQUENCE_CLASSIFICATION &&
+                        (config->problem == WEFT_FNET_MULTI_LABEL ||
+                         (config->problem == WEFT_FNET_ANY_PROBLEM && fnet->classes == 1));
 }
 
 /* ---- building ---- */
@@ -229,12 +233,14 @@ static uint32_t class_count(const struct weft_network *network, const struct fne
 static weft_tensor head(struct weft_builder *builder, weft_tensor x, struct fnet *fnet) {
     const struct weft_network *network = builder->network;
     const weft_task task = weft_network_task(&network->config);
-    const bool labelled = task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_CLASSIFY_TOKENS;
+    const bool labelled = task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_REGRESS ||
+                          task == WEFT_TASK_CLASSIFY_TOKENS;
     if (labelled && network->checkpoint) {
         fnet->classes = class_count(network, fnet);
     }
     switch (task) {
     case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
         return pooled_head(builder, x, "classifier", fnet->classes);
     case WEFT_TASK_CLASSIFY_TOKENS:
         builder->scope[0] = '\0';
@@ -284,6 +290,8 @@ static const char *head_of(weft_task task) {
     case WEFT_TASK_NEXT_SENTENCE:
         return "cls.seq_relationship.";
     case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
+    case WEFT_TASK_CLASSIFY_TOKENS:
         return "classifier.";
     default:
         return "fnet.";
