@@ -27,13 +27,6 @@ struct weft_foreign_layout {
     } (*other)(weft_task task, const char *name);
 };
 
-/** A tensor that files may have under another name, as it shares its memory with another one. */
-struct weft_tensor_alias {
-    const char *name; /* null ends a list */
-    const char *other;
-    bool tied; /* only where config.json ties the output to the words' table */
-};
-
 struct weft_model_family {
     const char *model_type; /* of config.json */
     weft_field_table fields;

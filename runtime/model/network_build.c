@@ -7,7 +7,6 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/family.h"
 #include "model/network.h"
 
 /* ---- weights ---- */
@@ -61,8 +60,7 @@ static const struct weft_tensor_alias own_aliases[] = {
 
 /* What the file calls a tensor: of names that share one, it may have either. */
 static const char *name_in_file(const struct weft_network *network, const char *name) {
-    const struct weft_tensor_alias *alias =
-        network->family->aliases ? network->family->aliases : own_aliases;
+    const struct weft_tensor_alias *alias = network->aliases ? network->aliases : own_aliases;
     const struct weft_checkpoint *file = network->checkpoint;
     for (; alias->name; alias++) {
         const bool fits = !alias->tied || network->config.tie_word_embeddings;

@@ -169,6 +169,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     }
     network->host = host ? *host : (weft_host){0};
     network->family = family;
+    network->aliases = family->aliases;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);

@@ -31,8 +31,8 @@ def _plain(value: Any, what: str, narrow: bool = False) -> Any:
         return value
     if isinstance(value, Mapping):  # what a tokenizer of transformers gives, or a batch
         names = ", ".join(map(str, value))
-        raise errors.InvalidArgument(f"{what}: expected one array, found {type(value).__name__} of {names}: give its arrays one "
-                                     "by one, such as its input_ids")
+        raise errors.InvalidArgument(f"{what}: expected one array, found {type(value).__name__} of {names}: give its arrays "
+                                     "one by one, such as its input_ids")
     if hasattr(value, "detach"):  # PyTorch's, which may want a gradient or be on a GPU
         value = value.detach().cpu()
         kept = narrow and str(value.dtype) == "torch.float16"
