@@ -71,6 +71,12 @@ def test_what_a_tokenizer_gives_is_no_array(langid):
         langid.logits({"input_ids": [[1, 2]], "attention_mask": [[1, 1]]})
 
 
+def test_labels_that_are_printed_steer_no_terminal():
+    answer = weft.Classification(("\x1b]0;title\x07\u202e", "b\u00e4r"), (0.75, 0.25))
+    assert str(answer) == "\\x1b]0;title\\x07\\u202e 75.0%, b\u00e4r 25.0%"
+    assert answer.label == "\x1b]0;title\x07\u202e", "as the file has it"
+
+
 # ---- tensors ----
 
 @pytest.fixture

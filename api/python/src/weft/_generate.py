@@ -7,10 +7,10 @@ import argparse
 import json
 import pathlib
 import sys
-import unicodedata
 from collections.abc import Sequence
 
 from . import errors
+from ._text import harmless
 from .model import _check_generation
 
 _TOKENS = 200  # as the C command
@@ -76,15 +76,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(error: Exception, code: int) -> int:
-    print(f"weft: error: {_harmless(str(error))}", file=sys.stderr)
+    print(f"weft: error: {harmless(str(error))}", file=sys.stderr)
     return code
-
-
-def _harmless(text: str) -> str:
-    """As core/harmless.h of the C library: what would steer a terminal is escaped."""
-    kept = "\n\t\u200c\u200d\u00ad"
-    return "".join(letter if letter in kept or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else
-                   letter.encode("unicode_escape", "surrogatepass").decode() for letter in text)
 
 
 def _run(given: argparse.Namespace, samples: bool) -> None:
@@ -105,7 +98,7 @@ def _run(given: argparse.Namespace, samples: bool) -> None:
         for piece in pieces:
             made.append(piece)
             if not given.json:
-                print(_harmless(piece), end="", flush=True)
+                print(harmless(piece), end="", flush=True)
         if given.out:
             pathlib.Path(given.out).write_bytes("".join(made).encode())
         if given.json:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 
 from . import _array, _batches, _core, errors
 from ._core import check, ffi, lib, text_of
+from ._text import harmless
 from .device import Device, default_device
 from .plan import Plan
 
@@ -91,7 +92,7 @@ class Classification:
         return list(zip(self.labels, self.probabilities))[:count]
 
     def __str__(self) -> str:
-        return ", ".join(f"{label} {probability:.1%}" for label, probability in self.top(3))
+        return ", ".join(f"{harmless(label)} {probability:.1%}" for label, probability in self.top(3))
 
 
 class _Source:
