@@ -70,9 +70,9 @@ WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape sh
 WEFT_API void weft_model_destroy(weft_model **model);
 
 typedef enum weft_task {
-    WEFT_TASK_HIDDEN = 0,    /**< a bare encoder: last hidden state f32 [B, n, d] */
-    WEFT_TASK_CLASSIFY,      /**< logits f32 [B, labels]; their softmax, or with multi_label sigmoids */
-    WEFT_TASK_MASKED_LM,     /**< logits f32 [B, n, vocabulary] */
+    WEFT_TASK_HIDDEN = 0, /**< a bare encoder: last hidden state f32 [B, n, d] */
+    WEFT_TASK_CLASSIFY,  /**< logits f32 [B, labels]; their softmax, or with multi_label sigmoids */
+    WEFT_TASK_MASKED_LM, /**< logits f32 [B, n, vocabulary] */
     WEFT_TASK_NEXT_SENTENCE, /**< logits f32 [B, 2] */
     WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p is of token p + 1 */
     WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
