@@ -55,9 +55,8 @@ TEST(the_text_is_streamed, model) {
     json_t *tokens = tokens_of(model, "--text 'What is' --tokens 90 --seed 5");
     assert_int_equal(json_array_size(tokens), 90);
     char *path = weft_test_path(model->folder, "out");
-    struct outcome outcome =
-        expect_weft(0, "generate '%s' --text 'What is' --tokens 90 --seed 5 --out '%s'",
-                    model->folder, path);
+    struct outcome outcome = expect_weft(
+        0, "generate '%s' --text 'What is' --tokens 90 --seed 5 --out '%s'", model->folder, path);
     expect_harmless(&outcome, outcome.out, "\n\t");
     expect_part(&outcome, outcome.out, "\\x");
     expect_part(&outcome, outcome.err, "7 + 90 tokens, recurrent");
