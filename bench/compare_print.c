@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison as text. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/compare.h"
 #include "bench/fields.h"
 #include "cli.h"
+#include "core/json.h"
 
 #define MOST_NAMES 10 /* of the rows that one file has alone */
 
@@ -22,18 +22,23 @@ static bool has_new_bits(const json_t *row) {
 
 static void print_side(const char *title, const json_t *side) {
     const json_t *devices = json_object_get(side, "devices");
-    printf("%s weft %s, %s", title, weft_bench_text(side, "weft"),
-           weft_bench_text(side, "started"));
+    weft_cli_print(stdout, "%s weft %s, %s", title, weft_bench_text(side, "weft"),
+                   weft_bench_text(side, "started"));
     for (size_t i = 0; i < json_array_size(devices); i++) {
-        printf("%s %s", i == 0 ? "," : " and", json_string_value(json_array_get(devices, i)));
+        weft_cli_print(stdout, "%s %s", i == 0 ? "," : " and",
+                       json_string_value(json_array_get(devices, i)));
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
 }
 
 static void print_value(const json_t *value) {
-    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-    printf("%s", json_is_string(value) ? json_string_value(value) : text ? text : "?");
-    free(text);
+    const weft_host c_library = {0};
+    char *text = json_is_string(value) ? NULL : weft_json_text(value, JSON_ENCODE_ANY, &c_library);
+    weft_cli_print(stdout, "%s",
+                   json_is_string(value) ? json_string_value(value)
+                   : text                ? text
+                                         : "?");
+    weft_free(&c_library, text);
 }
 
 static void print_sides(const json_t *comparison) {
@@ -42,13 +47,13 @@ static void print_sides(const json_t *comparison) {
     const json_t *differences = json_object_get(comparison, "differences");
     for (size_t i = 0; i < json_array_size(differences); i++) {
         const json_t *difference = json_array_get(differences, i);
-        printf("%s: ", weft_bench_text(difference, "field"));
+        weft_cli_print(stdout, "%s: ", weft_bench_text(difference, "field"));
         print_value(json_object_get(difference, "before"));
-        printf(" -> ");
+        weft_cli_print(stdout, " -> ");
         print_value(json_object_get(difference, "after"));
-        putchar('\n');
+        weft_cli_print(stdout, "\n");
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
 }
 
 /* ---- the changes ---- */
@@ -92,7 +97,7 @@ static int print_changes(const json_t *comparison) {
         }
     }
     int code = weft_cli_table_print(&table);
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
     return code;
 }
 
@@ -103,17 +108,17 @@ static void print_names(const json_t *comparison, const char *verdict) {
     for (size_t i = 0; i < json_array_size(rows) && printed < MOST_NAMES; i++) {
         const json_t *row = json_array_get(rows, i);
         if (is_verdict(row, verdict)) {
-            printf("%s: %s (suite %s, %s, %s)\n", verdict, weft_bench_text(row, "case"),
-                   weft_bench_text(row, "suite"), weft_bench_text(row, "runtime"),
-                   weft_bench_text(row, "device"));
+            weft_cli_print(stdout, "%s: %s (suite %s, %s, %s)\n", verdict,
+                           weft_bench_text(row, "case"), weft_bench_text(row, "suite"),
+                           weft_bench_text(row, "runtime"), weft_bench_text(row, "device"));
             printed++;
         }
     }
     if (count > printed) {
-        printf("%s: %u more\n", verdict, count - printed);
+        weft_cli_print(stdout, "%s: %u more\n", verdict, count - printed);
     }
     if (count > 0) {
-        putchar('\n');
+        weft_cli_print(stdout, "\n");
     }
 }
 
@@ -132,7 +137,7 @@ static int print_suites(const json_t *comparison) {
         weft_cli_table_cell(table, "%.0f", weft_bench_number(suite, "rows"));
         weft_cli_table_cell(table, "%.3fx", weft_bench_number(suite, "ratio"));
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
     return weft_cli_table_print(&table);
 }
 
@@ -140,23 +145,25 @@ static void print_counts(const json_t *comparison) {
     static const char *const verdicts[] = {"slower", "faster",     "same",        "new",
                                            "gone",   "unmeasured", "incomparable"};
     for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
-        printf("%s%u %s", i > 0 ? ", " : "", weft_bench_compare_count(comparison, verdicts[i]),
-               verdicts[i]);
+        weft_cli_print(stdout, "%s%u %s", i > 0 ? ", " : "",
+                       weft_bench_compare_count(comparison, verdicts[i]), verdicts[i]);
     }
     uint32_t changed = weft_bench_compare_count(comparison, "output_changed");
     if (changed > 0) {
-        printf("; %u with other bits", changed);
+        weft_cli_print(stdout, "; %u with other bits", changed);
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
 }
 
 static void print_noise(const json_t *comparison, bool no_change) {
     const json_t *noise = json_object_get(comparison, "noise");
-    printf("%s%.0f %% (software drivers, processors) or %.0f %% (GPUs) and the 95 %% intervals of "
-           "%.0f comparisons\n",
-           no_change ? "No change beyond noise: " : "Noise: ",
-           100.0 * weft_bench_number(noise, "software"),
-           100.0 * weft_bench_number(noise, "hardware"), weft_bench_number(noise, "comparisons"));
+    weft_cli_print(
+        stdout,
+        "%s%.0f %% (software drivers, processors) or %.0f %% (GPUs) and the 95 %% intervals of "
+        "%.0f comparisons\n",
+        no_change ? "No change beyond noise: " : "Noise: ",
+        100.0 * weft_bench_number(noise, "software"), 100.0 * weft_bench_number(noise, "hardware"),
+        weft_bench_number(noise, "comparisons"));
 }
 
 int weft_bench_compare_print(const json_t *comparison) {

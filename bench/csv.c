@@ -80,16 +80,16 @@ static const struct column columns[] = {
 
 /* ---- cells ---- */
 
-static void add_quoted(struct weft_text *text, const char *bytes) {
-    if (!strpbrk(bytes, ",\"\r\n")) {
-        weft_text_add(text, "%s", bytes);
-        return;
+/* A cell that begins like a formula is one, to a spreadsheet, also within quotes: an apostrophe in front makes it a text. */
+static void add_text(struct weft_text *text, const char *bytes) {
+    const char *quote = strpbrk(bytes, ",\"") ? "\"" : "";
+    weft_text_add(text, "%s%s", quote, bytes[0] != '\0' && strchr("=+-@", bytes[0]) ? "'" : "");
+    for (const char *end; (end = strchr(bytes, '"')); bytes = end + 1) {
+        weft_text_add_harmless(text, bytes, (size_t)(end - bytes), WEFT_HARMLESS_TEXT, "");
+        weft_text_add(text, "\"\"");
     }
-    weft_text_add(text, "\"");
-    for (const char *at = bytes; *at != '\0'; at++) {
-        weft_text_add(text, *at == '"' ? "\"%c" : "%c", *at);
-    }
-    weft_text_add(text, "\"");
+    weft_text_add_harmless(text, bytes, strlen(bytes), WEFT_HARMLESS_TEXT, "");
+    weft_text_add(text, "%s", quote);
 }
 
 static const json_t *cell_value(const json_t *row, const struct column *column) {
@@ -110,7 +110,7 @@ static void add_number(struct weft_text *text, const json_t *value) {
 
 static void add_cell(struct weft_text *text, const json_t *value) {
     if (json_is_string(value)) {
-        add_quoted(text, json_string_value(value));
+        add_text(text, json_string_value(value));
     } else if (json_is_number(value)) {
         add_number(text, value);
     } else if (json_is_boolean(value)) {

@@ -13,8 +13,8 @@ static void open_reproducible(weft_device **device, weft_cli_common *common, con
     const weft_status status = weft_cli_open_selected(device, common, select);
     *common = asked;
     if (status != WEFT_OK) {
-        fprintf(stderr, "weft: warning: what has no float64 reference is not verified: %s\n",
-                error);
+        weft_cli_print(stderr, "weft: warning: what has no float64 reference is not verified: %s\n",
+                       error);
     }
 }
 

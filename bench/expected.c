@@ -3,11 +3,11 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
 #include "core/hash.h"
+#include "core/json.h"
 
 #define KEY_SIZE (WEFT_BENCH_NAME_SIZE + 40)
 
@@ -88,11 +88,11 @@ weft_status weft_bench_expected_set(weft_bench_expected *expected, const char *s
 }
 
 weft_status weft_bench_expected_write(const weft_bench_expected *expected, const char *path) {
-    char *text = json_dumps(expected->root, JSON_INDENT(1) | JSON_SORT_KEYS);
+    char *text = weft_json_text(expected->root, JSON_INDENT(1) | JSON_SORT_KEYS, &expected->host);
     char *line = text ? weft_format(&expected->host, "%s\n", text) : NULL;
     weft_status status = line ? weft_file_write(path, line, strlen(line), &expected->host)
                               : weft_fail_memory(&expected->host, "the expected hashes");
     weft_free(&expected->host, line);
-    free(text);
+    weft_free(&expected->host, text);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "bench/file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/report.h"
@@ -257,9 +256,9 @@ weft_status weft_bench_file_read(json_t **report, const char *path, const weft_h
 }
 
 weft_status weft_bench_file_write(const char *path, const json_t *report, const weft_host *host) {
-    char *text = report ? json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) : NULL;
+    char *text = weft_json_text(report, JSON_INDENT(1) | JSON_REAL_PRECISION(12), host);
     weft_status status = text ? weft_file_write(path, text, strlen(text), host)
                               : weft_fail_memory(host, "the report");
-    free(text);
+    weft_free(host, text);
     return status;
 }

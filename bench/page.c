@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/page_parts.h"
 #include "core/file.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "core/try.h"
 
@@ -19,7 +19,7 @@ static void add(struct weft_text *page, const char *text, size_t size) {
 
 /* JSON has '<' in strings only, where the escape means the same. */
 static void add_json(struct weft_text *page, const json_t *value) {
-    char *json = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    char *json = weft_json_text(value, JSON_COMPACT | JSON_REAL_PRECISION(12), &page->host);
     page->failed = page->failed || (value && !json);
     const char *at = json ? json : "null";
     for (const char *less; (less = strchr(at, '<')); at = less + 1) {
@@ -27,7 +27,7 @@ static void add_json(struct weft_text *page, const json_t *value) {
         weft_text_add(page, "\\u003c");
     }
     weft_text_add(page, "%s", at);
-    free(json);
+    weft_free(&page->host, json);
 }
 
 static const weft_page_part *find_part(const char *name, size_t length) {

@@ -52,7 +52,7 @@ static int print_text(const json_t *report, const json_t *comparison,
     }
     if (outputs->measured) {
         WEFT_CLI_TRY(weft_bench_tables_print(report));
-        putchar('\n');
+        weft_cli_print(stdout, "\n");
     }
     return weft_bench_compare_print(comparison);
 }

@@ -84,9 +84,10 @@ static void print_reasons(const json_t *rows, double device) {
     json_t *row;
     json_array_foreach(rows, i, row) {
         if (is_of(row, device) && !is_text(row, "status", "ok")) {
-            printf("%s%s %s: %s: %s\n", separator, weft_bench_text(row, "suite"),
-                   weft_bench_text(row, "case"), weft_bench_text(row, "status"),
-                   weft_bench_text(row, "reason"));
+            weft_cli_print_lines(stdout, separator);
+            weft_cli_print(stdout, "%s %s: %s: %s\n", weft_bench_text(row, "suite"),
+                           weft_bench_text(row, "case"), weft_bench_text(row, "status"),
+                           weft_bench_text(row, "reason"));
             separator = "";
         }
     }
@@ -156,9 +157,12 @@ static int print_fits(const json_t *fits, double device) {
     if (!table) {
         return WEFT_CLI_FINE;
     }
-    printf("\nGrowth with the length (least squares in log-log, ± standard error), and the length "
-           "from which on\na mixer is no slower than dense attention in its faster form there, or "
-           "(suite ski) than the TNN:\n\n");
+    weft_cli_print(
+        stdout,
+        "\nGrowth with the length (least squares in log-log, ± standard error), and the length "
+        "from which on\n");
+    weft_cli_print(stdout, "a mixer is no slower than dense attention in its faster form there, or "
+                           "(suite ski) than the TNN:\n\n");
     return weft_cli_table_print(&table);
 }
 
@@ -169,11 +173,12 @@ static int print_device(const json_t *report, const json_t *device, const char *
     const double index = number(device, "index");
     const bool software = is_text(device, "type", "software");
     const bool processor = is_text(device, "type", "processor");
-    printf("%s%s, %s%s\n\n", separator, weft_bench_text(device, "name"),
-           weft_bench_text(device, "driver"),
-           software    ? "; a software driver: not a statement about any GPU"
-           : processor ? "; the processor itself"
-                       : "");
+    weft_cli_print_lines(stdout, separator);
+    weft_cli_print(stdout, "%s, %s%s\n\n", weft_bench_text(device, "name"),
+                   weft_bench_text(device, "driver"),
+                   software    ? "; a software driver: not a statement about any GPU"
+                   : processor ? "; the processor itself"
+                               : "");
     WEFT_CLI_TRY(print_rows(rows, index));
     print_reasons(rows, index);
     return print_fits(json_object_get(report, "fits"), index);
@@ -186,8 +191,9 @@ int weft_bench_tables_print(const json_t *report) {
     size_t i;
     json_t *device;
     if (json_is_integer(slow_down)) {
-        printf("Debugging: each time is of %lld executions (--debug-slow-down).\n\n",
-               (long long)json_integer_value(slow_down));
+        weft_cli_print(stdout,
+                       "Debugging: each time is of %lld executions (--debug-slow-down).\n\n",
+                       (long long)json_integer_value(slow_down));
     }
     json_array_foreach(devices, i, device) {
         WEFT_CLI_TRY(print_device(report, device, i > 0 ? "\n" : ""));

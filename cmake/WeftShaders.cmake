@@ -31,6 +31,7 @@ if(NOT WEFT_KERNEL_HEADER)
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
         "${PROJECT_SOURCE_DIR}/cmake/cooperative_matrix.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/float_state.c"
+        "${PROJECT_SOURCE_DIR}/runtime/core/harmless.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/local_size.c"
         "${PROJECT_SOURCE_DIR}/runtime/spirv/module.c"

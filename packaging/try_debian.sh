@@ -29,7 +29,7 @@ expect() {
 }
 
 expect 'the command' 'vi ' "$root/usr/bin/weft" run "$source/api/examples/models/langid" --device processor --no-cache \
-    --text "$source/api/examples/models/langid/samples/vi.txt" --top 3
+    --file "$source/api/examples/models/langid/samples/vi.txt" --top 3
 expect 'the man page' 'weft' zcat "$root/usr/share/man/man1/weft.1.gz"
 [[ -f $root/usr/share/bash-completion/completions/weft && -f $root/usr/share/zsh/vendor-completions/_weft ]]
 

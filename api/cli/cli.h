@@ -7,6 +7,9 @@
 #ifndef WEFT_CLI_CLI_H
 #define WEFT_CLI_CLI_H
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include <jansson.h>
 
 #include <weft/device.h>
@@ -150,6 +153,19 @@ json_t *weft_cli_device_json(const weft_device_info *info);
 
 /* ---- output ---- */
 
+/*
+ * Everything that the command prints goes through these. What a value brings along is harmless then (core/harmless.h):
+ * it cannot steer a terminal, nor look like a line of the command's own.
+ */
+
+/** printf to a stream. Newlines are at the ends of the format alone; others are values', and escaped. */
+void weft_cli_print(FILE *stream, const char *format, ...) WEFT_PRINTF(2, 3);
+void weft_cli_print_list(FILE *stream, const char *format, va_list arguments);
+/** A text of several lines, which keeps its newlines. */
+void weft_cli_print_lines(FILE *stream, const char *text);
+/** What a model writes, which keeps newlines and tabs. Whether all was written. */
+bool weft_cli_print_text(FILE *stream, const char *text, size_t size);
+
 /**
  * Prints an object on stdout with a newline, and drops the reference. A null object means that
  * memory ran out while it was built. Returns WEFT_CLI_FINE or WEFT_CLI_FAILED after a message.
@@ -159,7 +175,7 @@ int weft_cli_print_json(json_t *object);
 /** A real, or null where JSON has none (NaN and infinities). */
 json_t *weft_cli_json_real(double value);
 
-/** A string; bytes that are no UTF-8 become '?'. */
+/** A string; bytes that are no UTF-8 become `\xff` and the like. */
 json_t *weft_cli_json_text(const char *text);
 
 /* What builds a report drops what it is given, and gives null as soon as memory is out. */

@@ -97,10 +97,10 @@ int weft_cli_devices(int argc, char **argv) {
         exit_code = print_as_table(infos, count, taken);
     }
     if (!taken) {
-        fprintf(stderr, "weft: error: %s\n",
-                count == 0 ? "no device: there is no Vulkan loader, no driver, or no driver "
-                             "offers one, and the processor is left out"
-                           : "none of the devices is usable");
+        weft_cli_print(stderr, "weft: error: %s\n",
+                       count == 0 ? "no device: there is no Vulkan loader, no driver, or no driver "
+                                    "offers one, and the processor is left out"
+                                  : "none of the devices is usable");
         exit_code = exit_code == WEFT_CLI_FINE ? WEFT_CLI_NO_DEVICE : exit_code;
     }
     weft_free(&host, infos);

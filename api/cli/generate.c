@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/clock.h"
+#include "core/file.h"
 #include "core/try.h"
 #include "generate_report.h"
 #include "input.h"
@@ -19,10 +20,10 @@
 typedef struct generate_options {
     weft_cli_common common;
     const char *model;
-    const char *prompt;
-    const char *text;
+    weft_cli_source prompt;
     const char *seed;
     const char *temperature;
+    const char *out;
     uint32_t tokens; /* 0: not given */
     uint32_t top_k;  /* 0: all */
     bool greedy;
@@ -61,24 +62,15 @@ static int check_model(const weft_cli_session *session) {
 static int read_prompt(generate_state *state) {
     const generate_options *options = state->options;
     const weft_cli_session *session = &state->session;
-    size_t size = 0;
-    if (options->prompt) {
-        weft_cli_text_note note = {0};
-        WEFT_CLI_TRY(weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
-                                        &session->host));
-        size = note.bytes;
-    } else {
-        size = strlen(options->text);
-        state->prompt.batch = 1;
-        WEFT_CLI_TRY(weft_cli_exit_code(weft_model_tokenize(
-            session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
-    }
-    const char *name = options->prompt ? options->prompt : "--text";
+    weft_cli_text_note note = {0};
+    WEFT_CLI_TRY(weft_cli_read_text(&state->prompt, &note, session->model, &options->prompt,
+                                    &session->host));
+    const char *name = weft_cli_source_name(&options->prompt);
     const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
-    if (bytes && size > session->info.max_length) {
+    if (bytes && note.bytes > session->info.max_length) {
         return weft_cli_bad_file(&session->host,
                                  "%s: the prompt has %zu bytes, more than the model's %u positions",
-                                 name, size, session->info.max_length);
+                                 name, note.bytes, session->info.max_length);
     }
     if (!bytes && state->prompt.length == session->info.max_length) {
         return weft_cli_bad_file(
@@ -164,12 +156,13 @@ static weft_status show(generate_state *state, bool *open, bool is_last) {
     size_t size = 0;
     WEFT_TRY(text_so_far(&text, &size, state));
     const bool bytes = strcmp(state->session.info.tokenizer, "bytes") == 0;
-    const size_t whole = is_last || bytes ? size : whole_characters(text, size);
+    const bool all = is_last || (bytes && result->count == 0); /* a prompt of bytes is what it is */
+    const size_t whole = all ? size : whole_characters(text, size);
     if (result->count == 0) {
         result->prompt_size = whole;
     } else if (!state->options->common.json && whole > result->shown) {
         const size_t more = whole - result->shown;
-        *open = fwrite(text + result->shown, 1, more, stdout) == more && fflush(stdout) == 0;
+        *open = weft_cli_print_text(stdout, text + result->shown, more) && fflush(stdout) == 0;
     }
     result->shown = whole > result->shown ? whole : result->shown;
     weft_text_free(state->session.model, &result->text);
@@ -218,8 +211,18 @@ static int generate_on_device(generate_state *state) {
     return weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
 }
 
+/* What was shown, byte for byte. */
+static int write_text(const weft_cli_generation *result, const char *path, const weft_host *host) {
+    const size_t begin = weft_cli_generation_begin(result);
+    return weft_cli_exit_code(
+        weft_file_write(path, result->text + begin, result->text_size - begin, host));
+}
+
 static int deliver(const generate_state *state) {
     const weft_cli_generation *result = &state->result;
+    if (state->options->out) {
+        WEFT_CLI_TRY(write_text(result, state->options->out, &state->session.host));
+    }
     WEFT_CLI_TRY(state->options->common.json ? weft_cli_generation_json(result, &state->session)
                                              : weft_cli_generation_text(result, &state->session));
     return weft_cli_validation_code(state->session.device);
@@ -267,9 +270,9 @@ static bool read_temperature(double *temperature, const char *text) {
 }
 
 static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
-    if ((options->prompt != NULL) == (options->text != NULL)) {
-        return weft_cli_usage_error(syntax, "expected one of --prompt and --text, found %s",
-                                    !options->prompt ? "none" : "both");
+    if ((options->prompt.file != NULL) == (options->prompt.text != NULL)) {
+        return weft_cli_usage_error(syntax, "expected one of --text and --file, found %s",
+                                    !options->prompt.file ? "none" : "both");
     }
     const bool samples = options->seed || options->temperature || options->top_k != 0;
     if (samples && options->greedy) {
@@ -296,9 +299,9 @@ static int check_options(const weft_cli_syntax *syntax, generate_options *option
 int weft_cli_generate(int argc, char **argv) {
     generate_options options = {.tokens = 0};
     const weft_cli_option table[] = {
-        {"prompt", WEFT_CLI_TEXT, &options.prompt, "FILE",
-         "the text that goes on, or - for standard input"},
-        {"text", WEFT_CLI_TEXT, &options.text, "STRING", "the text itself"},
+        {"text", WEFT_CLI_TEXT, &options.prompt.text, "STRING", "the text that goes on"},
+        {"file", WEFT_CLI_TEXT, &options.prompt.file, "FILE",
+         "the same in a file, or - for standard input"},
         {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
          "how many tokens to make (default 200, or as many as the model has positions for)"},
         {"greedy", WEFT_CLI_FLAG, &options.greedy, NULL,
@@ -309,6 +312,8 @@ int weft_cli_generate(int argc, char **argv) {
          "draw by softmax(logits / T) (default 1)"},
         {"top-k", WEFT_CLI_COUNT, &options.top_k, "K",
          "draw among the K likeliest tokens (default: all)"},
+        {"out", WEFT_CLI_TEXT, &options.out, "FILE",
+         "write the new text to this file, byte for byte"},
         {"reevaluate", WEFT_CLI_FLAG, &options.reevaluate, NULL,
          "run the whole text again for each token, also where a state would do"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
@@ -322,8 +327,10 @@ int weft_cli_generate(int argc, char **argv) {
         .summary =
             "Continues a text with a causal language model of bytes or pieces (SentencePiece). "
             "The\n"
-            "new text comes on standard output as it is made, what it took on standard error. It\n"
-            "ends with the model's eos_token_id, which is not shown, if there is one.",
+            "new text comes on standard output as it is made, with control characters other than\n"
+            "newlines and tabs shown as \\x1b or the like, what it took on standard error. It "
+            "ends\n"
+            "with the model's eos_token_id, which is not shown, if there is one.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "console.h"
+#include "core/json.h"
 #include "core/try.h"
 #include "stop.h"
 
@@ -32,6 +33,10 @@ static weft_status find_quarters(double *first_ms, double *last_ms,
 
 /* ---- JSON ---- */
 
+size_t weft_cli_generation_begin(const weft_cli_generation *result) {
+    return result->prompt_size < result->text_size ? result->prompt_size : result->text_size;
+}
+
 static json_t *tokens_json(const weft_cli_generation *result) {
     json_t *tokens = json_array();
     for (uint32_t i = 0; i < result->count; i++) {
@@ -40,20 +45,10 @@ static json_t *tokens_json(const weft_cli_generation *result) {
     return tokens;
 }
 
-/* What the tokens add; bytes that are no UTF-8 become '?', and zeros are left out. */
+/* What the tokens add. */
 static json_t *text_json(const weft_cli_generation *result, const weft_host *host) {
-    const size_t begin =
-        result->prompt_size < result->text_size ? result->prompt_size : result->text_size;
-    char *text = weft_alloc_zero(host, result->text_size - begin + 1, 1);
-    size_t size = 0;
-    for (size_t i = begin; text && i < result->text_size; i++) {
-        if (result->text[i] != '\0') {
-            text[size++] = result->text[i];
-        }
-    }
-    json_t *json = !text ? NULL : weft_cli_json_text(text);
-    weft_free(host, text);
-    return json;
+    const size_t begin = weft_cli_generation_begin(result);
+    return weft_json_string_of(result->text + begin, result->text_size - begin, host);
 }
 
 static json_t *times_json(const weft_cli_generation *result, double first_ms, double last_ms) {
@@ -111,19 +106,20 @@ int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_s
     double last_ms = 0.0;
     WEFT_CLI_TRY(weft_cli_exit_code(find_quarters(&first_ms, &last_ms, result, &session->host)));
     if (weft_cli_is_terminal(stdout)) {
-        putchar('\n');
+        weft_cli_print(stdout, "\n");
     }
-    fprintf(stderr,
-            "weft: %u + %u tokens, %s: %.2f ms for a token in the first quarter, %.2f ms in the "
-            "last; ",
-            result->prompt_length, result->count, weft_decoding_name(info->decoding), first_ms,
-            last_ms);
+    weft_cli_print(
+        stderr,
+        "weft: %u + %u tokens, %s: %.2f ms for a token in the first quarter, %.2f ms in the "
+        "last; ",
+        result->prompt_length, result->count, weft_decoding_name(info->decoding), first_ms,
+        last_ms);
     if (info->decoding == WEFT_DECODING_RECURRENT) {
-        fprintf(stderr, "state of %s", weft_cli_bytes(info->state_bytes, bytes));
+        weft_cli_print(stderr, "state of %s", weft_cli_bytes(info->state_bytes, bytes));
     } else {
-        fprintf(stderr, "plan of %u tokens", info->plan_length);
+        weft_cli_print(stderr, "plan of %u tokens", info->plan_length);
     }
-    fprintf(stderr, "; %s (%s)\n", session->device_info.name,
-            weft_device_type_name(session->device_info.type));
+    weft_cli_print(stderr, "; %s (%s)\n", session->device_info.name,
+                   weft_device_type_name(session->device_info.type));
     return WEFT_CLI_FINE;
 }

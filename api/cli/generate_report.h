@@ -22,6 +22,9 @@ typedef struct weft_cli_generation {
     weft_decoder_info info; /* behind the last */
 } weft_cli_generation;
 
+/** Where in the text begins what the tokens add. */
+size_t weft_cli_generation_begin(const weft_cli_generation *result);
+
 /** One JSON object on stdout. Returns an exit code, as the next. */
 int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_session *session);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/harmless.h"
 #include "core/try.h"
 #include "stop.h"
 
@@ -49,13 +50,13 @@ static void print_log(void *user, weft_log_level level, const char *message) {
         return; /* the command's end says so */
     }
     if (level == WEFT_LOG_ERROR && common->error) {
-        snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
+        weft_harmless(common->error, WEFT_CLI_ERROR_SIZE, message, strlen(message), false);
         return;
     }
     if (level > (common->verbose ? WEFT_LOG_INFO : WEFT_LOG_WARNING)) {
         return;
     }
-    fprintf(stderr, "weft: %s: %s\n", names[level], message);
+    weft_cli_print(stderr, "weft: %s: %s\n", names[level], message);
 }
 
 static bool is_stopped(void *user) {
@@ -133,8 +134,8 @@ bool weft_cli_validation_failed(const weft_device *device) {
     if (weft_device_get_stats(device, &stats) != WEFT_OK || stats.validation_messages == 0) {
         return false;
     }
-    fprintf(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
-            stats.validation_messages);
+    weft_cli_print(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
+                   stats.validation_messages);
     return true;
 }
 

@@ -188,19 +188,51 @@ weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path,
     return status;
 }
 
+const char *weft_cli_source_name(const weft_cli_source *source) {
+    return source->text                     ? "--text"
+           : strcmp(source->file, "-") == 0 ? "standard input"
+                                            : source->file;
+}
+
+/* Whoever names a file in place of the text gets the answer for its name. */
+static void note_file(const char *text) {
+    FILE *stream = weft_system_stream(text);
+    if (stream) {
+        fclose(stream);
+        weft_cli_print(
+            stderr, "weft: note: --text is the text itself; to run on what is in %s, use --file\n",
+            text);
+    }
+}
+
+static weft_status read_source(weft_cli_file_bytes *text, const weft_cli_source *source,
+                               const weft_host *host) {
+    if (!source->text) {
+        return weft_cli_read_bytes(text, source->file, host);
+    }
+    note_file(source->text);
+    text->size = strlen(source->text);
+    text->bytes = weft_strdup(host, source->text);
+    return text->size == 0 ? weft_fail(host, WEFT_INVALID_ARGUMENT, "--text: the text is empty")
+           : !text->bytes  ? weft_fail_memory(host, "a text")
+                           : WEFT_OK;
+}
+
 static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model,
-                            const weft_cli_file_bytes *text, const char *path,
+                            const weft_cli_file_bytes *text, const char *name,
                             const weft_host *host) {
     int32_t *ids = NULL;
     uint32_t count = 0;
     weft_status status = weft_model_tokenize(model, text->bytes, text->size, &ids, &count);
     if (status != WEFT_OK) {
-        return weft_fail(host, status, "%s: the text could not be turned into tokens", path);
+        weft_fail(host, status, "%s: the text could not be turned into tokens", name);
+        return status == WEFT_INVALID_ARGUMENT || status == WEFT_UNSUPPORTED ? WEFT_BAD_FILE
+                                                                             : status;
     }
     int32_t *values = weft_alloc_zero(host, count, sizeof *values);
     if (!values) {
         weft_tokens_free(model, &ids);
-        return weft_fail_memory(host, path);
+        return weft_fail_memory(host, name);
     }
     memcpy(values, ids, count * sizeof *values);
     weft_tokens_free(model, &ids);
@@ -209,15 +241,15 @@ static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model,
 }
 
 int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_model *model,
-                       const char *path, const weft_host *host) {
+                       const weft_cli_source *source, const weft_host *host) {
     weft_model_info info;
     weft_cli_file_bytes text = {0};
     weft_status status = weft_model_get_info(model, &info);
     if (status == WEFT_OK) {
-        status = weft_cli_read_bytes(&text, path, host);
+        status = read_source(&text, source, host);
     }
     if (status == WEFT_OK) {
-        status = tokenize(tokens, model, &text, path, host);
+        status = tokenize(tokens, model, &text, weft_cli_source_name(source), host);
     }
     if (status == WEFT_OK && note) {
         bool bytes = strcmp(info.tokenizer, "bytes") == 0;
@@ -226,5 +258,5 @@ int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_m
                                      .cut = text.more || (bytes && text.size > tokens->length)};
     }
     weft_free(host, text.bytes);
-    return weft_cli_exit_code_of_file(status);
+    return weft_cli_exit_code(status);
 }

@@ -60,8 +60,17 @@ typedef struct weft_cli_text_note {
     bool cut;     /* some of it is certainly left out */
 } weft_cli_text_note;
 
-/** A whole text file, or standard input for "-", as one sequence. `note` may be null. */
+/** A text by --text or --file: one of both is not null. */
+typedef struct weft_cli_source {
+    const char *text; /* the text itself */
+    const char *file; /* where it is; "-" is standard input */
+} weft_cli_source;
+
+/** What messages call the text. */
+const char *weft_cli_source_name(const weft_cli_source *source);
+
+/** A whole text as one sequence. `note` may be null. */
 int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_model *model,
-                       const char *path, const weft_host *host);
+                       const weft_cli_source *source, const weft_host *host);
 
 #endif

@@ -123,7 +123,7 @@ static int report_pass(const inspect_state *state) {
                                              (json_int_t)state->length, "text",
                                              weft_cli_json_text(text)));
     }
-    fputs(text, stdout);
+    weft_cli_print_lines(stdout, text);
     return WEFT_CLI_FINE;
 }
 
@@ -191,15 +191,15 @@ static int report_json(const inspect_state *state) {
 
 static void print_model(const inspect_state *state) {
     const weft_model_info *info = &state->session.info;
-    printf("%s, mixing %s, task %s\n", info->architecture, info->mixing,
-           weft_task_name(info->task));
-    printf("  %u layers, hidden size %u, intermediate size %u, vocabulary %u\n", info->layers,
-           info->hidden_size, info->intermediate_size, info->vocabulary);
-    printf("  %s %u tokens, %u labels, tokenizer %s\n",
-           info->exact_length != 0 ? "exactly" : "at most",
-           info->exact_length != 0 ? info->exact_length : info->max_length, info->label_count,
-           info->tokenizer);
-    printf("  %llu parameters\n", (unsigned long long)info->parameters);
+    weft_cli_print(stdout, "%s, mixing %s, task %s\n", info->architecture, info->mixing,
+                   weft_task_name(info->task));
+    weft_cli_print(stdout, "  %u layers, hidden size %u, intermediate size %u, vocabulary %u\n",
+                   info->layers, info->hidden_size, info->intermediate_size, info->vocabulary);
+    weft_cli_print(stdout, "  %s %u tokens, %u labels, tokenizer %s\n",
+                   info->exact_length != 0 ? "exactly" : "at most",
+                   info->exact_length != 0 ? info->exact_length : info->max_length,
+                   info->label_count, info->tokenizer);
+    weft_cli_print(stdout, "  %llu parameters\n", (unsigned long long)info->parameters);
 }
 
 static void print_plan(const inspect_state *state) {
@@ -209,31 +209,35 @@ static void print_plan(const inspect_state *state) {
     char bound[WEFT_CLI_BYTES_SIZE];
     char weights[WEFT_CLI_BYTES_SIZE];
     if (state->of_case) {
-        printf("plan of %s", state->options->model);
+        weft_cli_print(stdout, "plan of %s", state->options->model);
     } else {
-        printf("\nplan for batch %u, length %u", state->options->batch, state->length);
+        weft_cli_print(stdout, "\nplan for batch %u, length %u", state->options->batch,
+                       state->length);
     }
-    printf(" on %s (%s), %s\n", device->name, weft_device_type_name(device->type),
-           weft_math_name(state->options->common.math));
+    weft_cli_print(stdout, " on %s (%s), %s\n", device->name, weft_device_type_name(device->type),
+                   weft_math_name(state->options->common.math));
     if (state->of_case) {
-        printf("  %u dispatch%s\n", info->dispatches, info->dispatches == 1 ? "" : "es");
+        weft_cli_print(stdout, "  %u dispatch%s\n", info->dispatches,
+                       info->dispatches == 1 ? "" : "es");
     } else {
-        printf("  %u dispatches, at most %u in a layer, %u outside of layers\n", info->dispatches,
-               state->most_in_layer, dispatches_in_layer(state, WEFT_CLI_NO_LAYER));
+        weft_cli_print(stdout, "  %u dispatches, at most %u in a layer, %u outside of layers\n",
+                       info->dispatches, state->most_in_layer,
+                       dispatches_in_layer(state, WEFT_CLI_NO_LAYER));
     }
-    printf("  %u barriers, %u submission%s\n", info->barriers, info->submissions,
-           info->submissions == 1 ? "" : "s");
-    printf("  arena %s (%llu bytes), lower bound %s, ratio %.3f\n",
-           weft_cli_bytes(info->arena_bytes, arena), (unsigned long long)info->arena_bytes,
-           weft_cli_bytes(info->arena_lower_bound, bound), arena_ratio(state));
-    printf("  weights %s", weft_cli_bytes(info->weight_bytes, weights));
+    weft_cli_print(stdout, "  %u barriers, %u submission%s\n", info->barriers, info->submissions,
+                   info->submissions == 1 ? "" : "s");
+    weft_cli_print(stdout, "  arena %s (%llu bytes), lower bound %s, ratio %.3f\n",
+                   weft_cli_bytes(info->arena_bytes, arena), (unsigned long long)info->arena_bytes,
+                   weft_cli_bytes(info->arena_lower_bound, bound), arena_ratio(state));
+    weft_cli_print(stdout, "  weights %s", weft_cli_bytes(info->weight_bytes, weights));
     if (info->f16_weight_bytes > 0) {
-        printf(", of these f16 %s", weft_cli_bytes(info->f16_weight_bytes, weights));
+        weft_cli_print(stdout, ", of these f16 %s",
+                       weft_cli_bytes(info->f16_weight_bytes, weights));
     }
-    printf("\n");
-    printf("  %.3f GFLOP a run\n", info->flops * 1e-9);
-    printf("  compiled in %.1f ms: %u shaders, %u pipelines not in the cache\n\n", info->compile_ms,
-           info->shaders_compiled, info->pipelines_compiled);
+    weft_cli_print(stdout, "\n");
+    weft_cli_print(stdout, "  %.3f GFLOP a run\n", info->flops * 1e-9);
+    weft_cli_print(stdout, "  compiled in %.1f ms: %u shaders, %u pipelines not in the cache\n\n",
+                   info->compile_ms, info->shaders_compiled, info->pipelines_compiled);
 }
 
 static int print_dispatches(const inspect_state *state) {

@@ -22,7 +22,7 @@ static int compare_entries(const void *left, const void *right) {
 }
 
 weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const float *logits,
-                                 uint32_t count, const weft_host *host) {
+                                 uint32_t count, bool multi_label, const weft_host *host) {
     weft_cli_entry *all = weft_alloc_zero(host, count, sizeof *all);
     if (!all) {
         return weft_fail_memory(host, "a row of logits");
@@ -37,7 +37,8 @@ weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const fl
     qsort(all, count, sizeof *all, compare_entries);
     for (uint32_t index = 0; index < top; index++) {
         entries[index] = all[index];
-        entries[index].probability /= sum;
+        entries[index].probability = multi_label ? 1.0 / (1.0 + exp(-(double)entries[index].logit))
+                                                 : entries[index].probability / sum;
     }
     weft_free(host, all);
     return WEFT_OK;

@@ -13,15 +13,15 @@
 typedef struct weft_cli_entry {
     uint32_t index;
     float logit;
-    double probability; /* softmax over the row; NaN when the row has a NaN */
+    double probability; /* softmax over the row; NaN when the row has a NaN; or sigmoid */
 } weft_cli_entry;
 
 /**
  * The `top` largest of `count` logits, largest first, equal ones by index, NaN last; top ≤ count.
- * WEFT_OUT_OF_HOST_MEMORY.
+ * With multi_label probabilities are each logit's sigmoid. WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const float *logits,
-                                 uint32_t count, const weft_host *host);
+                                 uint32_t count, bool multi_label, const weft_host *host);
 
 /** The index of the largest, the first among equals. */
 uint32_t weft_cli_argmax(const float *logits, uint32_t count);

@@ -27,17 +27,17 @@ static const subcommand subcommands[] = {
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
 
 static void print_help(FILE *stream) {
-    fputs("usage: weft COMMAND [ARGUMENTS]\n\n"
-          "Runs sequence-mixing networks on any Vulkan 1.1 device.\n\n",
-          stream);
+    weft_cli_print_lines(stream, "usage: weft COMMAND [ARGUMENTS]\n\n"
+                                 "Runs sequence-mixing networks on any Vulkan 1.1 device.\n\n");
     for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
-        fprintf(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);
+        weft_cli_print(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);
     }
-    fputs("  help      print this; weft COMMAND --help tells about one\n"
-          "  --version print the version\n\n"
-          "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
-          "130 or 143 stopped by Ctrl-C or SIGTERM: what was done is kept.\n",
-          stream);
+    weft_cli_print_lines(
+        stream,
+        "  help      print this; weft COMMAND --help tells about one\n"
+        "  --version print the version\n\n"
+        "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
+        "130 or 143 stopped by Ctrl-C or SIGTERM: what was done is kept.\n");
 }
 
 static const subcommand *find(const char *name) {
@@ -50,7 +50,7 @@ static const subcommand *find(const char *name) {
 }
 
 static int unknown(const char *name) {
-    fprintf(stderr, "weft: unknown command '%s'\n\n", name);
+    weft_cli_print(stderr, "weft: unknown command '%s'\n\n", name);
     print_help(stderr);
     return WEFT_CLI_USAGE;
 }
@@ -76,7 +76,7 @@ static int dispatch(int argc, char **argv) {
         return WEFT_CLI_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        printf("weft %s\n", weft_version());
+        weft_cli_print(stdout, "weft %s\n", weft_version());
         return WEFT_CLI_FINE;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
@@ -94,7 +94,7 @@ static int close_output(int exit_code) {
     if (!failed || weft_cli_reader_is_gone()) {
         return exit_code;
     }
-    fprintf(stderr, "weft: error: standard output could not be written\n");
+    weft_cli_print(stderr, "weft: error: standard output could not be written\n");
     return exit_code == WEFT_CLI_FINE ? WEFT_CLI_BAD_FILE : exit_code;
 }
 
@@ -104,14 +104,14 @@ static int close_output(int exit_code) {
 int main(int argc, char **argv) {
     char **arguments = weft_cli_console_begin(argc, argv);
     if (!arguments) {
-        fprintf(stderr, "weft: error: out of memory for the arguments\n");
+        weft_cli_print(stderr, "weft: error: out of memory for the arguments\n");
         return WEFT_CLI_FAILED;
     }
     weft_cli_stop_begin();
     const int exit_code = close_output(dispatch(argc, arguments));
     const int signal_number = weft_cli_stop_end();
     if (signal_number != 0) {
-        fprintf(stderr, "weft: stopped by a signal\n");
+        weft_cli_print(stderr, "weft: stopped by a signal\n");
     }
     weft_cli_console_end();
     return signal_number != 0 ? STOPPED + signal_number : exit_code;

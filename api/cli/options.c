@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_OPTIONS 32 /* of one subcommand, --help included */
@@ -16,32 +15,33 @@
 #define MOST_SECONDS  1e6
 
 int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...) {
-    fprintf(stderr, "weft %s: ", syntax->command);
+    weft_cli_print(stderr, "weft %s: ", syntax->command);
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    weft_cli_print_list(stderr, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\nTry: weft %s --help\n", syntax->command);
+    weft_cli_print(stderr, "\n");
+    weft_cli_print(stderr, "Try: weft %s --help\n", syntax->command);
     return WEFT_CLI_USAGE;
 }
 
 static void print_option(const char *name, const char *argument, const char *help, int width) {
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", name, !argument ? "" : " ", !argument ? "" : argument);
-    printf("  %-*s  ", width, left);
-    for (const char *at = help; *at != '\0'; at++) {
-        putchar(*at);
-        if (*at == '\n') {
-            printf("  %*s  ", width, "");
-        }
+    weft_cli_print(stdout, "  %-*s  ", width, left);
+    for (size_t length; length = strcspn(help, "\n"), help[length] != '\0'; help += length + 1) {
+        weft_cli_print(stdout, "%.*s\n", (int)length, help);
+        weft_cli_print(stdout, "  %*s  ", width, "");
     }
-    putchar('\n');
+    weft_cli_print(stdout, "%s\n", help);
 }
 
 static void print_help(const weft_cli_syntax *syntax) {
-    printf("usage: weft %s%s%s [OPTIONS]\n\n%s\n\n", syntax->command,
-           !syntax->positionals ? "" : " ", !syntax->positionals ? "" : syntax->positionals,
-           syntax->summary);
+    weft_cli_print(stdout, "usage: weft %s%s%s [OPTIONS]\n\n", syntax->command,
+                   !syntax->positionals ? "" : " ",
+                   !syntax->positionals ? "" : syntax->positionals);
+    weft_cli_print_lines(stdout, syntax->summary);
+    weft_cli_print(stdout, "\n\n");
     int width = (int)strlen("--help");
     for (const weft_cli_option *option = syntax->options; option->name; option++) {
         size_t argument = !option->argument ? 0 : strlen(option->argument) + 1;

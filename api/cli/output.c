@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, tables, numbers with units, and the progress bar. */
+/* Text, JSON, tables, numbers with units, and the progress bar. */
 #include "cli.h"
 
 #include <math.h>
@@ -10,28 +10,101 @@
 
 #include "console.h"
 #include "core/clock.h"
+#include "core/json.h"
+#include "core/text.h"
+
+/* The library's allocator, which is the C library's as long as no other is named. */
+static const weft_host c_library = {0};
+
+/* ---- text ---- */
+
+static bool write_harmless(FILE *stream, const char *text, size_t size, const char *kept) {
+    char chunk[1024];
+    size_t used = 0;
+    bool written = true;
+    while (size > 0) {
+        size_t length = 0;
+        const size_t taken =
+            weft_harmless_character(chunk + used, &length, text, size, WEFT_HARMLESS_TEXT, kept);
+        used += length;
+        text += taken;
+        size -= taken;
+        if (size == 0 || sizeof chunk - used < WEFT_HARMLESS_SIZE) {
+            written = written && fwrite(chunk, 1, used, stream) == used;
+            used = 0;
+        }
+    }
+    return written;
+}
+
+bool weft_cli_print_text(FILE *stream, const char *text, size_t size) {
+    return write_harmless(stream, text, size, "\n\t");
+}
+
+void weft_cli_print_lines(FILE *stream, const char *text) {
+    write_harmless(stream, text, strlen(text), "\n");
+}
+
+static size_t newlines_at_end(const char *format, size_t begin) {
+    size_t end = strlen(format);
+    size_t count = 0;
+    while (end > begin && format[end - 1] == '\n') {
+        end--;
+        count++;
+    }
+    return count;
+}
+
+/* What the format has at its ends it prints there, so that between them every newline is a value's. */
+static void print_line(FILE *stream, const char *format, const char *line, size_t size) {
+    const size_t begin = strspn(format, "\n");
+    const size_t end = newlines_at_end(format, begin);
+    fwrite(format, 1, begin, stream);
+    if (size > begin + end) {
+        write_harmless(stream, line + begin, size - begin - end, "");
+    }
+    fwrite(format + strlen(format) - end, 1, end, stream);
+}
+
+void weft_cli_print_list(FILE *stream, const char *format, va_list arguments) {
+    char line[1024];
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    const size_t size = length < 0 ? 0 : (size_t)length;
+    char *longer = size < sizeof line ? NULL : malloc(size + 1);
+    if (longer) {
+        vsnprintf(longer, size + 1, format, again);
+    }
+    va_end(again);
+    const char *all = longer ? longer : line; /* its start, where memory is out */
+    print_line(stream, format, all, length < 0 ? 0 : strlen(all));
+    free(longer);
+}
+
+void weft_cli_print(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    weft_cli_print_list(stream, format, arguments);
+    va_end(arguments);
+}
 
 /* ---- JSON ---- */
 
 static int out_of_memory(const char *what) {
-    fprintf(stderr, "weft: error: out of memory for %s\n", what);
+    weft_cli_print(stderr, "weft: error: out of memory for %s\n", what);
     return WEFT_CLI_FAILED;
 }
 
-/* A chunk of the dump to stdout; its errors are seen when main closes the stream. */
-static int write_chunk(const char *chunk, size_t size, void *user) {
-    fwrite(chunk, 1, size, user);
-    return 0;
-}
-
 int weft_cli_print_json(json_t *object) {
-    if (!object || json_dump_callback(object, write_chunk, stdout,
-                                      JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0) {
-        json_decref(object);
+    char *text = weft_json_text(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12), &c_library);
+    json_decref(object);
+    if (!text) {
         return out_of_memory("the JSON report");
     }
-    json_decref(object);
-    putchar('\n');
+    fputs(text, stdout); /* its errors are seen when main closes the stream */
+    fputc('\n', stdout);
+    weft_free(&c_library, text);
     return WEFT_CLI_FINE;
 }
 
@@ -67,18 +140,7 @@ json_t *weft_cli_json_merge(json_t *object, json_t *more) {
 }
 
 json_t *weft_cli_json_text(const char *text) {
-    json_t *string = json_string(text);
-    size_t length = strlen(text);
-    char *copy = !string ? malloc(length + 1) : NULL;
-    if (!copy) {
-        return string;
-    }
-    for (size_t index = 0; index <= length; index++) {
-        copy[index] = (unsigned char)text[index] < 0x80 ? text[index] : '?';
-    }
-    string = json_string(copy);
-    free(copy);
-    return string;
+    return weft_json_string_of(text, strlen(text), &c_library);
 }
 
 /* ---- the progress bar ---- */
@@ -171,36 +233,43 @@ weft_cli_table *weft_cli_table_begin(const char *const *columns) {
     return table;
 }
 
+/* A text in one line of a table. */
+static char *harmless_cell(const weft_host *host, const char *text) {
+    struct weft_text cell = {.host = *host};
+    weft_text_add_harmless(&cell, text, strlen(text), WEFT_HARMLESS_TEXT, "");
+    return weft_text_take(&cell);
+}
+
 void weft_cli_table_cell(weft_cli_table *table, const char *format, ...) {
     if (!table || table->failed) {
         return;
     }
+    struct weft_text text = {.host = table->host};
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    weft_text_add_list(&text, format, arguments);
     va_end(arguments);
-    char *cell = length < 0 ? NULL : malloc((size_t)length + 1);
+    char *found = weft_text_take(&text);
+    char *cell = found ? harmless_cell(&table->host, found) : NULL;
+    weft_free(&table->host, found);
     if (!cell || !weft_grow(&table->host, &table->cells, table->count, &table->capacity,
                             sizeof *table->cells)) {
-        free(cell);
+        weft_free(&table->host, cell);
         table->failed = true;
         return;
     }
-    va_start(arguments, format);
-    vsnprintf(cell, (size_t)length + 1, format, arguments);
-    va_end(arguments);
     table->cells[table->count++] = cell;
 }
 
 static void print_padded(const char *text, size_t width, bool right, bool last) {
     int padding = (int)(width - width_of(text));
     if (right) {
-        printf("%*s%s", padding, "", text);
+        weft_cli_print(stdout, "%*s%s", padding, "", text);
     } else {
         /* Nothing behind the last column, so that lines have no trailing spaces. */
-        printf("%s%*s", text, last ? 0 : padding, "");
+        weft_cli_print(stdout, "%s%*s", text, last ? 0 : padding, "");
     }
-    fputs(last ? "\n" : "  ", stdout);
+    weft_cli_print(stdout, last ? "\n" : "  ");
 }
 
 static size_t column_width(const weft_cli_table *table, uint32_t column) {
@@ -239,7 +308,7 @@ int weft_cli_table_print(weft_cli_table **table_address) {
     bool fine = table && !table->failed && print_table(table);
     if (table) {
         for (uint32_t index = 0; index < table->count; index++) {
-            free(table->cells[index]);
+            weft_free(&table->host, table->cells[index]);
         }
         weft_free(&table->host, table->cells);
         free(table);

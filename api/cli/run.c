@@ -127,11 +127,11 @@ static int run(const run_options *options, const weft_cli_syntax *syntax) {
 /* WEFT_CLI_FINE, or WEFT_CLI_USAGE after a message about options that do not go together. */
 static int check_options(const weft_cli_syntax *syntax, const run_options *options) {
     const weft_cli_input_paths *paths = &options->paths;
-    int sources = (paths->text != NULL) + (paths->tokens != NULL) + (paths->input != NULL) +
-                  (paths->lines != NULL);
+    int sources = (paths->source.text != NULL) + (paths->source.file != NULL) +
+                  (paths->tokens != NULL) + (paths->input != NULL) + (paths->lines != NULL);
     if (sources != 1) {
         return weft_cli_usage_error(
-            syntax, "expected one of --text, --lines, --tokens and --input, found %s",
+            syntax, "expected one of --text, --file, --lines, --tokens and --input, found %s",
             sources == 0 ? "none" : "several");
     }
     if (paths->lines && (paths->positions || options->trace || options->repeats > 1)) {
@@ -148,8 +148,9 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
 int weft_cli_run(int argc, char **argv) {
     run_options options = {.top = 3, .repeats = 1};
     const weft_cli_option table[] = {
-        {"text", WEFT_CLI_TEXT, &options.paths.text, "FILE",
-         "a text (UTF-8), or - for standard input"},
+        {"text", WEFT_CLI_TEXT, &options.paths.source.text, "STRING", "the text itself"},
+        {"file", WEFT_CLI_TEXT, &options.paths.source.file, "FILE",
+         "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.paths.lines, "FILE",
          "a text on each line, or - for standard input: a label or value for each"},
         {"tokens", WEFT_CLI_TEXT, &options.paths.tokens, "FILE",

@@ -25,15 +25,17 @@ static int32_t find_mask(const weft_cli_session *session) {
 static void tell_cut(const weft_cli_text_note *note, const char *path,
                      const weft_model_info *info) {
     if (note->cut) {
-        fprintf(stderr,
-                "weft: note: %s: the text is longer than the model's %u positions; the rest is "
-                "left out\n",
-                path, info->max_length);
+        weft_cli_print(
+            stderr,
+            "weft: note: %s: the text is longer than the model's %u positions; the rest is "
+            "left out\n",
+            path, info->max_length);
     } else if (note->full && strcmp(info->tokenizer, "bytes") != 0) {
-        fprintf(stderr,
-                "weft: note: %s: the text fills the model's %u positions; what is beyond them, if "
-                "anything, is left out\n",
-                path, info->max_length);
+        weft_cli_print(
+            stderr,
+            "weft: note: %s: the text fills the model's %u positions; what is beyond them, if "
+            "anything, is left out\n",
+            path, info->max_length);
     }
 }
 
@@ -48,14 +50,25 @@ static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host
     return WEFT_CLI_FINE;
 }
 
+static bool is_text(const weft_cli_input_paths *paths) {
+    return paths->source.text || paths->source.file;
+}
+
+/* What messages call the input. */
+static const char *name_of(const weft_cli_input_paths *paths) {
+    return is_text(paths)  ? weft_cli_source_name(&paths->source)
+           : paths->tokens ? paths->tokens
+                           : paths->input;
+}
+
 static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
                        const weft_cli_session *session) {
     const weft_host *host = &session->host;
-    const char *path = paths->text ? paths->text : paths->tokens;
+    const char *path = name_of(paths);
     weft_cli_text_note note = {0};
-    WEFT_CLI_TRY(paths->text
-                     ? weft_cli_read_text(&inputs->tokens, &note, session->model, path, host)
-                     : weft_cli_read_tokens(&inputs->tokens, path, host));
+    WEFT_CLI_TRY(is_text(paths) ? weft_cli_read_text(&inputs->tokens, &note, session->model,
+                                                     &paths->source, host)
+                                : weft_cli_read_tokens(&inputs->tokens, path, host));
     tell_cut(&note, path, &session->info);
     WEFT_CLI_TRY(weft_cli_check_tokens(&inputs->tokens, &session->info, path, host));
     if (paths->types) {
@@ -110,13 +123,17 @@ static int check_options(const weft_cli_input_paths *paths, const weft_cli_sessi
     const weft_model_info *info = &session->info;
     if (info->input_size == 0 && paths->input) {
         return weft_cli_usage_error(
-            syntax, "--input %s: the model %s takes tokens, not vectors: use --tokens or --text",
+            syntax,
+            "--input %s: the model %s takes tokens, not vectors: use --tokens, --text or --file",
             paths->input, session->folder);
     }
     if (info->input_size > 0 && !paths->input) {
-        return weft_cli_usage_error(
-            syntax, "%s: the model %s takes vectors of %u values: use --input",
-            paths->text ? "--text" : "--tokens", session->folder, info->input_size);
+        return weft_cli_usage_error(syntax,
+                                    "%s: the model %s takes vectors of %u values: use --input",
+                                    paths->tokens        ? "--tokens"
+                                    : paths->source.text ? "--text"
+                                                         : "--file",
+                                    session->folder, info->input_size);
     }
     if (info->position_size > 0 && !paths->positions) {
         return weft_cli_usage_error(
@@ -150,8 +167,7 @@ int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *pa
     if (paths->positions) {
         WEFT_CLI_TRY(read_positions(inputs, paths->positions, session));
     }
-    const char *path = paths->text ? paths->text : paths->tokens;
-    return check_pairs(inputs, paths->input ? paths->input : path, session);
+    return check_pairs(inputs, name_of(paths), session);
 }
 
 uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS],

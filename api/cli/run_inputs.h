@@ -6,9 +6,9 @@
 #include "input.h"
 #include "session.h"
 
-/** Files, as the options name them; null for those that are not given. */
+/** A text and files, as the options name them; null for those that are not given. */
 typedef struct weft_cli_input_paths {
-    const char *text; /* exactly one of the first three is given, or lines */
+    weft_cli_source source; /* of exactly one of the first three there is one, or lines */
     const char *tokens;
     const char *input;
     const char *types; /* with tokens only */

@@ -51,10 +51,10 @@ static int deliver(lines_state *state) {
             weft_npy_write_f32(params->out, state->score.outputs, shape, &state->session.host)));
     }
     if (state->data.cut > 0) {
-        fprintf(stderr,
-                "weft: note: %u texts are longer than the model's %u positions; the rest of "
-                "them is left out\n",
-                state->data.cut, state->session.info.max_length);
+        weft_cli_print(stderr,
+                       "weft: note: %u texts are longer than the model's %u positions; the rest of "
+                       "them is left out\n",
+                       state->data.cut, state->session.info.max_length);
     }
     const weft_cli_inputs inputs = {.batch = state->data.example_count, .mask = -1};
     const weft_cli_result result = {.session = &state->session,

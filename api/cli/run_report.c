@@ -62,7 +62,8 @@ static weft_cli_entry *top_of_row(const weft_cli_result *result, uint32_t row, u
         return NULL;
     }
     const float *logits = &result->output[(size_t)row * width];
-    if (weft_cli_top_entries(entries, top, logits, width, host) != WEFT_OK) {
+    if (weft_cli_top_entries(entries, top, logits, width, result->session->info.multi_label,
+                             host) != WEFT_OK) {
         weft_free(host, entries);
         return NULL;
     }
@@ -185,12 +186,12 @@ int weft_cli_report_json(const weft_cli_result *result) {
 
 static void print_time(const weft_cli_result *result) {
     const weft_device_info *device = &result->session->device_info;
-    printf("%.1f ms", result->run_ms);
+    weft_cli_print(stdout, "%.1f ms", result->run_ms);
     if (result->repeats > 1) {
-        printf(" (median of %u)", result->repeats);
+        weft_cli_print(stdout, " (median of %u)", result->repeats);
     }
-    printf(" for %u x %u tokens on %s (%s)\n", result->inputs->batch, result->inputs->length,
-           device->name, weft_device_type_name(device->type));
+    weft_cli_print(stdout, " for %u x %u tokens on %s (%s)\n", result->inputs->batch,
+                   result->inputs->length, device->name, weft_device_type_name(device->type));
 }
 
 static const char *const *row_columns(const weft_cli_result *result) {
@@ -227,11 +228,11 @@ static int print_row(const weft_cli_result *result, uint32_t row) {
 static void print_row_name(const weft_cli_result *result, uint32_t row) {
     uint32_t length = result->inputs->length;
     if (task_of(result) == WEFT_TASK_CAUSAL_LM) {
-        printf("sequence %u, after its %u tokens\n", row / length, length);
+        weft_cli_print(stdout, "sequence %u, after its %u tokens\n", row / length, length);
     } else if (!is_classifier(result)) {
-        printf("sequence %u, [MASK] at position %u\n", row / length, row % length);
+        weft_cli_print(stdout, "sequence %u, [MASK] at position %u\n", row / length, row % length);
     } else if (row_count(result) > 1) {
-        printf("%s %u\n", row_name(result), row);
+        weft_cli_print(stdout, "%s %u\n", row_name(result), row);
     }
 }
 
@@ -264,11 +265,11 @@ static int print_values(const weft_cli_result *result) {
 
 static void print_first_values(const weft_cli_result *result) {
     uint64_t count = weft_shape_elements(result->shape);
-    printf("first values:");
+    weft_cli_print(stdout, "first values:");
     for (uint64_t index = 0; index < count && index < FIRST_VALUES; index++) {
-        printf(" %.6g", (double)result->output[index]);
+        weft_cli_print(stdout, " %.6g", (double)result->output[index]);
     }
-    printf("%s\n", count > FIRST_VALUES ? " …" : "");
+    weft_cli_print(stdout, "%s\n", count > FIRST_VALUES ? " …" : "");
 }
 
 int weft_cli_report_text(const weft_cli_result *result) {
@@ -279,11 +280,13 @@ int weft_cli_report_text(const weft_cli_result *result) {
     } else if (task_of(result) == WEFT_TASK_REGRESS) {
         exit_code = print_values(result);
     } else {
-        printf("%s: f32 %s\n", task_of(result) == WEFT_TASK_HIDDEN ? "last hidden state" : "logits",
-               weft_shape_text(result->shape, shape));
+        weft_cli_print(stdout, "%s: f32 %s\n",
+                       task_of(result) == WEFT_TASK_HIDDEN ? "last hidden state" : "logits",
+                       weft_shape_text(result->shape, shape));
         print_first_values(result);
         if (result->session->info.task == WEFT_TASK_MASKED_LM) {
-            printf("The input has no [MASK] to fill in; --out FILE writes all logits.\n");
+            weft_cli_print(stdout,
+                           "The input has no [MASK] to fill in; --out FILE writes all logits.\n");
         }
     }
     print_time(result);
@@ -337,8 +340,8 @@ static int print_texts(const weft_cli_result *result) {
 int weft_cli_report_texts(const weft_cli_result *result, const weft_cli_texts *texts) {
     const weft_device_info *device = &result->session->device_info;
     WEFT_CLI_TRY(is_classifier(result) ? print_texts(result) : print_values(result));
-    printf("%.1f ms for %u texts, %llu tokens, in %u plans on %s (%s)\n", result->run_ms,
-           result->inputs->batch, (unsigned long long)texts->tokens, texts->plans, device->name,
-           weft_device_type_name(device->type));
+    weft_cli_print(stdout, "%.1f ms for %u texts, %llu tokens, in %u plans on %s (%s)\n",
+                   result->run_ms, result->inputs->batch, (unsigned long long)texts->tokens,
+                   texts->plans, device->name, weft_device_type_name(device->type));
     return WEFT_CLI_FINE;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/json.h"
 
 static json_t *event(const weft_dispatch_info *dispatch, const weft_timing *timing) {
     return json_pack("{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:{s:s, s:[I, I, I], s:o, s:o, s:b}}",
@@ -42,13 +42,13 @@ static json_t *make_events(const weft_plan *plan, const weft_timing *timings, ui
 
 static weft_status write_events(const char *path, json_t *events, const weft_host *host) {
     json_t *trace = json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms");
-    char *text = !trace ? NULL : json_dumps(trace, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text = weft_json_text(trace, JSON_INDENT(1) | JSON_REAL_PRECISION(12), host);
     json_decref(trace);
     if (!text) {
         return weft_fail_memory(host, path);
     }
     weft_status status = weft_file_write(path, text, strlen(text), host);
-    free(text);
+    weft_free(host, text);
     return status;
 }
 

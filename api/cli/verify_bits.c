@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the expected bits of every case. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/json.h"
 #include "core/try.h"
 #include "verify_record.h"
 
@@ -138,10 +138,10 @@ int weft_verify_write_bits(const weft_verify_record *record, const char *path) {
         json_t *digest = json_string(record->runs[device].results[index].digest);
         fine = json_object_set_new(object, record->cases[index].name, digest) == 0;
     }
-    char *text = fine ? json_dumps(object, JSON_INDENT(1)) : NULL;
+    char *text = fine ? weft_json_text(object, JSON_INDENT(1), &record->host) : NULL;
     json_decref(object);
     char *lines = !text ? NULL : weft_format(&record->host, "%s\n", text);
-    free(text);
+    weft_free(&record->host, text);
     weft_status status = !lines ? weft_fail_memory(&record->host, path)
                                 : weft_file_write(path, lines, strlen(lines), &record->host);
     weft_free(&record->host, lines);

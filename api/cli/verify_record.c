@@ -228,28 +228,30 @@ static void print_evaluations(const weft_verify_record *record, const weft_verif
     if (!record->evaluator) {
         return;
     }
-    printf("%u of %u cases compared with the shaders' evaluation on the host", run->evaluated,
-           record->case_count);
+    weft_cli_print(stdout, "%u of %u cases compared with the shaders' evaluation on the host",
+                   run->evaluated, record->case_count);
     if (run->evaluations_skipped > 0) {
-        printf("; %u skipped, which take more than %llu million steps", run->evaluations_skipped,
-               (unsigned long long)(record->evaluation_limit / 1000000));
+        weft_cli_print(stdout, "; %u skipped, which take more than %llu million steps",
+                       run->evaluations_skipped,
+                       (unsigned long long)(record->evaluation_limit / 1000000));
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
 }
 
 /* As sha256sum does, so that two listings can be compared with diff. */
 static void print_digests(const weft_verify_record *record, const weft_verify_run *run) {
     for (uint32_t index = 0; record->lists_cases && index < record->case_count; index++) {
         const char *digest = run->results[index].digest;
-        printf("%-64s  %s\n", digest[0] != '\0' ? digest : "-", record->cases[index].name);
+        weft_cli_print(stdout, "%-64s  %s\n", digest[0] != '\0' ? digest : "-",
+                       record->cases[index].name);
     }
 }
 
 static int print_run(const weft_verify_record *record, const weft_verify_run *run) {
     char name[DEVICE_NAME_SIZE];
-    printf("%s, %s\n", device_name(name, run), weft_math_name(record->math));
+    weft_cli_print(stdout, "%s, %s\n", device_name(name, run), weft_math_name(record->math));
     if (run->status != WEFT_OK) {
-        printf("could not be opened: %s\n\n", weft_status_name(run->status));
+        weft_cli_print(stdout, "could not be opened: %s\n\n", weft_status_name(run->status));
         return WEFT_CLI_FINE;
     }
     print_digests(record, run);
@@ -259,13 +261,14 @@ static int print_run(const weft_verify_record *record, const weft_verify_run *ru
         const weft_case_result *result = &run->results[index];
         if (result->skipped && strcmp(result->reason, reason) != 0) {
             reason = result->reason; /* once for all that follow */
-            printf("SKIPPED %s and others: %s\n", record->cases[index].name, reason);
+            weft_cli_print(stdout, "SKIPPED %s and others: %s\n", record->cases[index].name,
+                           reason);
         } else if (!result->passed && !result->skipped) {
-            printf("FAILED %s: %s\n", record->cases[index].name, result->reason);
+            weft_cli_print(stdout, "FAILED %s: %s\n", record->cases[index].name, result->reason);
         }
     }
     print_evaluations(record, run);
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
     return exit_code;
 }
 
@@ -273,18 +276,19 @@ static void print_differences(const weft_verify_record *record, const weft_verif
                               uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
         const weft_verify_difference *difference = &list[index];
-        fputs("DIFFERENT", stdout);
+        weft_cli_print(stdout, "DIFFERENT");
         if (difference->case_index != UINT32_MAX) {
-            printf(" %s", record->cases[difference->case_index].name);
+            weft_cli_print(stdout, " %s", record->cases[difference->case_index].name);
         }
         char name[DEVICE_NAME_SIZE];
         if (difference->other) {
-            printf(" on %s and", device_name(name, difference->other));
+            weft_cli_print(stdout, " on %s and", device_name(name, difference->other));
         }
         if (difference->run) {
-            printf("%s %s", !difference->other ? " on" : "", device_name(name, difference->run));
+            weft_cli_print(stdout, "%s %s", !difference->other ? " on" : "",
+                           device_name(name, difference->run));
         }
-        printf(": %s\n", difference->text);
+        weft_cli_print(stdout, ": %s\n", difference->text);
     }
 }
 
@@ -315,11 +319,12 @@ int weft_verify_report_text(const weft_verify_record *record) {
     print_differences(record, record->bits_differences, record->bits_difference_count);
     if (record->math == WEFT_MATH_REPRODUCIBLE && count_devices_that_ran(record) > 1 &&
         record->difference_count == 0) {
-        printf("The same bits on all %u devices%s.\n", count_devices_that_ran(record),
-               skips_some(record) ? ", but for what one of them skips" : "");
+        weft_cli_print(stdout, "The same bits on all %u devices%s.\n",
+                       count_devices_that_ran(record),
+                       skips_some(record) ? ", but for what one of them skips" : "");
     }
     if (record->has_bits && record->bits_difference_count == 0) {
-        puts("The bits are those of the file.");
+        weft_cli_print(stdout, "The bits are those of the file.\n");
     }
     return exit_code;
 }

@@ -6,33 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/harmless.h"
+
 #define LOG_LINE_SIZE 1024
-
-/* Removes a UTF-8 sequence that the cut at the end of the buffer left incomplete. */
-static size_t without_partial_character(const char *text, size_t size) {
-    size_t start = size;
-    while (start > 0 && size - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
-        start--;
-    }
-    unsigned char lead = start > 0 ? (unsigned char)text[start - 1] : 0;
-    if (lead < 0xC0 || lead > 0xF4) {
-        return size; /* ends in ASCII, or is not UTF-8 at all */
-    }
-    size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    return size - (start - 1) < length ? start - 1 : size;
-}
-
-/* One line stays one line, and names read from a hostile file cannot steer a terminal. */
-static void replace_control_characters(char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte == '\n' || byte == '\r' || byte == '\t') {
-            text[i] = ' ';
-        } else if (byte < 0x20 || byte == 0x7F) {
-            text[i] = '?';
-        }
-    }
-}
 
 static void log_line(const weft_host *host, weft_log_level level, const char *format,
                      va_list arguments) {
@@ -42,18 +18,13 @@ static void log_line(const weft_host *host, weft_log_level level, const char *fo
     WEFT_ENTER; /* a device is opened in the state of kernels, which is none to print numbers in */
     char line[LOG_LINE_SIZE];
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
-    int written = vsnprintf(line, sizeof line, format, arguments);
-    if (written < 0) {
-        host->log(host->log_user, level, format);
-        return;
-    }
-    size_t size = (size_t)written;
-    if (size >= sizeof line) {
-        size = without_partial_character(line, sizeof line - 1);
-        line[size] = '\0';
-    }
-    replace_control_characters(line, size);
-    host->log(host->log_user, level, line);
+    const int written = vsnprintf(line, sizeof line, format, arguments);
+    const bool is_cut = written >= (int)sizeof line;
+    const char *found = written < 0 ? format : line;
+    /* One line stays one line, and names out of a hostile file cannot steer a terminal. */
+    char harmless[LOG_LINE_SIZE];
+    host->log(host->log_user, level,
+              weft_harmless(harmless, sizeof harmless, found, strlen(found), is_cut));
 }
 
 void weft_log(const weft_host *host, weft_log_level level, const char *format, ...) {

@@ -16,7 +16,7 @@
 #define WEFT_PRINTF(text, first)
 #endif
 
-/** Formats one line (cut at 1023 bytes) and hands it to the log callback, if there is one. */
+/** Formats one line (at most 1023 bytes, harmless: core/harmless.h) and hands it to the log callback, if there is one. */
 void weft_log(const weft_host *host, weft_log_level level, const char *format, ...)
     WEFT_PRINTF(3, 4);
 

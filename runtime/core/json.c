@@ -2,8 +2,11 @@
 #include "core/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/file.h"
+#include "core/text.h"
 #include "core/try.h"
 
 /* ---- text ---- */
@@ -49,7 +52,7 @@ static const char *value_end(const char *at, const char *end) {
     return end;
 }
 
-static weft_status fail_at(const weft_json_text *text, const char *at, const char *message) {
+static weft_status fail_at(const weft_json_part *text, const char *at, const char *message) {
     unsigned line = 1;
     const char *begin = text->document;
     for (const char *letter = begin; letter < at; letter++) {
@@ -63,7 +66,7 @@ static weft_status fail_at(const weft_json_text *text, const char *at, const cha
 }
 
 /* Before there is a tree: what its memory depends on. */
-static weft_status check_size(const weft_json_text *text) {
+static weft_status check_size(const weft_json_part *text) {
     const char *end = text->text + text->size;
     size_t values = 0;
     size_t depth = 0;
@@ -85,7 +88,7 @@ static weft_status check_size(const weft_json_text *text) {
     return WEFT_OK;
 }
 
-static weft_status parse(json_t **value, const weft_json_text *text, size_t flags) {
+static weft_status parse(json_t **value, const weft_json_part *text, size_t flags) {
     WEFT_TRY(check_size(text));
     json_error_t error;
     *value = json_loadb(text->text, text->size, JSON_REJECT_DUPLICATES | flags, &error);
@@ -101,14 +104,14 @@ static weft_status parse(json_t **value, const weft_json_text *text, size_t flag
                : fail_at(text, text->text, error.text);
 }
 
-weft_status weft_json_text_parse(json_t **value, const weft_json_text *text) {
+weft_status weft_json_part_parse(json_t **value, const weft_json_part *text) {
     return parse(value, text, JSON_DECODE_ANY);
 }
 
 weft_status weft_json_parse(json_t **object, const void *data, size_t size, const char *path,
                             const weft_host *host) {
     json_t *root = NULL;
-    const weft_json_text text = {
+    const weft_json_part text = {
         .document = data, .text = data, .size = size, .path = path, .host = host};
     WEFT_TRY(parse(&root, &text, 0));
     if (!json_is_object(root)) {
@@ -124,7 +127,7 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 /* ---- entry by entry ---- */
 
 struct walk {
-    const weft_json_text *object;
+    const weft_json_part *object;
     const char *at, *end;
 };
 
@@ -148,8 +151,8 @@ static bool accept(struct walk *walk, char letter) {
     return found;
 }
 
-static weft_json_text next_value(struct walk *walk) {
-    weft_json_text value = *walk->object;
+static weft_json_part next_value(struct walk *walk) {
+    weft_json_part value = *walk->object;
     value.text = walk->at;
     walk->at = value_end(walk->at, walk->end);
     value.size = (size_t)(walk->at - value.text);
@@ -158,26 +161,26 @@ static weft_json_text next_value(struct walk *walk) {
 
 static weft_status walk_entry(struct walk *walk,
                               weft_status (*visit)(void *user, const char *key,
-                                                   const weft_json_text *value),
+                                                   const weft_json_part *value),
                               void *user) {
     if (walk->at == walk->end || *walk->at != '"') {
         return fail_walk(walk, "a string");
     }
-    const weft_json_text name = next_value(walk);
+    const weft_json_part name = next_value(walk);
     json_t *key = NULL;
-    WEFT_TRY(weft_json_text_parse(&key, &name));
+    WEFT_TRY(weft_json_part_parse(&key, &name));
     weft_status status = accept(walk, ':') ? WEFT_OK : fail_walk(walk, "':'");
     if (status == WEFT_OK) {
-        const weft_json_text value = next_value(walk);
+        const weft_json_part value = next_value(walk);
         status = visit(user, json_string_value(key), &value);
     }
     json_decref(key);
     return status;
 }
 
-weft_status weft_json_walk(const weft_json_text *object,
+weft_status weft_json_walk(const weft_json_part *object,
                            weft_status (*visit)(void *user, const char *key,
-                                                const weft_json_text *value),
+                                                const weft_json_part *value),
                            void *user) {
     struct walk walk = {object, object->text, object->text + object->size};
     if (!accept(&walk, '{')) {
@@ -207,8 +210,34 @@ weft_status weft_json_read(json_t **object, const char *path, const weft_host *h
     return status;
 }
 
+char *weft_json_text(const json_t *value, size_t flags, const weft_host *host) {
+    char *json = value ? json_dumps(value, flags) : NULL;
+    if (!json) {
+        return NULL;
+    }
+    struct weft_text text = {.host = *host};
+    weft_text_add_harmless(&text, json, strlen(json), WEFT_HARMLESS_JSON, "\n");
+    free(json); /* as jansson's are */
+    return weft_text_take(&text);
+}
+
+json_t *weft_json_string_of(const char *bytes, size_t size, const weft_host *host) {
+    json_t *string = json_stringn(bytes, size);
+    if (string) {
+        return string;
+    }
+    struct weft_text text = {.host = *host};
+    weft_text_add_harmless(&text, bytes, size, WEFT_HARMLESS_UTF8, "");
+    const size_t length = text.length;
+    char *valid = weft_text_take(&text);
+    string = valid ? json_stringn(valid, length) : NULL;
+    weft_free(host, valid);
+    return string;
+}
+
 const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZE]) {
     size_t size = WEFT_JSON_TEXT_SIZE;
+    char string[WEFT_JSON_TEXT_SIZE - 2]; /* in quotes */
     if (!value) {
         snprintf(text, size, "nothing");
         return text;
@@ -221,7 +250,9 @@ const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZ
         snprintf(text, size, "an array of %zu", json_array_size(value));
         break;
     case JSON_STRING:
-        snprintf(text, size, "\"%.80s\"", json_string_value(value));
+        weft_harmless(string, sizeof string, json_string_value(value), json_string_length(value),
+                      false);
+        snprintf(text, size, "\"%s\"", string);
         break;
     case JSON_INTEGER:
         snprintf(text, size, "%lld", (long long)json_integer_value(value));

@@ -34,24 +34,33 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
 
 /** A part of a document that is read one entry after the other, without a tree of the whole. All pointers are borrowed. */
-typedef struct weft_json_text {
+typedef struct weft_json_part {
     const char *document; /* that it is a part of: positions in messages count from there */
     const char *text;
     size_t size;
     const char *path;
     const weft_host *host;
-} weft_json_text;
+} weft_json_part;
 
 /**
  * Calls `visit` for each entry of an object in its order, until one gives an error, which is then the result. Keys may be there
  * twice; `value` is not parsed yet. Errors: WEFT_BAD_FILE with path:line:column.
  */
-weft_status weft_json_walk(const weft_json_text *object,
+weft_status weft_json_walk(const weft_json_part *object,
                            weft_status (*visit)(void *user, const char *key,
-                                                const weft_json_text *value),
+                                                const weft_json_part *value),
                            void *user);
 /** The tree of any value. Errors as weft_json_parse. */
-weft_status weft_json_text_parse(json_t **value, const weft_json_text *text);
+weft_status weft_json_part_parse(json_t **value, const weft_json_part *text);
+
+/**
+ * A value as text in host memory, to be freed; null when memory is out or the value is null. Lossless, and harmless where
+ * it is shown: what core/harmless.h names is escaped by \uXXXX. `flags`: jansson's, for json_dumps.
+ */
+char *weft_json_text(const json_t *value, size_t flags, const weft_host *host);
+
+/** A string of bytes that may hold anything; those that are no UTF-8 become `\xff` and the like. Null when memory is out. */
+json_t *weft_json_string_of(const char *bytes, size_t size, const weft_host *host);
 
 /** An object and where errors about it go. All pointers are borrowed. */
 typedef struct weft_json_fields {

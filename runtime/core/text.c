@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,9 +21,7 @@ static bool reserve(struct weft_text *text, size_t more) {
     return true;
 }
 
-void weft_text_add(struct weft_text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
+void weft_text_add_list(struct weft_text *text, const char *format, va_list arguments) {
     va_list measured;
     va_copy(measured, arguments);
     int size = vsnprintf(NULL, 0, format, measured);
@@ -33,6 +30,12 @@ void weft_text_add(struct weft_text *text, const char *format, ...) {
         vsnprintf(text->data + text->length, (size_t)size + 1, format, arguments);
         text->length += (size_t)size;
     }
+}
+
+void weft_text_add(struct weft_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    weft_text_add_list(text, format, arguments);
     va_end(arguments);
 }
 
@@ -41,6 +44,18 @@ void weft_text_put(struct weft_text *text, const void *bytes, size_t size) {
         memcpy(text->data + text->length, bytes, size);
         text->length += size;
         text->data[text->length] = '\0';
+    }
+}
+
+void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t size,
+                            enum weft_harmless_form form, const char *kept) {
+    while (size > 0 && !text->failed && reserve(text, WEFT_HARMLESS_SIZE)) {
+        char *end = text->data + text->length;
+        size_t length = 0;
+        const size_t taken = weft_harmless_character(end, &length, bytes, size, form, kept);
+        text->length += length;
+        bytes += taken;
+        size -= taken;
     }
 }
 

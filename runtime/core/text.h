@@ -3,6 +3,9 @@
 #ifndef WEFT_CORE_TEXT_H
 #define WEFT_CORE_TEXT_H
 
+#include <stdarg.h>
+
+#include "core/harmless.h"
 #include "core/host.h"
 
 struct weft_text {
@@ -17,6 +20,12 @@ void weft_text_add(struct weft_text *text, const char *format, ...) WEFT_PRINTF(
 
 /** Appends bytes, which may be any. */
 void weft_text_put(struct weft_text *text, const void *bytes, size_t size);
+
+void weft_text_add_list(struct weft_text *text, const char *format, va_list arguments);
+
+/** Adds `size` bytes of somebody else's, harmless in that form but for the control characters in `kept`. */
+void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t size,
+                            enum weft_harmless_form form, const char *kept);
 
 /** The text, which the caller frees, or null when memory ran out; never null otherwise. */
 char *weft_text_take(struct weft_text *text);

@@ -2,18 +2,66 @@
 #include "model/checkpoint.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/random_weights.h"
+
+#define PREFIX_SIZE 64
+#define NAME_SIZE   256 /* of a tensor that a family asks for */
 
 struct weft_checkpoint {
     weft_host host;
     atomic_uint references;
     weft_safetensors *file;               /* null: numbers of `seed` */
     struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
+    char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
 };
+
+/* ---- names ---- */
+
+/* What wrappers of PyTorch put in front of every name: DataParallel, torch.compile, a module of a module. */
+static void find_prefix(struct weft_checkpoint *checkpoint) {
+    static const char *const wrappers[] = {"module.", "_orig_mod.", "model."};
+    const uint32_t count = weft_safetensors_count(checkpoint->file);
+    if (count == 0) {
+        return;
+    }
+    /* Names are in order: what the first and the last begin with they all begin with. */
+    const char *first = weft_safetensors_at(checkpoint->file, 0)->name;
+    const char *last = weft_safetensors_at(checkpoint->file, count - 1)->name;
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
+        const size_t size = strlen(wrappers[i]);
+        if (length + size < PREFIX_SIZE && strncmp(first + length, wrappers[i], size) == 0 &&
+            strncmp(last, first, length + size) == 0) {
+            length += size;
+            i = SIZE_MAX; /* from the start, as wrappers are wrapped */
+        }
+    }
+    memcpy(checkpoint->prefix, first, length);
+}
+
+struct file_name {
+    char text[PREFIX_SIZE + NAME_SIZE];
+};
+
+static struct file_name file_name(const struct weft_checkpoint *checkpoint, const char *name) {
+    struct file_name full;
+    snprintf(full.text, sizeof full.text, "%s%s", checkpoint->prefix, name);
+    return full;
+}
+
+static const weft_safetensors_tensor *find(const struct weft_checkpoint *checkpoint,
+                                           const char *name) {
+    const struct file_name full = file_name(checkpoint, name);
+    return checkpoint->file ? weft_safetensors_find(checkpoint->file, full.text) : NULL;
+}
+
+/* ---- opening ---- */
 
 static struct weft_checkpoint *create(const weft_host *host) {
     struct weft_checkpoint *checkpoint = weft_alloc_zero(host, 1, sizeof *checkpoint);
@@ -35,6 +83,7 @@ weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
         weft_free(host, checkpoint);
         return status;
     }
+    find_prefix(checkpoint);
     *out = checkpoint;
     return WEFT_OK;
 }
@@ -53,6 +102,7 @@ weft_status weft_checkpoint_open_memory(struct weft_checkpoint **out,
         return status;
     }
     checkpoint->memory = *memory;
+    find_prefix(checkpoint);
     *out = checkpoint;
     return WEFT_OK;
 }
@@ -93,7 +143,7 @@ void weft_checkpoint_close(struct weft_checkpoint **checkpoint) {
 }
 
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name) {
-    return checkpoint->file && weft_safetensors_find(checkpoint->file, name);
+    return find(checkpoint, name) != NULL;
 }
 
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint) {
@@ -126,12 +176,11 @@ uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint) {
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index) {
     const weft_safetensors_tensor *tensor =
         checkpoint->file ? weft_safetensors_at(checkpoint->file, index) : NULL;
-    return tensor ? tensor->name : NULL;
+    return tensor ? tensor->name + strlen(checkpoint->prefix) : NULL;
 }
 
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
-    const weft_safetensors_tensor *tensor =
-        checkpoint->file ? weft_safetensors_find(checkpoint->file, name) : NULL;
+    const weft_safetensors_tensor *tensor = find(checkpoint, name);
     return tensor && tensor->rank > 0 && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0]
                                                                         : 0;
 }
@@ -159,7 +208,8 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
                                const char *name, weft_shape stored_shape, weft_shape shape) {
     const weft_host *host = &checkpoint->host;
     const weft_safetensors_tensor *tensor = NULL;
-    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, name, stored_shape));
+    const struct file_name full = file_name(checkpoint, name);
+    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, full.text, stored_shape));
     WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
     struct stored *stored = weft_alloc(host, sizeof *stored);
     if (!stored) {
@@ -191,7 +241,7 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
     if (!checkpoint->file) {
         return weft_checkpoint_weight(weight, checkpoint, name, shape);
     }
-    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
+    const weft_safetensors_tensor *tensor = find(checkpoint, name);
     weft_shape stored = shape;
     if (tensor && tensor->elements == elements && tensor->rank <= WEFT_MAX_RANK) {
         stored.rank = tensor->rank;

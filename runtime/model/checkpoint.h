@@ -32,7 +32,10 @@ void weft_checkpoint_share(struct weft_checkpoint *checkpoint);
 /** Drops a reference, as of the opener. */
 void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
-/** Whether the file has the tensor; without a file false. */
+/**
+ * Whether the file has the tensor; without a file false. What wrappers of PyTorch put in front of every name ("module.",
+ * "_orig_mod.", "model.") is no part of a name, here and below.
+ */
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name);
 
 /** The file's; null without one. */

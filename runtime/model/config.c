@@ -176,6 +176,27 @@ static weft_status read_labels(weft_fnet_config *config, const weft_json_fields 
     return weft_read_labels(&config->labels, &config->label_count, 2, fields);
 }
 
+static weft_status read_problem(weft_fnet_config *config, const weft_json_fields *fields) {
+    static const char *const names[] = {[WEFT_FNET_SINGLE_LABEL] = "single_label_classification",
+                                        [WEFT_FNET_MULTI_LABEL] = "multi_label_classification",
+                                        [WEFT_FNET_REGRESSION] = "regression"};
+    const char *name = NULL;
+    WEFT_TRY(weft_json_optional_string(&name, fields, "problem_type"));
+    if (!name) {
+        return WEFT_OK;
+    }
+    for (size_t i = 1; i < COUNT(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            config->problem = (weft_fnet_problem)i;
+            return WEFT_OK;
+        }
+    }
+    return weft_json_fail(
+        fields, WEFT_UNSUPPORTED, "problem_type",
+        "single_label_classification, multi_label_classification, regression or null",
+        json_object_get(fields->object, "problem_type"));
+}
+
 static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fields *fields) {
     return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, fields);
 }
@@ -183,8 +204,8 @@ static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fiel
 weft_status weft_fnet_config_fields(weft_fnet_config *config, const weft_json_fields *fields) {
     /* The order matters: what a model is before what is wrong with it, sizes before ranges. */
     weft_status (*const readers[])(weft_fnet_config *, const weft_json_fields *) = {
-        read_architecture, read_sizes,     read_details, read_special_tokens,
-        read_mixing,       read_attention, read_labels,  read_tokenizer,
+        read_architecture, read_sizes,  read_details, read_special_tokens, read_mixing,
+        read_attention,    read_labels, read_problem, read_tokenizer,
     };
     WEFT_TRY(read_model_type(fields));
     for (size_t i = 0; i < COUNT(readers); i++) {

@@ -10,13 +10,22 @@
 
 /** For a family whose files do not have the layout of api/MODELS.md: what takes the place of fields and mixer. */
 struct weft_foreign_layout {
-    /** Reads config.json. Unknown fields and tensors are no error: other programs write them for their own use. */
+    /** Reads config.json. Unknown fields are no error: other programs write them for their own use. */
     weft_status (*read)(void *config, weft_network_config *network, const weft_json_fields *json);
     /** Adds the whole model to the graph; inputs may have token types. */
     weft_tensor (*build)(struct weft_builder *builder, const weft_model_inputs *inputs);
     /** Overrides what the network's config does not know. */
     void (*describe)(const void *config, weft_model_info *info);
     const char *encoder; /* the architecture without a head */
+    /**
+     * Of a tensor that the model has not asked for. Part: it belongs to what is run, so that the model is not the one of
+     * config.json. Elsewhere: other heads, and what transformers writes without need.
+     */
+    enum weft_other_tensor {
+        WEFT_TENSOR_PART,
+        WEFT_TENSOR_ELSEWHERE,
+        WEFT_TENSOR_UNKNOWN
+    } (*other)(weft_task task, const char *name);
 };
 
 struct weft_model_family {
@@ -48,6 +57,7 @@ struct weft_model_family {
      */
     bool (*takes_lengths)(const void *config);
     const struct weft_foreign_layout *foreign; /* or null */
+    const struct weft_tensor_alias *aliases;   /* or null: those of api/MODELS.md's layout */
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };

@@ -24,6 +24,7 @@ struct weft_network {
     weft_host host;
     atomic_uint references;
     const struct weft_model_family *family;
+    const struct weft_tensor_alias *aliases; /* the family's */
     weft_network_config config;
     void *family_config;
     struct weft_checkpoint *checkpoint; /* while loading; then null, and … */

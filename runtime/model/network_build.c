@@ -55,10 +55,29 @@ static weft_status load_vector(struct weft_network *network, const char *name, u
     return keep(network, name, weight, false);
 }
 
+/* The layout of api/MODELS.md. */
+static const struct weft_tensor_alias own_aliases[] = {
+    {.name = "embeddings.tokens.weight", .other = "head.weight", .tied = true}, {.name = NULL}};
+
+/* What the file calls a tensor: of names that share one, it may have either. */
+static const char *name_in_file(const struct weft_network *network, const char *name) {
+    const struct weft_tensor_alias *alias = network->aliases ? network->aliases : own_aliases;
+    const struct weft_checkpoint *file = network->checkpoint;
+    for (; alias->name; alias++) {
+        const bool fits = !alias->tied || network->config.tie_word_embeddings;
+        if (fits && strcmp(alias->name, name) == 0 && !weft_checkpoint_has(file, name) &&
+            weft_checkpoint_has(file, alias->other)) {
+            return alias->other;
+        }
+    }
+    return name;
+}
+
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
     WEFT_TRY(weft_interrupted(&network->host));
-    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
+    WEFT_TRY(
+        weft_checkpoint_weight(&weight, network->checkpoint, name_in_file(network, name), shape));
     network->parameters += weft_shape_elements(shape);
     return keep(network, name, weight, false);
 }
@@ -76,6 +95,41 @@ weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, we
         builder->status = load(network, full.text, shape);
     }
     return use(builder, full.text);
+}
+
+/* A tensor of the file that config.json ties to another: the same weight, unless its values differ. */
+static weft_status load_tied(struct weft_network *network, const char *name, const char *table,
+                             weft_shape shape) {
+    if (!find(network, table)) {
+        WEFT_TRY(load(network, table, shape));
+    }
+    weft_weight *shared = find(network, table);
+    weft_weight *weight = NULL;
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
+    const size_t bytes = (size_t)weft_shape_elements(shape) * sizeof(float);
+    if (memcmp(weight->data, shared->data, bytes) == 0) {
+        weft_weight_destroy(&weight);
+        weight = weft_weight_retain(shared);
+    } else {
+        network->parameters += weft_shape_elements(shape);
+        weft_log(
+            &network->host, WEFT_LOG_WARNING,
+            "%s: tensor \"%s\" differs from \"%s\", to which config.json ties it: the file's is "
+            "taken",
+            weft_checkpoint_path(network->checkpoint), name, table);
+    }
+    return keep(network, name, weight, false);
+}
+
+weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
+                            weft_shape shape) {
+    struct weft_network *network = builder->network;
+    builder->scope[0] = '\0';
+    if (builder->status == WEFT_OK && network->checkpoint && !find(network, name) &&
+        weft_checkpoint_has(network->checkpoint, name)) {
+        builder->status = load_tied(network, name, table, shape);
+    }
+    return find(network, name) ? use(builder, name) : weft_build_weight(builder, table, shape);
 }
 
 weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements) {

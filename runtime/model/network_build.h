@@ -17,6 +17,13 @@
 
 struct weft_network;
 
+/** A tensor that files may have under another name, as it shares its memory with another one. */
+struct weft_tensor_alias {
+    const char *name; /* null ends a list */
+    const char *other;
+    bool tied; /* only where config.json ties the output to the words' table */
+};
+
 /** Building with states: mixers are the steps of weft/decode.h. */
 struct weft_step_builder {
     bool prompt; /* for the tokens that sequences begin with; otherwise for one token of each */
@@ -50,7 +57,13 @@ struct weft_builder {
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
-/** The same of so many elements, under whatever shape the checkpoint has them: [elements]. */
+/**
+ * What config.json ties to `table`: both are names without the builder's scope. Where the file has `name`, too, with other values,
+ * those are taken, as they are what the model was saved with.
+ */
+weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
+                            weft_shape shape);
+/** scope.name of so many elements, under whatever shape the checkpoint has them: [elements]. */
 weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements);
 /** Whether the checkpoint has `scope.name`. */
 bool weft_build_has(struct weft_builder *builder, const char *name);

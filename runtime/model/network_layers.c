@@ -281,8 +281,8 @@ static weft_tensor language_head(struct weft_builder *builder, weft_tensor x) {
     if (!config->tie_word_embeddings) {
         return weft_build_linear(builder, x, "head", d, vocabulary);
     }
-    weft_tensor table =
-        weft_build_weight(builder, "embeddings.tokens.weight", weft_shape_of(vocabulary, d));
+    weft_tensor table = weft_build_tied(builder, "head.weight", "embeddings.tokens.weight",
+                                        weft_shape_of(vocabulary, d));
     weft_tensor bias = weft_build_weight(builder, "head.bias", weft_shape_of(vocabulary));
     weft_tensor logits = {0};
     return WEFT_BUILT(builder, logits, weft_graph_linear(&logits, builder->graph, x, table, bias));

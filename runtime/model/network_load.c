@@ -116,16 +116,36 @@ static bool is_loaded(const struct weft_network *network, const char *name) {
     return false;
 }
 
+static enum weft_other_tensor other_tensor(const struct weft_network *network, const char *name) {
+    const struct weft_foreign_layout *foreign = network->family->foreign;
+    return foreign ? foreign->other(weft_network_task(&network->config), name) : WEFT_TENSOR_PART;
+}
+
+/* What would change the result if it were asked for is no model of this config.json. */
 static weft_status refuse_other_tensors(const struct weft_network *network) {
+    uint32_t unknown = 0;
+    const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (!is_loaded(network, name)) {
+        if (is_loaded(network, name)) {
+            continue;
+        }
+        const enum weft_other_tensor kind = other_tensor(network, name);
+        first = kind == WEFT_TENSOR_UNKNOWN && !first ? name : first;
+        unknown += kind == WEFT_TENSOR_UNKNOWN;
+        if (kind == WEFT_TENSOR_PART) {
             return weft_fail(&network->host, WEFT_BAD_FILE,
                              "%s: tensor \"%s\": expected the tensors of a %s model of this "
                              "config.json, found one that no part of it has",
                              weft_checkpoint_path(network->checkpoint), name,
                              network->family->model_type);
         }
+    }
+    if (unknown > 0) {
+        weft_log(&network->host, WEFT_LOG_WARNING,
+                 "%s: tensor \"%s\" and %u others are of no part of a %s model: they are left out",
+                 weft_checkpoint_path(network->checkpoint), first, unknown - 1,
+                 network->family->model_type);
     }
     return WEFT_OK;
 }
@@ -134,7 +154,7 @@ static weft_status load_tensors(struct weft_network *network,
                                 const struct weft_model_source *source) {
     WEFT_TRY(weft_source_open_checkpoint(&network->checkpoint, source, &network->host));
     weft_status status = load_weights(network);
-    if (status == WEFT_OK && !network->family->foreign) {
+    if (status == WEFT_OK) {
         status = refuse_other_tensors(network);
     }
     network->loaded = network->checkpoint;
@@ -151,6 +171,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     network->host = host ? *host : (weft_host){0};
     atomic_init(&network->references, 1);
     network->family = family;
+    network->aliases = family->aliases;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);
@@ -207,6 +228,8 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
                               .takes_lengths = takes_lengths(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
+                              .multi_label = config->label_count == 1 &&
+                                             weft_network_task(config) != WEFT_TASK_REGRESS,
                               .eos_token = config->eos_token,
                               .parameters = network->parameters};
     if (network->family->foreign) {

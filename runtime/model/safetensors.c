@@ -170,10 +170,10 @@ static weft_status read_tensor(weft_safetensors_tensor *tensor, const struct ent
 }
 
 /* Of __metadata__. */
-static weft_status check_note(void *user, const char *key, const weft_json_text *value) {
+static weft_status check_note(void *user, const char *key, const weft_json_part *value) {
     const weft_safetensors *file = user;
     json_t *note = NULL;
-    WEFT_TRY(weft_json_text_parse(&note, value));
+    WEFT_TRY(weft_json_part_parse(&note, value));
     weft_status status = WEFT_OK;
     if (!json_is_string(note)) {
         char found[WEFT_JSON_TEXT_SIZE];
@@ -188,7 +188,7 @@ static weft_status check_note(void *user, const char *key, const weft_json_text 
 /* The header while it is read: first it is counted, then the tensors are taken. */
 struct header {
     weft_safetensors *file;
-    weft_json_text text;
+    weft_json_part text;
     uint64_t data, data_size;
     size_t count, name_bytes;
     char *name_end;
@@ -198,7 +198,7 @@ static bool is_metadata(const char *key) {
     return strcmp(key, "__metadata__") == 0;
 }
 
-static weft_status count_entry(void *user, const char *key, const weft_json_text *value) {
+static weft_status count_entry(void *user, const char *key, const weft_json_part *value) {
     struct header *header = user;
     weft_safetensors *file = header->file;
     if (is_metadata(key)) {
@@ -217,7 +217,7 @@ static weft_status count_entry(void *user, const char *key, const weft_json_text
                            file->path, key, WEFT_SAFETENSORS_MAX_ENTRY, value->size);
 }
 
-static weft_status take_entry(void *user, const char *key, const weft_json_text *value) {
+static weft_status take_entry(void *user, const char *key, const weft_json_part *value) {
     struct header *header = user;
     weft_safetensors *file = header->file;
     if (is_metadata(key)) {
@@ -228,7 +228,7 @@ static weft_status take_entry(void *user, const char *key, const weft_json_text 
     tensor->name = memcpy(header->name_end, key, name_size);
     header->name_end += name_size;
     json_t *fields = NULL;
-    WEFT_TRY(weft_json_text_parse(&fields, value));
+    WEFT_TRY(weft_json_part_parse(&fields, value));
     const struct entry entry = {file, key, fields, header->data, header->data_size};
     weft_status status = read_tensor(tensor, &entry);
     json_decref(fields);
@@ -361,7 +361,7 @@ static weft_status read_header_size(size_t *header_size, const weft_safetensors 
 }
 
 /* Checksums of all of the file, and that its header is what was parsed meanwhile. */
-static weft_status seal(weft_safetensors *file, const weft_json_text *text) {
+static weft_status seal(weft_safetensors *file, const weft_json_part *text) {
     WEFT_TRY(weft_kept_file_seal(file->bytes));
     char piece[4096];
     for (size_t done = 0; done < text->size;) {
@@ -377,7 +377,7 @@ static weft_status seal(weft_safetensors *file, const weft_json_text *text) {
     return WEFT_OK;
 }
 
-static weft_status parse(weft_safetensors *file, const weft_json_text *text) {
+static weft_status parse(weft_safetensors *file, const weft_json_part *text) {
     if (text->size == 0 || text->text[0] != '{') {
         return weft_fail(&file->host, WEFT_BAD_FILE, "%s: header: expected a JSON object",
                          file->path);
@@ -401,7 +401,7 @@ static weft_status load(weft_safetensors *file) {
     }
     weft_status status = weft_kept_file_read(file->bytes, LENGTH_BYTES, text, size, "the header");
     if (status == WEFT_OK) {
-        status = parse(file, &(weft_json_text){.document = text,
+        status = parse(file, &(weft_json_part){.document = text,
                                                .text = text,
                                                .size = size,
                                                .path = file->path,

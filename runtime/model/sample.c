@@ -78,6 +78,11 @@ static uint32_t draw(const struct candidate *candidates, uint32_t count, double 
 weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                         const weft_sampling *sampling, uint64_t index, const weft_host *host) {
     WEFT_ENTER;
+    if (!isfinite(sampling->temperature) || sampling->temperature < 0.0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "temperature: expected a finite number of at least 0, found %g",
+                         sampling->temperature);
+    }
     const weft_status status = check(logits, count, host);
     if (status != WEFT_OK) {
         return status;

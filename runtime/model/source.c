@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "model/other_weights.h"
 
 char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host) {
     return source->folder ? weft_path_join(source->folder, "config.json", host)
@@ -31,7 +32,8 @@ weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
     if (!path) {
         return weft_fail_memory(host, "a path");
     }
-    weft_status status = weft_checkpoint_open(checkpoint, path, host);
+    weft_status status = weft_other_weights_explain(
+        source->folder, path, weft_checkpoint_open(checkpoint, path, host), host);
     weft_free(host, path);
     return status;
 }

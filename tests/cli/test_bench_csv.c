@@ -126,9 +126,8 @@ WEFT_TEST_ON_HOST(no_field_is_left_out, test) {
 }
 
 WEFT_TEST_ON_HOST(awkward_texts_are_quoted, test) {
-    static const char *const texts[] = {"a,b",          "say \"no\"", "\"",       "two\nlines",
-                                        "two\r\nlines", "a;b\t",      " spaces ", "größer ≤",
-                                        "%s%n",         "\"\",\"\""};
+    static const char *const texts[] = {"a,b",      "say \"no\"", "\"",        "a;b", " spaces ",
+                                        "größer ≤", "%s%n",       "\"\",\"\"", "a=b", "\\n"};
     json_t *report = made_report("GPU, \"the big one\"");
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         made_row(report, texts[i], "error", texts[i]);

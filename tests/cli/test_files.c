@@ -132,14 +132,14 @@ PLACE_TEST(bad_token_types_are_named, place) {
 PLACE_TEST(bad_texts_are_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
     const char *absent = weft_test_absent("text");
-    expect_bad(absent, "cannot open", "run %s --text %s", model, absent);
-    expect_bad(place->folder, "cannot read", "run %s --text %s", model, place->folder);
+    expect_bad(absent, "cannot open", "run %s --file %s", model, absent);
+    expect_bad(place->folder, "cannot read", "run %s --file %s", model, place->folder);
     char *empty = weft_test_write(place->folder, "empty.txt", "", 0);
-    expect_bad(empty, "empty", "run %s --text %s", model, empty);
-    expect_bad("standard input", "empty", "run %s --text - </dev/null", model);
+    expect_bad(empty, "empty", "run %s --file %s", model, empty);
+    expect_bad("standard input", "empty", "run %s --file - </dev/null", model);
     /* This model has no tokenizer. */
     char *text = weft_test_write(place->folder, "text.txt", "x", 1);
-    expect_bad("text.txt", "token", "run " GOLDEN " --text %s", text);
+    expect_bad("text.txt", "token", "run " GOLDEN " --file %s", text);
 }
 
 /* ---- inputs of eval ---- */
@@ -164,4 +164,36 @@ WEFT_TEST(archive_without_a_member_is_named) {
     /* And this has tokens and labels, but no logits. */
     expect_bad("test.npz", "logits", "eval %s %s/test.npz --expect %s/test.npz", model, model,
                model);
+}
+
+/* ---- weights in other forms ---- */
+
+/* A folder has a config, and something in place of model.safetensors, which is named with the way out. */
+PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
+    static const struct {
+        const char *name, *start, *is, *way;
+    } rows[] = {
+        {"model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 9\n",
+         "a pointer of Git LFS", "git lfs pull"},
+        {"model.safetensors", "\n<!DOCTYPE html><html><head><title>Sign in</title></head></html>",
+         "HTML", "login"},
+        {"model.safetensors", "PK\x03\x04 archive/data.pkl and more of it", "archive",
+         "save them as safetensors"},
+        {"model.safetensors", "\x80\x02}q\x01(X\x05 and more of this pickle", "pickle",
+         "save them as safetensors"},
+        {"model.safetensors", "GGUF\x03 and what else such a file has", "GGUF", "no safetensors"},
+        {"model.safetensors.index.json", "{\"weight_map\": {}}", "several files", "max_shard_size"},
+        {"pytorch_model.bin", "PK", "PyTorch", "save_pretrained"},
+        {"adapter_model.safetensors", "x", "an adapter", "merge_and_unload"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *folder = weft_test_folder();
+        size_t size = 0;
+        uint8_t *config = weft_test_read(GOLDEN "/config.json", &size);
+        weft_test_write(folder, "config.json", config, size);
+        free(config);
+        weft_test_write(folder, rows[i].name, rows[i].start, strlen(rows[i].start));
+        expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
+                       rows[i].way, NULL);
+    }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: long device */
 /* weft generate, on a small model of bytes. */
-#include "cli/command.h"
+#include "cli/harmless.h"
 #include "support_model.h"
 
 #define POSITIONS 150
@@ -50,13 +50,15 @@ static void expect_same(const struct weft_test_model *model, const char *left, c
     json_decref(b);
 }
 
-/* The text on standard output is that of the tokens, byte for byte. */
+/* The text in the file is that of the tokens, byte for byte; what is shown are whole characters, and none that steers. */
 TEST(the_text_is_streamed, model) {
     json_t *tokens = tokens_of(model, "--text 'What is' --tokens 90 --seed 5");
     assert_int_equal(json_array_size(tokens), 90);
     char *path = weft_test_path(model->folder, "out");
     struct outcome outcome = expect_weft(
-        0, "generate '%s' --text 'What is' --tokens 90 --seed 5 >'%s'", model->folder, path);
+        0, "generate '%s' --text 'What is' --tokens 90 --seed 5 --out '%s'", model->folder, path);
+    expect_harmless(&outcome, outcome.out, "\n\t");
+    expect_part(&outcome, outcome.out, "\\x");
     expect_part(&outcome, outcome.err, "7 + 90 tokens, recurrent");
     expect_part(&outcome, outcome.err, "ms for a token in the first quarter");
     size_t size = 0;
@@ -126,7 +128,7 @@ TEST(a_longer_prompt_goes_on, model) {
         prompt[3 + i] = (char)json_integer_value(json_array_get(all, i));
     }
     char *path = weft_test_write(model->folder, "prompt", prompt, 43);
-    char *options = weft_test_text("--prompt '%s' --tokens 20", path);
+    char *options = weft_test_text("--file '%s' --tokens 20", path);
     json_t *rest = tokens_of(model, options);
     for (size_t i = 0; i < 20; i++) {
         assert_int_equal(json_integer_value(json_array_get(rest, i)),
@@ -165,8 +167,8 @@ static void refuse(const struct weft_test_model *model, int exit_code, const cha
 }
 
 TEST(wrong_requests_are_refused, model) {
-    refuse(model, 2, "", "--prompt and --text", "none");
-    refuse(model, 2, "--text a --prompt b", "--prompt and --text", "both");
+    refuse(model, 2, "", "--text and --file", "none");
+    refuse(model, 2, "--text a --file b", "--text and --file", "both");
     refuse(model, 2, "--text a --greedy --seed 1", "--greedy", "--seed");
     refuse(model, 2, "--text a --seed -1", "--seed", "'-1'");
     refuse(model, 2, "--text a --seed 18446744073709551616", "--seed", "'18446744073709551616'");
@@ -177,7 +179,7 @@ TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "--text abc --tokens 149", "--tokens 149", "leave 148 tokens");
     refuse(model, 2, "--text ''", "the text is empty", NULL);
     const char *absent = weft_test_absent("prompt");
-    refuse(model, 4, weft_test_text("--prompt '%s'", absent), absent, NULL);
+    refuse(model, 4, weft_test_text("--file '%s'", absent), absent, NULL);
     char text[POSITIONS + 2] = "";
     memset(text, 'x', POSITIONS + 1);
     char *options = weft_test_text("--text '%s'", text);

@@ -147,8 +147,8 @@ PLACE_TEST(best_labels_are_those_of_the_output, place) {
 }
 
 WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
-    json_t *file = run_json("", "run " LANGID " --text " LANGID "/samples/fr.txt");
-    json_t *input = run_json("", "run " LANGID " --text - <" LANGID "/samples/fr.txt");
+    json_t *file = run_json("", "run " LANGID " --file " LANGID "/samples/fr.txt");
+    json_t *input = run_json("", "run " LANGID " --file - <" LANGID "/samples/fr.txt");
     assert_string_equal(string_field(file, "output/sha256"), string_field(input, "output/sha256"));
     json_t *best = json_array_get(field(json_array_get(field(file, "results"), 0), "top"), 0);
     assert_string_equal(string_field(best, "label"), "fr");
@@ -156,8 +156,29 @@ WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
     json_decref(input);
 }
 
+/* --text is the text itself, as in weft generate; who names a file there is told so. */
+WEFT_TEST(text_is_given_on_the_command_line) {
+    json_t *file = run_json("", "run " LANGID " --file " LANGID "/samples/fr.txt");
+    json_t *text =
+        run_json("", "run " LANGID " --text=\"$(cat " LANGID "/samples/fr.txt; echo x)\"");
+    json_t *trimmed = run_json("", "run " LANGID " --text 'Le chat'");
+    assert_int_equal(integer_field(trimmed, "length"), strlen("Le chat"));
+    assert_int_equal(integer_field(text, "length"), integer_field(file, "length") + 1);
+    json_decref(file);
+    json_decref(text);
+    json_decref(trimmed);
+    struct outcome name = expect_weft(0, "run " LANGID " --text " LANGID "/samples/fr.txt --json");
+    expect_part(&name, name.err, "note: --text is the text itself");
+    expect_part(&name, name.err, "--file");
+    json_t *report = json_of(&name);
+    assert_int_equal(integer_field(report, "length"), strlen(LANGID "/samples/fr.txt"));
+    json_decref(report);
+    outcome_clear(&name);
+    expect_refused(2, "run " LANGID " --text ''", "--text: the text is empty", NULL);
+}
+
 WEFT_TEST(text_for_people_has_label_and_time) {
-    expect_says(0, weft_test_text("run %s --text %s/samples/de.txt", LANGID, LANGID), "probability",
+    expect_says(0, weft_test_text("run %s --file %s/samples/de.txt", LANGID, LANGID), "probability",
                 "de ", " ms for 1 x ", NULL);
 }
 
@@ -168,12 +189,12 @@ PLACE_TEST(long_text_is_cut_with_a_note, place) {
     }
     char *whole = weft_test_write(place->folder, "whole.txt", text, sizeof text);
     char *start = weft_test_write(place->folder, "start.txt", text, 512);
-    struct outcome outcome = expect_weft(0, "run %s --text %s --json", LANGID, whole);
+    struct outcome outcome = expect_weft(0, "run %s --file %s --json", LANGID, whole);
     expect_part(&outcome, outcome.err, whole);
     expect_part(&outcome, outcome.err, "left out");
     json_t *report = json_of(&outcome);
     assert_int_equal(integer_field(report, "length"), 512);
-    struct outcome cut = expect_weft(0, "run %s --text %s --json", LANGID, start);
+    struct outcome cut = expect_weft(0, "run %s --file %s --json", LANGID, start);
     assert_string_equal(cut.err, "");
     json_t *expected = json_of(&cut);
     assert_string_equal(string_field(report, "output/sha256"),
@@ -225,7 +246,7 @@ PLACE_TEST(masks_are_filled_in, place) {
     char *masked = weft_test_write(place->folder, "masked.txt", "a [MASK] b [MASK]", 17);
     char *plain = weft_test_write(place->folder, "plain.txt", "a b", 3);
     char *line =
-        weft_test_text("run %s --text %s --top 4 --out %s", place->folder, masked, place->out);
+        weft_test_text("run %s --file %s --top 4 --out %s", place->folder, masked, place->out);
     char *asked = weft_test_text("%s --json", line);
     struct outcome outcome = run_weft("", asked);
     assert_int_equal(outcome.exit_code, 0);
@@ -246,7 +267,7 @@ PLACE_TEST(masks_are_filled_in, place) {
     }
     free(logits.values);
     json_decref(report);
-    expect_says(0, weft_test_text("run %s --text %s", place->folder, plain), "no [MASK]", NULL);
+    expect_says(0, weft_test_text("run %s --file %s", place->folder, plain), "no [MASK]", NULL);
     outcome_clear(&outcome);
 }
 

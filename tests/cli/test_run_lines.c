@@ -29,7 +29,7 @@ static void expect_texts(struct place *place, const char *model, uint32_t plans)
     assert_int_equal(integer_field(report, "tokens"), 7 + 22 + 8 + 1 + 14);
     for (size_t i = 0; i < TEXTS; i++) {
         char *text = weft_test_write(place->folder, "one.txt", texts[i], strlen(texts[i]));
-        json_t *alone = run_json("", "run %s --text %s --top 24 --out %s", model, text, place->out);
+        json_t *alone = run_json("", "run %s --file %s --top 24 --out %s", model, text, place->out);
         float *logits = read_reals(place->out, 24);
         assert_memory_equal(&outputs[i * 24], logits, 24 * sizeof *logits);
         assert_true(json_equal(field(json_array_get(results, i), "top"),
@@ -65,6 +65,6 @@ PLACE_TEST(lines_that_are_no_texts_are_named, place) {
                    "causal_lm", NULL);
     expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --repeat 3", lines), "--repeat",
                    "do not go with --lines", NULL);
-    expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --text %s", lines, lines),
+    expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --file %s", lines, lines),
                    "--lines", "found several", NULL);
 }

@@ -11,7 +11,7 @@ enum { ROWS = 2 };
 PLACE_TEST(next_tokens_are_shown, place) {
     char *model = write_tiny_model(place->folder, "causal", &causal);
     char *text = weft_test_write(place->folder, "text.txt", "the cat", 7);
-    json_t *report = run_json("", "run %s --text %s --top 256 --out %s", model, text, place->out);
+    json_t *report = run_json("", "run %s --file %s --top 256 --out %s", model, text, place->out);
     json_t *results = field(report, "results");
     assert_int_equal(json_array_size(results), 1);
     json_t *row = json_array_get(results, 0);
@@ -38,7 +38,7 @@ PLACE_TEST(next_tokens_are_shown, place) {
             assert_string_equal(shown, "'\\xc3'");
         }
     }
-    expect_says(0, weft_test_text("run %s --text %s --top 256", model, text),
+    expect_says(0, weft_test_text("run %s --file %s --top 256", model, text),
                 "sequence 0, after its 7 tokens", "'a'", "7 tokens on ", NULL);
     free(logits);
     json_decref(report);

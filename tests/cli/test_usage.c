@@ -39,7 +39,7 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "devices -x", "-x", NULL);
     expect_refused(2, "devices --json=yes", "--json", NULL);
     expect_refused(2, "run", "expected MODEL", NULL);
-    expect_refused(2, "run MODEL", "--text, --lines, --tokens and --input", "none", NULL);
+    expect_refused(2, "run MODEL", "--text, --file, --lines, --tokens and --input", "none", NULL);
     expect_refused(2, "run MODEL --text a --tokens b", "several", NULL);
     expect_refused(2, "run MODEL --text", "--text needs a value", NULL);
     expect_refused(2, "run MODEL OTHER --text a", "unexpected argument 'OTHER'", NULL);
@@ -120,7 +120,7 @@ WEFT_TEST(without_a_device_nothing_runs) {
 WEFT_TEST(files_are_checked_before_a_device_is_sought) {
     const char *absent = weft_test_absent("text");
     struct outcome outcome =
-        run_weft(no_driver(), weft_test_text("run " GOLDEN " --text %s", absent));
+        run_weft(no_driver(), weft_test_text("run " GOLDEN " --file %s", absent));
     assert_int_equal(outcome.exit_code, 4);
     expect_part(&outcome, outcome.err, absent);
     outcome_clear(&outcome);

@@ -55,3 +55,9 @@ weft_add_host_test(entries.all LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/
 weft_add_host_test(entries.missing LABELS house
     COMMAND "${CMAKE_COMMAND}" -DWITHOUT=weft_plan_run -P tests/house/entries.cmake)
 set_tests_properties(entries.missing PROPERTIES PASS_REGULAR_EXPRESSION "WEFT_ENTER:[ \n]+weft_plan_run[ \n]")
+
+# The command prints in one place, which makes harmless what files of others say.
+weft_add_host_test(prints.harmless LABELS house COMMAND "${CMAKE_COMMAND}" -DROOT=. -P tests/house/prints.cmake)
+weft_add_host_test(prints.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/prints.c" -P tests/house/prints.cmake)
+set_tests_properties(prints.noticed PROPERTIES PASS_REGULAR_EXPRESSION "prints\\.c calls printf")

@@ -23,6 +23,13 @@ WEFT_TEST_ON_HOST(the_largest_is_taken, test) {
         test, WEFT_INVALID_ARGUMENT,
         weft_sample(&token, logits, 5, &(weft_sampling){.temperature = 0.0}, 0, &test->host),
         "logit of token 3", "nan");
+    const double wrong[] = {NAN, INFINITY, -1.0};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        WEFT_EXPECT_REFUSED(
+            test, WEFT_INVALID_ARGUMENT,
+            weft_sample(&token, fine, 4, &(weft_sampling){.temperature = wrong[i]}, 0, &test->host),
+            "temperature: expected a finite number of at least 0");
+    }
     assert_int_equal(token, 9);
 }
 

@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(name "${FOLDER}/Ελληνικά-日本-ö.txt")
 file(WRITE "${name}" "Bonjour à tous, je suis une phrase en français, et j'en suis contente.\n")
-execute_process(COMMAND ${COMMAND} run api/examples/models/langid --text "${name}" --top 1 RESULT_VARIABLE exit_code
+execute_process(COMMAND ${COMMAND} run api/examples/models/langid --file "${name}" --top 1 RESULT_VARIABLE exit_code
     OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 file(REMOVE "${name}")
 if(NOT exit_code EQUAL 0 OR NOT output MATCHES "fr +[0-9.]+ %")
@@ -17,7 +17,7 @@ string(FIND "${output}" "\r" carriage_return)
 if(NOT carriage_return EQUAL -1)
     message(FATAL_ERROR "lines end with CR LF:\n${output}")
 endif()
-execute_process(COMMAND ${COMMAND} run api/examples/models/langid --text "${name}" RESULT_VARIABLE exit_code
+execute_process(COMMAND ${COMMAND} run api/examples/models/langid --file "${name}" RESULT_VARIABLE exit_code
     OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(exit_code EQUAL 0 OR NOT errors MATCHES "Ελληνικά-日本-ö.txt: cannot open: No such file or directory")
     message(FATAL_ERROR "a file that is not there (${exit_code}):\n${output}${errors}")

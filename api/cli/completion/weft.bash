@@ -18,9 +18,9 @@ _weft() {
     fi
     case $command in
     devices) options="$output" ;;
-    run) options="--text --lines --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
+    run) options="--text --file --lines --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
-    generate) options="--prompt --text --tokens --greedy --seed --temperature --top-k --reevaluate $device $output" ;;
+    generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare

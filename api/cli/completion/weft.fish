@@ -20,7 +20,8 @@ complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verif
 complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verify bench inspect' -l verbose -d 'tell on stderr what is chosen and done'
 complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verify bench inspect' -l help -d 'print the help'
 
-complete -c weft -n '__fish_seen_subcommand_from run' -l text -rF -d 'a text (UTF-8), or - for standard input'
+complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
+complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l tokens -rF -d 'token ids, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l token-types -rF -d 'token types, .npy'
@@ -39,13 +40,14 @@ complete -c weft -n '__fish_seen_subcommand_from eval' -l out -rF -d 'write the 
 complete -c weft -n '__fish_seen_subcommand_from eval' -l bits -rF -d 'compare the SHA-256 of all outputs with the one in this file'
 complete -c weft -n '__fish_seen_subcommand_from eval' -l expect -rF -d 'compare with what another program found, in an .npz file'
 
-complete -c weft -n '__fish_seen_subcommand_from generate' -l prompt -rF -d 'the text that goes on, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l text -x -d 'the same on the command line'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l text -x -d 'the text that goes on'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l file -rF -d 'the same in a file, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l tokens -x -d 'how many tokens to make'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l greedy -d 'take the likeliest token each time'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l seed -x -d 'draw tokens with this seed'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l temperature -x -d 'draw by softmax(logits / T)'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l top-k -x -d 'draw among the K likeliest tokens'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l out -rF -d 'write the new text to this file, byte for byte'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l reevaluate -d 'run the whole text again for each token, also where a state would do'
 
 complete -c weft -n '__fish_seen_subcommand_from verify' -l filter -x -d 'only the cases with S in their names, such as fourier/fft'

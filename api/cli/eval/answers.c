@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/harmless.h"
 #include "core/try.h"
 
 /* The library's allocator, which is the C library's as long as no other is named. */
@@ -80,7 +81,7 @@ weft_status weft_cli_column_labels(weft_cli_column *column, const weft_cli_job *
 static weft_status answer_of(weft_cli_entry *answer, uint32_t example, const weft_cli_job *job) {
     const weft_cli_score *score = &job->score;
     return weft_cli_top_entries(answer, 1, &score->outputs[(size_t)example * score->width],
-                                score->width, &job->session.host);
+                                score->width, job->session.info.multi_label, &job->session.host);
 }
 
 weft_status weft_cli_column_answers(weft_cli_column *column, const weft_cli_job *job,
@@ -120,44 +121,30 @@ json_t *weft_cli_answers_json(const weft_cli_job *job) {
 
 /* ---- texts ---- */
 
-/* Bytes of the UTF-8 character that begins at `at`, or 0 when none does. */
-static size_t character_at(const int32_t *bytes, size_t at, size_t end) {
-    int32_t lead = bytes[at];
-    size_t size = lead < 0x80    ? 1
-                  : lead < 0xc2  ? 0
-                  : lead < 0xe0  ? 2
-                  : lead < 0xf0  ? 3
-                  : lead <= 0xf4 ? 4
-                                 : 0;
-    for (size_t next = 1; next < size; next++) {
-        if (at + next >= end || (bytes[at + next] & ~0x3f) != 0x80) {
-            return 0;
-        }
-    }
-    return size;
-}
+#define TEXT_SIZE (TEXT_CHARACTERS * WEFT_HARMLESS_SIZE + sizeof "…")
 
 /* The first characters of a sequence of bytes on one line. Ids that are no bytes end it. */
-static void start_of_text(char text[4 * TEXT_CHARACTERS + 4], const int32_t *bytes, size_t count) {
-    size_t length = 0;
+static void start_of_text(char text[TEXT_SIZE], const int32_t *ids, uint32_t count) {
+    char bytes[4 * TEXT_CHARACTERS +
+               8]; /* with what a cut left at the start, and more than is shown */
+    size_t size = 0;
+    while (size < count && size < sizeof bytes && ids[size] >= 0 && ids[size] <= 0xff) {
+        const bool ends_word = ids[size] == '\n' || ids[size] == '\r' || ids[size] == '\t';
+        bytes[size] = ends_word ? ' ' : (char)ids[size];
+        size++;
+    }
     size_t at = 0;
-    while (at < count && at < 3 && (bytes[at] & ~0x3f) == 0x80) {
+    while (at < size && at < 3 && ((uint8_t)bytes[at] & 0xc0) == 0x80) {
         at++; /* the text was cut within a character */
     }
-    uint32_t characters = 0;
-    for (; at < count && bytes[at] <= 0xff && characters < TEXT_CHARACTERS; characters++) {
-        size_t size = character_at(bytes, at, count);
-        if (size == 0 || bytes[at] < 0x20 || bytes[at] == 0x7f) {
-            text[length++] = size == 0 ? '?' : ' ';
-            at++;
-            continue;
-        }
-        for (size_t byte = 0; byte < size; byte++) {
-            text[length++] = (char)bytes[at++];
-        }
+    size_t length = 0;
+    for (uint32_t characters = 0; at < size && characters < TEXT_CHARACTERS; characters++) {
+        size_t added = 0;
+        at += weft_harmless_character(text + length, &added, bytes + at, size - at,
+                                      WEFT_HARMLESS_TEXT, "");
+        length += added;
     }
-    memcpy(&text[length], at < count && bytes[at] <= 0xff ? "…" : "\0\0\0", 3);
-    text[length + 3] = '\0';
+    snprintf(text + length, TEXT_SIZE - length, "%s", at < size ? "…" : "");
 }
 
 weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *job) {
@@ -170,7 +157,7 @@ weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *j
     size_t per_example = data->sequence_count / data->example_count;
     for (uint32_t example = 0; example < column->count; example++) {
         const weft_cli_sequence *sequence = &data->sequences[example * per_example];
-        char text[4 * TEXT_CHARACTERS + 4];
+        char text[TEXT_SIZE];
         start_of_text(text, &data->tokens[sequence->begin], sequence->length);
         WEFT_TRY(set(column, example, weft_strdup(&c_library, text), job));
     }
@@ -182,7 +169,7 @@ weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *j
 int weft_cli_columns_print(const weft_cli_column *columns, uint32_t count) {
     const char **headings = calloc((size_t)count + 1, sizeof *headings);
     if (!headings) {
-        fprintf(stderr, "weft: error: out of memory for a table\n");
+        weft_cli_print(stderr, "weft: error: out of memory for a table\n");
         return WEFT_CLI_FAILED;
     }
     uint32_t shown = 0;

@@ -157,10 +157,11 @@ static int run(comparison *self) {
 static int print_text(const comparison *self) {
     if (self->params->answers && self->done == self->params->count) {
         WEFT_CLI_TRY(weft_cli_columns_print(self->columns, self->params->count + 3));
-        putchar('\n');
+        weft_cli_print(stdout, "\n");
     }
-    printf("%s: %u examples, on %s (%s), %s\n\n", self->params->data, self->examples, self->device,
-           self->device_type, weft_math_name(self->params->common->math));
+    weft_cli_print(stdout, "%s: %u examples, on %s (%s), %s\n\n", self->params->data,
+                   self->examples, self->device, self->device_type,
+                   weft_math_name(self->params->common->math));
     return weft_cli_eval_table_print(self->rows, self->done, self->measure, self->unit);
 }
 

@@ -27,10 +27,11 @@ typedef struct eval_options {
 static int load(weft_cli_job *job, const eval_options *options, const char *const *paths) {
     WEFT_CLI_TRY(weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL));
     if (options->out && weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
-        fprintf(stderr,
-                "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
-                "run --out writes those of a few sequences\n",
-                paths[0]);
+        weft_cli_print(
+            stderr,
+            "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
+            "run --out writes those of a few sequences\n",
+            paths[0]);
         return WEFT_CLI_USAGE;
     }
     WEFT_CLI_TRY(weft_cli_job_restrict(job, options->examples, options->answers));
@@ -61,8 +62,8 @@ static int report(const weft_cli_job *job) {
         return WEFT_CLI_FAILED;
     }
     if (job->bits_path && strcmp(job->score.digest, job->expected_digest) != 0) {
-        fprintf(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
-                job->score.digest, job->bits_path, job->expected_digest);
+        weft_cli_print(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
+                       job->score.digest, job->bits_path, job->expected_digest);
         exit_code = WEFT_CLI_FAILED;
     }
     if (job->expected.path &&
@@ -177,7 +178,7 @@ int weft_cli_eval(int argc, char **argv) {
     };
     const char **paths = calloc((size_t)argc + 1, sizeof *paths);
     if (!paths) {
-        fprintf(stderr, "weft: error: out of memory for the arguments\n");
+        weft_cli_print(stderr, "weft: error: out of memory for the arguments\n");
         return WEFT_CLI_FAILED;
     }
     int exit_code = WEFT_CLI_FINE;

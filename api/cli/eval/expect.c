@@ -135,7 +135,7 @@ bool weft_cli_comparison_holds(const weft_cli_comparison *comparison,
     switch (score->measure) {
     case WEFT_CLI_MEASURE_TOKENS:
         if (!within(comparison->bits)) {
-            fprintf(
+            weft_cli_print(
                 stderr,
                 "weft: error: %.6f bits per token, but %s has %.6f: expected a difference of at "
                 "most %g\n",
@@ -145,7 +145,7 @@ bool weft_cli_comparison_holds(const weft_cli_comparison *comparison,
         return within(comparison->bits);
     case WEFT_CLI_MEASURE_VALUES:
         if (!within(comparison->relative)) {
-            fprintf(
+            weft_cli_print(
                 stderr,
                 "weft: error: the outputs differ from those of %s by %.3g, relative: expected at "
                 "most %g\n",
@@ -156,9 +156,9 @@ bool weft_cli_comparison_holds(const weft_cli_comparison *comparison,
         break;
     }
     if (comparison->different > 0) {
-        fprintf(stderr,
-                "weft: error: %u predicted labels differ from %s, the first at example %u\n",
-                comparison->different, expected->path, comparison->first);
+        weft_cli_print(stderr,
+                       "weft: error: %u predicted labels differ from %s, the first at example %u\n",
+                       comparison->different, expected->path, comparison->first);
     }
     return comparison->different == 0;
 }
@@ -192,16 +192,16 @@ void weft_cli_comparison_print(const weft_cli_comparison *comparison,
                                const weft_cli_expected *expected, const weft_cli_score *score) {
     switch (score->measure) {
     case WEFT_CLI_MEASURE_TOKENS:
-        printf("%s: %.6f bits, difference %.3g\n", expected->path, expected->bits,
-               comparison->bits);
+        weft_cli_print(stdout, "%s: %.6f bits, difference %.3g\n", expected->path, expected->bits,
+                       comparison->bits);
         break;
     case WEFT_CLI_MEASURE_VALUES:
-        printf("%s: relative difference %.3g, largest difference %.3g\n", expected->path,
-               comparison->relative, comparison->largest);
+        weft_cli_print(stdout, "%s: relative difference %.3g, largest difference %.3g\n",
+                       expected->path, comparison->relative, comparison->largest);
         break;
     case WEFT_CLI_MEASURE_LABELS:
-        printf("%s: %u labels differ, largest logit difference %.3g\n", expected->path,
-               comparison->different, comparison->largest);
+        weft_cli_print(stdout, "%s: %u labels differ, largest logit difference %.3g\n",
+                       expected->path, comparison->different, comparison->largest);
         break;
     }
 }

@@ -8,6 +8,13 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
                       const char *path, const weft_cli_data *data) {
     *job = (weft_cli_job){.common = common, .data = data};
     WEFT_CLI_TRY(weft_cli_session_load(&job->session, common, model));
+    if (job->session.info.multi_label) {
+        return weft_cli_bad_file(&job->session.host,
+                                 "%s: expected a model of whose labels one is right, found one "
+                                 "with multi_label: weft run "
+                                 "gives its probabilities",
+                                 model);
+    }
     if (data) {
         return weft_cli_data_check(data, &job->session);
     }

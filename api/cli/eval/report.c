@@ -124,8 +124,9 @@ static int print_labels(const weft_cli_job *job) {
         weft_cli_table_cell(table, "%.2f %%", 100.0 * label_accuracy(count));
     }
     int exit_code = weft_cli_table_print(&table);
-    printf("\naccuracy %.4f %%: %llu of %u examples\n", 100.0 * weft_cli_accuracy(score),
-           (unsigned long long)score->correct, job->data->example_count);
+    weft_cli_print(stdout, "\naccuracy %.4f %%: %llu of %u examples\n",
+                   100.0 * weft_cli_accuracy(score), (unsigned long long)score->correct,
+                   job->data->example_count);
     return exit_code;
 }
 
@@ -138,14 +139,16 @@ static int print_quality(const weft_cli_job *job) {
     case WEFT_CLI_MEASURE_LABELS:
         return print_labels(job);
     case WEFT_CLI_MEASURE_TOKENS:
-        printf(
+        weft_cli_print(
+            stdout,
             "%.6f %s, perplexity %.4f, over %s tokens in %u sequences; the likeliest token is the "
             "right one %.2f %% of the time\n",
             bits, weft_cli_bits_unit(&job->session.info), exp2(bits), scored,
             job->data->sequence_count, 100.0 * weft_cli_accuracy(score));
         break;
     case WEFT_CLI_MEASURE_VALUES:
-        printf(
+        weft_cli_print(
+            stdout,
             "mean squared error %.6g (root %.6g), mean absolute error %.6g, over %s values of %u "
             "examples\n",
             weft_cli_mean_squared(score), sqrt(weft_cli_mean_squared(score)),
@@ -160,14 +163,15 @@ static void print_cost(const weft_cli_job *job) {
     const weft_device_info *device = &job->session.device_info;
     char parameters[WEFT_CLI_GROUPED_SIZE];
     char peak[WEFT_CLI_BYTES_SIZE];
-    printf("%.1f sequences/s, %.0f tokens/s on %s (%s), %s; %u plans compiled in %.0f ms\n",
-           weft_cli_speed(evaluation, evaluation->timed_sequences),
-           weft_cli_speed(evaluation, evaluation->timed_tokens), device->name,
-           weft_device_type_name(device->type), weft_math_name(job->common->math),
-           evaluation->plans, evaluation->compile_ms);
-    printf("%s parameters; %s of device memory at most\n",
-           weft_cli_grouped(job->session.info.parameters, parameters),
-           weft_cli_bytes(evaluation->peak_bytes, peak));
+    weft_cli_print(stdout,
+                   "%.1f sequences/s, %.0f tokens/s on %s (%s), %s; %u plans compiled in %.0f ms\n",
+                   weft_cli_speed(evaluation, evaluation->timed_sequences),
+                   weft_cli_speed(evaluation, evaluation->timed_tokens), device->name,
+                   weft_device_type_name(device->type), weft_math_name(job->common->math),
+                   evaluation->plans, evaluation->compile_ms);
+    weft_cli_print(stdout, "%s parameters; %s of device memory at most\n",
+                   weft_cli_grouped(job->session.info.parameters, parameters),
+                   weft_cli_bytes(evaluation->peak_bytes, peak));
 }
 
 static weft_status make_columns(weft_cli_column columns[4], const weft_cli_job *job) {
@@ -185,7 +189,7 @@ static int print_answers(const weft_cli_job *job) {
     for (size_t column = 0; column < 4; column++) {
         weft_cli_column_clear(&columns[column]);
     }
-    putchar('\n');
+    weft_cli_print(stdout, "\n");
     return exit_code;
 }
 
@@ -195,12 +199,13 @@ int weft_cli_job_print(const weft_cli_job *job) {
         exit_code = print_quality(job);
     }
     if (job->data->cut > 0) {
-        printf("%u texts were cut to the model's %u tokens\n", job->data->cut,
-               job->session.info.max_length);
+        weft_cli_print(stdout, "%u texts were cut to the model's %u tokens\n", job->data->cut,
+                       job->session.info.max_length);
     }
     print_cost(job);
     bool same = job->bits_path && strcmp(job->score.digest, job->expected_digest) == 0;
-    printf("SHA-256 of the outputs' bits: %s%s\n", job->score.digest, same ? ", as expected" : "");
+    weft_cli_print(stdout, "SHA-256 of the outputs' bits: %s%s\n", job->score.digest,
+                   same ? ", as expected" : "");
     if (job->expected.path) {
         weft_cli_comparison_print(&job->comparison, &job->expected, &job->score);
     }

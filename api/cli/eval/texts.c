@@ -149,7 +149,8 @@ static int read_example(folder_reader *reader, const char *path, uint32_t label)
     const weft_cli_session *session = reader->session;
     weft_cli_tokens text = {0};
     weft_cli_text_note note = {0};
-    WEFT_CLI_TRY(weft_cli_read_text(&text, &note, session->model, path, &session->host));
+    WEFT_CLI_TRY(weft_cli_read_text(&text, &note, session->model, &(weft_cli_source){.file = path},
+                                    &session->host));
     int exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
     if (exit_code == WEFT_CLI_FINE && !add_example(reader, &text, label)) {
         exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));

@@ -77,9 +77,9 @@ WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape sh
 WEFT_API void weft_model_destroy(weft_model **model);
 
 typedef enum weft_task {
-    WEFT_TASK_HIDDEN = 0,    /**< a bare encoder: last hidden state f32 [B, n, d] */
-    WEFT_TASK_CLASSIFY,      /**< logits f32 [B, labels] */
-    WEFT_TASK_MASKED_LM,     /**< logits f32 [B, n, vocabulary] */
+    WEFT_TASK_HIDDEN = 0, /**< a bare encoder: last hidden state f32 [B, n, d] */
+    WEFT_TASK_CLASSIFY,  /**< logits f32 [B, labels]; their softmax, or with multi_label sigmoids */
+    WEFT_TASK_MASKED_LM, /**< logits f32 [B, n, vocabulary] */
     WEFT_TASK_NEXT_SENTENCE, /**< logits f32 [B, 2] */
     WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p is of token p + 1 */
     WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
@@ -110,6 +110,11 @@ typedef struct weft_model_info {
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
+    /**
+     * Any number of labels may be right, each with the sigmoid of its logit: of an fnet whose problem_type is
+     * multi_label_classification, and where there is one label only. Otherwise one is right, by the softmax.
+     */
+    bool multi_label;
     int32_t eos_token; /**< the token that ends a text, or -1 */
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
@@ -283,7 +288,8 @@ typedef struct weft_sampling {
 /**
  * Chooses the token that follows by its logits: the same one on every machine that has the same logits. `index` is the
  * number of the choice: each has a random number of its own, from Philox. host may be null. Errors:
- * WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite; WEFT_OUT_OF_HOST_MEMORY.
+ * WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, and for a temperature that is so or negative;
+ * WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                                  const weft_sampling *sampling, uint64_t index,

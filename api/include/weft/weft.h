@@ -95,7 +95,11 @@ typedef enum weft_log_level {
  * exception or a longjmp that passes through it leaves locks taken and memory in use. weft.hpp catches what callbacks that it takes throw.
  */
 typedef struct weft_host {
-    /** Called with one line without a newline, from whichever thread made the call. May be null. */
+    /**
+     * Called with one line without a newline, at most 1023 bytes of UTF-8, from whichever thread made the call. What a file or
+     * a driver brought along is harmless in it: control, bidirectional and invisible characters and bytes that are no UTF-8
+     * are escaped (\x1b, \u202e). Labels, names and texts that functions give are as the file has them. May be null.
+     */
     void (*log)(void *user, weft_log_level level, const char *message);
     void *log_user;
     /** realloc semantics; size 0 frees and returns null. Must return memory aligned as malloc's. Null: realloc and free. */

@@ -49,7 +49,7 @@ def test_positions_are_inputs_too(device):
 
 def test_texts_have_the_answers_of_the_command(langid, device):
     for path in sorted((MODELS / "langid" / "samples").iterdir())[:4]:
-        run = subprocess.run([sys.executable, "-m", "weft", "run", str(MODELS / "langid"), "--text", str(path), "--json",
+        run = subprocess.run([sys.executable, "-m", "weft", "run", str(MODELS / "langid"), "--file", str(path), "--json",
                               "--device", str(device.info.index)], capture_output=True, text=True, check=True)
         said = json.loads(run.stdout)
         found = langid(path.read_text("utf-8"))
@@ -258,6 +258,26 @@ def test_a_folders_tokenizer_json(tmp_path, device):
     said = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout)
     assert said["tokens"] == ids and said["prompt_tokens"] == 2
     assert subprocess.run([*command, "--greedy"], capture_output=True).returncode == 2
+    wrong = subprocess.run([*command, "--temperature", "-1"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "--temperature: expected" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_text_of_a_tokenizer_json_steers_no_terminal(tmp_path, device):
+    """Pieces of it are somebody else's: shown harmless, and as they are in a file and in JSON."""
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "transformer_rms_causal_lm_tied", tmp_path / "words")
+    count = json.loads((folder / "config.json").read_text())["vocab_size"]
+    words = ["[UNK]", "a", *(f"\x1b[3{i}m\u202e\x9b\r" for i in range(count - 2))]
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    command = [sys.executable, "-m", "weft", "generate", str(folder), "--text", "a", "--tokens", "6", "--seed", "2",
+               "--device", str(device.info.index), "--out", str(tmp_path / "out")]
+    shown = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    assert "\\x1b[3" in shown and "\\u202e\\x9b\\r" in shown
+    assert all(letter == "\n" or " " <= letter <= "~" for letter in shown)
+    exact = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)["text"]
+    assert "\x1b[3" in exact and (tmp_path / "out").read_bytes().decode() == exact
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(weft.BadFile, match=r"tokenizer\.json"):
         weft.load(folder, device)

@@ -142,7 +142,7 @@ def test_the_command_gives_the_same_bits(texts, alone, digest, tmp_path):
     assert evaluated.returncode == 0, evaluated.stdout + evaluated.stderr
     assert digest in evaluated.stdout
     for name in ("de/3.txt", "ja/4.txt"):
-        assert run("run", FOLDER, "--text", texts / name, "--out", tmp_path / "x.npy").returncode == 0
+        assert run("run", FOLDER, "--file", texts / name, "--out", tmp_path / "x.npy").returncode == 0
         assert np.array_equal(np.load(tmp_path / "x.npy").reshape(-1), alone[name])
 
 

@@ -181,3 +181,88 @@ def test_a_mixer_as_a_module(device):
     assert len(mixer._plans) == 2
     with pytest.raises(RuntimeError, match="no gradients"):
         mixer(torch.randn(1, 16, 8, requires_grad=True))
+
+
+# ---- modules that are not what their config says, or wrapped ----
+
+def small(**fields):
+    return transformers.FNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, intermediate_size=24,
+                                   max_position_embeddings=32, **fields)
+
+
+def test_the_modules_class_counts(device, tmp_path):
+    """A config names what its checkpoint was saved from: that may be another head, or none."""
+    tokens = torch.arange(10)[None]
+    for name, saved in (("FNetModel", "FNetForMaskedLM"), ("FNetForMaskedLM", "FNetModel"),
+                        ("FNetForTokenClassification", "FNetForSequenceClassification"),
+                        ("FNetForSequenceClassification", "FNetForPreTraining")):
+        config = small(num_labels=3)
+        config.architectures = [saved]
+        module = getattr(transformers, name)(config).eval()
+        with torch.no_grad():
+            found = module(tokens)
+        expected = (found.last_hidden_state if name == "FNetModel" else found.logits).numpy()
+        model = weft.from_torch(module, device)
+        assert model.info.architecture == name
+        assert np.allclose(model.logits(tokens), expected, atol=1e-5)
+        weft.save(module, tmp_path / name)
+        assert np.array_equal(weft.load(tmp_path / name, device).logits(tokens), model.logits(tokens))
+
+    class Mine(transformers.FNetForSequenceClassification):
+        pass
+
+    assert weft.from_torch(Mine(small()), device).info.architecture == "FNetForSequenceClassification"
+
+
+def test_wrapped_modules(device, tmp_path):
+    module = transformers.FNetForSequenceClassification(small()).eval()
+    tokens = torch.arange(10)[None]
+    expected = weft.from_torch(module, device).logits(tokens)
+    for wrapped in (torch.compile(module), torch.nn.DataParallel(module), torch.compile(torch.nn.DataParallel(module))):
+        assert np.array_equal(weft.from_torch(wrapped, device).logits(tokens), expected)
+    weft.save(torch.compile(module), tmp_path)
+    assert np.array_equal(weft.load(tmp_path, device).logits(tokens), expected)
+
+
+def test_modules_without_numbers_are_refused(device):
+    module = transformers.FNetForSequenceClassification(small()).eval()
+    quantized = torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear})
+    with pytest.raises(weft.Unsupported, match="quantized"):
+        weft.from_torch(quantized, device)
+    with torch.device("meta"):
+        empty = transformers.FNetForSequenceClassification(small())
+    with pytest.raises(weft.InvalidArgument, match="meta"):
+        weft.from_torch(empty, device)
+
+
+def test_what_save_model_leaves_out(device, tmp_path):
+    """safetensors.torch.save_model keeps one name of those that share memory."""
+    module = transformers.FNetForMaskedLM(small()).eval()
+    safetensors_torch = pytest.importorskip("safetensors.torch")
+    safetensors_torch.save_model(module, str(tmp_path / "model.safetensors"))
+    module.config.architectures = ["FNetForMaskedLM"]
+    module.config.save_pretrained(tmp_path)
+    tokens = torch.arange(10)[None]
+    assert np.array_equal(weft.load(tmp_path, device).logits(tokens), weft.from_torch(module, device).logits(tokens))
+
+
+@pytest.mark.parametrize("problem, labels", [("multi_label_classification", 3), ("regression", 1), (None, 1), (None, 3)])
+def test_problem_types(device, problem, labels):
+    module = transformers.FNetForSequenceClassification(small(num_labels=labels, problem_type=problem)).eval()
+    model = weft.from_torch(module, device, tokenizer=lambda text: [5, 6, 7])
+    with torch.no_grad():
+        logits = module(torch.tensor([[5, 6, 7]])).logits[0]
+    if problem == "regression":
+        assert model.info.task == "regress" and np.allclose(model.logits([5, 6, 7]), logits, atol=1e-6)
+        return
+    expected = torch.sigmoid(logits) if problem or labels == 1 else torch.softmax(logits, 0)
+    found = model("x")
+    order = torch.argsort(expected, descending=True)
+    assert np.allclose(found.probabilities, expected[order], atol=1e-6)
+    assert found.labels == tuple(f"LABEL_{i}" for i in order)
+
+
+def test_batch_encodings_are_named(device):
+    model = weft.from_torch(transformers.FNetForSequenceClassification(small()).eval(), device)
+    with pytest.raises(weft.InvalidArgument, match="found BatchEncoding of input_ids: give its arrays one by one"):
+        model.logits(transformers.BatchEncoding({"input_ids": [[1, 2]]}))

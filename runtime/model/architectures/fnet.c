@@ -5,6 +5,7 @@
  * attention baseline (tests/data/fnet/README.md has their layout).
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "model/architecture.h"
 #include "model/config.h"
@@ -17,9 +18,10 @@ struct fnet {
 
 /* ---- config.json ---- */
 
-static weft_task task_of(weft_fnet_architecture architecture) {
-    switch (architecture) {
+static weft_task task_of(const weft_fnet_config *config) {
+    switch (config->architecture) {
     case WEFT_FNET_SEQUENCE_CLASSIFICATION:
+        return config->problem == WEFT_FNET_REGRESSION ? WEFT_TASK_REGRESS : WEFT_TASK_CLASSIFY;
     case WEFT_FNET_MULTIPLE_CHOICE:
         return WEFT_TASK_CLASSIFY;
     case WEFT_FNET_TOKEN_CLASSIFICATION:
@@ -53,7 +55,7 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
                                      .labels = config->labels,
                                      .tokenizer = config->tokenizer,
                                      .tokenizer_class = config->tokenizer_class};
-    weft_network_set_task(network, task_of(config->architecture));
+    weft_network_set_task(network, task_of(config));
     if (status == WEFT_OK && config->architecture == WEFT_FNET_PRE_TRAINING) {
         weft_log(json->host, WEFT_LOG_INFO,
                  "%s: of FNetForPreTraining's two heads, the masked language model is run",
@@ -79,6 +81,9 @@ static void describe(const void *state, weft_model_info *info) {
     info->architecture = weft_fnet_architecture_name(config->architecture);
     info->mixing = hybrid ? "hybrid" : weft_fnet_mixing_name(weft_fnet_layer_mixing(config, 0));
     info->label_count = fnet->classes;
+    info->multi_label = config->architecture == WEFT_FNET_SEQUENCE_CLASSIFICATION &&
+                        (config->problem == WEFT_FNET_MULTI_LABEL ||
+                         (config->problem == WEFT_FNET_ANY_PROBLEM && fnet->classes == 1));
 }
 
 /* ---- building ---- */
@@ -88,7 +93,7 @@ static const weft_tensor none = {0};
 /** The names that follow belong to a part of the encoder, which has a prefix when there is a head on it. */
 static void enter(struct weft_builder *builder, const char *part) {
     builder->scope[0] = '\0';
-    bool under_head = weft_build_has(builder, "fnet.embeddings.word_embeddings.weight");
+    bool under_head = weft_build_has(builder, "fnet.embeddings.position_embeddings.weight");
     snprintf(builder->scope, sizeof builder->scope, "%s%s", under_head ? "fnet." : "", part);
 }
 
@@ -188,18 +193,26 @@ static weft_tensor pooled_head(struct weft_builder *builder, weft_tensor hidden,
     return weft_build_linear(builder, x, name, builder->width, classes);
 }
 
+static weft_tensor tied_matrix(struct weft_builder *builder, weft_shape shape) {
+    enter(builder, "embeddings.word_embeddings.weight");
+    char words[WEFT_SCOPE_SIZE];
+    memcpy(words, builder->scope, sizeof words);
+    return weft_build_tied(builder, "cls.predictions.decoder.weight", words, shape);
+}
+
 static weft_tensor masked_lm_head(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     snprintf(builder->scope, sizeof builder->scope, "cls.predictions");
     x = weft_build_activate(builder, square(builder, x, "transform.dense"), config->activation);
     x = weft_build_norm(builder, x, "transform.LayerNorm", builder->width);
-    if (!config->tie_word_embeddings) {
-        return weft_build_linear(builder, x, "decoder", builder->width, config->vocab_size);
-    }
-    weft_tensor bias = weft_build_weight(builder, "bias", weft_shape_of(config->vocab_size));
-    weft_tensor table = word_embeddings(builder);
+    const weft_shape shape = weft_shape_of(config->vocab_size, builder->width);
+    weft_tensor bias = weft_build_tied(builder, "cls.predictions.decoder.bias",
+                                       "cls.predictions.bias", weft_shape_of(config->vocab_size));
+    weft_tensor matrix = config->tie_word_embeddings
+                             ? tied_matrix(builder, shape)
+                             : weft_build_weight(builder, "cls.predictions.decoder.weight", shape);
     weft_tensor out = none;
-    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, table, bias));
+    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, matrix, bias));
 }
 
 /**
@@ -220,12 +233,14 @@ static uint32_t class_count(const struct weft_network *network, const struct fne
 static weft_tensor head(struct weft_builder *builder, weft_tensor x, struct fnet *fnet) {
     const struct weft_network *network = builder->network;
     const weft_task task = weft_network_task(&network->config);
-    const bool labelled = task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_CLASSIFY_TOKENS;
+    const bool labelled = task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_REGRESS ||
+                          task == WEFT_TASK_CLASSIFY_TOKENS;
     if (labelled && network->checkpoint) {
         fnet->classes = class_count(network, fnet);
     }
     switch (task) {
     case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
         return pooled_head(builder, x, "classifier", fnet->classes);
     case WEFT_TASK_CLASSIFY_TOKENS:
         builder->scope[0] = '\0';
@@ -256,12 +271,68 @@ static weft_tensor build(struct weft_builder *builder, const weft_model_inputs *
     return builder->headless ? x : head(builder, x, fnet);
 }
 
+/* ---- other tensors ---- */
+
+static bool begins(const char *name, const char *start) {
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+static bool ends(const char *name, const char *end) {
+    const size_t length = strlen(name), size = strlen(end);
+    return length >= size && strcmp(name + length - size, end) == 0;
+}
+
+/* Where a task's head has its tensors, but for the pooler's. */
+static const char *head_of(weft_task task) {
+    switch (task) {
+    case WEFT_TASK_MASKED_LM:
+        return "cls.predictions.";
+    case WEFT_TASK_NEXT_SENTENCE:
+        return "cls.seq_relationship.";
+    case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
+    case WEFT_TASK_CLASSIFY_TOKENS:
+        return "classifier.";
+    default:
+        return "fnet.";
+    }
+}
+
+static enum weft_other_tensor other(weft_task task, const char *name) {
+    static const char *const elsewhere[] = {"cls.", "classifier.", "qa_outputs.", "fnet.pooler.",
+                                            "pooler."};
+    static const char *const buffers[] = {"embeddings.position_ids", "embeddings.token_type_ids"};
+    if (begins(name, head_of(task)) && !begins(name, "fnet.")) {
+        return WEFT_TENSOR_PART;
+    }
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+        if (begins(name, elsewhere[i])) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        if (ends(name, buffers[i])) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
+    const bool encoder =
+        begins(name, "fnet.") || begins(name, "embeddings.") || begins(name, "encoder.");
+    return encoder ? WEFT_TENSOR_PART : WEFT_TENSOR_UNKNOWN;
+}
+
+/* Those of a masked language model: safetensors keeps one of the names that share memory. */
+static const struct weft_tensor_alias aliases[] = {
+    {"fnet.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight", .tied = true},
+    {"cls.predictions.bias", "cls.predictions.decoder.bias", .tied = false},
+    {.name = NULL}};
+
 static const struct weft_foreign_layout layout = {
-    .read = read, .build = build, .describe = describe, .encoder = "FNetModel"};
+    .read = read, .build = build, .describe = describe, .other = other, .encoder = "FNetModel"};
 
 const struct weft_model_family weft_family_fnet = {
     .model_type = "fnet",
     .config_size = sizeof(struct fnet),
     .exact_length = exact_length,
     .foreign = &layout,
+    .aliases = aliases,
 };

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -22,12 +23,16 @@ NUMPY = {"f32": "float32", "i32": "int32", "f16": "float16", "u8": "uint8"}
 """The names of Weft's types in NumPy."""
 
 
-def _plain(value: Any, narrow: bool = False) -> Any:
+def _plain(value: Any, what: str, narrow: bool = False) -> Any:
     """A NumPy array of the same memory where there is one; narrow: also of float16."""
     import numpy as np
 
     if isinstance(value, np.ndarray):
         return value
+    if isinstance(value, Mapping):  # what a tokenizer of transformers gives, or a batch
+        names = ", ".join(map(str, value))
+        raise errors.InvalidArgument(f"{what}: expected one array, found {type(value).__name__} of {names}: give its arrays "
+                                     "one by one, such as its input_ids")
     if hasattr(value, "detach"):  # PyTorch's, which may want a gradient or be on a GPU
         value = value.detach().cpu()
         kept = narrow and str(value.dtype) == "torch.float16"
@@ -42,7 +47,7 @@ def f32(value: Any, what: str) -> F32:
     """Dense float32. Other numbers are converted, f64 rounded to nearest."""
     import numpy as np
 
-    array = _plain(value)
+    array = _plain(value, what)
     if array.dtype.kind not in "fiub":
         raise errors.InvalidArgument(f"{what}: expected numbers, found dtype {array.dtype}")
     return np.require(array, np.float32, ["C", "A"])
@@ -52,7 +57,7 @@ def i32(value: Any, what: str) -> I32:
     """Dense int32, of any integers that fit."""
     import numpy as np
 
-    array = _plain(value)
+    array = _plain(value, what)
     if array.dtype.kind not in "iu" and array.size:
         raise errors.InvalidArgument(f"{what}: expected integers, found dtype {array.dtype}")
     if array.size and array.dtype != np.int32:
@@ -64,13 +69,13 @@ def i32(value: Any, what: str) -> I32:
 
 def f16(value: Any, what: str) -> F16:
     """Dense float16: of nothing else, as other numbers would lose digits."""
-    array: F16 = _only(_plain(value, narrow=True), "float16", what)
+    array: F16 = _only(_plain(value, what, narrow=True), "float16", what)
     return array
 
 
 def u8(value: Any, what: str) -> U8:
     """Dense uint8: of nothing else, as other numbers may not fit."""
-    array: U8 = _only(_plain(value), "uint8", what)
+    array: U8 = _only(_plain(value, what), "uint8", what)
     return array
 
 

@@ -105,8 +105,12 @@ def _fields(ctype: Any, given: Any, what: str) -> dict[str, Any]:
 def _scalar(ctype: Any, given: Any, what: str) -> Any:
     try:
         return ffi.new(f"{ctype.cname} *", given)[0]
-    except (TypeError, OverflowError) as error:
-        raise errors.InvalidArgument(f"{what}: {error}") from None
+    except (TypeError, OverflowError):
+        limit = 8 * ffi.sizeof(ctype)
+        expected = (f"a whole number from 0 to {2**limit - 1}" if ctype.cname.startswith("uint") else
+                    f"a whole number of {limit} bits" if ctype.cname.startswith("int") else
+                    "True or False" if ctype.cname == "_Bool" else "a number")
+        raise errors.InvalidArgument(f"{what}: expected {expected}, found {given!r}") from None
 
 
 def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, count: int = 1,
@@ -114,6 +118,13 @@ def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = Non
     """Calls the C function of that name, which gives `count` tensors. `null`: parameters that are all left out are not zeros
     but a null pointer, which means something of its own."""
     graph = graph_of(operands, params)
+    position = operands.get("position")
+    if isinstance(position, int) and position < 0:  # from the end, as everywhere in Python
+        x = operands["x"]
+        length = (x if isinstance(x, Tensor) else graph.weight(x)).shape[1]
+        if position < -length:
+            raise errors.InvalidArgument(f"position: expected {-length} … {length - 1}, found {position}")
+        operands = {**operands, "position": position + length}
     function = getattr(lib, name)
     types = ffi.typeof(function).args[2:]
     made = _Arguments(graph)

@@ -119,11 +119,29 @@ def word_of(number: int, enum: Any) -> str:
     return {value: name for name, value in words(enum).items()}[number]
 
 
-def number_of(word: str, enum: Any, what: str) -> int:
+_OTHERS = {
+    "weft_dtype": {"float32": "f32", "int32": "i32", "float16": "f16", "uint8": "u8"},
+    "weft_activation": {"gelu": "gelu_erf", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh",
+                        "swish": "silu", "linear": "none", "identity": "none"},
+}
+"""What NumPy, PyTorch and transformers call the same."""
+
+
+def _word(given: Any, enum: str) -> Any:
+    """The word for what others give: torch.float32, numpy.float32, numpy.dtype("float32") …"""
+    if isinstance(given, str):
+        word = given
+    else:
+        word = getattr(given, "__name__", None) or str(given).removeprefix("torch.")
+    return _OTHERS.get(enum, {}).get(word, word)
+
+
+def number_of(word: Any, enum: Any, what: str) -> int:
     """The number of a value of a C enum. Raises InvalidArgument with the words there are."""
     known = words(enum)
+    given, word = word, _word(word, enum if isinstance(enum, str) else enum.cname.removeprefix("enum "))
     if word not in known:
-        raise errors.InvalidArgument(f"{what}: expected one of {', '.join(known)}, found {word!r}")
+        raise errors.InvalidArgument(f"{what}: expected one of {', '.join(known)}, found {given!r}")
     return known[word]
 
 

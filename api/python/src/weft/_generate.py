@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from . import errors
+from ._text import harmless
+from .model import _check_generation
 
 _TOKENS = 200  # as the C command
 
@@ -35,13 +37,14 @@ def _parser() -> argparse.ArgumentParser:
         "package tokenizers; the options are those of the weft command.")
     parser.add_argument("model", metavar="MODEL")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--prompt", metavar="FILE", help="the text that goes on, or - for standard input")
-    source.add_argument("--text", metavar="STRING", help="the text itself")
+    source.add_argument("--text", metavar="STRING", help="the text that goes on")
+    source.add_argument("--file", metavar="FILE", help="the same in a file, or - for standard input")
     parser.add_argument("--tokens", metavar="N", type=int, help=f"how many tokens to make (default {_TOKENS})")
     parser.add_argument("--greedy", action="store_true", help="take the likeliest token each time (default)")
     parser.add_argument("--seed", metavar="S", type=int, help="draw tokens: the same seed draws the same text everywhere")
     parser.add_argument("--temperature", metavar="T", type=float, help="draw by softmax(logits / T) (default 1)")
     parser.add_argument("--top-k", metavar="K", type=int, help="draw among the K likeliest tokens (default: all)")
+    parser.add_argument("--out", metavar="FILE", help="write the new text to this file, byte for byte")
     parser.add_argument("--device", metavar="SEL", help="which device: an index or part of a name")
     parser.add_argument("--math", choices=("reproducible", "fast"), default="reproducible")
     parser.add_argument("--weights", choices=("auto", "f32", "f16"), default="auto")
@@ -59,6 +62,11 @@ def run(arguments: Sequence[str]) -> int:
     if samples and given.greedy:
         parser.error("--greedy goes without --seed, --temperature and --top-k: it draws nothing")
     try:
+        _check_generation(_TOKENS if given.tokens is None else given.tokens, given.temperature or 0.0, given.top_k or 0,
+                          given.seed or 0)
+    except errors.InvalidArgument as error:
+        parser.error(f"--{error}")
+    try:
         _run(given, samples)
     except errors.NoDevice as error:
         return _fail(error, 3)
@@ -68,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(error: Exception, code: int) -> int:
-    print(f"weft: error: {error}", file=sys.stderr)
+    print(f"weft: error: {harmless(str(error))}", file=sys.stderr)
     return code
 
 
@@ -78,21 +86,24 @@ def _run(given: argparse.Namespace, samples: bool) -> None:
 
     text = given.text
     if text is None:
-        text = sys.stdin.read() if given.prompt == "-" else pathlib.Path(given.prompt).read_text("utf-8")
+        text = sys.stdin.read() if given.file == "-" else pathlib.Path(given.file).read_text("utf-8")
     number = int(given.device) if given.device is not None and given.device.isdigit() else given.device
     with Device(number, math=given.math, weights=given.weights, validation=given.validation,
                 cache_dir="" if given.no_cache else None) as device, load(given.model, device) as model:
         tokens: list[int] = []
-        pieces = model.generate(text, given.tokens or _TOKENS, temperature=(given.temperature or 1.0) if samples else 0.0,
+        warm = 1.0 if given.temperature is None else given.temperature
+        pieces = model.generate(text, _TOKENS if given.tokens is None else given.tokens, temperature=warm if samples else 0.0,
                                 top_k=given.top_k or 0, seed=given.seed or 0, ids=tokens)
         made = []
         for piece in pieces:
             made.append(piece)
             if not given.json:
-                print(piece, end="", flush=True)
+                print(harmless(piece), end="", flush=True)
+        if given.out:
+            pathlib.Path(given.out).write_bytes("".join(made).encode())
         if given.json:
             print(json.dumps({"model": given.model, "architecture": model.info.architecture, "device": device.info.name,
                               "math": device.math, "prompt_tokens": len(model.tokenize(text)), "tokens": tokens,
-                              "text": "".join(made)}, indent=2, ensure_ascii=False))
+                              "text": "".join(made)}, indent=2))
         elif sys.stdout.isatty():
             print()

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+import numbers
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, cast
 
@@ -10,6 +13,8 @@ from . import _array, _core, errors
 from ._core import check, ffi, lib
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
     from .device import Device
     from .plan import Plan
 
@@ -40,9 +45,9 @@ class Weight:
     """
 
     def __init__(self, data: Any, name: str | None = None) -> None:
-        plain = _array._plain(data)
-        whole = plain.dtype.kind in "iu"
         what = name or "a weight"
+        plain = _array._plain(data, what)
+        whole = plain.dtype.kind in "iu"
         self.data = _array.i32(plain, what) if whole else _array.f32(plain, what)
         """The numbers."""
         text = ffi.new("char[]", name.encode()) if name else ffi.NULL
@@ -58,10 +63,21 @@ class Weight:
         self.handle = _core.Handle(pointer, lib.weft_weight_destroy)
 
 
+def _no_numbers(what: str) -> TypeError:
+    return TypeError(f"{what} numbers, which a weft.Tensor does not have before a plan of its graph is run: Graph.compile "
+                     "makes one; `is` tells whether two tensors are the same")
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is one number, of Python or NumPy."""
+    return isinstance(value, numbers.Real)
+
+
 class Tensor:
     """A value in a graph. It has no numbers: those come when a plan of the graph is run."""
 
     __array_ufunc__ = None  # NumPy leaves operators with arrays on the left to this class
+    __hash__ = object.__hash__
 
     def __init__(self, graph: Graph, number: int) -> None:
         self.graph = graph
@@ -76,17 +92,25 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<weft.Tensor {self.dtype} {list(self.shape)}>"
 
-    def reshape(self, *shape: int) -> Tensor:
-        """The same elements in the same order under another shape; one axis may be -1."""
+    def __eq__(self, other: object) -> bool:
+        raise _no_numbers("== compares")
+
+    def __bool__(self) -> bool:
+        raise _no_numbers("a condition reads")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise _no_numbers("an array is made of")
+
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
+        """The same elements in the same order under another shape, reshape(2, 24) or reshape((2, 24)); one axis may be -1."""
         from . import ops
 
-        known = 1
-        for extent in shape:
-            known *= extent if extent != -1 else 1
-        total = 1
-        for extent in self.shape:
-            total *= extent
-        return ops.reshape(self, [extent if extent != -1 else total // max(known, 1) for extent in shape])
+        extents = [operator.index(extent) for part in shape for extent in (part if isinstance(part, Sequence) else [part])]
+        total, known = math.prod(self.shape), math.prod(extent for extent in extents if extent != -1)
+        if extents.count(-1) > 1 or (-1 in extents and (known < 1 or total % known)):
+            raise errors.ShapeMismatch(f"reshape: expected a shape of {total} elements, at most one axis of it -1, found "
+                                       f"{extents}")
+        return ops.reshape(self, [extent if extent != -1 else total // known for extent in extents])
 
     def __matmul__(self, other: Operand) -> Tensor:
         from . import ops
@@ -106,8 +130,10 @@ class Tensor:
     def __sub__(self, other: Operand) -> Tensor:
         return self._binary("subtract", other, 1.0, -1.0)
 
-    def __rsub__(self, other: float) -> Tensor:
-        return self._affine(-1.0, float(other))
+    def __rsub__(self, other: Operand) -> Tensor:
+        from . import ops
+
+        return self._affine(-1.0, float(other)) if _is_number(other) else ops.binary("subtract", other, self)
 
     def __mul__(self, other: Operand) -> Tensor:
         return self._binary("multiply", other, None, 0.0)
@@ -117,9 +143,14 @@ class Tensor:
     def __truediv__(self, other: Operand) -> Tensor:
         from . import ops
 
-        if isinstance(other, (int, float)):
+        if _is_number(other):
             other = _array.full(self.shape[-1:], float(other))
         return ops.binary("divide", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Tensor:
+        from . import ops
+
+        return ops.binary("divide", _array.full(self.shape, float(other)) if _is_number(other) else other, self)
 
     def __neg__(self) -> Tensor:
         return self._affine(-1.0, 0.0)
@@ -132,7 +163,7 @@ class Tensor:
     def _binary(self, op: Any, other: Operand, scale: float | None, sign: float) -> Tensor:
         from . import ops
 
-        if isinstance(other, (int, float)):
+        if _is_number(other):
             return self._affine(float(other) if scale is None else scale, sign * float(other))
         return ops.binary(op, self, other)
 

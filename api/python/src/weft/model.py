@@ -9,13 +9,16 @@ import contextlib
 import dataclasses
 import json
 import math
+import numbers
 import os
 import pathlib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from . import _array, _batches, _core, errors
 from ._core import check, ffi, lib, text_of
+from ._text import harmless
 from .device import Device, default_device
 from .plan import Plan
 
@@ -30,6 +33,7 @@ Tokenizer = Union[Callable[[str], Any], Any]
 
 _LARGEST_BATCH = 32
 _MOST_PLANS = 32
+_LEFT_OUT = "what is beyond them is left out"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +59,8 @@ class ModelInfo:
     exact_length: int
     """The only length it can run, or 0."""
     label_count: int
+    multi_label: bool
+    """Whether any number of labels may be right: their probabilities are sigmoids, and no softmax."""
     eos_token: int
     parameters: int
     tokenizer: str
@@ -63,7 +69,8 @@ class ModelInfo:
 
 @dataclasses.dataclass(frozen=True)
 class Classification:
-    """What a classifier says of one text: labels with probabilities, the likeliest first."""
+    """What a classifier says of one text: labels with probabilities, the likeliest first. With `info.multi_label` each is a
+    probability of its own."""
 
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
@@ -83,7 +90,7 @@ class Classification:
         return list(zip(self.labels, self.probabilities))[:count]
 
     def __str__(self) -> str:
-        return ", ".join(f"{label} {probability:.1%}" for label, probability in self.top(3))
+        return ", ".join(f"{harmless(label)} {probability:.1%}" for label, probability in self.top(3))
 
 
 def model_of_memory(config: str, weights: Any) -> Any:
@@ -166,10 +173,30 @@ class Model:
     # ---- texts ----
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of a text, special tokens included, at most `info.max_length`."""
+        """Token ids of a text, special tokens included, at most `info.max_length`: a warning says where a text is cut."""
+        ids, note = self._tokens_of(text)
+        if note:
+            warnings.warn(f"the text {note}: {_LEFT_OUT}", stacklevel=2)
+        return ids
+
+    def _tokens_of(self, text: str) -> tuple[list[int], str]:
+        """Token ids, and where they may not be all of the text what it does: it is longer than the model, or fills it."""
+        if not isinstance(text, str):
+            raise TypeError(f"expected a text, found {type(text).__name__}")
+        most = self.info.max_length
+        longer = f"is longer than the model's {most} positions"
         if self._tokenizer is not None:
-            return _ids(self._tokenizer, text)[:self.info.max_length]
+            ids = _ids(self._tokenizer, text)
+            if not ids:
+                raise errors.InvalidArgument("the text is empty, or has no tokens")
+            return ids[:most], longer if len(ids) > most else ""
         data = text.encode()
+        ids = self._own_tokens(data)
+        if self.info.tokenizer == "bytes":
+            return ids, longer if len(data) > most else ""
+        return ids, f"fills the model's {most} positions, or is longer" if len(ids) == most else ""
+
+    def _own_tokens(self, data: bytes) -> list[int]:
         tokens, count = ffi.new("int32_t **"), ffi.new("uint32_t *")
         with self._handle.lock:
             check(lib.weft_model_tokenize(self._handle.get(), data, len(data), tokens, count))
@@ -213,10 +240,26 @@ class Model:
             raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
                                      "run the others")
         several = [texts] if isinstance(texts, str) else list(texts)
+        sequences = self._sequences(several)
         with _progress(len(several), progress) as done:
-            rows = self._rows([self.tokenize(text) for text in several], done)
+            rows = self._rows(sequences, done)
         results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
+
+    def _sequences(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text. Errors name its number, and one warning those that are cut."""
+        found, notes = [], []
+        for index, text in enumerate(texts):
+            try:
+                ids, note = self._tokens_of(text)
+            except (errors.WeftError, TypeError, UnicodeError) as error:
+                raise _of_text(error, index) from error
+            found.append(ids)
+            notes += [f"text {index} {note}"] if note else []
+        if notes:
+            more = f" (and {len(notes) - 1} more)" if len(notes) > 1 else ""
+            warnings.warn(f"{notes[0]}{more}: {_LEFT_OUT}", stacklevel=3)
+        return found
 
     def _rows(self, sequences: Sequence[Sequence[int]], done: Callable[[int], object]) -> list[F32]:
         """The output for each sequence, whatever their lengths."""
@@ -236,9 +279,12 @@ class Model:
         return self.logits(tokens, lengths=lengths)
 
     def _classification(self, logits: F32) -> Classification:
-        largest = float(logits.max())
-        weights = [math.exp(float(value) - largest) for value in logits]
-        total = math.fsum(weights)
+        if self.info.multi_label:
+            weights, total = [_sigmoid(float(value)) for value in logits], 1.0
+        else:
+            largest = float(logits.max())
+            weights = [math.exp(float(value) - largest) for value in logits]
+            total = math.fsum(weights)
         order = sorted(range(len(weights)), key=lambda i: -weights[i])
         labels = self.labels or tuple(f"LABEL_{i}" for i in range(len(weights)))
         return Classification(tuple(labels[i] for i in order), tuple(weights[i] / total for i in order))
@@ -334,7 +380,10 @@ class Model:
         if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
             raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "
                                      "generate_tokens() gives ids")
-        prompt = self.tokenize(text)
+        _check_generation(tokens, temperature, top_k, seed)
+        prompt, note = self._tokens_of(text)
+        if note:
+            raise errors.InvalidArgument(f"the prompt {note}")
         found = self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed)
         if ids is not None:
             found = _noted(found, ids)
@@ -344,9 +393,10 @@ class Model:
     def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
                         seed: int = 0) -> Iterator[int]:
         """The same in token ids. A token that ends a text ends it, and is not given."""
-        count = min(tokens, self.info.max_length - len(prompt) + 1)
-        if not prompt or count < 0:
+        _check_generation(tokens, temperature, top_k, seed)
+        if not 1 <= len(prompt) <= self.info.max_length:
             raise errors.InvalidArgument(f"prompt: expected 1 … {self.info.max_length} tokens, found {len(prompt)}")
+        count = min(int(tokens), self.info.max_length - len(prompt) + 1)
         return self._tokens(list(prompt), count, temperature, top_k, seed)
 
     def _tokens(self, prompt: list[int], count: int, temperature: float, top_k: int, seed: int) -> Iterator[int]:
@@ -371,6 +421,26 @@ class Model:
                         check(lib.weft_decoder_step(decoder.get(), token, logits))
         finally:
             decoder.close()
+
+
+def _sigmoid(value: float) -> float:
+    small = math.exp(-abs(value))
+    return (1.0 if value >= 0 else small) / (1.0 + small)
+
+
+def _of_text(error: Exception, index: int) -> Exception:
+    """The same error, of a text among several."""
+    text = f"text {index}: {error}"
+    return TypeError(text) if isinstance(error, TypeError) else (
+        type(error)(text) if isinstance(error, errors.WeftError) else errors.InvalidArgument(text))
+
+
+def _check_generation(tokens: Any, temperature: Any, top_k: Any, seed: Any) -> None:
+    for name, value, most in (("tokens", tokens, 2**32 - 1), ("top_k", top_k, 2**32 - 1), ("seed", seed, 2**64 - 1)):
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 0 <= int(value) <= most:
+            raise errors.InvalidArgument(f"{name}: expected a whole number from 0 to {most}, found {value!r}")
+    if not isinstance(temperature, numbers.Real) or not 0.0 <= float(temperature) < math.inf:
+        raise errors.InvalidArgument(f"temperature: expected a finite number of at least 0, found {temperature!r}")
 
 
 @contextlib.contextmanager

@@ -74,7 +74,8 @@ class Op:
     def __init__(self, name: str, *, shape: Callable[..., Sequence[int]], kernels: Callable[..., Sequence[Launch]],
                  inputs: int = 1, optional: int = 0, params: Mapping[str, type] | None = None, dtype: DType = "f32") -> None:
         self.name = name
-        self._shape, self._kernels, self._dtype = shape, kernels, dtype
+        self._shape, self._kernels = shape, kernels
+        self._dtype = _core.number_of(dtype, "weft_dtype", f"op {name}: dtype")
         self._params = dict(params or {})
         self._most = inputs + optional
         if len(self._params) > MOST_PARAMETERS or any(kind not in (int, float) for kind in self._params.values()):
@@ -123,7 +124,7 @@ class Op:
         shapes = [py_shape(lib.weft_node_shape(graph, node, i)[0]) if lib.weft_node_has_input(node, i) else None
                   for i in range(self._most)]
         shape[0] = c_shape(list(self._shape(*shapes, **self._given(node))))
-        dtype[0] = lib.WEFT_I32 if self._dtype == "i32" else lib.WEFT_F32
+        dtype[0] = self._dtype
 
     def lower(self, lowering: Any, node: Any) -> int:
         """Appends the dispatches."""

@@ -194,7 +194,7 @@ class PooledModel:
             raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits() and hidden() run "
                                      "the others")
         several = [texts] if isinstance(texts, str) else list(texts)
-        results = [self._classification(row) for row in self._rows([self.tokenize(text) for text in several])]
+        results = [self._classification(row) for row in self._rows(self._models[0]._sequences(several))]
         return results[0] if isinstance(texts, str) else results
 
     def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:

@@ -112,7 +112,7 @@ class Predictor:
 
         if self._column not in batch:
             raise errors.NotFound(f"no column {self._column!r} of texts: there are {', '.join(batch)}")
-        rows = self._model._rows([self._model.tokenize(_text(value)) for value in batch[self._column]])
+        rows = self._model._rows(self._model._models[0]._sequences([_text(value) for value in batch[self._column]]))
         answers = [self._model._classification(row) for row in rows]
         logits = np.stack(rows) if rows else np.empty((0, self._model.info.label_count), np.float32)
         return {**batch, "label": np.array([answer.label for answer in answers], object),

@@ -29,6 +29,7 @@ def from_torch(module: torch.nn.Module, device: Device | None = None, *, config:
 
     Raises BadFile or Unsupported naming field or tensor when no model of Weft's is like that.
     """
+    module = _unwrapped(module)
     return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
 
 
@@ -45,7 +46,8 @@ def save(model: torch.nn.Module | Model, folder: str | os.PathLike[str], *, conf
     if isinstance(model, Model):
         text, weights = json.dumps(config or model.config), model._weights()
     else:
-        text, weights = json.dumps(_config(model, config)), _weights(model)
+        module = _unwrapped(model)
+        text, weights = json.dumps(_config(module, config)), _weights(module)
     path = pathlib.Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     config_file, weights_file = path / "config.json", path / "model.safetensors"
@@ -63,17 +65,45 @@ def _config(module: Any, config: dict[str, Any] | None) -> dict[str, Any]:
     if own is None:
         raise errors.InvalidArgument(f"{type(module).__name__} has no attribute config: give from_torch the fields of "
                                      "config.json")
-    fields: dict[str, Any] = dict(own) if isinstance(own, dict) else own.to_dict()
-    if not fields.get("architectures") and not isinstance(own, dict):
-        fields["architectures"] = [type(module).__name__]
+    if isinstance(own, dict):
+        return dict(own)
+    fields: dict[str, Any] = own.to_dict()
+    # The config names what the checkpoint was saved from, and this may have another head.
+    fields["architectures"] = [_architecture(module)]
     return fields
+
+
+def _architecture(module: Any) -> str:
+    """The class of transformers that it is, or derives from; else its own."""
+    classes = [kind for kind in type(module).__mro__ if kind.__module__.startswith("transformers.")]
+    return (classes or [type(module)])[0].__name__
+
+
+def _unwrapped(module: Any) -> Any:
+    """What torch.compile, DataParallel and the like hold."""
+    while type(module).__module__.startswith("torch."):
+        held = getattr(module, "_orig_mod", None) or getattr(module, "module", None)
+        if held is None:
+            return module
+        module = held
+    return module
 
 
 def _weights(module: torch.nn.Module) -> bytes:
     """A safetensors file of its state. Tensors that share memory, as tied ones do, are written once each."""
     import safetensors.torch
+    import torch
 
-    state = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in module.state_dict().items()
-             if tensor.is_floating_point()}
+    state = {}
+    for name, tensor in module.state_dict().items():
+        whole = isinstance(tensor, torch.Tensor)
+        if not whole or tensor.is_quantized or (tensor.dtype in (torch.int8, torch.uint8) and tensor.dim() > 1):
+            found = tensor.dtype if whole else type(tensor).__name__
+            raise errors.Unsupported(f"{name}: expected numbers of floating point, found {found}: this module is quantized; "
+                                     "give the one that it was made of")
+        if tensor.is_meta:
+            raise errors.InvalidArgument(f"{name}: expected a tensor with numbers, found one on the device meta")
+        if tensor.is_floating_point():
+            state[name] = tensor.detach().cpu().contiguous().clone()
     data: bytes = safetensors.torch.save(state)
     return data
