@@ -370,8 +370,8 @@ static struct weft_fft_program *make_program(struct weft_test_graph *fixture,
                                              const struct weft_fft_desc *desc) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    weft_status status =
-        weft_fft_program_create(&program, desc, fixture->folder, &compiled, &fixture->host.host);
+    weft_status status = weft_fft_program_create(&program, desc, fixture->device->cache, &compiled,
+                                                 &fixture->host.host);
     if (status != WEFT_OK) {
         fail_msg("%s of %u x %u: %s", kind_name[desc->kind], desc->size[1], desc->size[0],
                  weft_test_log(&fixture->host));

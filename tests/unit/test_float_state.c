@@ -61,7 +61,8 @@ static void run_jobs(void *user, weft_job work, void *job, uint32_t count) {
 static void begin(struct program *program, const struct weft_test_floats *floats) {
     *program = (struct program){.floats = floats};
     weft_test_host_begin(&program->watched);
-    program->host = (weft_host){log_line, program, reallocate, program};
+    program->host = (weft_host){
+        .log = log_line, .log_user = program, .reallocate = reallocate, .allocator_user = program};
 }
 
 /* What was computed, FNV-1a. */
