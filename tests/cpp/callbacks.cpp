@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Exceptions out of what the library calls: weft.hpp catches them, and a job system without it loses its device. */
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -9,20 +8,12 @@
 #include <weft/mixers.h>
 #include <weft/weft.hpp>
 
+#include "check.hpp"
+
 namespace {
 
 constexpr unsigned N = 256;
 constexpr std::size_t COUNT = std::size_t(N) * N;
-
-int failures = 0;
-
-void check(bool holds, const char *what, int line) {
-    if (!holds) {
-        std::printf("line %d: %s does not hold\n", line, what);
-        failures++;
-    }
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 /* A plan on the processor device, and a run of it. */
 struct run {

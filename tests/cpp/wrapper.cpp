@@ -18,17 +18,9 @@
 #include <weft/vulkan.hpp>
 #endif
 
+#include "check.hpp"
+
 namespace {
-
-int failures = 0;
-
-void check(bool holds, const char *what, int line) {
-    if (!holds) {
-        std::printf("line %d: %s does not hold\n", line, what);
-        failures++;
-    }
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 /* Counts what is allocated now, and keeps the errors. */
 struct watch {

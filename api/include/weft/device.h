@@ -159,13 +159,6 @@ typedef struct weft_device_params {
      */
     const char *cache_dir;
     /**
-     * How many bytes the entries of cache_dir may take, each in blocks of 4 KiB; 0: 512 MiB. Beyond that, those go first that
-     * were not written or read for the longest time, which is known to the hour. It is looked at when the first entry is
-     * written, and then after each sixteenth of the limit, by which each process may exceed it meanwhile. Entries larger than the
-     * limit are not kept.
-     */
-    uint64_t cache_limit;
-    /**
      * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
      * unlimited on software drivers and the processor, which have no watchdog (500 on software drivers with
      * weft_host.interrupted, which is asked between submissions).
@@ -190,6 +183,13 @@ typedef struct weft_device_params {
      * written to it then. Only where weft_device_info.has_executables; else WEFT_UNSUPPORTED.
      */
     bool executables;
+    /**
+     * How many bytes the entries of cache_dir may take, each in blocks of 4 KiB; 0: 512 MiB. Beyond that, those go first that
+     * were not written or read for the longest time, which is known to the hour. It is looked at when the first entry is
+     * written, and then after each sixteenth of the limit, by which each process may exceed it meanwhile. Entries larger than the
+     * limit are not kept.
+     */
+    uint64_t cache_limit;
 } weft_device_params;
 
 #ifndef __cplusplus

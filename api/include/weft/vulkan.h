@@ -72,7 +72,6 @@ typedef struct weft_device_adopt_params {
     void *lock_user;
     uint64_t memory_limit;        /**< as weft_device_params */
     const char *cache_dir;        /**< as weft_device_params: as trusted as the program */
-    uint64_t cache_limit;         /**< as weft_device_params */
     uint32_t submission_limit_ms; /**< as weft_device_params */
     /**
      * The instance has VK_EXT_debug_utils enabled, and captures are to show what is Weft's: names of its pipelines and buffers,
@@ -113,6 +112,7 @@ typedef struct weft_device_adopt_params {
     bool subgroup_size_control;
     /** … VK_KHR_cooperative_matrix with cooperativeMatrix, and vulkanMemoryModel. Needs the two above. */
     bool cooperative_matrix;
+    uint64_t cache_limit; /**< as weft_device_params */
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8
