@@ -123,10 +123,12 @@ json_t *weft_cli_json_append(json_t *list, json_t *item) {
 }
 
 json_t *weft_cli_json_field(json_t *object, const char *name, json_t *value) {
-    if (json_object_set_new(object, name, value) != 0) {
+    json_t *key = weft_cli_json_text(name); /* which may be a driver's */
+    if (json_object_set_new(object, json_string_value(key), value) != 0) {
         json_decref(object);
-        return NULL;
+        object = NULL;
     }
+    json_decref(key);
     return object;
 }
 

@@ -18,6 +18,11 @@ uint32_t weft_cpu_processor_count(void) {
     return quota < affine ? quota : affine;
 }
 
+uint64_t weft_cpu_memory(void) {
+    const uint64_t physical = weft_cpu_physical_memory(), limit = weft_cpu_memory_limit("");
+    return limit < physical ? limit : physical;
+}
+
 /* Without what pads it. */
 static void trim(char *text) {
     size_t length = strlen(text);

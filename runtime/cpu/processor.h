@@ -18,7 +18,10 @@ void weft_cpu_processor_name(char *name, size_t size);
 /** What the operating system calls the processor, or its architecture. */
 void weft_cpu_system_name(char *name, size_t size);
 
-/** Bytes of physical memory. */
+/** Bytes of memory that this process may have: the machine's, or fewer by the limit of its container or service. */
+uint64_t weft_cpu_memory(void);
+
+/** Bytes of the machine's memory. */
 uint64_t weft_cpu_physical_memory(void);
 
 /** Nanoseconds of a clock that never goes back. */

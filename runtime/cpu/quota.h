@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much processor time containers and services are given: quota_posix.c (control groups of Linux), quota_windows.c (job objects). */
+/* How much processor time and memory containers and services are given: quota_posix.c (control groups of Linux), quota_windows.c (job objects). */
 #ifndef WEFT_CPU_QUOTA_H
 #define WEFT_CPU_QUOTA_H
 
@@ -10,5 +10,8 @@
  * proc and sys are: "" for the system's own.
  */
 uint32_t weft_cpu_quota(const char *root);
+
+/** How many bytes of memory this process is given at most; UINT64_MAX where nothing limits it. */
+uint64_t weft_cpu_memory_limit(const char *root);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Control groups of Linux: version 2 has "cpu.max", "QUOTA PERIOD" or "max PERIOD", and version 1 "cpu.cfs_quota_us", -1 for none, and
- * "cpu.cfs_period_us" (Documentation/admin-guide/cgroup-v2.rst, scheduler/sched-bwc.rst). A group has no more time than those that it is in, so
- * that the least quota from the process's own up to where they are mounted counts. What lies above a container's own root cannot be seen.
+ * "cpu.cfs_period_us" (Documentation/admin-guide/cgroup-v2.rst, scheduler/sched-bwc.rst); "memory.max" and, of version 1,
+ * "memory.limit_in_bytes" are bytes (cgroup-v1/memory.rst). A group has no more than those that it is in, so that the least limit from the
+ * process's own up to where they are mounted counts. What lies above a container's own root cannot be seen.
  */
 #include "cpu/quota.h"
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NONE      UINT32_MAX
+#define NONE      UINT64_MAX
 #define LINE_SIZE ((size_t)4096)
 #define PATH_SIZE ((size_t)1024)
 
@@ -48,14 +49,13 @@ static bool read_line(char line[LINE_SIZE], const char *folder, const char *name
     return found;
 }
 
-/* ---- the quota of a group ---- */
+/* ---- the limits of a group ---- */
 
-static uint32_t processors(uint64_t quota, uint64_t period) {
+static uint64_t processors(uint64_t quota, uint64_t period) {
     if (quota == 0 || period == 0) {
         return NONE;
     }
-    const uint64_t count = quota / period + (quota % period != 0);
-    return count < NONE ? (uint32_t)count : NONE;
+    return quota / period + (quota % period != 0);
 }
 
 /* The number that a text begins with; 0 for -1, max, and what is no number. */
@@ -67,7 +67,7 @@ static uint64_t number_of(const char *text) {
     return number;
 }
 
-static uint32_t quota_of(const char *group, bool second) {
+static uint64_t time_of(const char *group, bool second) {
     char quota[LINE_SIZE] = "", period[LINE_SIZE] = "";
     if (second) {
         if (!read_line(quota, group, "cpu.max")) {
@@ -82,14 +82,27 @@ static uint32_t quota_of(const char *group, bool second) {
                : NONE;
 }
 
+static uint64_t memory_of(const char *group, bool second) {
+    char limit[LINE_SIZE] = "";
+    const bool found = read_line(limit, group, second ? "memory.max" : "memory.limit_in_bytes");
+    const uint64_t bytes = found ? number_of(limit) : 0;
+    return bytes == 0 ? NONE : bytes;
+}
+
+/* What is limited. */
+struct resource {
+    const char *controller;                            /* of version 1 */
+    uint64_t (*limit)(const char *group, bool second); /* NONE without one */
+};
+
 /* The least from a group, whose path is changed, up to that which the first `top` bytes of it are. */
-static uint32_t least_quota(char *group, size_t top, bool second) {
-    uint32_t least = quota_of(group, second);
+static uint64_t least_limit(char *group, size_t top, bool second, const struct resource *resource) {
+    uint64_t least = resource->limit(group, second);
     for (size_t length = strlen(group); length > top; length--) {
         if (group[length - 1] == '/') {
             group[length - 1] = '\0';
-            const uint32_t quota = quota_of(group, second);
-            least = quota < least ? quota : least;
+            const uint64_t limit = resource->limit(group, second);
+            least = limit < least ? limit : least;
         }
     }
     return least;
@@ -108,7 +121,8 @@ static bool has_word(const char *list, const char *word) {
 }
 
 /* The path of this process's group, "HIERARCHY:CONTROLLERS:PATH" in a line each; of version 2 there are no controllers. */
-static bool find_group(char path[PATH_SIZE], const char *root, bool second) {
+static bool find_group(char path[PATH_SIZE], const char *root, bool second,
+                       const struct resource *resource) {
     char line[LINE_SIZE];
     bool found = false;
     FILE *stream = open_in(root, "proc/self/cgroup");
@@ -117,7 +131,8 @@ static bool find_group(char path[PATH_SIZE], const char *root, bool second) {
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (group) {
             *group++ = '\0';
-            found = (second ? strcmp(line, "0:") == 0 : has_word(controllers + 1, "cpu")) &&
+            found = (second ? strcmp(line, "0:") == 0
+                            : has_word(controllers + 1, resource->controller)) &&
                     strlen(group) < PATH_SIZE;
         }
         if (found) {
@@ -151,7 +166,8 @@ struct mount {
 };
 
 /* "ID PARENT DEVICE OF AT OPTIONS … - TYPE SOURCE OPTIONS" */
-static bool is_mount_of_groups(struct mount *mount, const char *line) {
+static bool is_mount_of_groups(struct mount *mount, const char *line,
+                               const struct resource *resource) {
     char type[16] = "", options[PATH_SIZE] = "";
     const char *end = strstr(line, " - ");
     if (!end || sscanf(line, "%*s %*s %*s %1023s %1023s", mount->of, mount->at) != 2 ||
@@ -161,7 +177,8 @@ static bool is_mount_of_groups(struct mount *mount, const char *line) {
     decode(mount->of);
     decode(mount->at);
     mount->second = strcmp(type, "cgroup2") == 0;
-    return mount->second || (strcmp(type, "cgroup") == 0 && has_word(options, "cpu"));
+    return mount->second ||
+           (strcmp(type, "cgroup") == 0 && has_word(options, resource->controller));
 }
 
 /*
@@ -175,30 +192,43 @@ static const char *below(const char *group, const char *mounted) {
     return fits && strcmp(group + length, "/") != 0 ? group + length : "";
 }
 
-static uint32_t quota_in(const struct mount *mount, const char *root) {
+static uint64_t limit_in(const struct mount *mount, const char *root,
+                         const struct resource *resource) {
     char group[PATH_SIZE], path[3 * PATH_SIZE];
-    const char *rest = find_group(group, root, mount->second) ? below(group, mount->of) : "";
+    const char *rest =
+        find_group(group, root, mount->second, resource) ? below(group, mount->of) : "";
     const int top = snprintf(path, sizeof path, "%s%s", root, mount->at);
     if (top < 0 || (size_t)top + strlen(rest) >= sizeof path) {
         return NONE;
     }
     memcpy(path + top, rest, strlen(rest) + 1);
-    return least_quota(path, (size_t)top, mount->second);
+    return least_limit(path, (size_t)top, mount->second, resource);
 }
 
-uint32_t weft_cpu_quota(const char *root) {
+static uint64_t limit_of(const struct resource *resource, const char *root) {
     char line[LINE_SIZE];
     struct mount mount;
-    uint32_t least = NONE;
+    uint64_t least = NONE;
     FILE *stream = open_in(root, "proc/self/mountinfo");
     while (stream && next_line(line, stream)) {
-        if (is_mount_of_groups(&mount, line)) {
-            const uint32_t quota = quota_in(&mount, root);
-            least = quota < least ? quota : least;
+        if (is_mount_of_groups(&mount, line, resource)) {
+            const uint64_t limit = limit_in(&mount, root, resource);
+            least = limit < least ? limit : least;
         }
     }
     if (stream) {
         (void)fclose(stream);
     }
     return least;
+}
+
+uint32_t weft_cpu_quota(const char *root) {
+    static const struct resource time = {"cpu", time_of};
+    const uint64_t count = limit_of(&time, root);
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+uint64_t weft_cpu_memory_limit(const char *root) {
+    static const struct resource memory = {"memory", memory_of};
+    return limit_of(&memory, root);
 }

@@ -22,3 +22,21 @@ uint32_t weft_cpu_quota(const char *root) {
     const uint64_t all = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
     return (uint32_t)((all * control.CpuRate + WHOLE - 1) / WHOLE);
 }
+
+uint64_t weft_cpu_memory_limit(const char *root) {
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION job = {0};
+    uint64_t least = UINT64_MAX;
+    (void)root;
+    if (!QueryInformationJobObject(NULL, JobObjectExtendedLimitInformation, &job, sizeof job,
+                                   NULL)) {
+        return least;
+    }
+    if ((job.BasicLimitInformation.LimitFlags & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0) {
+        least = job.JobMemoryLimit;
+    }
+    if ((job.BasicLimitInformation.LimitFlags & JOB_OBJECT_LIMIT_PROCESS_MEMORY) != 0 &&
+        job.ProcessMemoryLimit < least) {
+        least = job.ProcessMemoryLimit;
+    }
+    return least;
+}

@@ -24,7 +24,7 @@ static void make_uuid(uint8_t uuid[VK_UUID_SIZE], uint32_t lanes) {
 static void describe(struct weft_cpu_physical *physical, struct weft_cpu_instance *instance) {
     physical->loader = WEFT_CPU_LOADER_MAGIC;
     physical->instance = instance;
-    physical->memory = weft_cpu_physical_memory();
+    physical->memory = weft_cpu_memory();
     weft_cpu_settings_read(&physical->settings);
     make_uuid(physical->uuid, physical->settings.lanes);
 }

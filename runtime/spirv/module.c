@@ -428,9 +428,11 @@ static weft_status check_header(const uint32_t *words, size_t size, const weft_h
                          "SPIR-V module: version word 0x%08x, expected 1.0 to 1.6", version);
     }
     uint32_t bound = words[WEFT_SPIRV_AT_BOUND];
-    if (bound == 0 || bound > WEFT_SPIRV_MAX_BOUND) {
-        return weft_fail(host, WEFT_COMPILE_ERROR, "SPIR-V module: bound %u, expected 1 to %u",
-                         bound, WEFT_SPIRV_MAX_BOUND);
+    const uint32_t most = weft_spirv_most_ids(size / 4);
+    if (bound == 0 || bound > most) {
+        return weft_fail(host, WEFT_COMPILE_ERROR,
+                         "SPIR-V module: bound %u, expected 1 to %u in a module of %zu words",
+                         bound, most, size / 4);
     }
     if (words[WEFT_SPIRV_AT_SCHEMA] != 0) {
         return weft_fail(host, WEFT_COMPILE_ERROR, "SPIR-V module: schema %u, expected 0",

@@ -75,6 +75,15 @@ static inline uint32_t weft_spirv_length(uint32_t first_word) {
     return first_word >> 16;
 }
 
+/**
+ * The largest bound of ids that a module of so many words may have: readers have a table of them, which what is written in one word of the
+ * header must not blow up. Compilers number ids one after the other, about one for five words; gaps are what optimisers dropped.
+ */
+static inline uint32_t weft_spirv_most_ids(size_t words) {
+    const uint64_t most = UINT64_C(0x10000) + 8 * (uint64_t)words;
+    return most < WEFT_SPIRV_MAX_BOUND ? (uint32_t)most : WEFT_SPIRV_MAX_BOUND;
+}
+
 /** Whether an instruction has a result type (its word 1) and a result (word 2). */
 bool weft_spirv_has_typed_result(uint32_t opcode);
 

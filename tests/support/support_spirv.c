@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_spirv.h"
 
-
 #include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
 #include "shader/glsl.h"
@@ -93,11 +92,28 @@ void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pa
     weft_fft_program_destroy(&program, &test->host);
 }
 
+struct words weft_test_with_bound(struct words source, uint32_t bound) {
+    enum { OP_NOP = 1 << 16 };
+    size_t words = source.size / 4;
+    while (weft_spirv_most_ids(words) < bound) {
+        words++;
+    }
+    struct words made = {malloc(words * 4), words * 4};
+    assert_non_null(made.data);
+    memcpy(made.data, source.data, source.size);
+    for (size_t i = source.size / 4; i < words; i++) {
+        made.data[i] = OP_NOP;
+    }
+    made.data[WEFT_SPIRV_AT_BOUND] = bound;
+    return made;
+}
+
 void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,
                                 const char *text) {
-    struct words source = weft_test_compile(text);
-    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
+    struct words small = weft_test_compile(text);
+    struct words source = weft_test_with_bound(small, WEFT_SPIRV_MAX_BOUND - 10);
     struct words result = {0};
+    free(small.data);
     WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
                         pass(&result.data, &result.size, source.data, source.size, &test->host),
                         "no ids are left");

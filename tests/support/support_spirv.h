@@ -17,6 +17,9 @@ struct words weft_test_compile(const char *text);
 /** weft_spirv_make_reproducible, which must not fail. */
 struct words weft_test_make_reproducible(struct words source);
 
+/** The module with another bound, in malloc's memory, and with as many OpNop behind it as such a bound asks for. */
+struct words weft_test_with_bound(struct words source, uint32_t bound);
+
 /** Fails the test unless a pass has left the module as it was. */
 void weft_test_expect_same(struct words result, struct words source);
 

@@ -12,7 +12,8 @@
 #include <weft/model.h>
 #include <weft/op.h>
 
-#include "support.h"
+#include "device/device.h"
+#include "support_frames.h"
 
 enum { N = 64, D = 32, COUNT = N * D, BYTES = COUNT * 4, LAYERS = 4, NEVER = 1 << 30 };
 
@@ -265,6 +266,340 @@ static void try_a_device_goes_with_runs_in_flight(const char *select) {
     tear_down(&f);
 }
 
+/* ---- frame queues ---- */
+
+/* Two jobs with arenas of their own, one of which is under way. */
+struct jobs {
+    struct weft_test_graph graph;
+    struct weft_test_frames frames;
+    struct weft_test_lane lanes[2];
+    weft_frame_queue *queue;
+    uint64_t job[2];
+};
+
+static void begin_jobs(struct jobs *j, struct fixture *f) {
+    *j = (struct jobs){.graph = {.device = f->device}};
+    assert_ok(weft_graph_create(&j->graph.graph, NULL));
+    weft_test_frames_begin_layers(&j->frames, &j->graph, NULL, 0);
+    assert_ok(weft_frame_queue_create(&j->queue, f->device));
+    for (uint32_t i = 0; i < 2; i++) {
+        weft_test_lane_begin(&j->lanes[i], &j->frames, weft_bindings_create_concurrent, i + 1);
+        weft_test_lane_forget(&j->lanes[i]);
+        assert_ok(
+            weft_frame_queue_add(j->queue, j->frames.plan, j->lanes[i].bindings, 0, &j->job[i]));
+    }
+    weft_test_frame_start(&j->frames);
+    assert_ok(weft_frame_queue_record(j->queue, j->frames.commands, 1e-9, NULL));
+    weft_test_frame_finish(&j->frames);
+}
+
+static void end_jobs(struct jobs *j) {
+    weft_frame_queue_destroy(&j->queue);
+    weft_test_lane_end(&j->lanes[0]);
+    weft_test_lane_end(&j->lanes[1]);
+    weft_test_frames_end(&j->frames);
+    weft_graph_destroy(&j->graph.graph);
+}
+
+static weft_frame_job_state state_of(const struct jobs *j, uint32_t job) {
+    weft_frame_job_info info;
+    assert_ok(weft_frame_queue_get_job(j->queue, j->job[job], &info));
+    return info.state;
+}
+
+/* The jobs are the host's memory: they can be asked for and given up, and nothing of them is recorded any more. */
+static void try_frame_queues_of_a_device_that_is_given_up(const char *select) {
+    struct fixture f;
+    struct jobs j;
+    uint64_t job = 77;
+    set_up(&f, select, false);
+    begin_jobs(&j, &f);
+    weft_test_frame_start(&j.frames);
+    assert_ok(weft_frame_queue_record(j.queue, j.frames.commands, 1e-9, NULL));
+    weft_device_cancel(f.device);
+    weft_test_host_reset(&f.host);
+    assert_status(weft_frame_queue_record(j.queue, j.frames.commands, 1.0, NULL), WEFT_DEVICE_LOST);
+    weft_test_expect_log(&f.host, "weft_device_cancel");
+    assert_status(weft_frame_queue_add(j.queue, j.frames.plan, j.lanes[0].bindings, 0, &job),
+                  WEFT_DEVICE_LOST);
+    assert_int_equal(job, 77);
+    assert_int_equal(state_of(&j, 0), WEFT_FRAME_JOB_RUNNING);
+    assert_int_equal(state_of(&j, 1), WEFT_FRAME_JOB_WAITING);
+    assert_ok(weft_frame_queue_cancel(j.queue, j.job[0]));
+    assert_int_equal(state_of(&j, 0), WEFT_FRAME_JOB_CANCELLED);
+    assert_status(weft_device_submit(f.device, &j.frames.commands, 1, &job), WEFT_DEVICE_LOST);
+    end_jobs(&j);
+    tear_down(&f);
+}
+
+/* Recording waits for nothing, so that nobody is asked; a wait for a frame ends alone, and the frame goes on. */
+static void try_interrupted_frames_go_on(const char *select) {
+    struct fixture f;
+    struct jobs j;
+    weft_frame_info info = {.jobs_left = 1};
+    set_up(&f, select, true);
+    begin_jobs(&j, &f);
+    for (uint32_t frames = 0; info.jobs_left > 0; frames++) {
+        uint64_t ticket = 0;
+        assert_true(frames < 16);
+        weft_test_frame_start(&j.frames);
+        yes_at(&f.asked, 1);
+        assert_ok(weft_frame_queue_record(j.queue, j.frames.commands, 1e-9, &info));
+        assert_int_equal(f.device->vk.EndCommandBuffer(j.frames.commands), VK_SUCCESS);
+        assert_ok(weft_device_submit(f.device, &j.frames.commands, 1, &ticket));
+        const weft_status status = weft_device_wait(f.device, ticket, UINT64_MAX, NULL);
+        assert_true(status == WEFT_CANCELLED || status == WEFT_OK); /* a device may be so fast */
+        yes_at(&f.asked, NEVER);
+        assert_ok(weft_device_wait(f.device, ticket, UINT64_MAX, NULL));
+    }
+    weft_test_lane_expect(&j.lanes[0], "frames whose waits were interrupted");
+    weft_test_lane_expect(&j.lanes[1], "frames whose waits were interrupted");
+    end_jobs(&j);
+    tear_down(&f);
+}
+
+/* ---- semaphores and events that nobody sets ---- */
+
+struct held {
+    weft_bindings *bindings;
+    weft_buffer *x, *y;
+    VkSemaphore semaphore;
+    uint64_t ticket;
+};
+
+/* Submits a run that waits for the semaphore's value 1; false where the device has no such semaphores. */
+static bool begin_held(struct held *h, struct fixture *f) {
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    const struct weft_vk_device *vk = &f->device->vk;
+    *h = (struct held){0};
+    if (!f->device->has_timeline) {
+        return false;
+    }
+    assert_int_equal(vk->CreateSemaphore(vk->handle, &info, NULL, &h->semaphore), VK_SUCCESS);
+    assert_ok(weft_buffer_create(&h->x, f->device, BYTES));
+    assert_ok(weft_buffer_create(&h->y, f->device, BYTES));
+    assert_ok(weft_buffer_write(h->x, 0, f->x, BYTES));
+    assert_ok(weft_bindings_create(&h->bindings, f->plan));
+    assert_ok(weft_bindings_set(h->bindings, "x", h->x));
+    assert_ok(weft_bindings_set(h->bindings, "y", h->y));
+    const weft_semaphore_point wait = {h->semaphore, 1};
+    assert_ok(weft_plan_submit_with(
+        f->plan, h->bindings, weft_submit_params(.waits = &wait, .wait_count = 1), &h->ticket));
+    return true;
+}
+
+static void end_held(struct held *h, struct fixture *f) {
+    weft_bindings_destroy(&h->bindings);
+    weft_buffer_destroy(&h->x);
+    weft_buffer_destroy(&h->y);
+    if (h->semaphore != VK_NULL_HANDLE) {
+        f->device->vk.DestroySemaphore(f->device->vk.handle, h->semaphore, NULL);
+    }
+    tear_down(f);
+}
+
+static void try_waits_for_a_held_run_may_be_cancelled(const char *select) {
+    struct fixture f;
+    struct held h;
+    set_up(&f, select, true);
+    if (begin_held(&h, &f)) {
+        for (unsigned time = 1; time <= 3; time++) {
+            yes_at(&f.asked, time);
+            WEFT_EXPECT_REFUSED(&f.host, WEFT_CANCELLED,
+                                weft_plan_wait(f.plan, h.ticket, UINT64_MAX, NULL), "interrupted");
+        }
+        yes_at(&f.asked, NEVER);
+        weft_test_signal(f.device, h.semaphore, 1);
+        assert_ok(weft_plan_wait(f.plan, h.ticket, UINT64_MAX, NULL));
+        assert_ok(weft_plan_run(f.plan, h.bindings));
+        assert_ok(weft_buffer_read(h.y, 0, f.y, BYTES));
+        assert_memory_equal(f.y, f.expected, BYTES);
+    }
+    end_held(&h, &f);
+}
+
+/* On the processor it ends without the signal, on others whoever destroys waits for it. */
+static void try_held_runs_of_a_device_that_is_given_up(const char *select) {
+    for (int asks = 0; asks < 2; asks++) {
+        struct fixture f;
+        struct held h;
+        pthread_t thread;
+        set_up(&f, select, asks);
+        if (begin_held(&h, &f)) {
+            assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f.device), 0);
+            assert_status(weft_plan_wait(f.plan, h.ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
+            pthread_join(thread, NULL);
+            expect_lost(&f);
+            if (!f.device->is_processor) {
+                weft_test_signal(f.device, h.semaphore, 1);
+            }
+        }
+        end_held(&h, &f);
+    }
+}
+
+#define FUNCTION(f, name) \
+    ((PFN_vk##name)(f)->device->instance.GetDeviceProcAddr((f)->device->vk.handle, "vk" #name))
+
+/* Commands of the caller's that wait for an event: on the processor they end with the device. */
+static void submit_a_wait_for(struct fixture *f, VkCommandPool *pool, VkEvent *event,
+                              uint64_t *ticket) {
+    const struct weft_vk_device *vk = &f->device->vk;
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_ok(weft_command_pool_create(pool, f->device));
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = *pool,
+        .commandBufferCount = 1};
+    assert_int_equal(vk->AllocateCommandBuffers(vk->handle, &allocate, &commands), VK_SUCCESS);
+    assert_int_equal(FUNCTION(f, CreateEvent)(vk->handle, &info, NULL, event), VK_SUCCESS);
+    assert_int_equal(vk->BeginCommandBuffer(commands, &begin), VK_SUCCESS);
+    FUNCTION(f, CmdWaitEvents)
+    (commands, 1, event, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, NULL,
+     0, NULL, 0, NULL);
+    assert_int_equal(vk->EndCommandBuffer(commands), VK_SUCCESS);
+    assert_ok(weft_device_submit(f->device, &commands, 1, ticket));
+}
+
+WEFT_TEST(events_that_nobody_sets) {
+    for (int how = 0; how < 2; how++) {
+        struct fixture f;
+        VkCommandPool pool = VK_NULL_HANDLE;
+        VkEvent event = VK_NULL_HANDLE;
+        uint64_t ticket = 0;
+        pthread_t thread;
+        set_up(&f, "processor", true);
+        submit_a_wait_for(&f, &pool, &event, &ticket);
+        if (how == 0) { /* the wait ends alone, and then somebody sets it */
+            yes_at(&f.asked, 2);
+            assert_status(weft_device_wait(f.device, ticket, UINT64_MAX, NULL), WEFT_CANCELLED);
+            yes_at(&f.asked, NEVER);
+            assert_int_equal(FUNCTION(&f, SetEvent)(f.device->vk.handle, event), VK_SUCCESS);
+            assert_ok(weft_device_wait(f.device, ticket, UINT64_MAX, NULL));
+            expect_right(&f);
+        } else {
+            assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f.device), 0);
+            assert_status(weft_device_wait(f.device, ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
+            pthread_join(thread, NULL);
+            expect_lost(&f);
+            if (!f.device->is_processor) { /* it is this library's, but as a driver */
+                assert_int_equal(FUNCTION(&f, SetEvent)(f.device->vk.handle, event), VK_SUCCESS);
+            }
+            weft_device_settle(f.device, ticket);
+        }
+        FUNCTION(&f, DestroyEvent)(f.device->vk.handle, event, NULL);
+        f.device->vk.DestroyCommandPool(f.device->vk.handle, pool, NULL);
+        tear_down(&f);
+    }
+}
+
+/* ---- decoders ---- */
+
+#define DECODED "/tests/data/models/transformer_rms_causal_lm_tied"
+
+enum { STEPS = 6 };
+
+struct decoding {
+    weft_model *model;
+    weft_decoder *decoder;
+    uint32_t vocabulary;
+    float *logits, *expected; /* [STEPS, vocabulary] */
+};
+
+static weft_status decode_one(struct decoding *d, uint32_t step) {
+    const int32_t token = (int32_t)(5 + step * 2);
+    return weft_decoder_step(d->decoder, &token, d->logits + (size_t)step * d->vocabulary);
+}
+
+/* From the beginning: the first two tokens as a prompt, and the others one by one. */
+static weft_status decode(struct decoding *d) {
+    static const int32_t prompt[] = {5, 7};
+    weft_decoder_reset(d->decoder);
+    weft_status status =
+        weft_decoder_prompt(d->decoder, prompt, 2, d->logits + (size_t)d->vocabulary);
+    for (uint32_t step = 2; step < STEPS && status == WEFT_OK; step++) {
+        status = decode_one(d, step);
+    }
+    return status;
+}
+
+static void begin_decoding(struct decoding *d, struct fixture *f, bool reevaluate) {
+    weft_decoder_info info;
+    *d = (struct decoding){0};
+    assert_ok(weft_model_load(&d->model, WEFT_SOURCE_DIR DECODED, &f->host.host));
+    assert_ok(weft_decoder_create(&d->decoder, d->model, f->device,
+                                  weft_decoder_params(.batch = 1, .reevaluate = reevaluate)));
+    assert_ok(weft_decoder_get_info(d->decoder, &info));
+    d->vocabulary = info.vocabulary;
+    d->logits = calloc((size_t)STEPS * info.vocabulary, sizeof *d->logits);
+    d->expected = calloc((size_t)STEPS * info.vocabulary, sizeof *d->expected);
+    assert_true(d->logits && d->expected);
+    assert_ok(decode(d));
+    memcpy(d->expected, d->logits, (size_t)STEPS * info.vocabulary * sizeof *d->logits);
+}
+
+static void end_decoding(struct decoding *d) {
+    weft_decoder_destroy(&d->decoder);
+    weft_model_destroy(&d->model);
+    free(d->logits);
+    free(d->expected);
+}
+
+/* What was cut short is begun anew. */
+static void try_cancelled_decoding_begins_anew(const char *select) {
+    for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
+        struct fixture f;
+        struct decoding d;
+        unsigned cancelled = 0;
+        set_up(&f, select, true);
+        begin_decoding(&d, &f, reevaluate);
+        const size_t bytes = (size_t)STEPS * d.vocabulary * sizeof *d.logits;
+        weft_status status = WEFT_CANCELLED;
+        for (unsigned time = 1; status == WEFT_CANCELLED; time++, cancelled++) {
+            assert_true(time < 1000);
+            yes_at(&f.asked, time);
+            status = decode(&d);
+            yes_at(&f.asked, NEVER);
+            if (status == WEFT_CANCELLED) {
+                memset(d.logits, 0xff, bytes);
+                assert_ok(decode(&d));
+            }
+            assert_memory_equal(d.logits + d.vocabulary, d.expected + d.vocabulary,
+                                bytes - d.vocabulary * sizeof *d.logits);
+        }
+        assert_ok(status);
+        assert_true(cancelled >= STEPS - 1); /* once at least in each call */
+        end_decoding(&d);
+        tear_down(&f);
+    }
+}
+
+static void try_decoders_of_a_device_that_is_given_up(const char *select) {
+    for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
+        struct fixture f;
+        struct decoding d;
+        pthread_t thread;
+        set_up(&f, select, false);
+        begin_decoding(&d, &f, reevaluate);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f.device), 0);
+        weft_status status = WEFT_OK;
+        while (status == WEFT_OK) {
+            status = decode(&d);
+        }
+        assert_status(status, WEFT_DEVICE_LOST);
+        pthread_join(thread, NULL);
+        assert_status(decode(&d), WEFT_DEVICE_LOST);
+        expect_lost(&f);
+        end_decoding(&d);
+        tear_down(&f);
+    }
+}
+
 /* ---- on both ---- */
 
 #define ON_BOTH(name)                                \
@@ -280,3 +615,9 @@ ON_BOTH(a_wait_may_be_cancelled)
 ON_BOTH(what_comes_after_is_lost)
 ON_BOTH(runs_end_when_another_thread_cancels)
 ON_BOTH(a_device_goes_with_runs_in_flight)
+ON_BOTH(frame_queues_of_a_device_that_is_given_up)
+ON_BOTH(interrupted_frames_go_on)
+ON_BOTH(waits_for_a_held_run_may_be_cancelled)
+ON_BOTH(held_runs_of_a_device_that_is_given_up)
+ON_BOTH(cancelled_decoding_begins_anew)
+ON_BOTH(decoders_of_a_device_that_is_given_up)

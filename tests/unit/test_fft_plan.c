@@ -336,6 +336,15 @@ WEFT_TEST(test_damage) {
         struct weft_fft_program read = blank;
         assert_int_equal(weft_fft_program_read(&read, data, cut, &host.host), WEFT_BAD_FILE);
     }
+    /* Temporary memory out of all proportion, from 8 MiB on. */
+    for (size_t byte = 2; byte < 8; byte++) {
+        struct weft_fft_program read = blank;
+        uint8_t *temp_bytes = data + 16;
+        const uint8_t before = temp_bytes[byte];
+        temp_bytes[byte] |= 0x80;
+        assert_int_equal(weft_fft_program_read(&read, data, size, &host.host), WEFT_BAD_FILE);
+        temp_bytes[byte] = before;
+    }
     struct weft_fft_program other = blank;
     other.input_bytes++;
     assert_int_equal(weft_fft_program_read(&other, data, size, &host.host), WEFT_BAD_FILE);

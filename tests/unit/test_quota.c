@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
-/* How many processors' time control groups leave to a process. */
+/* How many processors' time, and how much memory, control groups leave to a process. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -117,6 +117,57 @@ WEFT_TEST(mounts_with_long_lines_and_blanks_are_understood) {
                    "0::/a:b\n");
     put(root, "sys/my groups/a:b/cpu.max", "200000 100000\n");
     assert_int_equal(weft_cpu_quota(root), 2);
+}
+
+/* ---- memory ---- */
+
+#define MEMORY "33 22 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+
+WEFT_TEST(memory_is_limited_by_the_least_group) {
+    static const struct {
+        const char *limit;
+        uint64_t expected;
+    } cases[] = {
+        {"max\n", UINT64_MAX}, {"", UINT64_MAX},           {"nonsense\n", UINT64_MAX},
+        {"-1\n", UINT64_MAX},  {"2147483648", 2147483648}, {"536870912\n", 536870912},
+    };
+    assert_true(weft_cpu_memory_limit(new_system(OTHER SECOND, "0::/\n")) == UINT64_MAX);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *root = new_system(OTHER SECOND, "0::/app/worker\n");
+        put(root, "sys/fs/cgroup/app/memory.max", cases[i].limit);
+        put(root, "sys/fs/cgroup/app/cpu.max", "100000 100000\n");
+        assert_true(weft_cpu_memory_limit(root) == cases[i].expected);
+        put(root, "sys/fs/cgroup/app/worker/memory.max", "1073741824\n");
+        assert_true(weft_cpu_memory_limit(root) ==
+                    (cases[i].expected < 1073741824 ? cases[i].expected : 1073741824));
+        put(root, "sys/fs/cgroup/other/memory.max", "4096\n"); /* another process's */
+        assert_true(weft_cpu_memory_limit(root) >= 536870912);
+    }
+}
+
+/* Each controller has a hierarchy and a group of its own; what is no limit is written as a large number of pages. */
+WEFT_TEST(the_first_version_limits_memory_as_well) {
+    char *root = new_system(OTHER FIRST MEMORY, "5:memory:/box\n4:cpu,cpuacct:/elsewhere\n");
+    assert_true(weft_cpu_memory_limit(root) == UINT64_MAX);
+    put(root, "sys/fs/cgroup/cpu,cpuacct/box/memory.limit_in_bytes", "1\n");
+    put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_true(weft_cpu_memory_limit(root) == UINT64_C(9223372036854771712));
+    put(root, "sys/fs/cgroup/memory/box/memory.limit_in_bytes", "268435456\n");
+    assert_true(weft_cpu_memory_limit(root) == 268435456);
+    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+}
+
+WEFT_TEST(the_device_has_no_more_memory_than_the_process) {
+    weft_device_info infos[16];
+    uint32_t count = sizeof infos / sizeof infos[0];
+    const uint64_t limit = weft_cpu_memory_limit("");
+    assert_true(weft_cpu_memory() ==
+                (limit < weft_cpu_physical_memory() ? limit : weft_cpu_physical_memory()));
+    assert_ok(weft_device_list(infos, &count, NULL));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(infos[i].type != WEFT_DEVICE_PROCESSOR ||
+                    infos[i].device_memory == weft_cpu_memory());
+    }
 }
 
 /* ---- this system ---- */

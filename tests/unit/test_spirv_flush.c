@@ -234,9 +234,10 @@ WEFT_TEST_ON_HOST(test_whole_structures_are_refused, test) {
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    struct words source = weft_test_compile(kernel_text);
-    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 100;
+    struct words small = weft_test_compile(kernel_text);
+    struct words source = weft_test_with_bound(small, WEFT_SPIRV_MAX_BOUND - 100);
     struct words result = {0};
+    free(small.data);
     WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
                         weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
                                                     source.size, false, &test->host),

@@ -470,10 +470,33 @@ WEFT_TEST(test_unknown_instruction) {
 WEFT_TEST(test_no_ids_left) {
     struct assembler module = {0};
     struct words words = assemble(&module, SIZE_LITERAL);
-    words.data[3] = WEFT_SPIRV_MAX_BOUND - 2; /* two Fma's need two */
+    words = weft_test_with_bound(words, WEFT_SPIRV_MAX_BOUND - 2); /* two Fma's need two */
     assert_ok(try_words(words.data, words.size));
     words.data[3]++;
     assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
+    free(words.data);
+}
+
+/* A bound costs memory in every reader: it has to be in keeping with what is there. */
+WEFT_TEST_ON_HOST(test_a_bound_without_instructions, test) {
+    struct assembler module = {0};
+    struct words words = assemble(&module, SIZE_LITERAL);
+    const uint32_t most = 65536 + 8 * (uint32_t)(words.size / 4);
+    words.data[3] = most;
+    assert_ok(weft_spirv_check(words.data, words.size, &test->host));
+    const uint32_t beyond[] = {most + 1, WEFT_SPIRV_MAX_BOUND, UINT32_MAX};
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        words.data[3] = beyond[i];
+        WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
+                            weft_spirv_check(words.data, words.size, &test->host),
+                            weft_test_text("bound %u, expected 1 to %u", beyond[i], most));
+        assert_int_equal(test->allocations, 0); /* but for the message, which is not the host's */
+    }
+    struct words large = weft_test_with_bound(words, WEFT_SPIRV_MAX_BOUND);
+    assert_ok(weft_spirv_check(large.data, large.size, &test->host));
+    large.data[3]++;
+    assert_status(weft_spirv_check(large.data, large.size, &test->host), WEFT_COMPILE_ERROR);
+    free(large.data);
 }
 
 static void mutate(struct words words, uint32_t round) {

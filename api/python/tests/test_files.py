@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft
-from conftest import MODELS
+from conftest import MODELS, ROOT
 
 TOKENS = np.arange(3, 63)[None]
 
@@ -125,6 +125,33 @@ def test_a_change_before_another_length(device, tmp_path, text_model, change):
             assert change in FATAL and 'model.safetensors: tensor "' in str(error) and "changed since" in str(error)
         else:
             assert np.array_equal(found, expected[index])
+    model.close()
+
+
+TOKENIZERS = ROOT / "tests" / "data" / "tokenizer"
+TOKENIZER_CHANGES = {
+    "overwritten": lambda path: write_into(path, (TOKENIZERS / "models" / "unigram-plain.model").read_bytes()),
+    "truncated": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "emptied": lambda path: os.truncate(path, 0),
+    "replaced": lambda path: pathlib.Path(shutil.copy(TOKENIZERS / "models" / "unigram-plain.model",
+                                                       path.with_suffix(".new"))).replace(path),
+    "deleted": pathlib.Path.unlink,
+    "a folder": by_folder,
+    "unreadable": lambda path: path.chmod(0),
+    "all gone": lambda path: shutil.rmtree(path.parent),
+}
+
+
+@pytest.mark.parametrize("change", TOKENIZER_CHANGES)
+def test_a_change_of_the_tokenizer(device, folder, change):
+    """It is read at the load: what sentencepiece says of these texts holds whatever becomes of the file."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "tokenizer_class": "FNetTokenizer"}), "utf-8")
+    shutil.copy(TOKENIZERS / "spiece.model", folder / "spiece.model")
+    case = json.loads((TOKENIZERS / "expected.json").read_text("utf-8"))["cases"][0]
+    model = weft.load(folder, device)
+    TOKENIZER_CHANGES[change](folder / "spiece.model")
+    assert list(model.tokenize(case["text"]))[1:-1] == case["ids"]
     model.close()
 
 

@@ -506,7 +506,7 @@ static void decode_one(struct weft_ir_decoder *decoder, const struct weft_ir_vie
 
 /* A block from behind its label; the label of what comes next in this list, or 0. */
 static uint32_t decode_instructions(struct weft_ir_decoder *decoder, uint32_t at, uint32_t merge) {
-    while (!failed(decoder)) {
+    while (weft_ir_work(decoder, 1)) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
         if (view.opcode >= WEFT_OP_BRANCH && view.opcode <= WEFT_OP_UNREACHABLE) {
             return decode_terminator(decoder, &view, merge);

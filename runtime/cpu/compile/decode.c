@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MAX_WORK (UINT32_C(1) << 22)
+
 /*
  * Value 0 is none; list 0 holds everything. Number 0 of each kind is what errors give, too, so that there has to be one:
  * false where there is not.
@@ -18,6 +20,15 @@ static bool begin(struct weft_ir_program *program) {
         }
     }
     return program->status == WEFT_OK;
+}
+
+bool weft_ir_work(struct weft_ir_decoder *decoder, uint32_t amount) {
+    if (amount > MAX_WORK - decoder->work) {
+        weft_ir_unsupported(decoder, "more instructions, with calls inlined, than", MAX_WORK);
+    } else {
+        decoder->work += amount;
+    }
+    return decoder->program->status == WEFT_OK;
 }
 
 static void finish_interface(struct weft_ir_program *program) {

@@ -127,6 +127,7 @@ struct weft_ir_decoder {
     uint32_t block;               /* the piece of code at hand */
     uint32_t list;                /* of nodes, to which code is appended */
     uint32_t calls;               /* so far */
+    uint32_t work;                /* instructions and scalars so far, those of each call anew */
     struct weft_ir_frame *frame;
 };
 
@@ -143,6 +144,8 @@ uint32_t weft_ir_word(struct weft_ir_decoder *decoder, const struct weft_ir_view
                       uint32_t index);
 /** The entry of an id; of 0 after an error. */
 struct weft_ir_id *weft_ir_id(struct weft_ir_decoder *decoder, uint32_t id);
+/** Counts what is decoded: small modules can ask for much by calls of calls and branches back. False after an error. */
+bool weft_ir_work(struct weft_ir_decoder *decoder, uint32_t amount);
 void weft_ir_unsupported(struct weft_ir_decoder *decoder, const char *what, uint32_t number);
 
 /* ---- module.c: declarations ---- */

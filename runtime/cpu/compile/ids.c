@@ -13,6 +13,9 @@ weft_ir_value *weft_ir_row(struct weft_ir_decoder *decoder, uint32_t count) {
         weft_ir_unsupported(decoder, "a value of more scalars than", MAX_ROW);
         return NULL;
     }
+    if (!weft_ir_work(decoder, count)) {
+        return NULL;
+    }
     struct weft_ir_chunk *chunk = decoder->chunks;
     if (!chunk || chunk->capacity - chunk->used < count) {
         const uint32_t capacity = count > CHUNK_VALUES ? count : CHUNK_VALUES;

@@ -13,6 +13,13 @@
 #define SPIRV_HEADER_BYTES 20u
 #define MAX_GROUPS         65535u
 
+/*
+ * Temporary memory for each byte that goes in or comes out. Bluestein's algorithm pads n numbers to less than 4n complex ones, twice at most:
+ * 64 bytes for the 8 of a real number and its half of a complex one. And room for alignment.
+ */
+#define MAX_TEMP_FACTOR 16u
+#define MAX_TEMP_MORE   65536u
+
 /* Fewest bytes that each of these takes: bounds the counts before anything is allocated. */
 #define MODULE_BYTES   4u
 #define TABLE_BYTES    8u
@@ -255,6 +262,9 @@ static void get_program(struct reader *reader, struct weft_fft_program *program)
         reader->bad = true;
     }
     program->temp_bytes = get(reader, 8);
+    if (program->temp_bytes / MAX_TEMP_FACTOR > input_bytes + output_bytes + MAX_TEMP_MORE) {
+        reader->bad = true;
+    }
     uint32_t modules = (uint32_t)get(reader, 4);
     uint32_t tables = (uint32_t)get(reader, 4);
     uint32_t dispatches = (uint32_t)get(reader, 4);
