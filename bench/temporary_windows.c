@@ -33,7 +33,7 @@ int weft_bench_make_temporary(char **folder, const weft_host *host) {
         weft_free(host, *folder);
         *folder = weft_format(host, "%sweft-bench-%lx-%lx", parent, weft_system_process(),
                               GetTickCount() + attempt);
-        error = *folder ? weft_system_make_folder(*folder) : ENOMEM;
+        error = *folder ? weft_system_make_folder(*folder, WEFT_FOLDER_FOR_MYSELF) : ENOMEM;
     }
     weft_free(host, parent);
     return error;

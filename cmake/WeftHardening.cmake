@@ -56,7 +56,11 @@ if(WEFT_HARDENING)
     if(MINGW AND WEFT_COMPILER_HAS_fstack_protector_strong)
         list(APPEND weft_hardening_link -fstack-protector-strong)
     endif()
-    weft_try_compile_flag(-fstack-clash-protection)
+    # On Windows every frame of a page or more is probed, page by page, by its calling convention; GCC 12 fails on large frames
+    # with the option there.
+    if(NOT WIN32)
+        weft_try_compile_flag(-fstack-clash-protection)
+    endif()
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
         weft_try_compile_flag(-mbranch-protection=standard)
     elseif(NOT WIN32)

@@ -54,8 +54,8 @@ void weft_float_state_restore(const weft_float_state *state);
  * The first statement of every public function that gives a weft_status or nothing: the default state until it returns.
  * tests/house/entries.cmake looks that it is there.
  */
-#define WEFT_ENTER                                                                         \
-    __attribute__((cleanup(weft_float_state_restore))) const weft_float_state weft_enter = \
+#define WEFT_ENTER                                                                                 \
+    __attribute__((cleanup(weft_float_state_restore), unused)) const weft_float_state weft_enter = \
         weft_float_state_default()
 
 #endif

@@ -216,13 +216,13 @@ static const wchar_t *without_prefix(wchar_t *wide) {
 }
 
 int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path) {
-    wchar_t wide[WIDE_SIZE], full[WIDE_SIZE];
-    int error = widen(wide, path);
+    wchar_t wide[WEFT_WIDE_SIZE], full[WEFT_WIDE_SIZE];
+    int error = weft_windows_widen(wide, path);
     if (error != 0) {
         return error;
     }
-    const DWORD size = GetFullPathNameW(wide, WIDE_SIZE, full, NULL);
-    error = size == 0 ? last_error() : size >= WIDE_SIZE ? ENAMETOOLONG : 0;
+    const DWORD size = GetFullPathNameW(wide, WEFT_WIDE_SIZE, full, NULL);
+    error = size == 0 ? weft_windows_last_error() : size >= WEFT_WIDE_SIZE ? ENAMETOOLONG : 0;
     return error != 0 ? error : narrow(absolute, WEFT_SYSTEM_PATH_SIZE, without_prefix(full));
 }
 
@@ -304,10 +304,10 @@ int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64
     OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
     DWORD done = 0;
     const bool read =
-        ReadFile(handle_of(file), data, (DWORD)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE),
-                 &done, &place);
+        ReadFile(weft_windows_handle(file), data,
+                 (DWORD)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE), &done, &place);
     *count = done;
-    return read || GetLastError() == ERROR_HANDLE_EOF ? 0 : last_error();
+    return read || GetLastError() == ERROR_HANDLE_EOF ? 0 : weft_windows_last_error();
 }
 
 int weft_system_write(size_t *count, int file, const void *data, size_t size) {

@@ -59,7 +59,7 @@ static void leave(struct weft_cpu_given_jobs **left) {
 }
 
 static void run_guarded(struct weft_cpu_given_jobs *given, uint32_t count) {
-    __attribute__((cleanup(leave))) struct weft_cpu_given_jobs *left = given;
+    __attribute__((cleanup(leave), unused)) struct weft_cpu_given_jobs *left = given;
     given->jobs.run(given->jobs.user, call, given, count);
     left = NULL;
 }

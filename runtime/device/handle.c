@@ -86,6 +86,7 @@ void weft_device_reset_peak(weft_device *device) {
 }
 
 void weft_device_cancel(weft_device *device) {
+    WEFT_ENTER;
     if (!device) {
         return;
     }

@@ -233,6 +233,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
 }
 
 weft_status weft_model_without_head(weft_model **out, weft_model *model) {
+    WEFT_ENTER;
     if (!out || !model) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_without_head: null argument");
@@ -290,6 +291,7 @@ const char *weft_model_config(const weft_model *model) {
 }
 
 weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
+    WEFT_ENTER;
     if (!model || !bytes || !size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_weights: null argument");

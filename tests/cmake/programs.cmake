@@ -18,7 +18,7 @@ target_compile_definitions(weft_test_support INTERFACE
 # assert() in a test must hold in every build type.
 target_compile_options(weft_test_support INTERFACE -UNDEBUG)
 if(MINGW) # cmocka's messages are declared to be of Microsoft's printf
-    target_compile_options(weft_test_support INTERFACE -Wno-format)
+    target_compile_options(weft_test_support INTERFACE -Wno-format -Wno-format-security)
 endif()
 if(weft_support_sources)
     add_library(weft_test_support_objects STATIC ${weft_support_sources})
@@ -144,8 +144,8 @@ if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
         ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=60")
 endif()
 
-# The processor's jobs on threads of the program's, its own threads, and its compiler.
-if(WEFT_HAVE_LLVM)
+# The processor's jobs on threads of the program's, its own threads, and its compiler; under Wine all programs run there.
+if(WEFT_HAVE_LLVM AND NOT WIN32)
     foreach(name float_state host_thread)
         if(TARGET weft-test-unit-${name})
             weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS unit COMMAND weft-test-unit-${name})
