@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -278,6 +279,16 @@ def test_text_of_a_tokenizer_json_steers_no_terminal(tmp_path, device):
     assert all(letter == "\n" or " " <= letter <= "~" for letter in shown)
     exact = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)["text"]
     assert "\x1b[3" in exact and (tmp_path / "out").read_bytes().decode() == exact
+    (tmp_path / "old").write_text("old")
+    os.link(tmp_path / "old", tmp_path / "kept")
+    os.symlink(tmp_path / "old", tmp_path / "link")
+    subprocess.run([*command[:-1], str(tmp_path / "link")], capture_output=True, check=True)
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "old").read_bytes().decode() == exact, "a file is replaced"
+    assert (tmp_path / "kept").read_text() == "old", "and not written into"
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen([*command[:-1], str(tmp_path / "pipe")], stdout=subprocess.DEVNULL) as writer:
+        assert (tmp_path / "pipe").read_bytes().decode() == exact and writer.wait() == 0
+    assert (tmp_path / "pipe").is_fifo() and not list(tmp_path.glob("*.tmp"))
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(weft.BadFile, match=r"tokenizer\.json"):
         weft.load(folder, device)

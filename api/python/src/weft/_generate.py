@@ -9,7 +9,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-from . import errors
+from . import _files, errors
 from ._text import harmless
 from .model import _check_generation
 
@@ -100,7 +100,7 @@ def _run(given: argparse.Namespace, samples: bool) -> None:
             if not given.json:
                 print(harmless(piece), end="", flush=True)
         if given.out:
-            pathlib.Path(given.out).write_bytes("".join(made).encode())
+            _files.write(pathlib.Path(given.out), "".join(made).encode())
         if given.json:
             print(json.dumps({"model": given.model, "architecture": model.info.architecture, "device": device.info.name,
                               "math": device.math, "prompt_tokens": len(model.tokenize(text)), "tokens": tokens,
