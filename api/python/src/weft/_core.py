@@ -316,5 +316,9 @@ class Handle:
 def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:
     """Calls create(out, …) and gives what it wrote: a pointer to `kind`."""
     out = ffi.new(f"{kind} **")
-    check(create(out, *arguments))
+    try:
+        check(create(out, *arguments))
+    except BaseException:
+        getattr(lib, f"{kind}_destroy")(out)  # it may have been made when a handler raised
+        raise
     return out[0]
