@@ -97,6 +97,21 @@ weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, we
     return use(builder, full.text);
 }
 
+/* Whether two weights of a shape have the same bits; each may have to be read from its file for it. */
+static weft_status compare(bool *same, const weft_weight *one, const weft_weight *other) {
+    enum { MOST = 1024 };
+    float values[2][MOST];
+    const uint64_t elements = weft_shape_elements(one->shape);
+    *same = true;
+    for (uint64_t first = 0; *same && first < elements; first += MOST) {
+        const uint64_t count = elements - first < MOST ? elements - first : MOST;
+        WEFT_TRY(weft_weight_read(one, first, count, values[0]));
+        WEFT_TRY(weft_weight_read(other, first, count, values[1]));
+        *same = memcmp(values[0], values[1], (size_t)count * sizeof(float)) == 0;
+    }
+    return WEFT_OK;
+}
+
 /* A tensor of the file that config.json ties to another: the same weight, unless its values differ. */
 static weft_status load_tied(struct weft_network *network, const char *name, const char *table,
                              weft_shape shape) {
@@ -106,8 +121,13 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
     weft_weight *shared = find(network, table);
     weft_weight *weight = NULL;
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
-    const size_t bytes = (size_t)weft_shape_elements(shape) * sizeof(float);
-    if (memcmp(weight->data, shared->data, bytes) == 0) {
+    bool same = false;
+    const weft_status status = compare(&same, weight, shared);
+    if (status != WEFT_OK) {
+        weft_weight_destroy(&weight);
+        return status;
+    }
+    if (same) {
         weft_weight_destroy(&weight);
         weight = weft_weight_retain(shared);
     } else {

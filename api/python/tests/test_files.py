@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What becomes of a model when its folder changes in every way: the old numbers, or an error that names the file; and saving."""
+"""A model whose folder changes in every way has the old numbers, or an error that names the file; and saving."""
 
 import json
 import os

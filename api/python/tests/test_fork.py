@@ -74,7 +74,8 @@ def test_a_worker_of_a_server_answers_and_ends():
     assert said.split() == ["de", "en", "7", "de"]
 
 
-@pytest.mark.parametrize("end", ["sys.exit(0)", "model.close(); device.close(); os._exit(0)", "del model, device; gc.collect()"])
+@pytest.mark.parametrize("end", [
+    "sys.exit(0)", "model.close(); device.close(); os._exit(0)", "del model, device; gc.collect()"])
 def test_a_child_ends(end):
     run("""
         import gc, os, signal, sys, weft

@@ -124,7 +124,7 @@ def test_shapes_are_checked_while_building():
     with pytest.raises(weft.InvalidArgument):
         graph.input("x", [1])
     with pytest.raises(weft.InvalidArgument, match="activation: expected one of none, gelu_tanh"):
-        weft.activate(x, "swish")
+        weft.activate(x, "swoosh")
     with pytest.raises(weft.InvalidArgument, match="no output|output"):
         graph.compile()
     assert (x * 2).shape == (2, 3), "a graph goes on after an error"

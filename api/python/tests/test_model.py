@@ -3,7 +3,9 @@
 
 import hashlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -278,11 +280,42 @@ def test_text_of_a_tokenizer_json_steers_no_terminal(tmp_path, device):
     assert all(letter == "\n" or " " <= letter <= "~" for letter in shown)
     exact = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)["text"]
     assert "\x1b[3" in exact and (tmp_path / "out").read_bytes().decode() == exact
+    (tmp_path / "old").write_text("old")
+    os.link(tmp_path / "old", tmp_path / "kept")
+    os.symlink(tmp_path / "old", tmp_path / "link")
+    subprocess.run([*command[:-1], str(tmp_path / "link")], capture_output=True, check=True)
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "old").read_bytes().decode() == exact, "a file is replaced"
+    assert (tmp_path / "kept").read_text() == "old", "and not written into"
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen([*command[:-1], str(tmp_path / "pipe")], stdout=subprocess.DEVNULL) as writer:
+        assert (tmp_path / "pipe").read_bytes().decode() == exact and writer.wait() == 0
+    assert (tmp_path / "pipe").is_fifo() and not list(tmp_path.glob("*.tmp"))
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(weft.BadFile, match=r"tokenizer\.json"):
         weft.load(folder, device)
     refused = subprocess.run(command, capture_output=True, text=True)
     assert refused.returncode == 4 and "tokenizer.json" in refused.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_generate_keeps_what_was_made_when_it_is_stopped(tmp_path, device, monkeypatch, capsys, number):
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "transformer_rms_causal_lm_tied", tmp_path / "words")
+    tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a")).save(str(folder / "tokenizer.json"))
+
+    def generate(*_arguments, ids, **_options):
+        ids.append(5)
+        yield "one "
+        os.kill(os.getpid(), number)
+        yield "two"
+
+    monkeypatch.setattr(weft.Model, "generate", generate)
+    before = signal.getsignal(number)
+    command = ["generate", str(folder), "--text", "a", "--device", str(device.info.index), "--out", str(tmp_path / "out")]
+    assert weft.tables.command([*command, "--json"]) == 128 + number
+    said = capsys.readouterr()
+    assert json.loads(said.out)["text"] == "one " == (tmp_path / "out").read_text() and json.loads(said.out)["tokens"] == [5]
+    assert said.err == "weft: stopped by a signal\n" and signal.getsignal(number) is before
 
 
 def test_few_plans_serve_many_lengths(classifier):

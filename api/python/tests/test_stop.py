@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft import _core
 
 LENGTH, LAYERS = 2048, 8
 
@@ -148,6 +149,25 @@ def test_ctrl_c_ends_a_compile(processor):
         compile_for_ever()
     timer.join()
     assert graph.compile(processor)(np.zeros((1, 64, 64))).shape == (1, 64, 64)
+
+
+def test_what_was_made_when_a_handler_raised_is_released():
+    """The library may be done before it asks again whether it is to end."""
+    class Over(Exception):
+        pass
+
+    def create(out, *arguments):
+        status = _core.lib.weft_weight_create(out, *arguments)
+        _core._note_interrupt(None, Over(), None)
+        return status
+
+    lent = _core.lend(np.ones(4, np.float32))
+    params = _core.ffi.new("weft_weight_params *", {
+        "dtype": _core.words("weft_dtype")["f32"], "shape": {"rank": 1, "dim": [4]}, "data": lent.address,
+        "release": _core.lib.weft_py_release, "release_user": lent.owner})
+    with pytest.raises(Over):
+        _core.make("weft_weight", create, params, _core.host)
+    assert lent.owner not in _core._lent, "the library has given back what it was lent"
 
 
 def test_generating_goes_on_afterwards(text_model):

@@ -63,10 +63,10 @@ _MODULES = ("features", "nn", "ops")  # that are in __all__
 if _TYPE_CHECKING:
     __all__ = [
         "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats",
-        "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
-        "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch", "Table",
-        "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load",
-        "nn", "ops", "save", "verify", *ops.__all__]
+        "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op",
+        "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch",
+        "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch",
+        "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

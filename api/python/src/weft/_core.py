@@ -39,8 +39,6 @@ def _watch_main_thread() -> None:
 
 
 _watch_main_thread()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_watch_main_thread)
 
 
 @ffi.def_extern(name="weft_py_log", onerror=_note_interrupt)  # type: ignore[untyped-decorator]
@@ -79,8 +77,8 @@ def forget() -> None:
 
 
 def check(status: int) -> None:
-    """Raises the exception of a status that is not WEFT_OK, with what the library logged since the last call; and whatever the status,
-    what a signal's handler raised meanwhile."""
+    """Raises the exception of a status that is not WEFT_OK, with what the library logged since the last call; and whatever the
+    status, what a signal's handler raised meanwhile."""
     interrupt: BaseException | None = getattr(_said, "interrupt", None)
     if status == lib.WEFT_OK and interrupt is None:
         return
@@ -185,6 +183,7 @@ _in_child: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
+    _watch_main_thread()
     for one in list(_in_child):
         one._after_fork()
 
@@ -284,7 +283,7 @@ class Handle:
     """A pointer of the library. Whatever is made of a handle holds it; `close` releases what depends at once."""
 
     def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Handle | None = None) -> None:
-        self._held = Held(pointer, destroy, parent._held if parent is not None else None)
+        self._held: Held = Held(pointer, destroy, parent._held if parent is not None else None)
         self._parent = parent
         self.lock: Turns = parent.lock if parent is not None else Turns()
         """To be held while the library works on it: one for all that is made of one device."""
@@ -317,5 +316,9 @@ class Handle:
 def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:
     """Calls create(out, …) and gives what it wrote: a pointer to `kind`."""
     out = ffi.new(f"{kind} **")
-    check(create(out, *arguments))
+    try:
+        check(create(out, *arguments))
+    except BaseException:
+        getattr(lib, f"{kind}_destroy")(out)  # it may have been made when a handler raised
+        raise
     return out[0]

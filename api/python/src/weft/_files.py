@@ -25,6 +25,9 @@ def written_beside(path: pathlib.Path, data: bytes) -> Iterator[pathlib.Path]:
 
 
 def write(path: pathlib.Path, data: bytes) -> None:
-    """Replaces the file, or makes it."""
+    """Replaces the file, or makes it; what is no regular file, such as a pipe, is written into."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     with written_beside(path, data) as beside:
         beside.replace(path.resolve())

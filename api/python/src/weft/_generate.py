@@ -4,16 +4,49 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import pathlib
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from . import errors
+from . import _files, errors
 from ._text import harmless
 from .model import _check_generation
 
 _TOKENS = 200  # as the C command
+
+
+class _Stopped(BaseException):
+    """Ctrl-C or SIGTERM."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """As api/cli/stop.h: the first signal raises _Stopped, a second one ends the program, and one that is ignored stays so. The
+    main thread alone may say so."""
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+
+    def stop(number: int, _frame: Any) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
+        raise _Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def is_for(arguments: Sequence[str]) -> bool:
@@ -67,7 +100,11 @@ def run(arguments: Sequence[str]) -> int:
     except errors.InvalidArgument as error:
         parser.error(f"--{error}")
     try:
-        _run(given, samples)
+        with _stopped_by_signals():
+            _run(given, samples)
+    except _Stopped as stopped:
+        print("weft: stopped by a signal", file=sys.stderr)
+        return 128 + stopped.number
     except errors.NoDevice as error:
         return _fail(error, 3)
     except (errors.WeftError, OSError, UnicodeError) as error:
@@ -95,15 +132,21 @@ def _run(given: argparse.Namespace, samples: bool) -> None:
         pieces = model.generate(text, _TOKENS if given.tokens is None else given.tokens, temperature=warm if samples else 0.0,
                                 top_k=given.top_k or 0, seed=given.seed or 0, ids=tokens)
         made = []
-        for piece in pieces:
-            made.append(piece)
-            if not given.json:
-                print(harmless(piece), end="", flush=True)
+        stopped = None
+        try:
+            for piece in pieces:
+                made.append(piece)
+                if not given.json:
+                    print(harmless(piece), end="", flush=True)
+        except _Stopped as error:
+            stopped = error  # what was made is kept
         if given.out:
-            pathlib.Path(given.out).write_bytes("".join(made).encode())
+            _files.write(pathlib.Path(given.out), "".join(made).encode())
         if given.json:
             print(json.dumps({"model": given.model, "architecture": model.info.architecture, "device": device.info.name,
                               "math": device.math, "prompt_tokens": len(model.tokenize(text)), "tokens": tokens,
                               "text": "".join(made)}, indent=2))
         elif sys.stdout.isatty():
             print()
+        if stopped is not None:
+            raise stopped

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from types import TracebackType
 from typing import Any, Literal
 
@@ -94,7 +95,7 @@ class Device:
                  threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None, cache_limit: int = 0,
                  validation: bool = False) -> None:
         name = ffi.new("char[]", str(select).encode()) if select is not None else ffi.NULL
-        folder = ffi.new("char[]", cache_dir.encode()) if cache_dir is not None else ffi.NULL
+        folder = ffi.new("char[]", os.fsencode(cache_dir)) if cache_dir is not None else ffi.NULL
         params = ffi.new("weft_device_params *", {
             "host": _core.host[0], "math": _core.number_of(math, "weft_math", "math"),
             "weights": _core.number_of(weights, "weft_weight_storage", "weights"), "select": name,

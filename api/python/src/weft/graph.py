@@ -57,7 +57,7 @@ class Weight:
             "data": lent.address, "release": lib.weft_py_release, "release_user": lent.owner})
         try:
             pointer = _core.make("weft_weight", lib.weft_weight_create, params, _core.host)
-        except errors.WeftError:
+        except BaseException:
             _core.take_back(lent.owner)
             raise
         self.handle = _core.Handle(pointer, lib.weft_weight_destroy)
