@@ -5,6 +5,9 @@
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
 #endif
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE /* O_NOFOLLOW */
+#endif
 
 #include "core/private_folder.h"
 

@@ -8,6 +8,9 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
 #endif
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE /* st_mtimespec */
+#endif
 
 #include "core/system_posix.h"
 

@@ -287,7 +287,8 @@ static int compare_spans(const void *left, const void *right) {
 }
 
 /* Sorted spans must follow each other without overlap or gap, and end where the file ends. */
-static weft_status check_spans(const weft_safetensors *file, const span *spans, size_t data_size) {
+static weft_status check_spans(const weft_safetensors *file, const span *spans,
+                               uint64_t data_size) {
     uint64_t position = 0;
     for (uint32_t i = 0; i < file->count; i++) {
         if (spans[i].begin < position) {
