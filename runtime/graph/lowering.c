@@ -86,11 +86,17 @@ static uint32_t add_constant(struct weft_lowering *lowering, const char *key, ui
         weft_lower_fail(lowering, status);
         return 0;
     }
-    for (uint32_t i = 0; i < lowering->storage_count; i++) {
-        if (lowering->storages[i].constant == storage.constant) {
-            weft_constant_release(&storage.constant);
-            return i;
-        }
+    const weft_host *host = &lowering->device->host;
+    const void *constant = storage.constant;
+    const uint32_t found =
+        weft_index_find(&lowering->constants, (const void *)&constant, sizeof constant);
+    if (found < lowering->storage_count && lowering->storages[found].constant == storage.constant) {
+        weft_constant_release(&storage.constant);
+        return found;
+    }
+    if (!weft_index_set(&lowering->constants, (const void *)&constant, sizeof constant,
+                        lowering->storage_count, host)) {
+        weft_lower_fail(lowering, weft_fail_memory(host, "a plan's storages"));
     }
     uint32_t index = add_storage(lowering, &storage);
     if (lowering->status != WEFT_OK) {

@@ -88,6 +88,7 @@ struct weft_lowering {
     char label[48]; /* of the node being lowered */
     struct weft_storage *storages;
     uint32_t storage_count, storage_capacity;
+    struct weft_digest_map constants; /* storages by their constant; some were taken back (cut.c) */
     struct weft_dispatch *dispatches;
     uint32_t dispatch_count, dispatch_capacity;
     uint32_t *storage_of;           /* per graph value: storage index, or UINT32_MAX */
@@ -220,9 +221,8 @@ weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_w
 /* ---- constants on the device (constant_store.c) ---- */
 
 struct weft_constant {
-    struct weft_constant *next;
     char *key;
-    bool ready;             /* made; under device->locks.constants, as the lists are */
+    bool ready;             /* made; under device->locks.constants, as the store is */
     atomic_uint references; /* of plans; an entry without any stays until the device is trimmed */
     VkBuffer buffer;
     struct weft_allocation *allocation;
