@@ -173,6 +173,16 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
 
 #define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
 
+/** What a grid is in workgroups along each axis, for kernels of that interface. */
+void weft_lower_groups(uint32_t groups[3], const struct weft_lowering *lowering,
+                       const struct weft_shader_interface *interface, struct weft_grid grid);
+
+/** The most workgroups of a dispatch along an axis: WEFT_MAX_GROUPS, on every device, but for tests. */
+uint32_t weft_lower_most_groups(const struct weft_lowering *lowering, uint32_t axis);
+
+/** The axis along which there are more of them, or 3. A node with such a dispatch is lowered in parts (cut.h). */
+uint32_t weft_lower_crowded_axis(const struct weft_lowering *lowering, const uint32_t groups[3]);
+
 /**
  * What the macros call. `args` are the words of the kernel's struct; `tiles` one word for each of its tile constants,
  * or null for their defaults (a 0 is the default, too).

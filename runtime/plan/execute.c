@@ -159,12 +159,13 @@ weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, 
     }
     const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_device_runs(plan->device));
-    const weft_host_tensor **given =
-        weft_alloc_zero(host, (size_t)plan->port_count + 1, sizeof(weft_host_tensor *));
-    if (!given) {
+    if (!plan->given) { /* kept: a job system may leave the run for ever */
+        plan->given =
+            weft_alloc_zero(host, (size_t)plan->port_count + 1, sizeof(weft_host_tensor *));
+    }
+    if (!plan->given) {
         return weft_fail_memory(host, "a run's tensors");
     }
-    const weft_status status = execute(plan, given, tensors, count);
-    weft_free(host, (void *)given);
-    return status;
+    memset((void *)plan->given, 0, plan->port_count * sizeof(weft_host_tensor *));
+    return execute(plan, plan->given, tensors, count);
 }

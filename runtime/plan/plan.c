@@ -43,6 +43,7 @@ void weft_plan_destroy(weft_plan **address) {
     for (uint32_t i = 0; i < WEFT_PLAN_PASS_COUNT; i++) {
         weft_free(&host, plan->text[i]);
     }
+    weft_free(&host, (void *)plan->given);
     weft_free(&host, plan->ports);
     weft_digest_map_free(&plan->port_names, &host);
     weft_free(&host, plan->steps.at);

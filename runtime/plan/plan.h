@@ -86,7 +86,8 @@ struct weft_plan {
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
     weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
     weft_buffer **execute_buffers;
-    weft_plan *states_of; /* whose states weft_plan_execute has; null: its own */
+    const weft_host_tensor **given; /* weft_plan_execute's, per port */
+    weft_plan *states_of;           /* whose states weft_plan_execute has; null: its own */
 };
 
 /** A port that is an image. */
