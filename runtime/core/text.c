@@ -22,12 +22,18 @@ static bool reserve(struct weft_text *text, size_t more) {
 }
 
 void weft_text_add_list(struct weft_text *text, const char *format, va_list arguments) {
-    va_list measured;
-    va_copy(measured, arguments);
-    int size = vsnprintf(NULL, 0, format, measured);
-    va_end(measured);
-    if (size >= 0 && !text->failed && reserve(text, (size_t)size)) {
-        vsnprintf(text->data + text->length, (size_t)size + 1, format, arguments);
+    va_list again;
+    va_copy(again, arguments);
+    size_t room = text->failed ? 0 : text->capacity - text->length;
+    const int size =
+        vsnprintf(room > 0 ? text->data + text->length : NULL, room, format, arguments);
+    bool fits = size >= 0 && (size_t)size < room;
+    if (size >= 0 && !fits && !text->failed && reserve(text, (size_t)size)) {
+        vsnprintf(text->data + text->length, (size_t)size + 1, format, again);
+        fits = true;
+    }
+    va_end(again);
+    if (fits) {
         text->length += (size_t)size;
     }
 }

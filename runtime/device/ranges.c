@@ -7,7 +7,7 @@ weft_status weft_ranges_create(struct weft_ranges *ranges, uint64_t size, const 
         return weft_fail_memory(host, "memory block");
     }
     all->size = size;
-    *ranges = (struct weft_ranges){.first = all};
+    *ranges = (struct weft_ranges){.first = all, .open = all};
     return WEFT_OK;
 }
 
@@ -59,7 +59,7 @@ static uint64_t padding(const struct weft_range *range, uint64_t alignment) {
 
 static struct weft_range *first_fit(const struct weft_ranges *ranges, uint64_t size,
                                     uint64_t alignment) {
-    for (struct weft_range *range = ranges->first; range; range = range->next) {
+    for (struct weft_range *range = ranges->open; range; range = range->next) {
         uint64_t skip = padding(range, alignment);
         if (!range->taken && range->size >= skip && range->size - skip >= size) {
             return range;
@@ -92,17 +92,25 @@ weft_status weft_ranges_take(struct weft_range **range, struct weft_ranges *rang
     }
     found->taken = true;
     ranges->taken += size;
+    while (ranges->open->taken && ranges->open->next) {
+        ranges->open = ranges->open->next;
+    }
     *range = found;
     return WEFT_OK;
 }
 
 void weft_ranges_give(struct weft_ranges *ranges, struct weft_range *range, const weft_host *host) {
+    const uint64_t open = ranges->open->offset;
     ranges->taken -= range->size;
     range->taken = false;
     if (range->next && !range->next->taken) {
         absorb_next(range, host);
     }
     if (range->previous && !range->previous->taken) {
-        absorb_next(range->previous, host);
+        range = range->previous;
+        absorb_next(range, host);
+    }
+    if (range->offset <= open) {
+        ranges->open = range;
     }
 }

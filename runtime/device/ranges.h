@@ -20,7 +20,8 @@ struct weft_range {
 
 struct weft_ranges {
     struct weft_range *first;
-    uint64_t taken; /* bytes */
+    struct weft_range *open; /* no range in front of it is free */
+    uint64_t taken;          /* bytes */
 };
 
 /** One free range of `size` bytes, at least 1. Errors: WEFT_OUT_OF_HOST_MEMORY. */

@@ -55,6 +55,9 @@ void weft_graph_destroy(weft_graph **address) {
     weft_free(&host, graph->values);
     weft_free(&host, graph->nodes);
     weft_free(&host, graph->results);
+    weft_digest_map_free(&graph->inputs, &host);
+    weft_digest_map_free(&graph->outputs, &host);
+    weft_digest_map_free(&graph->weights, &host);
     weft_free(&host, graph);
 }
 
@@ -95,19 +98,18 @@ weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor, w
     return WEFT_OK;
 }
 
+/** The input of that name, or 0. What weft_graph_end took back may still be in the index. */
+static uint32_t find_input(const weft_graph *graph, const char *name) {
+    const uint32_t found = weft_index_find(&graph->inputs, name, strlen(name));
+    const bool valid = found < graph->value_count && graph->values[found].name &&
+                       strcmp(graph->values[found].name, name) == 0;
+    return valid ? found : 0;
+}
+
 /** Whether an input or a result has that name already. */
 static bool name_taken(const weft_graph *graph, const char *name) {
-    for (uint32_t i = 1; i < graph->value_count; i++) {
-        if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0) {
-            return true;
-        }
-    }
-    for (uint32_t i = 0; i < graph->result_count; i++) {
-        if (strcmp(graph->results[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return find_input(graph, name) != 0 ||
+           weft_index_find(&graph->outputs, name, strlen(name)) != WEFT_INDEX_NONE;
 }
 
 static weft_status check_name(const weft_graph *graph, const char *name) {
@@ -129,6 +131,9 @@ weft_status weft_graph_add_value(weft_tensor *out, weft_graph *graph,
     }
     graph->values[graph->value_count] = *value;
     out->id = graph->value_count++;
+    if (!value->root) {
+        graph->values[out->id].root = out->id;
+    }
     return WEFT_OK;
 }
 
@@ -152,7 +157,9 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
     }
     struct weft_value value = {.dtype = dtype, .shape = shape, .source = WEFT_VALUE_INPUT};
     value.name = weft_strdup(&graph->host, name);
-    if (!value.name) {
+    if (!value.name ||
+        !weft_index_set(&graph->inputs, name, strlen(name), graph->value_count, &graph->host)) {
+        weft_free(&graph->host, value.name);
         return weft_fail_memory(&graph->host, "an input's name");
     }
     status = weft_graph_add_value(out, graph, &value);
@@ -162,23 +169,13 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
     return status;
 }
 
-/** The state of that name, or 0. */
-static uint32_t find_state(const weft_graph *graph, const char *name) {
-    for (uint32_t i = 1; i < graph->value_count; i++) {
-        if (graph->values[i].is_state && strcmp(graph->values[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_shape shape) {
     if (!out || !graph || !name) {
         return weft_graph_missing(graph, "weft_graph_state");
     }
-    const uint32_t found = find_state(graph, name);
-    if (found == 0) {
+    const uint32_t found = find_input(graph, name);
+    if (!graph->values[found].is_state) {
         const weft_status status = weft_graph_input(out, graph, name, WEFT_F32, shape);
         if (status == WEFT_OK) {
             graph->values[out->id].is_state = true;
@@ -202,11 +199,14 @@ weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_graph_weight: null argument");
     }
-    for (uint32_t i = 1; i < graph->value_count; i++) {
-        if (graph->values[i].weight == weight) {
-            out->id = i;
-            return WEFT_OK;
-        }
+    const uint32_t found = weft_index_find(&graph->weights, &weight, sizeof weight);
+    if (found < graph->value_count && graph->values[found].weight == weight) {
+        out->id = found;
+        return WEFT_OK;
+    }
+    if (!weft_index_set(&graph->weights, &weight, sizeof weight, graph->value_count,
+                        &graph->host)) {
+        return weft_fail_memory(&graph->host, "a graph's weights");
     }
     struct weft_value value = {.dtype = weight->dtype,
                                .shape = weight->shape,
@@ -232,6 +232,17 @@ weft_status weft_graph_constant(weft_tensor *out, weft_graph *graph, const char 
     return status;
 }
 
+static weft_status add_result(weft_graph *graph, const char *name, uint32_t value) {
+    struct weft_result result = {.name = weft_strdup(&graph->host, name), .value = value};
+    if (!result.name || !weft_grow(&graph->host, &graph->results, graph->result_count,
+                                   &graph->result_capacity, sizeof *graph->results)) {
+        weft_free(&graph->host, result.name);
+        return weft_fail_memory(&graph->host, "an output");
+    }
+    graph->results[graph->result_count++] = result;
+    return WEFT_OK;
+}
+
 weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor) {
     WEFT_ENTER;
     if (!graph) {
@@ -241,17 +252,15 @@ weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor t
     if (status == WEFT_OK) {
         status = weft_graph_get_tensor(graph, tensor, NULL, NULL);
     }
-    if (status != WEFT_OK) {
-        return status;
+    if (status == WEFT_OK) {
+        status = add_result(graph, name, tensor.id);
     }
-    struct weft_result result = {.name = weft_strdup(&graph->host, name), .value = tensor.id};
-    if (!result.name || !weft_grow(&graph->host, &graph->results, graph->result_count,
-                                   &graph->result_capacity, sizeof *graph->results)) {
-        weft_free(&graph->host, result.name);
-        return weft_fail_memory(&graph->host, "an output");
+    if (status == WEFT_OK && !weft_index_set(&graph->outputs, name, strlen(name),
+                                             graph->result_count - 1, &graph->host)) {
+        weft_free(&graph->host, graph->results[--graph->result_count].name);
+        status = weft_fail_memory(&graph->host, "an output");
     }
-    graph->results[graph->result_count++] = result;
-    return WEFT_OK;
+    return status;
 }
 
 static weft_status check_inputs(const weft_graph *graph, const struct weft_op *op,
@@ -360,7 +369,9 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
     if (params_size > 0) {
         memcpy(node.params.bytes, params, params_size);
     }
-    struct weft_value value = {.source = WEFT_VALUE_NODE};
+    struct weft_value value = {.source = WEFT_VALUE_NODE,
+                               .root = op->view ? graph->values[inputs[0].id].root : 0,
+                               .producer = graph->node_count};
     WEFT_TRY(infer(graph, &node, &value));
     if (!weft_grow(&graph->host, &graph->nodes, graph->node_count, &graph->node_capacity,
                    sizeof *graph->nodes)) {
@@ -416,11 +427,7 @@ static weft_status copy_nodes_and_results(weft_graph *copy, const weft_graph *gr
         }
     }
     for (uint32_t i = 0; i < graph->result_count; i++) {
-        weft_status status =
-            weft_graph_output(copy, graph->results[i].name, (weft_tensor){graph->results[i].value});
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(add_result(copy, graph->results[i].name, graph->results[i].value));
     }
     return WEFT_OK;
 }
@@ -469,19 +476,11 @@ weft_status weft_graph_count_uses(uint32_t **out, const weft_graph *graph) {
 }
 
 uint32_t weft_graph_producer(const weft_graph *graph, uint32_t value) {
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (graph->nodes[i].op && graph->nodes[i].output == value) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
+    const struct weft_value *made = &graph->values[value];
+    return made->source == WEFT_VALUE_NODE && graph->nodes[made->producer].op ? made->producer
+                                                                              : UINT32_MAX;
 }
 
 uint32_t weft_graph_storage_of(const weft_graph *graph, uint32_t value) {
-    uint32_t producer = weft_graph_producer(graph, value);
-    while (producer != UINT32_MAX && graph->nodes[producer].op->view) {
-        value = graph->nodes[producer].input[0];
-        producer = weft_graph_producer(graph, value);
-    }
-    return value;
+    return graph->values[value].root;
 }

@@ -8,25 +8,26 @@
 #include "device/debug_label.h"
 #include "device/fork.h"
 #include "graph/lowering.h"
+#include "shader/digest_map.h"
 
 struct kept {
-    struct kept *next;
-    char *key;
+    struct kept *next; /* of the same key, older */
     void *object;
     void (*destroy)(void *object, const weft_host *host);
 };
 
-struct kept_weight {
-    struct kept_weight *next;
-    char *key;
-    weft_weight *weight; /* a reference */
+/* By the digest of their keys. */
+struct weft_weight_store {
+    struct weft_digest_map constants; /* struct weft_constant */
+    struct weft_digest_map kept;      /* struct kept */
+    struct weft_digest_map weights;   /* weft_weight; references */
 };
 
-struct weft_weight_store {
-    struct weft_constant *first;
-    struct kept *kept;
-    struct kept_weight *kept_weights;
-};
+static void *find(const struct weft_digest_map *map, const char *key) {
+    const weft_digest digest = weft_digest_of(key, strlen(key));
+    const struct weft_digest_slot *slot = weft_digest_map_find(map, &digest);
+    return slot ? slot->value : NULL;
+}
 
 weft_status weft_weight_store_create(weft_device *device) {
     device->weights = weft_alloc_zero(&device->host, 1, sizeof *device->weights);
@@ -39,67 +40,65 @@ static void destroy_constant(weft_device *device, struct weft_constant *constant
     weft_free(&device->host, constant);
 }
 
-static void destroy_kept(weft_device *device) {
-    struct kept *kept = device->weights ? device->weights->kept : NULL;
-    while (kept) {
-        struct kept *next = kept->next;
-        kept->destroy(kept->object, &device->host);
-        weft_free(&device->host, kept->key);
-        weft_free(&device->host, kept);
-        kept = next;
-    }
-}
-
-static void destroy_kept_weight(weft_device *device, struct kept_weight *kept) {
-    weft_weight_destroy(&kept->weight);
-    weft_free(&device->host, kept->key);
-    weft_free(&device->host, kept);
-}
-
-static void destroy_kept_weights(weft_device *device, struct kept_weight *kept) {
-    while (kept) {
-        struct kept_weight *next = kept->next;
-        destroy_kept_weight(device, kept);
-        kept = next;
-    }
-}
-
-static void destroy_constants(weft_device *device, struct weft_constant *constant) {
-    while (constant) {
-        struct weft_constant *next = constant->next;
-        destroy_constant(device, constant);
-        constant = next;
-    }
-}
-
-/* Takes out of the store what nobody uses, with the lock held: nobody can find it any more. */
-static struct kept_weight *unused_weights(struct weft_weight_store *store) {
-    struct kept_weight *unused = NULL, **link = &store->kept_weights;
-    while (*link) {
-        struct kept_weight *kept = *link;
-        if (atomic_load(&kept->weight->references) > 1) {
-            link = &kept->next;
-            continue;
+static void destroy_kept(weft_device *device, struct weft_digest_map *map) {
+    for (uint32_t i = 0; i < map->capacity; i++) {
+        struct kept *kept = map->slots[i].taken ? map->slots[i].value : NULL;
+        while (kept) {
+            struct kept *next = kept->next;
+            kept->destroy(kept->object, &device->host);
+            weft_free(&device->host, kept);
+            kept = next;
         }
-        *link = kept->next;
-        kept->next = unused;
-        unused = kept;
     }
-    return unused;
+    weft_digest_map_free(map, &device->host);
 }
 
-static struct weft_constant *unused_constants(struct weft_weight_store *store) {
-    struct weft_constant *unused = NULL, **link = &store->first;
-    while (*link) {
-        struct weft_constant *constant = *link;
-        if (atomic_load(&constant->references) > 0) {
-            link = &constant->next;
-            continue;
-        }
-        *link = constant->next;
-        constant->next = unused;
-        unused = constant;
+static void destroy_weights(weft_device *device, struct weft_digest_map *map) {
+    for (uint32_t i = 0; i < map->capacity; i++) {
+        weft_weight *weight = map->slots[i].taken ? map->slots[i].value : NULL;
+        weft_weight_destroy(&weight);
     }
+    weft_digest_map_free(map, &device->host);
+}
+
+static void destroy_constants(weft_device *device, struct weft_digest_map *map) {
+    for (uint32_t i = 0; i < map->capacity; i++) {
+        if (map->slots[i].taken) {
+            destroy_constant(device, map->slots[i].value);
+        }
+    }
+    weft_digest_map_free(map, &device->host);
+}
+
+static bool is_used_weight(const void *weight) {
+    return atomic_load(&((const weft_weight *)weight)->references) > 1;
+}
+
+static bool is_used_constant(const void *constant) {
+    return atomic_load(&((const struct weft_constant *)constant)->references) > 0;
+}
+
+/*
+ * Takes out of a map what nobody uses, with the lock held: nobody can find it any more. What is used goes to a map of its own, so that no
+ * slot moves on the way. Where there is no memory for one, all stays.
+ */
+static struct weft_digest_map take_unused(struct weft_digest_map *map,
+                                          bool (*is_used)(const void *value),
+                                          const weft_host *host) {
+    struct weft_digest_map used = {0};
+    struct weft_digest_map unused = {0};
+    if (!weft_digest_map_reserve(&used, map->count, host)) {
+        return unused;
+    }
+    for (uint32_t i = 0; i < map->capacity; i++) {
+        struct weft_digest_slot *slot = &map->slots[i];
+        if (slot->taken && is_used(slot->value)) {
+            weft_digest_map_put(&used, &slot->key, slot->value);
+            slot->taken = false;
+        }
+    }
+    unused = *map;
+    *map = used;
     return unused;
 }
 
@@ -107,9 +106,9 @@ void weft_weight_store_destroy(weft_device *device) {
     if (!device->weights) {
         return;
     }
-    destroy_constants(device, device->weights->first);
-    destroy_kept(device);
-    destroy_kept_weights(device, device->weights->kept_weights);
+    destroy_constants(device, &device->weights->constants);
+    destroy_kept(device, &device->weights->kept);
+    destroy_weights(device, &device->weights->weights);
     weft_free(&device->host, device->weights);
     device->weights = NULL;
 }
@@ -123,12 +122,14 @@ void weft_device_trim(weft_device *device) {
     if (device->torn) {
         return;
     }
+    struct weft_weight_store *store = device->weights;
     pthread_mutex_lock(&device->locks.constants);
-    struct kept_weight *weights = unused_weights(device->weights);
-    struct weft_constant *constants = unused_constants(device->weights);
+    struct weft_digest_map weights = take_unused(&store->weights, is_used_weight, &device->host);
+    struct weft_digest_map constants =
+        take_unused(&store->constants, is_used_constant, &device->host);
     pthread_mutex_unlock(&device->locks.constants);
-    destroy_kept_weights(device, weights);
-    destroy_constants(device, constants);
+    destroy_weights(device, &weights);
+    destroy_constants(device, &constants);
 }
 
 static weft_status read_weight(void *user, uint64_t begin, void *out, size_t size) {
@@ -171,16 +172,30 @@ static weft_status make_constant(struct weft_constant *constant, weft_device *de
 
 /* With the lock held: the constant of that key, after waiting for the thread that makes it; null when there is none. */
 static struct weft_constant *find_made(weft_device *device, const char *key) {
-    struct weft_constant *found = device->weights->first;
-    while (found && (strcmp(found->key, key) != 0 || !found->ready)) {
-        if (strcmp(found->key, key) == 0) {
-            pthread_cond_wait(&device->locks.constant_made, &device->locks.constants);
-            found = device->weights->first; /* what was found may be gone */
-            continue;
-        }
-        found = found->next;
+    struct weft_constant *found = find(&device->weights->constants, key);
+    while (found && !found->ready) {
+        pthread_cond_wait(&device->locks.constant_made, &device->locks.constants);
+        found = find(&device->weights->constants, key); /* what was found may be gone */
     }
     return found;
+}
+
+/* With the lock held: a constant that is not made yet. Null: memory is out. */
+static struct weft_constant *begin(weft_device *device, const char *key, uint64_t bytes) {
+    struct weft_constant *constant = weft_alloc_zero(&device->host, 1, sizeof *constant);
+    char *copy = weft_strdup(&device->host, key);
+    if (!constant || !copy ||
+        !weft_digest_map_reserve(&device->weights->constants, 1, &device->host)) {
+        weft_free(&device->host, constant);
+        weft_free(&device->host, copy);
+        return NULL;
+    }
+    const weft_digest digest = weft_digest_of(key, strlen(key));
+    constant->key = copy;
+    constant->bytes = bytes;
+    weft_digest_map_put(&device->weights->constants, &digest, constant);
+    device->locks.making++;
+    return constant;
 }
 
 /* Finds the constant, or puts a new one in its place for the caller to make. */
@@ -189,25 +204,13 @@ static weft_status find_or_begin(struct weft_constant **out, bool *begun, weft_d
     pthread_mutex_lock(&device->locks.constants);
     struct weft_constant *constant = find_made(device, key);
     *begun = !constant;
-    if (*begun) {
-        constant = weft_alloc_zero(&device->host, 1, sizeof *constant);
-        char *copy = weft_strdup(&device->host, key);
-        if (!constant || !copy) {
-            pthread_mutex_unlock(&device->locks.constants);
-            weft_free(&device->host, constant);
-            weft_free(&device->host, copy);
-            return weft_fail_memory(&device->host, "a constant");
-        }
-        constant->key = copy;
-        constant->bytes = bytes;
-        constant->next = device->weights->first;
-        device->weights->first = constant;
-        device->locks.making++;
+    constant = constant ? constant : begin(device, key, bytes);
+    if (constant) {
+        atomic_fetch_add(&constant->references, 1);
     }
-    atomic_fetch_add(&constant->references, 1);
     pthread_mutex_unlock(&device->locks.constants);
     *out = constant;
-    return WEFT_OK;
+    return constant ? WEFT_OK : weft_fail_memory(&device->host, "a constant");
 }
 
 /* What was made is there for all; what failed is gone, and who waited tries for himself. */
@@ -215,12 +218,9 @@ static void end_making(weft_device *device, struct weft_constant *constant, bool
     pthread_mutex_lock(&device->locks.constants);
     constant->ready = made;
     device->locks.making--;
-    struct weft_constant **link = &device->weights->first;
-    while (!made && *link != constant) {
-        link = &(*link)->next;
-    }
     if (!made) {
-        *link = constant->next;
+        const weft_digest digest = weft_digest_of(constant->key, strlen(constant->key));
+        weft_digest_map_remove(&device->weights->constants, &digest);
     }
     pthread_cond_broadcast(&device->locks.constant_made);
     pthread_mutex_unlock(&device->locks.constants);
@@ -261,57 +261,52 @@ weft_status weft_vkbuffer_create_or_trim(VkBuffer *buffer, struct weft_allocatio
 
 void *weft_device_find_kept(weft_device *device, const char *key) {
     pthread_mutex_lock(&device->locks.constants);
-    const struct kept *kept = device->weights->kept;
-    while (kept && strcmp(kept->key, key) != 0) {
-        kept = kept->next;
-    }
+    const struct kept *kept = find(&device->weights->kept, key);
     pthread_mutex_unlock(&device->locks.constants);
     return kept ? kept->object : NULL; /* it stays as long as the device */
 }
 
 weft_status weft_device_keep(weft_device *device, const char *key, void *object,
                              void (*destroy)(void *object, const weft_host *host)) {
+    struct weft_digest_map *map = &device->weights->kept;
+    const weft_digest digest = weft_digest_of(key, strlen(key));
     struct kept *kept = weft_alloc_zero(&device->host, 1, sizeof *kept);
-    char *copy = weft_strdup(&device->host, key);
-    if (!kept || !copy) {
+    pthread_mutex_lock(&device->locks.constants);
+    const bool room = kept && weft_digest_map_reserve(map, 1, &device->host);
+    if (room) {
+        *kept = (struct kept){.next = find(map, key), .object = object, .destroy = destroy};
+        weft_digest_map_put(map, &digest, kept);
+    }
+    pthread_mutex_unlock(&device->locks.constants);
+    if (!room) {
         weft_free(&device->host, kept);
-        weft_free(&device->host, copy);
         const weft_status status = weft_fail_memory(&device->host, key);
         destroy(object, &device->host); /* of which the key may be a part */
         return status;
     }
-    pthread_mutex_lock(&device->locks.constants);
-    *kept = (struct kept){
-        .next = device->weights->kept, .key = copy, .object = object, .destroy = destroy};
-    device->weights->kept = kept;
-    pthread_mutex_unlock(&device->locks.constants);
     return WEFT_OK;
 }
 
 weft_weight *weft_device_find_weight(weft_device *device, const char *key) {
     pthread_mutex_lock(&device->locks.constants);
-    const struct kept_weight *kept = device->weights->kept_weights;
-    while (kept && strcmp(kept->key, key) != 0) {
-        kept = kept->next;
-    }
-    weft_weight *found = kept ? weft_weight_retain(kept->weight) : NULL;
+    weft_weight *found = find(&device->weights->weights, key);
+    found = found ? weft_weight_retain(found) : NULL;
     pthread_mutex_unlock(&device->locks.constants);
     return found;
 }
 
 weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_weight *weight) {
-    struct kept_weight *kept = weft_alloc_zero(&device->host, 1, sizeof *kept);
-    char *copy = weft_strdup(&device->host, key);
-    if (!kept || !copy) {
-        weft_free(&device->host, kept);
-        weft_free(&device->host, copy);
+    struct weft_digest_map *map = &device->weights->weights;
+    const weft_digest digest = weft_digest_of(key, strlen(key));
+    pthread_mutex_lock(&device->locks.constants);
+    const bool room = weft_digest_map_reserve(map, 1, &device->host);
+    if (room && !weft_digest_map_find(map, &digest)) { /* else another thread was faster */
+        weft_digest_map_put(map, &digest, weft_weight_retain(weight));
+    }
+    pthread_mutex_unlock(&device->locks.constants);
+    if (!room) {
         weft_weight_destroy(&weight);
         return weft_fail_memory(&device->host, key);
     }
-    pthread_mutex_lock(&device->locks.constants);
-    *kept = (struct kept_weight){
-        .next = device->weights->kept_weights, .key = copy, .weight = weft_weight_retain(weight)};
-    device->weights->kept_weights = kept;
-    pthread_mutex_unlock(&device->locks.constants);
     return WEFT_OK;
 }

@@ -247,6 +247,20 @@ static void name_value(char *text, size_t size, const struct weft_lowering *lowe
     }
 }
 
+static void refuse_groups(struct weft_lowering *lowering, const struct weft_node *node,
+                          const uint32_t groups[3]) {
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    const uint32_t axis = weft_lower_crowded_axis(lowering, groups);
+    weft_lower_fail(
+        lowering,
+        weft_fail(
+            &lowering->device->host, WEFT_UNSUPPORTED,
+            "%s of %s: a kernel has %u workgroups along %c, the most are %u, and it cannot be "
+            "computed in smaller parts",
+            lowering->label, weft_shape_text(lowering->graph->values[node->output].shape, shape),
+            groups[axis], "xyz"[axis], weft_lower_most_groups(lowering, axis)));
+}
+
 static void refuse(struct weft_lowering *lowering, const struct weft_node *node, uint64_t scratch) {
     char name[80];
     char shape[WEFT_SHAPE_TEXT_SIZE];
@@ -296,6 +310,17 @@ static uint64_t largest_range(const struct weft_lowering *lowering, uint32_t fir
     return largest;
 }
 
+/* The dispatch from `first` on that has more workgroups along an axis than the device takes, or null. */
+static const struct weft_dispatch *find_crowded(const struct weft_lowering *lowering,
+                                                uint32_t first) {
+    for (uint32_t d = first; d < lowering->dispatch_count; d++) {
+        if (weft_lower_crowded_axis(lowering, lowering->dispatches[d].groups) < 3) {
+            return &lowering->dispatches[d];
+        }
+    }
+    return NULL;
+}
+
 static bool lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_op *op = node->op;
     return (op->lower_parts && op->lower_parts(lowering, node)) ||
@@ -307,18 +332,28 @@ void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *nod
     const uint32_t dispatches = lowering->dispatch_count;
     const uint32_t storages = lowering->storage_count;
     uint64_t range = 0;
+    uint32_t groups[3] = {0}; /* too many */
     if (lowering->status != WEFT_OK) {
         return;
     }
     if (weft_cut_largest(lowering, node) <= limit) {
         weft_lower_fail(lowering, node->implementation->lower(lowering, node));
         range = largest_range(lowering, dispatches);
-        if (lowering->status != WEFT_OK || range <= limit) {
+        const struct weft_dispatch *crowded = find_crowded(lowering, dispatches);
+        if (lowering->status != WEFT_OK || (range <= limit && !crowded)) {
             return;
+        }
+        if (crowded) {
+            memcpy(groups, crowded->groups, sizeof groups);
         }
         take_back(lowering, dispatches, storages);
     }
-    if (!lower_parts(lowering, node) && lowering->status == WEFT_OK) {
+    if (lower_parts(lowering, node) || lowering->status != WEFT_OK) {
+        return;
+    }
+    if (groups[0] + groups[1] + groups[2] > 0 && range <= limit) {
+        refuse_groups(lowering, node, groups);
+    } else {
         refuse(lowering, node, range);
     }
 }

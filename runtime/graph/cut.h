@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes whose tensors are larger than the device can bind: they are lowered in parts. A part of a value is a value of its own
+ * Nodes whose tensors are larger than the device can bind, or whose kernels have more workgroups than a dispatch may: they are lowered in parts. A part of a value is a value of its own
  * in the same memory, and a part of a weight a weight of its own, so that implementations see neither.
  */
 #ifndef WEFT_GRAPH_CUT_H
@@ -8,7 +8,7 @@
 
 #include "graph/lowering.h"
 
-/** Appends a node's dispatches: those of its implementation, or those of its parts where something is too large to bind. */
+/** Appends a node's dispatches: those of its implementation, or of its parts where one binds or launches more than it may. */
 void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node);
 
 /** Where parts may begin: at multiples of so many bytes, which the device can bind and kernels load four elements from. */

@@ -9,6 +9,7 @@
 
 #include "core/host.h"
 #include "core/shape.h"
+#include "graph/index.h"
 
 struct weft_weight_part;
 
@@ -74,6 +75,8 @@ struct weft_value {
     weft_weight *weight; /* for WEFT_VALUE_WEIGHT; a reference */
     char *name;          /* for WEFT_VALUE_INPUT */
     bool is_state;       /* an input that nodes change in place (weft_graph_state) */
+    uint32_t root;       /* the value whose elements it shares: itself, or what it is a view of */
+    uint32_t producer;   /* index of the node that makes it, for WEFT_VALUE_NODE */
     /* For WEFT_VALUE_PART (graph/cut.h): */
     uint32_t part_of; /* the value in whose memory it is, which is no view and no part */
     uint64_t first;   /* element of that */
@@ -120,6 +123,8 @@ struct weft_graph {
     uint32_t result_count, result_capacity;
     const struct weft_op **ops; /* that programs have registered, each once; references */
     uint32_t op_count, op_capacity;
+    /* Of what callers add (not in a copy): values by the name of an input and by weight, results by name. */
+    struct weft_digest_map inputs, weights, outputs;
 };
 
 /**

@@ -46,11 +46,23 @@ static void identify(struct weft_choice *choice, const struct job *job) {
     weft_sha256_add(&choice->identity, words, interface->constant_count * sizeof *words);
 }
 
-static const char *why_left_out(const struct weft_variant *row, const void *args,
-                                const struct weft_chooser *chooser) {
+static bool is_crowded(const struct weft_variant *row, const struct job *job) {
+    uint32_t groups[3];
+    weft_lower_groups(groups, job->lowering, &row->shader->interface,
+                      row->grid(row, job->args, job->batches));
+    return weft_lower_crowded_axis(job->lowering, groups) < 3;
+}
+
+static const char *why_left_out(const struct weft_variant *row, const struct job *job) {
+    const struct weft_chooser *chooser = job->lowering->chooser;
     const bool named = chooser->forced && strcmp(chooser->forced, row->name) == 0;
     const char *missing = weft_variant_missing(row, chooser->device, named);
-    return missing || named || !row->suits || row->suits(row, args) ? missing : "for other shapes";
+    if (missing || named) {
+        return missing;
+    }
+    return row->suits && !row->suits(row, job->args) ? "for other shapes"
+           : is_crowded(row, job) ? "more workgroups along an axis than one dispatch may have"
+                                  : NULL;
 }
 
 static void fill_candidates(struct weft_choice *choice, const struct job *job) {
@@ -62,11 +74,11 @@ static void fill_candidates(struct weft_choice *choice, const struct job *job) {
             (struct weft_candidate){.name = row->name,
                                     .bits = row->bits,
                                     .cost = weft_cost_on(&row->cost, chooser->device),
-                                    .left_out = why_left_out(row, job->args, chooser)};
+                                    .left_out = why_left_out(row, job)};
     }
 }
 
-/* Such a dispatch is taken back, and never run. */
+/* Such a dispatch is taken back, and never run (cut.c). */
 static bool binds_too_much(const struct weft_lowering *lowering,
                            const struct weft_shader_interface *interface, const uint32_t *args) {
     const uint32_t *storages = args + interface->push_count;
@@ -78,20 +90,36 @@ static bool binds_too_much(const struct weft_lowering *lowering,
     return found;
 }
 
+static struct weft_dispatch *lower_row(const struct job *job, uint32_t row) {
+    const struct weft_variant *variant = &job->set->rows[row];
+    struct weft_dispatch *dispatch =
+        weft_lower_kernel(job->lowering, variant->shader, variant->tiles,
+                          variant->grid(variant, job->args, job->batches), job->args);
+    dispatch->pipeline.subgroup = variant->subgroup;
+    return dispatch;
+}
+
+/* Likewise, where no row is left that has as few workgroups as the device takes: the first that has more; or `count`. */
+static uint32_t find_crowded(const struct job *job) {
+    uint32_t row = 0;
+    while (row < job->set->count && !is_crowded(&job->set->rows[row], job)) {
+        row++;
+    }
+    return row;
+}
+
 struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
                                           const struct weft_variant_set *set, uint32_t batches,
                                           const void *args) {
+    struct job job = {.lowering = lowering, .set = set, .batches = batches, .args = args};
     if (lowering->status != WEFT_OK) {
         return weft_lower_dispatch(lowering);
     }
-    const struct weft_variant *first = &set->rows[0];
-    if (binds_too_much(lowering, &first->shader->interface, args)) {
-        return weft_lower_kernel(lowering, first->shader, first->tiles,
-                                 first->grid(first, args, batches), args);
+    if (binds_too_much(lowering, &set->rows[0].shader->interface, args)) {
+        return lower_row(&job, 0);
     }
     char work[96];
     snprintf(work, sizeof work, "%s of %s", set->name, lowering->label);
-    struct job job = {.lowering = lowering, .set = set, .batches = batches, .args = args};
     struct weft_choice choice = {
         .group = set->group ? set->group(args) : 0, .measure = measure, .user = &job};
     weft_choice_begin(&choice, work, lowering->device);
@@ -101,16 +129,12 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
     uint32_t chosen = 0;
     weft_lower_fail(lowering, weft_choose(&chosen, &choice, lowering->chooser));
     if (lowering->status == WEFT_OK && chosen == choice.count) {
+        chosen = find_crowded(&job);
+    }
+    if (lowering->status == WEFT_OK && chosen == choice.count) {
         weft_lower_fail(lowering,
                         weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
                                   "%s has no variant for %s", work, lowering->device->info.name));
     }
-    if (lowering->status != WEFT_OK) {
-        return weft_lower_dispatch(lowering);
-    }
-    const struct weft_variant *variant = &set->rows[chosen];
-    struct weft_dispatch *dispatch = weft_lower_kernel(lowering, variant->shader, variant->tiles,
-                                                       variant->grid(variant, args, batches), args);
-    dispatch->pipeline.subgroup = variant->subgroup;
-    return dispatch;
+    return lowering->status == WEFT_OK ? lower_row(&job, chosen) : weft_lower_dispatch(lowering);
 }

@@ -86,11 +86,17 @@ static uint32_t add_constant(struct weft_lowering *lowering, const char *key, ui
         weft_lower_fail(lowering, status);
         return 0;
     }
-    for (uint32_t i = 0; i < lowering->storage_count; i++) {
-        if (lowering->storages[i].constant == storage.constant) {
-            weft_constant_release(&storage.constant);
-            return i;
-        }
+    const weft_host *host = &lowering->device->host;
+    const void *constant = storage.constant;
+    const uint32_t found =
+        weft_index_find(&lowering->constants, (const void *)&constant, sizeof constant);
+    if (found < lowering->storage_count && lowering->storages[found].constant == storage.constant) {
+        weft_constant_release(&storage.constant);
+        return found;
+    }
+    if (!weft_index_set(&lowering->constants, (const void *)&constant, sizeof constant,
+                        lowering->storage_count, host)) {
+        weft_lower_fail(lowering, weft_fail_memory(host, "a plan's storages"));
     }
     uint32_t index = add_storage(lowering, &storage);
     if (lowering->status != WEFT_OK) {
@@ -209,22 +215,40 @@ struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering) {
     return dispatch;
 }
 
-/** In x, and in y where x would exceed the smallest maximum of Vulkan. */
-static void spread_groups(uint32_t extent[3], uint64_t groups) {
-    const uint64_t y = (groups + WEFT_MAX_GROUPS - 1) / WEFT_MAX_GROUPS;
+uint32_t weft_lower_most_groups(const struct weft_lowering *lowering, uint32_t axis) {
+    const uint32_t most = lowering->device->limits.maxComputeWorkGroupCount[axis];
+    return most < WEFT_MAX_GROUPS ? most : WEFT_MAX_GROUPS;
+}
+
+/** In x, and in y where there are too many for that. */
+static void spread_groups(uint32_t extent[3], uint64_t groups, uint64_t most) {
+    const uint64_t y = (groups + most - 1) / most;
     extent[0] = (uint32_t)((groups + y - 1) / y);
     extent[1] = (uint32_t)y;
     extent[2] = 1;
 }
 
-static void launch(struct weft_dispatch *dispatch, const struct weft_shader_interface *interface,
-                   struct weft_grid grid) {
+void weft_lower_groups(uint32_t groups[3], const struct weft_lowering *lowering,
+                       const struct weft_shader_interface *interface, struct weft_grid grid) {
     const uint32_t size = interface->local_size[0];
-    memcpy(dispatch->groups, grid.extent, sizeof dispatch->groups);
+    memcpy(groups, grid.extent, sizeof grid.extent);
     if (grid.items > 0 || grid.groups > 0) {
-        spread_groups(dispatch->groups,
-                      grid.items > 0 ? (grid.items + size - 1) / size : grid.groups);
+        spread_groups(groups, grid.items > 0 ? (grid.items + size - 1) / size : grid.groups,
+                      weft_lower_most_groups(lowering, 0));
     }
+}
+
+uint32_t weft_lower_crowded_axis(const struct weft_lowering *lowering, const uint32_t groups[3]) {
+    uint32_t axis = 0;
+    while (axis < 3 && groups[axis] <= weft_lower_most_groups(lowering, axis)) {
+        axis++;
+    }
+    return axis;
+}
+
+static void launch(const struct weft_lowering *lowering, struct weft_dispatch *dispatch,
+                   const struct weft_shader_interface *interface, struct weft_grid grid) {
+    weft_lower_groups(dispatch->groups, lowering, interface, grid);
     if (interface->groups_x != UINT32_MAX) {
         memcpy(dispatch->push + interface->groups_x, &dispatch->groups[0],
                sizeof dispatch->groups[0]);
@@ -290,6 +314,6 @@ struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
     bind(lowering, dispatch, interface, words);
     words += interface->binding_count;
     specialize(&dispatch->pipeline, interface, words, tiles);
-    launch(dispatch, interface, grid);
+    launch(lowering, dispatch, interface, grid);
     return dispatch;
 }

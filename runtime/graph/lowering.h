@@ -88,6 +88,7 @@ struct weft_lowering {
     char label[48]; /* of the node being lowered */
     struct weft_storage *storages;
     uint32_t storage_count, storage_capacity;
+    struct weft_digest_map constants; /* storages by their constant; some were taken back (cut.c) */
     struct weft_dispatch *dispatches;
     uint32_t dispatch_count, dispatch_capacity;
     uint32_t *storage_of;           /* per graph value: storage index, or UINT32_MAX */
@@ -172,6 +173,16 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
 
 #define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
 
+/** What a grid is in workgroups along each axis, for kernels of that interface. */
+void weft_lower_groups(uint32_t groups[3], const struct weft_lowering *lowering,
+                       const struct weft_shader_interface *interface, struct weft_grid grid);
+
+/** The most workgroups of a dispatch along an axis: WEFT_MAX_GROUPS, on every device, but for tests. */
+uint32_t weft_lower_most_groups(const struct weft_lowering *lowering, uint32_t axis);
+
+/** The axis along which there are more of them, or 3. A node with such a dispatch is lowered in parts (cut.h). */
+uint32_t weft_lower_crowded_axis(const struct weft_lowering *lowering, const uint32_t groups[3]);
+
 /**
  * What the macros call. `args` are the words of the kernel's struct; `tiles` one word for each of its tile constants,
  * or null for their defaults (a 0 is the default, too).
@@ -220,9 +231,8 @@ weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_w
 /* ---- constants on the device (constant_store.c) ---- */
 
 struct weft_constant {
-    struct weft_constant *next;
     char *key;
-    bool ready;             /* made; under device->locks.constants, as the lists are */
+    bool ready;             /* made; under device->locks.constants, as the store is */
     atomic_uint references; /* of plans; an entry without any stays until the device is trimmed */
     VkBuffer buffer;
     struct weft_allocation *allocation;

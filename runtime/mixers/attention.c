@@ -6,6 +6,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "graph/cut.h"
 #include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"
@@ -182,6 +183,17 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
+/* A bias of each sequence is cut with them, another stays whole. */
+static bool attention_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    const uint32_t by_sequence = 7 | 1 << LENGTHS;
+    const bool has_bias = weft_node_has_input(node, BIAS);
+    const bool of_each = has_bias && weft_node_shape(lowering->graph, node, BIAS)->rank == 4;
+    const struct weft_cut *cuts =
+        WEFT_CUTS({.inputs = of_each ? by_sequence | 1 << BIAS : by_sequence, .axes = 1},
+                  {.inputs = 1, .axes = 2, .one = true, .without = BIAS});
+    return weft_cut_along(lowering, node, cuts);
+}
+
 static void attention_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%u heads]", params->heads);
@@ -195,7 +207,6 @@ const struct weft_op weft_op_attention = {
     .params_size = sizeof(struct weft_attention_node),
     .infer = attention_infer,
     .describe = attention_describe,
-    .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1, .without = BIAS},
-                      {.inputs = 1, .axes = 2, .one = true, .without = BIAS}),
+    .lower_parts = attention_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower}),
 };

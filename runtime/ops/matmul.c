@@ -298,17 +298,6 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
                      .half_a = p->a.half,
                      .half_b = p->b.half});
     count_costs(dispatch, p);
-    for (uint32_t i = 0; i < 3; i++) {
-        if (dispatch->groups[i] > WEFT_MAX_GROUPS) {
-            weft_lower_fail(
-                lowering,
-                weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                          "%s: %u products of %u × %u need %u workgroups along an axis, more "
-                          "than %u",
-                          lowering->label, p->batches, p->m, p->n, dispatch->groups[i],
-                          WEFT_MAX_GROUPS));
-        }
-    }
 }
 
 /* ---- building ---- */

@@ -110,14 +110,13 @@ static weft_status unknown_port(const weft_plan *plan, const char *name) {
                      "the plan has no input or output '%s'; it has:%s", name, names);
 }
 
+uint32_t weft_plan_port_of(const weft_plan *plan, const char *name) {
+    return weft_index_find(&plan->port_names, name, strlen(name));
+}
+
 weft_status weft_plan_find_port(uint32_t *index, const weft_plan *plan, const char *name) {
-    for (uint32_t i = 0; i < plan->port_count; i++) {
-        if (strcmp(plan->ports[i].name, name) == 0) {
-            *index = i;
-            return WEFT_OK;
-        }
-    }
-    return unknown_port(plan, name);
+    *index = weft_plan_port_of(plan, name);
+    return *index != WEFT_INDEX_NONE ? WEFT_OK : unknown_port(plan, name);
 }
 
 void weft_bindings_point(weft_bindings *bindings, uint32_t port, VkBuffer buffer, uint64_t offset) {

@@ -15,9 +15,12 @@
 static weft_status add_port(weft_plan *plan, const char *name, const struct weft_value *value,
                             bool is_output) {
     struct weft_port *port = &plan->ports[plan->port_count];
-    port->name = weft_strdup(&plan->device->host, name);
-    if (!port->name) {
-        return weft_fail_memory(&plan->device->host, "a plan's ports");
+    const weft_host *host = &plan->device->host;
+    port->name = weft_strdup(host, name);
+    if (!port->name ||
+        !weft_index_set(&plan->port_names, name, strlen(name), plan->port_count, host)) {
+        weft_free(host, port->name);
+        return weft_fail_memory(host, "a plan's ports");
     }
     port->dtype = value->dtype;
     port->shape = value->shape;
@@ -53,14 +56,9 @@ static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t indic
     if (indices == 0 || graph->values[root].source != WEFT_VALUE_INPUT) {
         return;
     }
-    for (uint32_t p = 0; p < plan->port_count; p++) {
-        struct weft_port *port = &plan->ports[p];
-        if (strcmp(port->name, graph->values[root].name) == 0) {
-            port->index_first = port->index_first > first ? port->index_first : first;
-            port->index_limit =
-                port->index_limit && port->index_limit < limit ? port->index_limit : limit;
-        }
-    }
+    struct weft_port *port = &plan->ports[weft_plan_port_of(plan, graph->values[root].name)];
+    port->index_first = port->index_first > first ? port->index_first : first;
+    port->index_limit = port->index_limit && port->index_limit < limit ? port->index_limit : limit;
 }
 
 static void limit_rows(weft_plan *plan, const weft_graph *graph, uint32_t tokens, uint32_t table) {

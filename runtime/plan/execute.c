@@ -8,16 +8,6 @@
 #include "plan/plan.h"
 #include "plan/states.h"
 
-static const weft_host_tensor *find_tensor(const weft_host_tensor *tensors, uint32_t count,
-                                           const char *name) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (tensors[i].name && strcmp(tensors[i].name, name) == 0) {
-            return &tensors[i];
-        }
-    }
-    return NULL;
-}
-
 static weft_status check_indices(const weft_plan *plan, const struct weft_port *port,
                                  const int32_t *indices) {
     uint64_t count = port->bytes / 4;
@@ -56,24 +46,32 @@ static weft_status check_tensor(const weft_plan *plan, const struct weft_port *p
     return port->index_limit ? check_indices(plan, port, tensor->data) : WEFT_OK;
 }
 
-static weft_status check_tensors(const weft_plan *plan, const weft_host_tensor *tensors,
-                                 uint32_t count) {
-    for (uint32_t i = 0; i < plan->port_count; i++) {
-        WEFT_TRY(
-            check_tensor(plan, &plan->ports[i], find_tensor(tensors, count, plan->ports[i].name)));
-    }
+/* Per port, the first tensor of its name; *unknown is the first that is no port's, or `count`. */
+static void find_tensors(const weft_host_tensor **given, uint32_t *unknown, const weft_plan *plan,
+                         const weft_host_tensor *tensors, uint32_t count) {
+    *unknown = count;
     for (uint32_t i = 0; i < count; i++) {
-        bool known = false;
-        for (uint32_t p = 0; p < plan->port_count && tensors[i].name; p++) {
-            known = known || strcmp(plan->ports[p].name, tensors[i].name) == 0;
-        }
-        if (!known) {
-            return weft_fail(&plan->device->host, WEFT_NOT_FOUND,
-                             "the plan has no input or output '%s'",
-                             tensors[i].name ? tensors[i].name : "(null)");
+        const uint32_t port =
+            tensors[i].name ? weft_plan_port_of(plan, tensors[i].name) : WEFT_INDEX_NONE;
+        if (port == WEFT_INDEX_NONE) {
+            *unknown = *unknown < i ? *unknown : i;
+        } else if (!given[port]) {
+            given[port] = &tensors[i];
         }
     }
-    return WEFT_OK;
+}
+
+static weft_status check_tensors(const weft_host_tensor **given, const weft_plan *plan,
+                                 const weft_host_tensor *tensors, uint32_t count) {
+    uint32_t unknown = 0;
+    find_tensors(given, &unknown, plan, tensors, count);
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        WEFT_TRY(check_tensor(plan, &plan->ports[i], given[i]));
+    }
+    return unknown == count ? WEFT_OK
+                            : weft_fail(&plan->device->host, WEFT_NOT_FOUND,
+                                        "the plan has no input or output '%s'",
+                                        tensors[unknown].name ? tensors[unknown].name : "(null)");
 }
 
 /* A buffer of the plan's own, or for a state that of another plan. */
@@ -83,11 +81,10 @@ static weft_status make_buffer(weft_plan *plan, uint32_t index) {
     if (!from) {
         return weft_buffer_create(&plan->execute_buffers[index], plan->device, port->bytes);
     }
-    for (uint32_t i = 0; i < from->port_count; i++) {
-        if (from->ports[i].is_state && strcmp(from->ports[i].name, port->name) == 0) {
-            plan->execute_buffers[index] = from->execute_buffers[i];
-            return WEFT_OK;
-        }
+    const uint32_t found = weft_plan_port_of(from, port->name);
+    if (found != WEFT_INDEX_NONE && from->ports[found].is_state) {
+        plan->execute_buffers[index] = from->execute_buffers[found];
+        return WEFT_OK;
     }
     return weft_fail(&plan->device->host, WEFT_NOT_FOUND, "the other plan has no state '%s'",
                      port->name);
@@ -128,12 +125,11 @@ weft_status weft_plan_borrow_states(weft_plan *plan, weft_plan *from) {
     return make_buffers(plan);
 }
 
-static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count,
-                            bool outputs) {
+static weft_status transfer(weft_plan *plan, const weft_host_tensor *const *given, bool outputs) {
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
         const struct weft_port *port = &plan->ports[i];
-        const weft_host_tensor *tensor = find_tensor(tensors, count, port->name);
+        const weft_host_tensor *tensor = given[i];
         if (!tensor || (port->is_output != outputs && !port->is_state)) {
             continue;
         }
@@ -144,18 +140,32 @@ static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, ui
     return status;
 }
 
+static weft_status execute(weft_plan *plan, const weft_host_tensor **given,
+                           const weft_host_tensor *tensors, uint32_t count) {
+    WEFT_TRY(check_tensors(given, plan, tensors, count));
+    WEFT_TRY(make_buffers(plan));
+    WEFT_TRY(transfer(plan, given, false));
+    double start = weft_clock_ms();
+    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
+    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
+    return transfer(plan, given, true);
+}
+
 weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
     WEFT_ENTER;
     if (!plan || (!tensors && count > 0)) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_execute: null argument");
     }
+    const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_device_runs(plan->device));
-    WEFT_TRY(check_tensors(plan, tensors, count));
-    WEFT_TRY(make_buffers(plan));
-    WEFT_TRY(transfer(plan, tensors, count, false));
-    double start = weft_clock_ms();
-    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
-    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
-    return transfer(plan, tensors, count, true);
+    if (!plan->given) { /* kept: a job system may leave the run for ever */
+        plan->given =
+            weft_alloc_zero(host, (size_t)plan->port_count + 1, sizeof(weft_host_tensor *));
+    }
+    if (!plan->given) {
+        return weft_fail_memory(host, "a run's tensors");
+    }
+    memset((void *)plan->given, 0, plan->port_count * sizeof(weft_host_tensor *));
+    return execute(plan, plan->given, tensors, count);
 }

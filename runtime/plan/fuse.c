@@ -10,7 +10,8 @@
 
 struct fusion {
     weft_graph *graph;
-    uint32_t *uses;
+    const uint32_t
+        *uses; /* as they were: what is fused is read no more, and nothing else changes */
 };
 
 /** The node that makes `value` when it is read only once and its op can take over `what`; else null. */
@@ -124,15 +125,15 @@ static bool fuse_node(struct fusion *fusion, struct weft_node *node) {
 }
 
 weft_status weft_pass_fuse(weft_graph *graph) {
-    struct fusion fusion = {.graph = graph};
+    uint32_t *uses = NULL;
+    WEFT_TRY(weft_graph_count_uses(&uses, graph));
+    struct fusion fusion = {.graph = graph, .uses = uses};
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (!graph->nodes[i].op) {
-            continue;
+        if (graph->nodes[i].op) {
+            fuse_node(&fusion, &graph->nodes[i]);
         }
-        WEFT_TRY(weft_graph_count_uses(&fusion.uses, graph));
-        fuse_node(&fusion, &graph->nodes[i]);
-        weft_free(&graph->host, fusion.uses);
     }
+    weft_free(&graph->host, uses);
     return WEFT_OK;
 }
 

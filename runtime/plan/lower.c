@@ -7,21 +7,6 @@
 #include "ops/copy.h"
 #include "plan/passes.h"
 
-/** Whether a result's value can be written straight into the output's buffer. */
-static bool can_write_directly(const struct weft_lowering *lowering, uint32_t result) {
-    const weft_graph *graph = lowering->graph;
-    uint32_t root = weft_graph_storage_of(graph, graph->results[result].value);
-    if (graph->values[root].source != WEFT_VALUE_NODE) {
-        return false;
-    }
-    for (uint32_t i = 0; i < result; i++) {
-        if (weft_graph_storage_of(graph, graph->results[i].value) == root) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static uint32_t add_port(struct weft_lowering *lowering, uint32_t port, uint32_t value) {
     uint32_t storage =
         weft_lower_scratch(lowering, weft_value_bytes(&lowering->graph->values[value]));
@@ -43,11 +28,22 @@ static void add_ports(struct weft_lowering *lowering) {
         }
     }
     for (uint32_t i = 0; i < graph->result_count && lowering->status == WEFT_OK; i++, port++) {
-        if (can_write_directly(lowering, i)) {
-            uint32_t root = weft_graph_storage_of(graph, graph->results[i].value);
+        /* What a node makes is written straight into the buffer of the first output that it is. */
+        const uint32_t root = weft_graph_storage_of(graph, graph->results[i].value);
+        if (graph->values[root].source == WEFT_VALUE_NODE &&
+            lowering->storage_of[root] == UINT32_MAX) {
             lowering->storage_of[root] = add_port(lowering, port, root);
         }
     }
+}
+
+/** Whether a result is in the output's buffer already. */
+static bool is_written(const struct weft_lowering *lowering, uint32_t result, uint32_t port) {
+    const weft_graph *graph = lowering->graph;
+    const uint32_t root = weft_graph_storage_of(graph, graph->results[result].value);
+    const uint32_t storage = lowering->storage_of[root];
+    return storage != UINT32_MAX && lowering->storages[storage].kind == WEFT_STORAGE_PORT &&
+           lowering->storages[storage].port == port;
 }
 
 static void copy_outputs(struct weft_lowering *lowering) {
@@ -57,7 +53,7 @@ static void copy_outputs(struct weft_lowering *lowering) {
         port += graph->values[i].source == WEFT_VALUE_INPUT;
     }
     for (uint32_t i = 0; i < graph->result_count && lowering->status == WEFT_OK; i++, port++) {
-        if (!can_write_directly(lowering, i)) {
+        if (!is_written(lowering, i, port)) {
             uint32_t source = weft_lower_value(lowering, graph->results[i].value);
             uint32_t target = add_port(lowering, port, graph->results[i].value);
             weft_lower_copy(lowering, target, source,

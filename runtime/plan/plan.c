@@ -20,6 +20,7 @@ static void destroy_lowering(struct weft_lowering *lowering) {
         weft_constant_release(&lowering->storages[i].constant);
     }
     weft_free(host, lowering->storages);
+    weft_digest_map_free(&lowering->constants, host);
     weft_free(host, lowering->dispatches);
     weft_free(host, lowering->storage_of);
 }
@@ -42,7 +43,9 @@ void weft_plan_destroy(weft_plan **address) {
     for (uint32_t i = 0; i < WEFT_PLAN_PASS_COUNT; i++) {
         weft_free(&host, plan->text[i]);
     }
+    weft_free(&host, (void *)plan->given);
     weft_free(&host, plan->ports);
+    weft_digest_map_free(&plan->port_names, &host);
     weft_free(&host, plan->steps.at);
     weft_free(&host, (void *)plan->dispatch_ms);
     weft_free(&host, plan);

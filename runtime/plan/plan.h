@@ -72,6 +72,7 @@ struct weft_plan {
     struct weft_lowering lowering; /* storages and dispatches, kept for recording */
     struct weft_port *ports;
     uint32_t port_count;
+    struct weft_digest_map port_names; /* their numbers */
     struct weft_workspace workspace;
     struct weft_steps steps;
     weft_bindings *bindings; /* all that there are, by `next` */
@@ -85,7 +86,8 @@ struct weft_plan {
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
     weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
     weft_buffer **execute_buffers;
-    weft_plan *states_of; /* whose states weft_plan_execute has; null: its own */
+    const weft_host_tensor **given; /* weft_plan_execute's, per port */
+    weft_plan *states_of;           /* whose states weft_plan_execute has; null: its own */
 };
 
 /** A port that is an image. */
@@ -130,7 +132,10 @@ weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_pl
 /** Waits for the newest run that was submitted. */
 void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan);
 
-/** The port of that name. WEFT_NOT_FOUND with those that there are. */
+/** The port of that name, or WEFT_INDEX_NONE. */
+uint32_t weft_plan_port_of(const weft_plan *plan, const char *name);
+
+/** The same. WEFT_NOT_FOUND with those that there are. */
 weft_status weft_plan_find_port(uint32_t *index, const weft_plan *plan, const char *name);
 
 /** A port is there from now on. */

@@ -65,23 +65,18 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
 }
 
 /*
- * Records the steps of one submission. The barrier in front makes earlier work of the queue that used the arena (a run, a recording) finish first; between
- * submissions it takes the place of the barrier of their first dispatch.
+ * Records the steps of the submission that begins with step *next, which is that of the following one then. The barrier in front makes
+ * earlier work of the queue that used the arena (a run, a recording) finish first; between submissions it takes the place of the barrier of
+ * their first dispatch.
  */
 static void record_submission(weft_plan *plan, VkCommandBuffer commands,
-                              const weft_bindings *bindings, uint32_t submission) {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < plan->steps.count; i++) {
-        seen += plan->steps.at[i].new_submission;
-        if (seen != submission + 1) {
-            continue;
-        }
-        const bool begins = plan->steps.at[i].new_submission;
-        if (begins) {
-            weft_record_barrier(plan->device, commands);
-        }
-        weft_record_step(plan, commands, bindings, i, begins);
-    }
+                              const weft_bindings *bindings, uint32_t *next) {
+    const uint32_t first = *next;
+    weft_record_barrier(plan->device, commands);
+    do {
+        weft_record_step(plan, commands, bindings, *next, *next == first);
+        ++*next;
+    } while (*next < plan->steps.count && !plan->steps.at[*next].new_submission);
 }
 
 void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands) {
@@ -106,15 +101,15 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
     WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     weft_record_begin(bindings, commands);
-    for (uint32_t i = 0; i < plan->info.submissions; i++) {
-        record_submission(plan, commands, bindings, i);
+    for (uint32_t step = 0; step < plan->steps.count;) {
+        record_submission(plan, commands, bindings, &step);
     }
     weft_record_end(bindings, commands);
     weft_stats_recorded(plan, plan->steps.count, true);
     return WEFT_OK;
 }
 
-static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
+static weft_status record_own(weft_bindings *bindings, uint32_t submission, uint32_t *step) {
     weft_plan *plan = bindings->plan;
     weft_device *device = plan->device;
     VkCommandBuffer *commands = &bindings->commands[submission];
@@ -138,7 +133,7 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
     if (submission == 0) {
         weft_record_begin(bindings, *commands);
     }
-    record_submission(plan, *commands, bindings, submission);
+    record_submission(plan, *commands, bindings, step);
     if (submission + 1 == plan->info.submissions) {
         weft_record_end(bindings, *commands);
         if (bindings->has_host) {
@@ -179,8 +174,9 @@ weft_status weft_bindings_record(weft_bindings *bindings) {
         WEFT_TRY(weft_device_wait(bindings->plan->device, bindings->newest_run, UINT64_MAX, NULL));
     }
     WEFT_TRY(resize_commands(bindings));
+    uint32_t step = 0;
     for (uint32_t i = 0; i < bindings->command_count && status == WEFT_OK; i++) {
-        status = record_own(bindings, i);
+        status = record_own(bindings, i, &step);
     }
     bindings->commands_current = status == WEFT_OK;
     return status;

@@ -65,6 +65,26 @@ struct weft_digest_slot *weft_digest_map_find(const struct weft_digest_map *map,
     return slot->taken ? slot : NULL;
 }
 
+void weft_digest_map_remove(struct weft_digest_map *map, const weft_digest *key) {
+    struct weft_digest_slot *slot = weft_digest_map_find(map, key);
+    if (!slot) {
+        return;
+    }
+    slot->taken = false;
+    map->count--;
+    /* What was put behind it may be there because its own slot was taken: each gets the first that is free now. */
+    const uint32_t removed = (uint32_t)(slot - map->slots);
+    for (uint32_t i = removed + 1; map->slots[i & (map->capacity - 1)].taken; i++) {
+        struct weft_digest_slot *next = &map->slots[i & (map->capacity - 1)];
+        next->taken = false;
+        struct weft_digest_slot *first = slot_for(map->slots, map->capacity, &next->key);
+        if (first != next) {
+            *first = *next;
+        }
+        first->taken = true;
+    }
+}
+
 void weft_digest_map_free(struct weft_digest_map *map, const weft_host *host) {
     weft_free(host, map->slots);
     *map = (struct weft_digest_map){0};

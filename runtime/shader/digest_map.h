@@ -35,6 +35,9 @@ void weft_digest_map_put(struct weft_digest_map *map, const weft_digest *key, vo
 struct weft_digest_slot *weft_digest_map_find(const struct weft_digest_map *map,
                                               const weft_digest *key);
 
+/** Takes a key out, if it is there. Other slots may move. */
+void weft_digest_map_remove(struct weft_digest_map *map, const weft_digest *key);
+
 /** Frees the slots and empties the map. */
 void weft_digest_map_free(struct weft_digest_map *map, const weft_host *host);
 

@@ -121,6 +121,11 @@ void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *
     if (weft_lower_status(lowering) != WEFT_OK) {
         return;
     }
+    if (desc->batch > weft_lower_most_groups(lowering, 2)) {
+        /* A workgroup for each along z, or fewer: before such a program is made, the node is lowered in parts (cut.c). */
+        weft_lower_dispatch(lowering)->groups[2] = desc->batch;
+        return;
+    }
     weft_status status = find_program(&kept, lowering->device, desc);
     if (status != WEFT_OK) {
         weft_lower_fail(lowering, status);
