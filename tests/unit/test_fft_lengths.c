@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long */
+/* weft-test: slow */
 /*
  * VkFFT writes tables and the text of kernels into memory whose sizes it works out beforehand. With address sanitizer
  * (`./dev test all`) this is a look at every such write, for lengths by each of its algorithms: radices 2 to 13 and their
