@@ -215,7 +215,7 @@ WEFT_TEST(generated_text_stays) {
 
 /* A second signal ends it at once, as if nobody watched. */
 WEFT_TEST(a_second_signal_ends_it) {
-    const char *const arguments[] = {"generate", MODELS "/text-fmmformer", "--prompt", "-", NULL};
+    const char *const arguments[] = {"generate", MODELS "/text-fmmformer", "--file", "-", NULL};
     int ends[2];
     assert_int_equal(pipe(ends), 0); /* standard input, on which nothing ever comes */
     const int before = dup(0);
