@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Which words of an instruction are values. */
 #ifndef WEFT_SPIRV_OPERANDS_H
 #define WEFT_SPIRV_OPERANDS_H
 
-#include <stdint.h>
+#include "spirv/grammar.h"
 
-/**
- * The words first … end - 1 of an instruction in a function, outside of which none is a value that
- * was computed in a function: they are types, results, labels, constants and literals. Exact for
- * the instructions that the lint allows.
- */
-void weft_spirv_value_words(uint32_t *first, uint32_t *end, const uint32_t *instruction);
+/* Words that are ids, for the compiler. */
+static inline void weft_spirv_value_words(uint32_t *first, uint32_t *end,
+                                          const uint32_t *instruction) {
+    const struct weft_spirv_layout layout = weft_spirv_layout(weft_spirv_opcode(instruction[0]));
+    const bool is_mixed =
+        layout.more_ids && layout.ids != 0 && !weft_spirv_is_id(&layout, layout.least - 1);
+    *first = is_mixed ? layout.least : layout.first;
+    *end = layout.more_ids ? weft_spirv_length(instruction[0]) : layout.least;
+}
 
 #endif

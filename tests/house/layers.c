@@ -69,7 +69,7 @@ static const struct layer headers[] = {
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/shader/spirv_"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -10,10 +10,10 @@
 #include "cpu/kernel.h"
 #include "cpu/memory.h"
 #include "shader/glsl.h"
-#include "shader/spirv_pass.h"
 #include "spirv/module.h"
 #include "support.h"
 #include "support_glsl.h"
+#include "support_spirv.h"
 #include "verify/evaluator/evaluator.h"
 
 #define WORDS  1024u
@@ -281,13 +281,11 @@ static struct program compile_glsl(const struct kernel *kernel) {
     char text[32768];
     const int length = snprintf(text, sizeof text, HEAD "%s\n", kernel->size, kernel->body);
     assert_in_range(length, 1, sizeof text - 1);
-    uint32_t *words = NULL;
-    size_t size = 0;
-    assert_ok(weft_glsl_compile(&words, &size, &device, kernel->what, text));
-    struct program program = {0};
-    assert_ok(weft_spirv_make_reproducible(&program.words, &program.size, words, size, NULL));
-    weft_free(NULL, words);
-    return program;
+    struct words source = {0};
+    assert_ok(weft_glsl_compile(&source.data, &source.size, &device, kernel->what, text));
+    const struct words made = weft_test_make_reproducible(source);
+    free(source.data);
+    return (struct program){.words = made.data, .size = made.size};
 }
 
 struct given {

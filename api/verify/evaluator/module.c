@@ -225,8 +225,16 @@ static void decode_declarations(struct weft_eval_decoder *decoder) {
 static void decode_local_size(struct weft_eval_decoder *decoder) {
     const struct weft_evaluated_dispatch *dispatch = decoder->dispatch;
     uint32_t *size = decoder->program->local_size;
-    weft_spirv_specialized_local_size(size, dispatch->words, dispatch->size,
-                                      dispatch->specialization, dispatch->specialization_count);
+    struct weft_spirv_module module;
+    const weft_status status =
+        weft_spirv_read(&module, dispatch->words, dispatch->size, decoder->host);
+    if (status == WEFT_OK) {
+        weft_spirv_local_size(size, &module, dispatch->specialization,
+                              dispatch->specialization_count);
+    } else {
+        weft_eval_error(decoder, status, "the module cannot be read");
+    }
+    weft_spirv_module_free(&module);
     uint64_t lanes = 0;
     if (size[0] <= WEFT_EVAL_MAX_LANES && size[1] <= WEFT_EVAL_MAX_LANES &&
         size[2] <= WEFT_EVAL_MAX_LANES) {

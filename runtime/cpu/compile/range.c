@@ -114,7 +114,7 @@ static weft_ir_value compare(struct weft_ir_program *program, uint32_t op, uint6
 }
 
 /* With a constant on the right. Shifts stay, as they are: those that give 0 are there to hide it
- * (shader/spirv_hide_zeros.h). */
+ * (spirv/passes/hide_zeros.c). */
 static weft_ir_value with_constant(struct weft_ir_program *program, uint32_t op, uint32_t type,
                                    weft_ir_value a, uint64_t b) {
     const uint64_t most = program->values[a].most;
