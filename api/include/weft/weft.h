@@ -6,21 +6,25 @@
  *   weft.h     status values, logging, allocation, shapes (this file)
  *   device.h   finding and opening devices
  *   buffer.h   device memory
- *   external.h device memory and semaphores shared with other libraries and processes graph.h building a graph of ops,
- *   compiling it to a plan, running it mixers.h the token mixers, as graph ops; it includes all of mixers/, where they
- *   are by topic decode.h the causal ones, one token at a time features.h the weight matrices of random features flt.h
- *   the frequencies and weights of relative positions model.h loading a checkpoint folder and its tokenizer inspect.h
- *   what a plan consists of, for tools op.h ops of your own, with kernels as GLSL or SPIR-V vulkan.h embedding: adopt a
- *   VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
+ *   external.h device memory and semaphores shared with other libraries and processes
+ *   graph.h    building a graph of ops, compiling it to a plan, running it
+ *   mixers.h   the token mixers, as graph ops; includes all of mixers/, which has them by topic
+ *   decode.h   the causal mixers, one token at a time
+ *   features.h the weight matrices of random features
+ *   flt.h      the frequencies and weights of relative positions
+ *   model.h    loading a checkpoint folder and its tokenizer
+ *   inspect.h  the contents of a plan, for tools
+ *   op.h       ops of your own, with kernels as GLSL or SPIR-V
+ *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
  * Rules that hold everywhere:
  *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
  *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
- *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is left as it was;
+ *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is preserved;
  *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;
  *   - parameter structs: zero means default, and a null pointer means all defaults. In C the macro of the same name
  *     makes one in place from one field or more: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST));
- *   - functions may be called from different threads on different objects; what one object allows is said at its type.
+ *   - different threads may use different objects; each type documents its own thread safety.
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
