@@ -122,7 +122,7 @@ typedef struct weft_host {
     void *interrupted_user;
 } weft_host;
 
-/** Works on a job until no item of it is left to start. Concurrent calls have different values of `slot`. */
+/** Works on `job` until none of its items is left to start. Concurrent calls have different values of `slot`. */
 typedef void (*weft_job)(void *job, uint32_t slot);
 
 /** Lends the program's threads to the processor device (device.h), which then starts none for computing. */
