@@ -7,7 +7,7 @@
 file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
 file(GLOB weft_core_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c"
-     "${PROJECT_SOURCE_DIR}/runtime/spirv/ir/*.c"
+     "${PROJECT_SOURCE_DIR}/runtime/spirv/ir/*.c" "${PROJECT_SOURCE_DIR}/runtime/interpret/*.c"
      "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_*.c")
 if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
@@ -46,6 +46,11 @@ target_include_directories(weft_core_objects PUBLIC
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
 target_link_libraries(weft_core_objects PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 target_compile_definitions(weft_core_objects PRIVATE WEFT_BUILDING=1)
+# The interpreter's loops over the invocations of a workgroup want a vectorizer in every build but those for debugging.
+set(weft_interpret_sources ${weft_core_sources})
+list(FILTER weft_interpret_sources INCLUDE REGEX "/runtime/interpret/")
+set_source_files_properties(${weft_interpret_sources} PROPERTIES
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 add_library(weft_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:weft_core_objects>)
 target_include_directories(weft_core PUBLIC
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")

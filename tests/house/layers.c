@@ -29,6 +29,7 @@
 enum {
     CORE = 1,
     SPIRV,
+    INTERPRET,
     NATIVE,
     CPU,
     DEVICE,
@@ -52,6 +53,7 @@ struct layer {
 static const struct layer layers[] = {
     {"runtime/core/", CORE},
     {"runtime/spirv/", SPIRV},
+    {"runtime/interpret/", INTERPRET},
     {"runtime/native/", NATIVE},
     {"runtime/cpu/", CPU},
     {"runtime/device/", DEVICE},
@@ -82,7 +84,8 @@ static const struct layer headers[] = {
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/shader/spirv_"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/interpret/",
+                                   "runtime/shader/spirv_"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -30,10 +30,12 @@ static weft_status compile(struct weft_cpu_object *object, struct weft_ir_progra
     uint8_t *elf = NULL;
     size_t size = 0;
     struct weft_cpu_interface interface = {.lanes = source->lanes};
-    WEFT_TRY(weft_ir_decode(program, source));
-    WEFT_TRY(weft_ir_analyze(program));
-    weft_status status = weft_ir_emit(&elf, &size, program);
-    if (status == WEFT_OK) {
+    weft_status status = weft_ir_decode(program, source);
+    status = status == WEFT_OK ? weft_ir_analyze(program) : status;
+    status = status == WEFT_OK ? weft_ir_emit(&elf, &size, program) : status;
+    if (status != WEFT_OK) {
+        (void)weft_fail(program->host, status, "compiling for the processor: %s", program->text);
+    } else {
         memcpy(interface.local_size, program->local_size, sizeof interface.local_size);
         memcpy(interface.bindings, program->bindings, sizeof interface.bindings);
         interface.binding_count = program->binding_count;

@@ -129,6 +129,20 @@ void weft_ir_set_variable(struct weft_ir_decoder *decoder, uint32_t variable,
     }
 }
 
+weft_ir_value weft_ir_get_indexed(struct weft_ir_decoder *decoder, uint32_t variable,
+                                  weft_ir_value index, uint32_t type) {
+    weft_ir_value scalar = 0;
+    decoder->program->variables[variable].indexed = true;
+    get(decoder, variable, 0, index, type, 1, &scalar);
+    return scalar;
+}
+
+void weft_ir_set_indexed(struct weft_ir_decoder *decoder, uint32_t variable, weft_ir_value index,
+                         weft_ir_value scalar) {
+    decoder->program->variables[variable].indexed = true;
+    set(decoder, variable, 0, index, decoder->program->values[scalar].type, &scalar, 1);
+}
+
 /* ---- variables of the module ---- */
 
 static void add_binding(struct weft_ir_decoder *decoder, struct weft_ir_id *id) {
@@ -164,10 +178,20 @@ static void add_shared(struct weft_ir_decoder *decoder, struct weft_ir_id *id, u
     id->pointer.offset = begin;
 }
 
+/* In exact programs, what nobody has written can be told from what somebody has. */
+static void clear(struct weft_ir_decoder *decoder, uint32_t variable) {
+    if (decoder->program->exact) {
+        weft_ir_append(decoder->program, decoder->list, WEFT_IR_CLEAR, WEFT_IR_I32, 0, false, NULL,
+                       0)
+            ->root = variable;
+    }
+}
+
 static void add_private(struct weft_ir_decoder *decoder, struct weft_ir_id *id, uint32_t type,
                         uint32_t initializer) {
     id->pointer.space = WEFT_IR_IN_VARIABLE;
     id->pointer.root = weft_ir_new_variable(decoder, type, 0);
+    clear(decoder, id->pointer.root);
     const weft_ir_value *scalars = initializer == 0 ? NULL : weft_ir_scalars(decoder, initializer);
     if (scalars) {
         weft_ir_set_variable(decoder, id->pointer.root, scalars,
@@ -226,6 +250,7 @@ static void decode_local(struct weft_ir_decoder *decoder, const struct weft_ir_v
     const uint32_t list = decoder->program->nodes[decoder->frame->scope].lists[0];
     pointer.root = weft_ir_new_variable(decoder, type, list);
     weft_ir_define_pointer(decoder, weft_ir_word(decoder, view, 2), &pointer);
+    clear(decoder, pointer.root);
     if (view->length > 4) {
         const weft_ir_value *scalars = weft_ir_scalars(decoder, view->words[4]);
         if (scalars) {
@@ -244,6 +269,41 @@ static weft_ir_value clamp_index(struct weft_ir_decoder *decoder, weft_ir_value 
                           weft_ir_u32(decoder, count - 1));
 }
 
+static weft_ir_value as_word(struct weft_ir_decoder *decoder, weft_ir_value index) {
+    const uint32_t type = decoder->program->values[index].type;
+    const bool wide = weft_ir_bits(type) > 32;
+    return type == WEFT_IR_I32
+               ? index
+               : weft_ir_compute(decoder, wide ? WEFT_OP_U_CONVERT : WEFT_OP_S_CONVERT, WEFT_IR_I32,
+                                 &index, 1, false);
+}
+
+weft_ir_value weft_ir_index(struct weft_ir_decoder *decoder, weft_ir_value base,
+                            weft_ir_value index, uint32_t stride, uint32_t count) {
+    const weft_ir_value arguments[] = {base == 0 ? weft_ir_u32(decoder, 0) : base,
+                                       as_word(decoder, index)};
+    struct weft_ir_instruction *instruction = weft_ir_append(
+        decoder->program, decoder->list, WEFT_IR_INDEX, WEFT_IR_I32, 1, true, arguments, 2);
+    instruction->place = stride;
+    instruction->stride = count;
+    return instruction->result;
+}
+
+static bool is_within(const struct weft_ir_def *index, uint32_t offset, uint32_t stride,
+                      uint32_t count) {
+    return index->constant && index->bits < (count == 0 ? UINT32_MAX : count) &&
+           offset + index->bits * stride < WEFT_IR_OUTSIDE;
+}
+
+static void add_exact_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *pointer,
+                            weft_ir_value index, uint32_t stride, uint32_t count) {
+    pointer->index =
+        weft_ir_index(decoder, pointer->index, index, stride, count == 0 ? UINT32_MAX : count);
+    if (pointer->space == WEFT_IR_IN_VARIABLE && decoder->program->status == WEFT_OK) {
+        decoder->program->variables[pointer->root].indexed = true;
+    }
+}
+
 static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *pointer,
                       uint32_t index_id, uint32_t stride, uint32_t count) {
     weft_ir_value index = weft_ir_scalar(decoder, index_id, 0);
@@ -251,6 +311,10 @@ static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *p
         return;
     }
     const struct weft_ir_def *def = &decoder->program->values[index];
+    if (decoder->program->exact && !is_within(def, pointer->offset, stride, count)) {
+        add_exact_index(decoder, pointer, index, stride, count);
+        return;
+    }
     if (def->constant) {
         if (count != 0 && def->bits >= count) {
             weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "index %u of %u",
@@ -259,11 +323,7 @@ static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *p
         pointer->offset += (uint32_t)def->bits * stride;
         return;
     }
-    if (def->type != WEFT_IR_I32) {
-        const bool wide = weft_ir_bits(def->type) > 32;
-        index = weft_ir_compute(decoder, wide ? WEFT_OP_U_CONVERT : WEFT_OP_S_CONVERT, WEFT_IR_I32,
-                                &index, 1, false);
-    }
+    index = as_word(decoder, index);
     if (decoder->program->checked && pointer->space == WEFT_IR_IN_VARIABLE && count != 0) {
         index = clamp_index(decoder, index, count);
     }
@@ -484,8 +544,8 @@ static void store_part(struct weft_ir_decoder *decoder, const struct part *part,
 static void note_only_store(struct weft_ir_decoder *decoder, const struct weft_ir_id *root,
                             const struct weft_ir_pointer *pointer, const weft_ir_value *scalars) {
     struct weft_ir_program *program = decoder->program;
-    if (program->status != WEFT_OK || root->stores != 1 || pointer->space != WEFT_IR_IN_VARIABLE ||
-        pointer->offset != 0 || pointer->index != 0) {
+    if (program->status != WEFT_OK || program->exact || root->stores != 1 ||
+        pointer->space != WEFT_IR_IN_VARIABLE || pointer->offset != 0 || pointer->index != 0) {
         return;
     }
     struct weft_ir_variable *variable = &program->variables[pointer->root];

@@ -57,12 +57,15 @@ static void define_scalar(struct weft_ir_decoder *decoder, const struct weft_ir_
 }
 
 /* OpConstantNull, and OpUndef, for which anything serves. */
-static void define_zeros(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
+/* What is undefined is 0 as well, and poison in an exact program. */
+static void define_alike(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const uint32_t type = weft_ir_word(decoder, view, 1);
     const uint32_t slots = weft_ir_type_of(decoder, type)->slots;
     weft_ir_value *row = weft_ir_row(decoder, slots);
     for (uint32_t i = 0; row && i < slots; i++) {
-        row[i] = weft_ir_constant(decoder->program, weft_ir_slot_type(decoder, type, i), 0);
+        const uint32_t scalar = weft_ir_slot_type(decoder, type, i);
+        const bool poison = view->opcode == WEFT_OP_UNDEF && decoder->program->exact;
+        row[i] = weft_ir_constant(decoder->program, scalar, poison ? weft_ir_ones(scalar) : 0);
     }
     if (row) {
         weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
@@ -123,7 +126,7 @@ void weft_ir_decode_constant(struct weft_ir_decoder *decoder, const struct weft_
         break;
     case WEFT_OP_CONSTANT_NULL:
     case WEFT_OP_UNDEF:
-        define_zeros(decoder, view);
+        define_alike(decoder, view);
         break;
     case WEFT_OP_SPEC_CONSTANT_OP:
         define_operation(decoder, view);

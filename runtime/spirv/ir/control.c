@@ -461,6 +461,10 @@ static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct 
         decode_return(decoder, view);
         return 0;
     case WEFT_OP_UNREACHABLE:
+        if (decoder->program->exact) {
+            weft_ir_append(decoder->program, decoder->list, WEFT_IR_UNREACHABLE, WEFT_IR_I32, 0,
+                           false, NULL, 0);
+        }
         return 0;
     default:
         weft_ir_unsupported(decoder, "the end of a block by opcode", view->opcode);

@@ -28,6 +28,9 @@ static void mark(bool *flags, const struct weft_ir_program *program,
 
 static bool is_dead(const struct reads *reads, const struct weft_ir_instruction *set) {
     const struct weft_ir_variable *variable = variable_of(reads->program, set);
+    if (reads->program->exact && reads->program->arguments[set->arguments] != 0) {
+        return false; /* its index may be outside */
+    }
     for (uint32_t i = 0; i < set->n; i++) {
         const uint32_t slot = variable->first + (variable->indexed ? 0 : set->place + i);
         if (reads->read[slot] && !reads->overwritten[slot]) {

@@ -206,6 +206,14 @@ weft_ir_value weft_ir_binary(struct weft_ir_decoder *decoder, uint32_t op, uint3
 bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
 /** A variable of a function (or module) for each slot of a type. */
 uint32_t weft_ir_new_variable(struct weft_ir_decoder *decoder, uint32_t type, uint32_t list);
+/** In an exact program: base (or 0) + index * stride, or WEFT_IR_OUTSIDE where the index is not below `count`. */
+weft_ir_value weft_ir_index(struct weft_ir_decoder *decoder, weft_ir_value base,
+                            weft_ir_value index, uint32_t stride, uint32_t count);
+/** One scalar at an index of a variable, whose scalars are alike. */
+weft_ir_value weft_ir_get_indexed(struct weft_ir_decoder *decoder, uint32_t variable,
+                                  weft_ir_value index, uint32_t type);
+void weft_ir_set_indexed(struct weft_ir_decoder *decoder, uint32_t variable, weft_ir_value index,
+                         weft_ir_value scalar);
 /** Whole values to and from slots of variables. */
 void weft_ir_get_variable(struct weft_ir_decoder *decoder, uint32_t variable, uint32_t type,
                           weft_ir_value *scalars);

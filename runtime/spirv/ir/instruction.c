@@ -101,6 +101,15 @@ static weft_ir_value is_component(struct weft_ir_decoder *decoder, weft_ir_value
                           weft_ir_constant(decoder->program, type, i));
 }
 
+/* In an exact program an index outside of the vector is seen: the vector is in a variable. */
+static uint32_t spill(struct weft_ir_decoder *decoder, uint32_t vector,
+                      const weft_ir_value *scalars) {
+    const struct weft_ir_id *id = weft_ir_id(decoder, vector);
+    const uint32_t variable = weft_ir_new_variable(decoder, id->type, decoder->list);
+    weft_ir_set_variable(decoder, variable, scalars, id->count);
+    return variable;
+}
+
 static void extract_dynamic(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const uint32_t vector = weft_ir_word(decoder, view, 3);
     const weft_ir_value *scalars = weft_ir_scalars(decoder, vector);
@@ -109,15 +118,22 @@ static void extract_dynamic(struct weft_ir_decoder *decoder, const struct weft_i
     if (!row || !scalars) {
         return;
     }
+    const uint32_t count = weft_ir_id(decoder, vector)->count;
     row[0] = scalars[0];
-    for (uint32_t i = 1; i < weft_ir_id(decoder, vector)->count; i++) {
+    if (decoder->program->exact) {
+        const uint32_t variable = spill(decoder, vector, scalars);
+        row[0] = weft_ir_get_indexed(decoder, variable, weft_ir_index(decoder, 0, index, 1, count),
+                                     weft_ir_slot_type(decoder, view->words[1], 0));
+    }
+    for (uint32_t i = 1; !decoder->program->exact && i < count; i++) {
         row[0] = choose(decoder, is_component(decoder, index, i), scalars[i], row[0]);
     }
     define(decoder, view, row);
 }
 
 static void insert_dynamic(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const weft_ir_value *scalars = weft_ir_scalars(decoder, weft_ir_word(decoder, view, 3));
+    const uint32_t vector = weft_ir_word(decoder, view, 3);
+    const weft_ir_value *scalars = weft_ir_scalars(decoder, vector);
     const weft_ir_value part = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 4), 0);
     const weft_ir_value index = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 5), 0);
     const uint32_t slots = weft_ir_type_of(decoder, view->words[1])->slots;
@@ -125,7 +141,12 @@ static void insert_dynamic(struct weft_ir_decoder *decoder, const struct weft_ir
     if (!row || !scalars) {
         return;
     }
-    for (uint32_t i = 0; i < slots; i++) {
+    if (decoder->program->exact) {
+        const uint32_t variable = spill(decoder, vector, scalars);
+        weft_ir_set_indexed(decoder, variable, weft_ir_index(decoder, 0, index, 1, slots), part);
+        weft_ir_get_variable(decoder, variable, view->words[1], row);
+    }
+    for (uint32_t i = 0; !decoder->program->exact && i < slots; i++) {
         row[i] = choose(decoder, is_component(decoder, index, i), part, scalars[i]);
     }
     define(decoder, view, row);

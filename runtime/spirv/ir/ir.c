@@ -5,19 +5,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TEXT_SIZE  256
 #define MAX_VALUES (UINT32_C(1) << 23)
 
 void weft_ir_error(struct weft_ir_program *program, weft_status status, const char *format, ...) {
     if (program->status != WEFT_OK) {
         return;
     }
-    char text[TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)vsnprintf(program->text, sizeof program->text, format, arguments);
     va_end(arguments);
-    program->status = weft_fail(program->host, status, "compiling for the processor: %s", text);
+    program->status = status;
 }
 
 bool weft_ir_room(struct weft_ir_program *program, void *array_address, uint32_t count,

@@ -66,8 +66,18 @@ enum {
     WEFT_IR_BORROW,
     WEFT_IR_HIGH_UNSIGNED, /* upper half of a product */
     WEFT_IR_HIGH_SIGNED,
-    WEFT_IR_NOTHING /* what was there is not needed */
+    WEFT_IR_NOTHING, /* what was there is not needed */
+    /* In exact programs only: */
+    WEFT_IR_INDEX, /* arguments: base, index; base + index * place, WEFT_IR_OUTSIDE for an index of `stride` or more */
+    WEFT_IR_CLEAR, /* root: a variable, which holds WEFT_IR_POISON from here on */
+    WEFT_IR_UNREACHABLE
 };
+
+/** What an offset becomes when an index is outside of its array: no access at it can be inside. */
+#define WEFT_IR_OUTSIDE UINT32_MAX
+/** Words that hold nothing: a NaN. */
+#define WEFT_IR_POISON UINT32_C(0xFFFFFFFF)
+#define WEFT_IR_TEXT   256
 
 /** What a load, store or atomic refers to. */
 enum weft_ir_space { WEFT_IR_BUFFER = 0, WEFT_IR_SHARED, WEFT_IR_PUSH };
@@ -82,7 +92,7 @@ struct weft_ir_instruction {
     weft_ir_value result; /* the first of n, or 0 */
     uint32_t root;        /* binding's index, variable, or built-in */
     uint32_t place;       /* bytes or slots; of a variable: the first slot */
-    uint32_t stride;      /* of a runtime array whose length is asked for */
+    uint32_t stride; /* of a runtime array whose length is asked for; of WEFT_IR_INDEX: the count */
     uint32_t arguments, argument_count;
 };
 
@@ -147,12 +157,16 @@ struct weft_ir_slot {
 
 struct weft_ir_program {
     const weft_host *host;
-    weft_status status; /* the first error */
-    uint32_t lanes;     /* of a vector: invocations that run at once */
+    weft_status status; /* of the first error, of which `text` tells */
+    char text[WEFT_IR_TEXT];
+    uint32_t lanes; /* of a vector: invocations that run at once */
     uint32_t
         run; /* lanes that are a row of a workgroup whose rows are shorter than a vector; else lanes */
     uint32_t local_size[3];
     bool checked;
+    /* What a module leaves undefined is kept visible, for who checks it: indices outside of arrays, variables that nobody
+     * has written, OpUnreachable. */
+    bool exact;
     struct weft_ir_binding bindings[WEFT_IR_MAX_BINDINGS];
     uint32_t binding_count;
     uint32_t push_size; /* bytes of push constants that are read */
@@ -178,7 +192,7 @@ struct weft_ir_program {
 
 /* ---- ir.c ---- */
 
-/** Keeps the first error, which it logs. */
+/** Keeps the first error. */
 void weft_ir_error(struct weft_ir_program *program, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
 /** Room for one more in an array; false after an error. */

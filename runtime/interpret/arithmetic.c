@@ -6,13 +6,14 @@
 #include <float.h>
 #include <string.h>
 
-#include "verify/evaluator/execute.h"
+#include "interpret/group.h"
 
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
-#error "The evaluator needs float arithmetic that is rounded to float at once (FLT_EVAL_METHOD 0)."
+#error \
+    "The interpreter needs float arithmetic that is rounded to float at once (FLT_EVAL_METHOD 0)."
 #endif
 #ifdef __FAST_MATH__
-#error "The evaluator needs IEEE arithmetic: compile it without -ffast-math."
+#error "The interpreter needs IEEE arithmetic: compile it without -ffast-math."
 #endif
 _Static_assert(FLT_RADIX == 2 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128, "float is binary32");
 
@@ -39,11 +40,11 @@ static inline uint32_t word(float value) {
     return flush(bits);
 }
 
-WEFT_EVAL_UNARY(f_negate, flush(a) ^ SIGN_BIT)
-WEFT_EVAL_UNARY(f_abs, flush(a) & ~SIGN_BIT)
+WEFT_INTERPRET_UNARY(f_negate, flush(a) ^ SIGN_BIT)
+WEFT_INTERPRET_UNARY(f_abs, flush(a) & ~SIGN_BIT)
 
-WEFT_EVAL_BINARY(f_add, word(number(a) + number(b)))
-WEFT_EVAL_BINARY(f_sub, word(number(a) - number(b)))
+WEFT_INTERPRET_BINARY(f_add, word(number(a) + number(b)))
+WEFT_INTERPRET_BINARY(f_sub, word(number(a) - number(b)))
 
 /*
  * A product: exact in double, so that it can be rounded to 24 bits as if there were no least
@@ -57,12 +58,14 @@ static inline uint32_t multiply(uint32_t a, uint32_t b) {
     return tiny ? (a ^ b) & SIGN_BIT : word((float)exact);
 }
 
-WEFT_EVAL_BINARY(f_mul, multiply(a, b))
+WEFT_INTERPRET_BINARY(f_mul, multiply(a, b))
 
-WEFT_EVAL_BINARY(f_equal, number(a) == number(b))
-WEFT_EVAL_BINARY(f_not_equal, number(a) != number(b))
-WEFT_EVAL_BINARY(f_less, number(a) < number(b))
-WEFT_EVAL_BINARY(f_less_equal, number(a) <= number(b))
+WEFT_INTERPRET_BINARY(f_equal, number(a) == number(b))
+WEFT_INTERPRET_BINARY(f_not_equal, number(a) != number(b))
+WEFT_INTERPRET_BINARY(f_less, number(a) < number(b))
+WEFT_INTERPRET_BINARY(f_less_equal, number(a) <= number(b))
+WEFT_INTERPRET_BINARY(f_greater, number(a) > number(b))
+WEFT_INTERPRET_BINARY(f_greater_equal, number(a) >= number(b))
 
 /* Toward zero. Undefined for what does not fit and for NaN; here that gives 2^31. */
 static inline uint32_t to_signed(float value) {
@@ -76,7 +79,28 @@ static inline uint32_t to_unsigned(float value) {
     return fits ? (uint32_t)value : UINT32_MAX;
 }
 
-WEFT_EVAL_UNARY(f_to_s, to_signed(number(a)))
-WEFT_EVAL_UNARY(f_to_u, to_unsigned(number(a)))
-WEFT_EVAL_UNARY(s_to_f, word((float)(int32_t)a))
-WEFT_EVAL_UNARY(u_to_f, word((float)a))
+WEFT_INTERPRET_UNARY(f_to_s, to_signed(number(a)))
+WEFT_INTERPRET_UNARY(f_to_u, to_unsigned(number(a)))
+WEFT_INTERPRET_UNARY(s_to_f, word((float)(int32_t)a))
+WEFT_INTERPRET_UNARY(u_to_f, word((float)a))
+
+weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op) {
+    static const struct weft_interpret_rule rules[] = {
+        {WEFT_OP_CONVERT_F_TO_U, f_to_u},
+        {WEFT_OP_CONVERT_F_TO_S, f_to_s},
+        {WEFT_OP_CONVERT_S_TO_F, s_to_f},
+        {WEFT_OP_CONVERT_U_TO_F, u_to_f},
+        {WEFT_OP_F_NEGATE, f_negate},
+        {WEFT_OP_F_ADD, f_add},
+        {WEFT_OP_F_SUB, f_sub},
+        {WEFT_OP_F_MUL, f_mul},
+        {WEFT_OP_F_ORD_EQUAL, f_equal},
+        {WEFT_OP_F_UNORD_NOT_EQUAL, f_not_equal},
+        {WEFT_OP_F_ORD_LESS_THAN, f_less},
+        {WEFT_OP_F_ORD_GREATER_THAN, f_greater},
+        {WEFT_OP_F_ORD_LESS_THAN_EQUAL, f_less_equal},
+        {WEFT_OP_F_ORD_GREATER_THAN_EQUAL, f_greater_equal},
+        {WEFT_IR_GLSL + WEFT_GLSL_STD_450_F_ABS, f_abs},
+    };
+    return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
+}
