@@ -3,10 +3,10 @@
 #ifndef WEFT_CPU_DISPATCH_H
 #define WEFT_CPU_DISPATCH_H
 
-#include "cpu/kernel.h"
 #include "cpu/scratch.h"
 #include "cpu/share.h"
 #include "cpu/threads.h"
+#include "native/kernel.h"
 
 struct weft_cpu_dispatch {
     const struct weft_cpu_kernel *kernel;

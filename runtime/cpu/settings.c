@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cpu/kernel.h"
 #include "cpu/processor.h"
+#include "native/kernel.h"
 
 /* The number that `text` is, or 0. */
 static uint32_t number_of(const char *text) {

@@ -7,7 +7,7 @@
 #define WEFT_CPU_STREAM_H
 
 #include "core/host.h"
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 
 struct weft_cpu_device;
 struct weft_cpu_event;

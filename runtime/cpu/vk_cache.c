@@ -17,7 +17,7 @@
 
 /* ---- entries ---- */
 
-weft_digest weft_cpu_cache_key(const struct weft_cpu_source *source) {
+weft_digest weft_cpu_cache_key(const struct weft_ir_source *source) {
     const weft_digest module = weft_digest_of(source->words, source->size);
     const uint32_t numbers[] = {source->lanes, source->checked, source->constant_count};
     weft_sha256 hash;
@@ -29,7 +29,7 @@ weft_digest weft_cpu_cache_key(const struct weft_cpu_source *source) {
     weft_sha256_add(&hash, source->entry_point, strlen(source->entry_point) + 1);
     weft_sha256_add(&hash, numbers, sizeof numbers);
     for (uint32_t i = 0; i < source->constant_count; i++) {
-        const struct weft_cpu_constant *constant = &source->constants[i];
+        const struct weft_ir_specialization *constant = &source->constants[i];
         const uint32_t head[] = {constant->id, constant->size};
         weft_sha256_add(&hash, head, sizeof head);
         weft_sha256_add(&hash, constant->value, constant->size);

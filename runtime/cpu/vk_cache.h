@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
 #include "cpu/vk.h"
+#include "native/kernel.h"
 
 struct weft_cpu_cache_entry {
     weft_digest key;
@@ -23,7 +23,7 @@ struct weft_cpu_cache {
 WEFT_CPU_OBJECT(VkPipelineCache, cache)
 
 /** All that decides what the compiler makes. */
-weft_digest weft_cpu_cache_key(const struct weft_cpu_source *source);
+weft_digest weft_cpu_cache_key(const struct weft_ir_source *source);
 
 /** Whether the cache had the object and it could be loaded. Thread safe, as are the others. */
 bool weft_cpu_cache_load(struct weft_cpu_kernel **kernel, struct weft_cpu_cache *cache,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
 #include "cpu/processor.h"
+#include "native/kernel.h"
 
 /* Objects of other processors and vector widths, and of other versions of the compiler, are another device's. */
 static void make_uuid(uint8_t uuid[VK_UUID_SIZE], uint32_t lanes) {

@@ -2,10 +2,10 @@
 /* Device memory, which is host memory, and buffers in it. */
 #include "cpu/vk_memory.h"
 
-#include "cpu/kernel.h"
-#include "cpu/memory.h"
 #include "cpu/shared_memory.h"
 #include "cpu/vk_device.h"
+#include "native/kernel.h"
+#include "native/memory.h"
 
 #define ALIGNMENT ((size_t)64) /* of buffers: a cache line, and the widest vector */
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
 #include "cpu/processor.h"
 #include "cpu/shared_memory.h"
 #include "cpu/vk_command.h"
 #include "cpu/vk_instance.h"
+#include "native/kernel.h"
 
 #define SUBGROUP_OPERATIONS                                         \
     (VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | \

@@ -39,7 +39,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_module(VkDevice handle, VkShaderModule
 /* ---- pipelines around kernels ---- */
 
 static bool find_place(struct weft_cpu_place *place, const struct weft_cpu_pipeline_layout *layout,
-                       const struct weft_cpu_binding *wanted) {
+                       const struct weft_ir_binding *wanted) {
     if (wanted->set >= layout->set_count) {
         return false;
     }
@@ -136,7 +136,7 @@ static bool wants_checks(const struct weft_cpu_device *device,
 }
 
 /* The constants in host memory, null where there are none; false when memory is out. */
-static bool make_constants(struct weft_cpu_constant **constants,
+static bool make_constants(struct weft_ir_specialization **constants,
                            const VkSpecializationInfo *specialization,
                            const struct weft_cpu_device *device) {
     const uint32_t count = specialization ? specialization->mapEntryCount : 0;
@@ -147,7 +147,7 @@ static bool make_constants(struct weft_cpu_constant **constants,
     *constants = weft_alloc_zero(&device->host, count, sizeof **constants);
     for (uint32_t i = 0; *constants && i < count; i++) {
         const VkSpecializationMapEntry *entry = &specialization->pMapEntries[i];
-        (*constants)[i] = (struct weft_cpu_constant){
+        (*constants)[i] = (struct weft_ir_specialization){
             .id = entry->constantID,
             .size = (uint32_t)entry->size,
             .value = (const uint8_t *)specialization->pData + entry->offset};
@@ -158,8 +158,8 @@ static bool make_constants(struct weft_cpu_constant **constants,
 /* A pipeline while it is made. */
 struct build {
     const VkComputePipelineCreateInfo *info;
-    struct weft_cpu_constant *constants;
-    struct weft_cpu_source source;
+    struct weft_ir_specialization *constants;
+    struct weft_ir_source source;
     weft_digest key;
     struct weft_cpu_kernel *kernel;
     bool found;                    /* in the cache */
@@ -176,21 +176,21 @@ static VkResult begin(struct build *build, const struct weft_cpu_device *device,
     if (!make_constants(&build->constants, specialization, device)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    build->source = (struct weft_cpu_source){.words = module->words,
-                                             .size = module->size,
-                                             .entry_point = info->stage.pName,
-                                             .constants = build->constants,
-                                             .constant_count =
-                                                 specialization ? specialization->mapEntryCount : 0,
-                                             .lanes = device->physical->settings.lanes,
-                                             .checked = wants_checks(device, info)};
+    build->source = (struct weft_ir_source){.words = module->words,
+                                            .size = module->size,
+                                            .entry_point = info->stage.pName,
+                                            .constants = build->constants,
+                                            .constant_count =
+                                                specialization ? specialization->mapEntryCount : 0,
+                                            .lanes = device->physical->settings.lanes,
+                                            .checked = wants_checks(device, info)};
     build->key = weft_cpu_cache_key(&build->source);
     build->found = cache && weft_cpu_cache_load(&build->kernel, cache, &build->key, &device->host);
     build->ns = weft_cpu_clock_ns() - start;
     return VK_SUCCESS;
 }
 
-static weft_status compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
+static weft_status compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
                            const weft_host *host) {
     /* Weft has looked already, but a program that comes through a loader may not. */
     const weft_status status = weft_spirv_check(source->words, source->size, host);

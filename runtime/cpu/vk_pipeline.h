@@ -2,8 +2,8 @@
 #ifndef WEFT_CPU_VK_PIPELINE_H
 #define WEFT_CPU_VK_PIPELINE_H
 
-#include "cpu/kernel.h"
 #include "cpu/vk.h"
+#include "native/kernel.h"
 
 struct weft_cpu_shader_module {
     size_t size; /* bytes */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "cpu/kernel.h"
 #include "device/device.h"
+#include "native/kernel.h"
 
 /* Tests of drivers hide the processor, and so can whoever wants to see what a machine without it does. */
 static bool has_processor(void) {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
-#include "cpu/link.h"
 #include "fuzz.h"
+#include "native/kernel.h"
+#include "native/link.h"
 
 #define PAGE    4096
 #define HASH_AT 32 /* in an object */

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/compile/ir.h"
 #include "fuzz.h"
+#include "native/llvm/analysis.h"
 #include "spirv/module.h"
 
 static void compile(const uint32_t *words, size_t size, uint32_t lanes) {
     static const uint32_t given = 3;
-    const struct weft_cpu_constant constants[] = {{.id = 1, .size = 4, .value = &given}};
-    const struct weft_cpu_source source = {.words = words,
-                                           .size = size,
-                                           .entry_point = "main",
-                                           .constants = constants,
-                                           .constant_count = 1,
-                                           .lanes = lanes,
-                                           .checked = true};
+    const struct weft_ir_specialization constants[] = {{.id = 1, .size = 4, .value = &given}};
+    const struct weft_ir_source source = {.words = words,
+                                          .size = size,
+                                          .entry_point = "main",
+                                          .constants = constants,
+                                          .constant_count = 1,
+                                          .lanes = lanes,
+                                          .checked = true};
     struct weft_ir_program program = {.lanes = lanes, .checked = true};
     weft_status status = weft_ir_decode(&program, &source);
     fuzz_expect(status == program.status);

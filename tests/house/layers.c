@@ -29,6 +29,8 @@
 enum {
     CORE = 1,
     SPIRV,
+    INTERPRET,
+    NATIVE,
     CPU,
     DEVICE,
     SHADER,
@@ -49,12 +51,25 @@ struct layer {
 
 /* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},   {"runtime/cpu/", CPU},
-    {"runtime/device/", DEVICE}, {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
-    {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},       {"runtime/mixers/", MIXERS},
-    {"runtime/plan/", PLAN},     {"runtime/model/", MODEL},   {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},     {"api/cli/", PROGRAMS},      {"bench/", PROGRAMS},
-    {"api/examples/", PROGRAMS}, {"api/python/", PROGRAMS},
+    {"runtime/core/", CORE},
+    {"runtime/spirv/", SPIRV},
+    {"runtime/interpret/", INTERPRET},
+    {"runtime/native/", NATIVE},
+    {"runtime/cpu/", CPU},
+    {"runtime/device/", DEVICE},
+    {"runtime/shader/", SHADER},
+    {"runtime/features/", GRAPH},
+    {"runtime/graph/", GRAPH},
+    {"runtime/ops/", OPS},
+    {"runtime/mixers/", MIXERS},
+    {"runtime/plan/", PLAN},
+    {"runtime/model/", MODEL},
+    {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},
+    {"api/cli/", PROGRAMS},
+    {"bench/", PROGRAMS},
+    {"api/examples/", PROGRAMS},
+    {"api/python/", PROGRAMS},
 };
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */
@@ -69,7 +84,8 @@ static const struct layer headers[] = {
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/shader/spirv_"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/interpret/",
+                                   "runtime/shader/spirv_"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

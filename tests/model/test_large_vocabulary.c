@@ -11,7 +11,7 @@
 #include <weft/model.h>
 
 #include "core/philox.h"
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 #include "support_model.h"
 
 #define WORDS  267735

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "core/float_state.h"
-#include "cpu/kernel.h"
-#include "cpu/memory.h"
+#include "native/kernel.h"
+#include "native/memory.h"
 #include "shader/glsl.h"
 #include "shader/spirv_pass.h"
 #include "spirv/module.h"
@@ -342,16 +342,16 @@ static void evaluate(uint32_t *result, const struct program *program, const stru
 static struct weft_cpu_kernel *compile_native(const char *what, const struct program *program,
                                               const struct given *given, uint32_t lanes,
                                               bool checked) {
-    const struct weft_cpu_constant constants[] = {
+    const struct weft_ir_specialization constants[] = {
         {.id = 0, .size = 4, .value = &given->specialization[0]},
         {.id = 1, .size = 4, .value = &given->specialization[1]}};
-    const struct weft_cpu_source source = {.words = program->words,
-                                           .size = program->size,
-                                           .entry_point = "main",
-                                           .constants = constants,
-                                           .constant_count = 2,
-                                           .lanes = lanes,
-                                           .checked = checked};
+    const struct weft_ir_source source = {.words = program->words,
+                                          .size = program->size,
+                                          .entry_point = "main",
+                                          .constants = constants,
+                                          .constant_count = 2,
+                                          .lanes = lanes,
+                                          .checked = checked};
     struct weft_cpu_object object = {0};
     struct weft_cpu_kernel *kernel = NULL;
     struct weft_test_host host;
@@ -529,7 +529,7 @@ WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
 /* Wherever memory ends, there is an error, nothing is left behind, and the next attempt works. */
 static void fail_each_allocation(struct weft_test_host *host, const struct kernel *kernel) {
     const struct program program = compile_glsl(kernel);
-    const struct weft_cpu_source source = {
+    const struct weft_ir_source source = {
         .words = program.words, .size = program.size, .entry_point = "main", .lanes = 8};
     for (int rest = 0; rest < 2; rest++) {
         struct weft_cpu_object object = {0};
@@ -564,7 +564,7 @@ WEFT_TEST_ON_HOST(memory_that_ends_is_an_error, host) {
 }
 
 static void expect_refused(const struct program *program, weft_status status, const char *message) {
-    const struct weft_cpu_source source = {
+    const struct weft_ir_source source = {
         .words = program->words, .size = program->size, .entry_point = "main", .lanes = 8};
     struct weft_cpu_object object = {0};
     struct weft_test_host host;

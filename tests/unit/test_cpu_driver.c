@@ -19,11 +19,11 @@
 #include "core/float_state.h"
 #include "core/hash.h"
 #include "cpu/driver.h"
-#include "cpu/target.h"
 #include "cpu/vk_cache.h"
 #include "cpu/vk_pipeline.h"
 #include "device/instance.h"
 #include "device/physical.h"
+#include "native/target.h"
 #include "support.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -1446,9 +1446,9 @@ WEFT_TEST(test_cache_keys) {
     static const uint32_t words_of_module[] = {1, 2, 3, 4};
     const uint32_t one = 1, two = 2;
     const uint64_t wide = 1;
-    const struct weft_cpu_constant constants[] = {
+    const struct weft_ir_specialization constants[] = {
         {0, 4, &one}, {0, 4, &two}, {1, 4, &one}, {0, 8, &wide}};
-    const struct weft_cpu_source sources[] = {
+    const struct weft_ir_source sources[] = {
         {words_of_module, 16, "main", NULL, 0, 8, false},
         {words_of_module, 12, "main", NULL, 0, 8, false},
         {words_of_module, 16, "mai", NULL, 0, 8, false},
@@ -1475,8 +1475,8 @@ WEFT_TEST(test_cache_keys) {
 static const uint32_t module_words[] = {0x07230203, 0x00010500, 0, 1,
                                         0}; /* a header, and nothing */
 static const uint64_t specialized[] = {5, 6};
-static const struct weft_cpu_constant cached_constants[] = {{7, 4, &specialized[0]},
-                                                            {9, 8, &specialized[1]}};
+static const struct weft_ir_specialization cached_constants[] = {{7, 4, &specialized[0]},
+                                                                 {9, 8, &specialized[1]}};
 
 /* Puts native_sample.c's kernel, or bytes that are none, where the pipelines below will look. */
 static void put_sample(const struct fixture *f, VkPipelineCache cache, const char *entry_point,
@@ -1486,13 +1486,13 @@ static void put_sample(const struct fixture *f, VkPipelineCache cache, const cha
                                                  .push_size = 8,
                                                  .binding_count = 2,
                                                  .bindings = {{0, 0}, {0, 1}}};
-    const struct weft_cpu_source source = {.words = module_words,
-                                           .size = sizeof module_words,
-                                           .entry_point = entry_point,
-                                           .constants = cached_constants,
-                                           .constant_count = 2,
-                                           .lanes = weft_cpu_native_lanes(),
-                                           .checked = checked};
+    const struct weft_ir_source source = {.words = module_words,
+                                          .size = sizeof module_words,
+                                          .entry_point = entry_point,
+                                          .constants = cached_constants,
+                                          .constant_count = 2,
+                                          .lanes = weft_cpu_native_lanes(),
+                                          .checked = checked};
     const weft_digest key = weft_cpu_cache_key(&source);
     struct weft_cpu_object object = {0};
     size_t size = 0;

@@ -4,8 +4,8 @@
 /* What a forked child may do with a device of its parent's, at every moment of the device's life (weft/device.h). */
 #include <semaphore.h>
 
-#include "cpu/kernel.h"
 #include "device/device.h"
+#include "native/kernel.h"
 #include "support_child.h"
 #include "support_graph.h"
 

@@ -4,7 +4,7 @@
 
 #include <weft/op.h>
 
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 #include "support_graph.h"
 
 enum { ROWS = 300, COLUMNS = 700, COUNT = ROWS * COLUMNS };

@@ -7,8 +7,8 @@
 #include "support_child.h"
 #include "support_graph.h"
 
-#include "cpu/kernel.h"
 #include "cpu/thread.h"
+#include "native/kernel.h"
 
 #ifdef __linux__
 

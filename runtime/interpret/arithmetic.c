@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Float32 arithmetic. Compiled with -ffp-contract=off; every operation is one C operation on floats
+ * between explicit flushes of subnormal numbers, so that no mode of the host's can show.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "interpret/group.h"
+
+#if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
+#error \
+    "The interpreter needs float arithmetic that is rounded to float at once (FLT_EVAL_METHOD 0)."
+#endif
+#ifdef __FAST_MATH__
+#error "The interpreter needs IEEE arithmetic: compile it without -ffast-math."
+#endif
+_Static_assert(FLT_RADIX == 2 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128, "float is binary32");
+
+#define SIGN_BIT      UINT32_C(0x80000000)
+#define EXPONENT_BITS UINT32_C(0x7F800000)
+
+/* A subnormal number becomes the zero of its sign. */
+static inline uint32_t flush(uint32_t bits) {
+    return (bits & EXPONENT_BITS) != 0 ? bits : bits & SIGN_BIT;
+}
+
+/* An operand. */
+static inline float number(uint32_t bits) {
+    uint32_t flushed = flush(bits);
+    float value;
+    memcpy(&value, &flushed, sizeof value);
+    return value;
+}
+
+/* A result. */
+static inline uint32_t word(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return flush(bits);
+}
+
+WEFT_INTERPRET_UNARY(f_negate, flush(a) ^ SIGN_BIT)
+WEFT_INTERPRET_UNARY(f_abs, flush(a) & ~SIGN_BIT)
+
+WEFT_INTERPRET_BINARY(f_add, word(number(a) + number(b)))
+WEFT_INTERPRET_BINARY(f_sub, word(number(a) - number(b)))
+
+/*
+ * A product: exact in double, so that it can be rounded to 24 bits as if there were no least
+ * exponent. From half a unit below 2^-126 on that gives 2^-126; what is smaller becomes zero.
+ * (Rounding to a subnormal number first would carry more products up to 2^-126. Sums have no such
+ * case: below 2^-125 they are exact.)
+ */
+static inline uint32_t multiply(uint32_t a, uint32_t b) {
+    double exact = (double)number(a) * (double)number(b);
+    bool tiny = exact < 0x1.FFFFFFp-127 && exact > -0x1.FFFFFFp-127;
+    return tiny ? (a ^ b) & SIGN_BIT : word((float)exact);
+}
+
+WEFT_INTERPRET_BINARY(f_mul, multiply(a, b))
+
+WEFT_INTERPRET_BINARY(f_equal, number(a) == number(b))
+WEFT_INTERPRET_BINARY(f_not_equal, number(a) != number(b))
+WEFT_INTERPRET_BINARY(f_less, number(a) < number(b))
+WEFT_INTERPRET_BINARY(f_less_equal, number(a) <= number(b))
+WEFT_INTERPRET_BINARY(f_greater, number(a) > number(b))
+WEFT_INTERPRET_BINARY(f_greater_equal, number(a) >= number(b))
+
+/* Toward zero. Undefined for what does not fit and for NaN; here that gives 2^31. */
+static inline uint32_t to_signed(float value) {
+    bool fits = value >= -0x1p31F && value < 0x1p31F;
+    return fits ? (uint32_t)(int32_t)value : SIGN_BIT;
+}
+
+/* The same; undefined values give 2^32 - 1. */
+static inline uint32_t to_unsigned(float value) {
+    bool fits = value > -1.0F && value < 0x1p32F;
+    return fits ? (uint32_t)value : UINT32_MAX;
+}
+
+WEFT_INTERPRET_UNARY(f_to_s, to_signed(number(a)))
+WEFT_INTERPRET_UNARY(f_to_u, to_unsigned(number(a)))
+WEFT_INTERPRET_UNARY(s_to_f, word((float)(int32_t)a))
+WEFT_INTERPRET_UNARY(u_to_f, word((float)a))
+
+weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op) {
+    static const struct weft_interpret_rule rules[] = {
+        {WEFT_OP_CONVERT_F_TO_U, f_to_u},
+        {WEFT_OP_CONVERT_F_TO_S, f_to_s},
+        {WEFT_OP_CONVERT_S_TO_F, s_to_f},
+        {WEFT_OP_CONVERT_U_TO_F, u_to_f},
+        {WEFT_OP_F_NEGATE, f_negate},
+        {WEFT_OP_F_ADD, f_add},
+        {WEFT_OP_F_SUB, f_sub},
+        {WEFT_OP_F_MUL, f_mul},
+        {WEFT_OP_F_ORD_EQUAL, f_equal},
+        {WEFT_OP_F_UNORD_NOT_EQUAL, f_not_equal},
+        {WEFT_OP_F_ORD_LESS_THAN, f_less},
+        {WEFT_OP_F_ORD_GREATER_THAN, f_greater},
+        {WEFT_OP_F_ORD_LESS_THAN_EQUAL, f_less_equal},
+        {WEFT_OP_F_ORD_GREATER_THAN_EQUAL, f_greater_equal},
+        {WEFT_IR_GLSL + WEFT_GLSL_STD_450_F_ABS, f_abs},
+    };
+    return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
+}

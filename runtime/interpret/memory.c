@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Places and memory: every access is checked against the bounds of what it is in. */
+#include <string.h>
+
+#include "interpret/group.h"
+
+/* ---- places ---- */
+
+static void index_element(struct weft_interpret_group *group,
+                          const struct weft_ir_instruction *instruction) {
+    uint32_t *restrict d = weft_interpret_value(group, instruction->result);
+    const uint32_t *restrict base = weft_interpret_operand(group, instruction, 0);
+    const uint32_t *restrict index = weft_interpret_operand(group, instruction, 1);
+    const uint32_t stride = instruction->place;
+    /* Up to here the product fits a word. */
+    const uint32_t most = stride == 0 ? UINT32_MAX : UINT32_MAX / stride;
+    const uint32_t end = instruction->stride < most ? instruction->stride : most;
+    WEFT_INTERPRET_EACH(group, const uint32_t sum = base[at] + index[at] * stride;
+                        d[at] = index[at] < end && sum >= base[at] ? sum : WEFT_IR_OUTSIDE);
+}
+
+/* Where an invocation's access begins: the offset in its first argument, and the fixed one. */
+static inline uint64_t place_of(const struct weft_interpret_group *group,
+                                const struct weft_ir_instruction *instruction, uint32_t lane) {
+    const weft_ir_value index = weft_interpret_argument(group, instruction, 0);
+    return instruction->place +
+           (uint64_t)(index != 0 ? weft_interpret_value(group, index)[lane] : 0);
+}
+
+static void fail(struct weft_interpret_group *group, enum weft_interpret_fault_kind kind,
+                 uint32_t root, uint32_t lane, uint64_t offset, uint64_t size) {
+    const struct weft_interpret_fault fault = {
+        .kind = kind, .lane = lane, .root = root, .offset = offset, .size = size};
+    weft_interpret_fail(group, &fault);
+}
+
+/* ---- variables ---- */
+
+static void copy_row(const struct weft_interpret_group *group, uint32_t *restrict to,
+                     const uint32_t *restrict from) {
+    WEFT_INTERPRET_EACH(group, to[at] = from[at]);
+}
+
+/* Copies n scalars between values and the slots of a variable that an index leads to, for one invocation. */
+static void copy_indexed(struct weft_interpret_group *group,
+                         const struct weft_ir_instruction *instruction, uint32_t lane) {
+    const struct weft_ir_variable *variable = &group->kernel->program.variables[instruction->root];
+    const uint64_t place = place_of(group, instruction, lane);
+    if (place + instruction->n > variable->slots) {
+        fail(group, WEFT_INTERPRET_FAULT_LOCAL, 0, lane, place, instruction->n);
+        return;
+    }
+    for (uint32_t i = 0; i < instruction->n; i++) {
+        uint32_t *slot = weft_interpret_slot(group, variable->first + (uint32_t)place + i) + lane;
+        if (instruction->op == WEFT_IR_GET) {
+            weft_interpret_value(group, instruction->result + i)[lane] = *slot;
+        } else {
+            *slot = weft_interpret_operand(group, instruction, 1 + i)[lane];
+        }
+    }
+}
+
+static void get_or_set(struct weft_interpret_group *group,
+                       const struct weft_ir_instruction *instruction) {
+    const uint32_t slot =
+        group->kernel->program.variables[instruction->root].first + instruction->place;
+    if (weft_interpret_argument(group, instruction, 0) != 0) {
+        WEFT_INTERPRET_EACH(group, copy_indexed(group, instruction, (uint32_t)at));
+        return;
+    }
+    for (uint32_t i = 0; i < instruction->n; i++) {
+        if (instruction->op == WEFT_IR_GET) {
+            copy_row(group, weft_interpret_value(group, instruction->result + i),
+                     weft_interpret_slot(group, slot + i));
+        } else {
+            copy_row(group, weft_interpret_slot(group, slot + i),
+                     weft_interpret_operand(group, instruction, 1 + i));
+        }
+    }
+}
+
+static void clear(struct weft_interpret_group *group,
+                  const struct weft_ir_instruction *instruction) {
+    const struct weft_ir_variable *variable = &group->kernel->program.variables[instruction->root];
+    for (uint32_t i = 0; i < variable->slots; i++) {
+        if (group->kernel->slot_row[variable->first + i] != WEFT_IR_NONE) {
+            uint32_t *slot = weft_interpret_slot(group, variable->first + i);
+            WEFT_INTERPRET_EACH(group, slot[at] = WEFT_IR_POISON);
+        }
+    }
+}
+
+/* ---- buffers, push constants and shared memory ---- */
+
+static struct weft_interpreted_range range_of(const struct weft_interpret_group *group,
+                                              const struct weft_ir_instruction *instruction) {
+    if (instruction->space == WEFT_IR_SHARED) {
+        return (struct weft_interpreted_range){
+            .data = group->shared, .size = group->kernel->program.shared_size, .writable = true};
+    }
+    return group
+        ->range[instruction->space == WEFT_IR_PUSH ? WEFT_INTERPRET_PUSH : instruction->root];
+}
+
+/* The bytes that an invocation accesses, or null after a fault. */
+static inline uint8_t *bytes_at(struct weft_interpret_group *group,
+                                const struct weft_ir_instruction *instruction,
+                                const struct weft_interpreted_range *range, uint32_t lane,
+                                uint32_t size) {
+    const uint64_t offset = place_of(group, instruction, lane);
+    if (offset + size <= range->size) {
+        return range->data + offset;
+    }
+    fail(group,
+         instruction->space == WEFT_IR_SHARED ? WEFT_INTERPRET_FAULT_SHARED
+                                              : WEFT_INTERPRET_FAULT_BUFFER,
+         instruction->space == WEFT_IR_PUSH ? WEFT_INTERPRET_PUSH : instruction->root, lane, offset,
+         size);
+    return NULL;
+}
+
+static void load(struct weft_interpret_group *group,
+                 const struct weft_ir_instruction *instruction) {
+    const struct weft_interpreted_range range = range_of(group, instruction);
+    const uint32_t n = instruction->n;
+    for (uint32_t item = 0; item < group->active.count; item++) {
+        const uint32_t lane = weft_interpret_lane(&group->active, item);
+        const uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4 * n);
+        for (uint32_t i = 0; bytes && i < n; i++) {
+            memcpy(weft_interpret_value(group, instruction->result + i) + lane,
+                   bytes + (size_t)4 * i, 4);
+        }
+    }
+}
+
+/* Whether a binding may be written; else that is the fault. */
+static bool is_writable(struct weft_interpret_group *group,
+                        const struct weft_ir_instruction *instruction,
+                        const struct weft_interpreted_range *range) {
+    if (!range->writable) {
+        const uint32_t lane = weft_interpret_lane(&group->active, 0);
+        fail(group, WEFT_INTERPRET_FAULT_READ_ONLY, instruction->root, lane,
+             place_of(group, instruction, lane), 4);
+    }
+    return range->writable;
+}
+
+static void store(struct weft_interpret_group *group,
+                  const struct weft_ir_instruction *instruction) {
+    const struct weft_interpreted_range range = range_of(group, instruction);
+    const uint32_t n = instruction->n;
+    const bool writable = is_writable(group, instruction, &range);
+    for (uint32_t item = 0; writable && item < group->active.count; item++) {
+        const uint32_t lane = weft_interpret_lane(&group->active, item);
+        uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4 * n);
+        for (uint32_t i = 0; bytes && i < n; i++) {
+            memcpy(bytes + (size_t)4 * i, weft_interpret_operand(group, instruction, 1 + i) + lane,
+                   4);
+        }
+    }
+}
+
+static void array_length(struct weft_interpret_group *group,
+                         const struct weft_ir_instruction *instruction) {
+    const uint64_t size = group->range[instruction->root].size;
+    const uint64_t rest = size > instruction->place ? size - instruction->place : 0;
+    uint32_t *restrict d = weft_interpret_value(group, instruction->result);
+    const uint32_t length = (uint32_t)(rest / instruction->stride);
+    WEFT_INTERPRET_EACH(group, d[at] = length);
+}
+
+/* ---- atomics: one invocation after another ---- */
+
+static uint32_t atomic_result(uint32_t opcode, uint32_t old, uint32_t value, uint32_t comparator) {
+    switch (opcode) {
+    case WEFT_OP_ATOMIC_STORE:
+    case WEFT_OP_ATOMIC_EXCHANGE:
+        return value;
+    case WEFT_OP_ATOMIC_COMPARE_EXCHANGE:
+        return old == comparator ? value : old;
+    case WEFT_OP_ATOMIC_I_INCREMENT:
+        return old + 1;
+    case WEFT_OP_ATOMIC_I_DECREMENT:
+        return old - 1;
+    case WEFT_OP_ATOMIC_I_ADD:
+        return old + value;
+    case WEFT_OP_ATOMIC_I_SUB:
+        return old - value;
+    case WEFT_OP_ATOMIC_S_MIN:
+        return (int32_t)old < (int32_t)value ? old : value;
+    case WEFT_OP_ATOMIC_U_MIN:
+        return old < value ? old : value;
+    case WEFT_OP_ATOMIC_S_MAX:
+        return (int32_t)old > (int32_t)value ? old : value;
+    case WEFT_OP_ATOMIC_U_MAX:
+        return old > value ? old : value;
+    case WEFT_OP_ATOMIC_AND:
+        return old & value;
+    case WEFT_OP_ATOMIC_OR:
+        return old | value;
+    case WEFT_OP_ATOMIC_XOR:
+        return old ^ value;
+    default: /* a load */
+        return old;
+    }
+}
+
+static void atomic(struct weft_interpret_group *group,
+                   const struct weft_ir_instruction *instruction) {
+    const struct weft_interpreted_range range = range_of(group, instruction);
+    const uint32_t count = instruction->argument_count;
+    const bool fits =
+        instruction->variant == WEFT_OP_ATOMIC_LOAD || is_writable(group, instruction, &range);
+    for (uint32_t item = 0; fits && item < group->active.count; item++) {
+        const uint32_t lane = weft_interpret_lane(&group->active, item);
+        uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4);
+        if (!bytes) {
+            return;
+        }
+        uint32_t old; /* of a word that need not be aligned */
+        memcpy(&old, bytes, sizeof old);
+        const uint32_t made =
+            atomic_result(instruction->variant, old,
+                          count > 1 ? weft_interpret_operand(group, instruction, 1)[lane] : 0,
+                          count > 2 ? weft_interpret_operand(group, instruction, 2)[lane] : 0);
+        memcpy(bytes, &made, sizeof made);
+        if (instruction->result != 0) {
+            weft_interpret_value(group, instruction->result)[lane] = old;
+        }
+    }
+}
+
+/* ---- built-in variables ---- */
+
+static void input(struct weft_interpret_group *group,
+                  const struct weft_ir_instruction *instruction) {
+    const uint32_t axis = instruction->place;
+    const bool counts = instruction->root == WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX;
+    const bool global = instruction->root == WEFT_BUILT_IN_GLOBAL_INVOCATION_ID;
+    uint32_t *restrict d = weft_interpret_value(group, instruction->result);
+    const uint32_t *restrict local = weft_interpret_row(
+        group, counts ? WEFT_INTERPRET_LOCAL_INDEX : WEFT_INTERPRET_LOCAL_ID + axis);
+    const uint32_t first = global ? group->id[axis] * group->kernel->program.local_size[axis] : 0;
+    switch (instruction->root) {
+    case WEFT_BUILT_IN_NUM_WORKGROUPS:
+        WEFT_INTERPRET_EACH(group, d[at] = group->groups[axis]);
+        break;
+    case WEFT_BUILT_IN_WORKGROUP_ID:
+        WEFT_INTERPRET_EACH(group, d[at] = group->id[axis]);
+        break;
+    default:
+        WEFT_INTERPRET_EACH(group, d[at] = first + local[at]);
+        break;
+    }
+}
+
+static void unreachable(struct weft_interpret_group *group,
+                        const struct weft_ir_instruction *instruction) {
+    (void)instruction;
+    fail(group, WEFT_INTERPRET_FAULT_UNREACHABLE, 0, weft_interpret_lane(&group->active, 0), 0, 0);
+}
+
+weft_interpret_function *weft_interpret_find_memory(uint32_t op) {
+    static const struct weft_interpret_rule rules[] = {
+        {WEFT_IR_INDEX, index_element}, {WEFT_IR_GET, get_or_set},
+        {WEFT_IR_SET, get_or_set},      {WEFT_IR_CLEAR, clear},
+        {WEFT_IR_LOAD, load},           {WEFT_IR_STORE, store},
+        {WEFT_IR_ATOMIC, atomic},       {WEFT_IR_LENGTH, array_length},
+        {WEFT_IR_INPUT, input},         {WEFT_IR_UNREACHABLE, unreachable},
+    };
+    return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
+}
