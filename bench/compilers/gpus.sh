@@ -52,18 +52,19 @@ mesa_source() {
 
 # mesa_build FOLDER TARGET[,TARGET...] MESON-OPTION...: some targets of Mesa, in build/deps/gpus/FOLDER.
 mesa_build() {
-    local folder=$gpus/$1 targets=$2 environment=$gpus/env
+    local folder=$gpus/$1 targets environment=$gpus/env
+    IFS=, read -ra targets <<<"$2"
     shift 2
     mesa_source
     python_environment "$environment" bench/compilers/requirements.txt
-    say "building ${targets//,/, } of Mesa"
+    say "building ${targets[*]} of Mesa"
     {
         [[ -f $folder/build.ninja ]] || PATH=$environment/bin:/usr/bin:$PATH meson setup "$folder" "$deps/apt/sources/mesa" \
             --buildtype release -Dgallium-drivers= -Dllvm=disabled -Dplatforms= -Dglx=disabled -Degl=disabled -Dgbm=disabled \
             -Dgles1=disabled -Dgles2=disabled -Dopengl=false -Dbuild-tests=false -Dvideo-codecs= -Dzstd=disabled \
-            -Dshader-cache=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dvalgrind=disabled -Dxmlconfig=disabled "$@"
-    } >"$gpus/${folder##*/}.log" 2>&1 &&
-        PATH=$environment/bin:/usr/bin:$PATH ninja -j "$jobs" -C "$folder" ${targets//,/ } >>"$gpus/${folder##*/}.log" 2>&1 ||
+            -Dshader-cache=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dvalgrind=disabled -Dxmlconfig=disabled "$@" &&
+            PATH=$environment/bin:/usr/bin:$PATH ninja -j "$jobs" -C "$folder" "${targets[@]}"
+    } >"$gpus/${folder##*/}.log" 2>&1 ||
         die "Mesa could not be built (log: build/deps/gpus/${folder##*/}.log)"
 }
 
@@ -125,7 +126,8 @@ write_manifest() {
 
 # on_gpu GPU COMMAND...: with that GPU as the one Vulkan device. Mesa's own cache would hide what compiling takes.
 on_gpu() {
-    local gpu=$1 driver libraries=/usr/lib/$(gcc -print-multiarch)
+    local gpu=$1 driver libraries
+    libraries=/usr/lib/$(gcc -print-multiarch)
     driver=$(gpu_driver "$gpu")
     shift
     local run=(timeout 3600 env "$(gpu_variable "$gpu")" MESA_SHADER_CACHE_DISABLE=true WEFT_PROCESSOR=0
@@ -186,7 +188,7 @@ write_pipelines_of() {
     local math=$1 list
     mkdir -p "build/gpus/pipelines/$math"
     for list in tests/data/quick.txt bench/compilers/forms.txt; do
-        env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
+        env "$(<"$drivers/lavapipe-8.env")" WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
             "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
             "build/gpus/pipelines/$math" "$math" "$list" || return 1
     done
