@@ -17,6 +17,12 @@ write_driver() {
     fi
 }
 
+# on_lavapipe COMMAND ...: with lavapipe's eight lanes as the one Vulkan device.
+on_lavapipe() {
+    env "$(<"$drivers/lavapipe-8.env")" WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
+        "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" "$@"
+}
+
 # loads LIBRARY: whether every library and symbol it needs is there.
 loads() { ! ldd -r "$1" 2>&1 | grep -qE 'not found|undefined symbol'; }
 

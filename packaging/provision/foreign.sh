@@ -109,6 +109,11 @@ foreign_aarch64() {
         "-DLLVM_DIR=$(llvm_folder)/lib/cmake/llvm"
 }
 
+# The cases that execute each kernel.
+write_kernel_list() {
+    sed -nE '/^#/d; s/ (.* )?kernels( .*)?$//p' tests/data/cases.txt >build/kernels.txt
+}
+
 # On a processor of another kind, QEMU compiles what LLVM compiles: half a minute and more for each kernel of some.
 foreign_test_aarch64() {
     local run=(qemu-aarch64 -L "$deps/arm64") weft=build/aarch64/weft test
@@ -119,12 +124,13 @@ foreign_test_aarch64() {
         "${processor[@]}" "${run[@]}" "build/aarch64/tests/unit/$test" || return 1
     done
     say "aarch64: kernels on the processor device"
+    write_kernel_list
     "${processor[@]}" "${run[@]}" "$weft" devices &&
-        "${processor[@]}" "${run[@]}" "$weft" verify --bits tests/data/bits.json --list tests/data/kernels.txt || return 1
+        "${processor[@]}" "${run[@]}" "$weft" verify --bits tests/data/bits --list build/kernels.txt || return 1
     say "aarch64: a kernel on lavapipe"
     env VK_DRIVER_FILES="$deps/arm64/drivers/lavapipe.json" WEFT_PROCESSOR=0 GALLIVM_PERF=nopt \
         XDG_CACHE_HOME="$root/build/aarch64/cache" LD_LIBRARY_PATH= \
-        "${run[@]}" "$weft" verify --bits tests/data/bits.json --filter softmax/unit/rank=1,rows=1,columns=7
+        "${run[@]}" "$weft" verify --bits tests/data/bits --filter softmax/unit/rank=1,rows=1,columns=7
 }
 
 foreign_clang() {
@@ -133,8 +139,9 @@ foreign_clang() {
 }
 
 foreign_test_clang() {
+    write_kernel_list
     "$cmake" --build build/clang --parallel "$jobs" && build/clang/tests/unit/host_bits &&
-        build/clang/weft verify --device processor --bits tests/data/bits.json --list tests/data/kernels.txt
+        build/clang/weft verify --device processor --bits tests/data/bits --list build/kernels.txt
 }
 
 # Headers of libraries and nothing else: the C library's are zig's.
