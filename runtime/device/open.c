@@ -230,8 +230,8 @@ static weft_status check_jobs(const weft_device_params *params) {
     return WEFT_OK;
 }
 
-weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
-    WEFT_ENTER;
+weft_status weft_device_open_with(weft_device **device, const weft_device_params *params,
+                                  const struct weft_device_part *parts) {
     static const weft_device_params defaults = {.host = {0}};
     params = !params ? &defaults : params;
     if (!device) {
@@ -246,6 +246,7 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         .cache_dir = params->cache_dir,
         .cache_limit = params->cache_limit,
         .submission_limit_ms = params->submission_limit_ms,
+        .parts = parts,
     };
     return weft_setup_device(device, &setup, open_flushing, params);
 }

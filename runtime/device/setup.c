@@ -50,6 +50,11 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);
     device->limits = properties.limits;
+    const weft_device_type type = device->info.type;
+    device->queries_wait = type == WEFT_DEVICE_SOFTWARE; /* lavapipe of Mesa 22 */
+    device->cost_column = type == WEFT_DEVICE_PROCESSOR  ? WEFT_COST_PROCESSOR
+                          : type == WEFT_DEVICE_SOFTWARE ? WEFT_COST_SOFTWARE
+                                                         : WEFT_COST_HARDWARE;
 }
 
 /*
@@ -127,8 +132,9 @@ static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     for (size_t i = 0; !device->compile_only && i < sizeof steps / sizeof steps[0]; i++) {
         WEFT_TRY(steps[i](device));
     }
-    for (size_t i = 0; i < weft_device_part_count; i++) {
-        WEFT_TRY(weft_device_parts[i].create(device));
+    device->parts = setup->parts;
+    for (const struct weft_device_part *part = device->parts; part->create; part++) {
+        WEFT_TRY(part->create(device));
     }
     weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math%s",
              device->info.index, device->info.name, device->info.driver,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash map from digests to pointers. */
-#ifndef WEFT_SHADER_DIGEST_MAP_H
-#define WEFT_SHADER_DIGEST_MAP_H
+#ifndef WEFT_CORE_DIGEST_MAP_H
+#define WEFT_CORE_DIGEST_MAP_H
 
 #include "core/hash.h"
 #include "core/host.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef WEFT_GRAPH_CONSTANT_STORE_H
-#define WEFT_GRAPH_CONSTANT_STORE_H
+#ifndef WEFT_LOWER_CONSTANT_STORE_H
+#define WEFT_LOWER_CONSTANT_STORE_H
 
 #include "device/device.h"
 

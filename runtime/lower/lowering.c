@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 #include "core/try.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "core/hash.h"
 #include "core/try.h"
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 #include "shader/glsl.h"
 #include "shader/spirv_reflect.h"
 

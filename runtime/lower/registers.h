@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What rows of variants ask of a GPU's registers, as bench/compilers found it. */
-#ifndef WEFT_GRAPH_REGISTERS_H
-#define WEFT_GRAPH_REGISTERS_H
+#ifndef WEFT_LOWER_REGISTERS_H
+#define WEFT_LOWER_REGISTERS_H
 
 #include <weft/device.h>
 

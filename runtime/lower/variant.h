@@ -3,12 +3,13 @@
  * Variants: rows of data that say which kernel does a piece of work, with which tiles, on which devices, and whether it
  * gives the bits of others. A device gets the row that was fastest there (choose.h).
  */
-#ifndef WEFT_GRAPH_VARIANT_H
-#define WEFT_GRAPH_VARIANT_H
+#ifndef WEFT_LOWER_VARIANT_H
+#define WEFT_LOWER_VARIANT_H
 
 #include <weft/op.h>
 
 #include "device/device.h"
+#include "graph/op_list.h"
 #include "shader/shader.h"
 
 #define WEFT_MAX_TILES 8
@@ -45,6 +46,9 @@ struct weft_variant_set {
     /** The bits group for these arguments in reproducible mode, by shape alone; null: group 0. */
     uint32_t (*group)(const void *args);
 };
+
+#define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
+WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
 
 /** The value of a tile constant: the row's, or its shader's. `at` is WEFT_<SHADER>_AT_TILE_<NAME>. */
 uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at);

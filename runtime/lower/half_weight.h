@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How elements of weights become f16, for those who write them in a layout of their own. */
-#ifndef WEFT_GRAPH_HALF_WEIGHT_H
-#define WEFT_GRAPH_HALF_WEIGHT_H
+#ifndef WEFT_LOWER_HALF_WEIGHT_H
+#define WEFT_LOWER_HALF_WEIGHT_H
 
 #include "graph/graph.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "graph/half_weight.h"
-#include "graph/lowering.h"
+#include "lower/half_weight.h"
+#include "lower/lowering.h"
 
 #define COLUMNS WEFT_PANEL_COLUMNS
 #define STEPS   16u /* are gathered at once, so that lines are used whole where b is transposed */

@@ -3,10 +3,10 @@
  * Nodes whose tensors are larger than the device can bind, or whose kernels have more workgroups than a dispatch may: they are lowered in parts. A part of a value is a value of its own
  * in the same memory, and a part of a weight a weight of its own, so that implementations see neither.
  */
-#ifndef WEFT_GRAPH_CUT_H
-#define WEFT_GRAPH_CUT_H
+#ifndef WEFT_LOWER_CUT_H
+#define WEFT_LOWER_CUT_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Appends a node's dispatches: those of its implementation, or of its parts where one binds or launches more than it may. */
 void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights that the device keeps as f16: which ones, and how they are converted. */
-#include "graph/half_weight.h"
+#include "lower/half_weight.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "core/half.h"
 #include "core/try.h"
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /*
  * A weight is scaled by a power of two so that its largest element is in [2^7, 2^8). The smallest

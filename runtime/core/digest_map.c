@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shader/digest_map.h"
+#include "core/digest_map.h"
 
 #include <string.h>
 

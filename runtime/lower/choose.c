@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/choose.h"
+#include "lower/choose.h"
 
 #include <float.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 #define CACHE_KIND     "choice"
 #define KEY_SIZE       (sizeof "choice/" + WEFT_DIGEST_TEXT_SIZE)
@@ -122,7 +122,7 @@ static uint32_t find_forced(const struct weft_choice *choice, const char *name) 
 /* ---- what was measured ---- */
 
 struct memory {
-    char name[WEFT_CHOICE_NAME_SIZE];
+    char name[WEFT_ROW_NAME_SIZE];
 };
 
 static void destroy_memory(void *object, const weft_host *host) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/registers.h"
+#include "lower/registers.h"
 
 #include "device/vendor.h"
 

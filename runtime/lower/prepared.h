@@ -4,10 +4,10 @@
  * transform of a kernel. That is an op of its own, which a plan of nothing else runs while the op that needs it is
  * lowered; where not all is weights its dispatches are part of the plan, and the bits are the same either way.
  */
-#ifndef WEFT_GRAPH_PREPARED_H
-#define WEFT_GRAPH_PREPARED_H
+#ifndef WEFT_LOWER_PREPARED_H
+#define WEFT_LOWER_PREPARED_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Appends the dispatches of a node that is in no graph, to a storage instead of its output. */
 typedef void (*weft_lower_to)(struct weft_lowering *lowering, const struct weft_node *node,

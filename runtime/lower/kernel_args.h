@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting the fields that a dispatch gives to its kernel, so that one left out does not compile. */
-#ifndef WEFT_GRAPH_KERNEL_ARGS_H
-#define WEFT_GRAPH_KERNEL_ARGS_H
+#ifndef WEFT_LOWER_KERNEL_ARGS_H
+#define WEFT_LOWER_KERNEL_ARGS_H
 
 #include <assert.h>
 

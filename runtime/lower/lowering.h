@@ -4,24 +4,18 @@
  * an implementation can append everything and return weft_lower_status at the end. What programs may use of it is in
  * weft/op.h.
  */
-#ifndef WEFT_GRAPH_LOWERING_H
-#define WEFT_GRAPH_LOWERING_H
+#ifndef WEFT_LOWER_LOWERING_H
+#define WEFT_LOWER_LOWERING_H
 
 #include <weft/inspect.h>
 
-#include "graph/kernel_args.h"
 #include "graph/op.h"
+#include "lower/kernel_args.h"
+#include "lower/variant.h"
 #include "shader/pipeline.h"
 
 struct weft_chooser;
 struct weft_constant;
-
-/**
- * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it: weights stay
- * f32 whatever the device does with them, since what a plan reads once costs nothing. implementation may be null.
- */
-typedef weft_status (*weft_run_once)(const char *implementation, weft_device *device,
-                                     const weft_graph *graph, void *data, uint64_t bytes);
 
 /** How many workgroups a dispatch has; from the functions below. */
 struct weft_grid {
@@ -38,8 +32,17 @@ struct weft_measured_dispatch {
     uint64_t bytes[WEFT_MAX_BINDINGS]; /* of its buffers; 0: nothing is bound */
 };
 
-typedef weft_status (*weft_time_dispatch)(double *ms, weft_device *device,
-                                          const struct weft_measured_dispatch *dispatch);
+/** What lowering asks of the layer above it, which runs plans. */
+struct weft_engine {
+    /**
+     * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it. Weights
+     * stay f32 whatever the device does with them: a plan reads them once. implementation may be null.
+     */
+    weft_status (*run_once)(const char *implementation, weft_device *device,
+                            const weft_graph *graph, void *data, uint64_t bytes);
+    weft_status (*time_dispatch)(double *ms, weft_device *device,
+                                 const struct weft_measured_dispatch *dispatch);
+};
 
 /** A stretch of device memory that dispatches bind. */
 struct weft_storage {
@@ -81,9 +84,8 @@ struct weft_lowering {
     weft_device *device;
     weft_graph *graph; /* the plan's own, which lowering gives more values (cut.h) */
     weft_status status;
-    bool runs_once;                   /* a plan of `run_once`: no weight is kept as f16 */
-    weft_run_once run_once;           /* the plan's own, for what is computed while lowering */
-    weft_time_dispatch time_dispatch; /* likewise */
+    bool runs_once; /* a plan of the engine's run_once: no weight is kept as f16 */
+    const struct weft_engine *engine;
     struct weft_chooser *chooser;
     char label[48]; /* of the node being lowered */
     struct weft_storage *storages;

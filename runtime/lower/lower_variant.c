@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/choose.h"
-#include "graph/cut.h"
-#include "graph/lowering.h"
+#include "lower/choose.h"
+#include "lower/cut.h"
+#include "lower/lowering.h"
 
 struct job {
     struct weft_lowering *lowering;
@@ -27,7 +27,7 @@ static weft_status measure(double *ms, void *user, uint32_t candidate) {
         const bool none = storages[i] == WEFT_NO_STORAGE;
         dispatch.bytes[i] = none ? 0 : job->lowering->storages[storages[i]].bytes;
     }
-    return job->lowering->time_dispatch(ms, job->lowering->device, &dispatch);
+    return job->lowering->engine->time_dispatch(ms, job->lowering->device, &dispatch);
 }
 
 /** What of the arguments makes a row faster than another: all words but the storages, of which the sizes count. */

@@ -4,14 +4,14 @@
  * within the group of equal bits that the shapes name, fast mode does not; where several are left, the work is timed
  * with each, and the answer is remembered with the device and on disk for this driver and these shapes.
  */
-#ifndef WEFT_GRAPH_CHOOSE_H
-#define WEFT_GRAPH_CHOOSE_H
+#ifndef WEFT_LOWER_CHOOSE_H
+#define WEFT_LOWER_CHOOSE_H
 
 #include "core/hash.h"
-#include "graph/variant.h"
+#include "graph/op.h"
+#include "lower/variant.h"
 
-#define WEFT_CHOICE_NAME_SIZE 64  /* of a candidate that is remembered */
-#define WEFT_HOPELESS_COST    2.0 /* times the least expected one: not even measured */
+#define WEFT_HOPELESS_COST 2.0 /* times the least expected one: not even measured */
 
 struct weft_candidate {
     const char *name;

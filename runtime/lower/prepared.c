@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/prepared.h"
+#include "lower/prepared.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static weft_status run_preparation(void *user, void *data) {
         status = add_node(graph, preparation);
     }
     if (status == WEFT_OK) {
-        status = lowering->run_once(NULL, lowering->device, graph, data, preparation->bytes);
+        status =
+            lowering->engine->run_once(NULL, lowering->device, graph, data, preparation->bytes);
     }
     weft_graph_destroy(&graph);
     return status;

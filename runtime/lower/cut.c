@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/cut.h"
+#include "lower/cut.h"
 
 #include <stdio.h>
 #include <string.h>

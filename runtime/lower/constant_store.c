@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights and tables on the device, and host objects kept with it: one of each, found by key. */
-#include "graph/constant_store.h"
+#include "lower/constant_store.h"
 
 #include <string.h>
 
+#include "core/digest_map.h"
 #include "core/try.h"
 #include "device/debug_label.h"
 #include "device/fork.h"
-#include "graph/lowering.h"
-#include "shader/digest_map.h"
+#include "lower/lowering.h"
 
 struct kept {
     struct kept *next; /* of the same key, older */

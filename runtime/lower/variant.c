@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/variant.h"
+#include "lower/variant.h"
 
 #include <string.h>
 
@@ -88,9 +88,9 @@ const char *weft_variant_missing(const struct weft_variant *variant, const weft_
 }
 
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {
-    const weft_device_type type = device->info.type;
-    const float given = type == WEFT_DEVICE_PROCESSOR  ? cost->processor
-                        : type == WEFT_DEVICE_SOFTWARE ? cost->software
-                                                       : cost->hardware;
+    const float columns[] = {[WEFT_COST_HARDWARE] = cost->hardware,
+                             [WEFT_COST_SOFTWARE] = cost->software,
+                             [WEFT_COST_PROCESSOR] = cost->processor};
+    const float given = columns[device->cost_column];
     return given > 0.0F ? (double)given : 1.0;
 }
