@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "core/system.h"
-#include "cpu/driver.h"
+#include "softvk/softvk.h"
 
 /* ---- the driver's functions that end something, without the driver ---- */
 
@@ -64,7 +64,7 @@ static void inherit(weft_device *device, bool interrupted) {
         device->torn = true;
     }
     const bool goes_on = !device->torn && !device->forgotten && device->is_processor &&
-                         weft_cpu_device_inherit(device->vk.handle);
+                         weft_soft_device_inherit(device->vk.handle);
     if (!goes_on) {
         forget(device);
     }

@@ -6,10 +6,10 @@
 
 #include "core/fork_gate.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/loader.h"
 #include "device/result.h"
 #include "device/validation.h"
+#include "softvk/softvk.h"
 
 /* The functions that exist before an instance does. */
 struct global_functions {
@@ -302,11 +302,11 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
 
 weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
                                            const weft_host *host) {
-    const struct weft_cpu_host_info host_info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
+    const struct weft_soft_host_info host_info = {.sType = WEFT_SOFT_HOST_INFO, .host = host};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .pNext = &host_info};
     *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
-                                          .GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+                                          .GetInstanceProcAddr = weft_soft_get_instance_proc_addr};
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
     VkInstance handle = VK_NULL_HANDLE; /* undefined after a failure */

@@ -54,7 +54,7 @@ function(weft_add_test_program folder source)
     weft_finish_program(${target})
     if(head MATCHES "/\\* weft-test: (slow )?faults") # what support_faults.h stands in front of
         target_link_options(${target} PRIVATE
-            "LINKER:--wrap=weft_loader_open,--wrap=weft_cpu_get_instance_proc_addr")
+            "LINKER:--wrap=weft_loader_open,--wrap=weft_soft_get_instance_proc_addr")
     endif()
 
     # The marker decides how the test is registered, so a change of it must configure again; the

@@ -29,7 +29,9 @@
 enum {
     CORE = 1,
     SPIRV,
+    JOBS,
     CPU,
+    SOFTVK,
     DEVICE,
     SHADER,
     GRAPH,
@@ -49,12 +51,16 @@ struct layer {
 
 /* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},   {"runtime/cpu/", CPU},
-    {"runtime/device/", DEVICE}, {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
-    {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},       {"runtime/mixers/", MIXERS},
-    {"runtime/plan/", PLAN},     {"runtime/model/", MODEL},   {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},     {"api/cli/", PROGRAMS},      {"bench/", PROGRAMS},
-    {"api/examples/", PROGRAMS}, {"api/python/", PROGRAMS},
+    {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},
+    {"runtime/jobs/", JOBS},     {"runtime/cpu/", CPU},
+    {"runtime/softvk/", SOFTVK}, {"runtime/device/", DEVICE},
+    {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
+    {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},
+    {"runtime/mixers/", MIXERS}, {"runtime/plan/", PLAN},
+    {"runtime/model/", MODEL},   {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},     {"api/cli/", PROGRAMS},
+    {"bench/", PROGRAMS},        {"api/examples/", PROGRAMS},
+    {"api/python/", PROGRAMS},
 };
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */

@@ -18,12 +18,12 @@
 #include "core/clock.h"
 #include "core/float_state.h"
 #include "core/hash.h"
-#include "cpu/driver.h"
 #include "cpu/target.h"
-#include "cpu/vk_cache.h"
-#include "cpu/vk_pipeline.h"
 #include "device/instance.h"
 #include "device/physical.h"
+#include "softvk/cache.h"
+#include "softvk/pipeline.h"
+#include "softvk/softvk.h"
 #include "support.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -92,13 +92,13 @@ struct fixture {
 /* ---- making it ---- */
 
 static VkResult create_instance(struct weft_vk_instance *instance, const weft_host *host) {
-    const struct weft_cpu_host_info info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
+    const struct weft_soft_host_info info = {.sType = WEFT_SOFT_HOST_INFO, .host = host};
     const VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                          .pNext = &info};
     *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
-                                          .GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+                                          .GetInstanceProcAddr = weft_soft_get_instance_proc_addr};
     PFN_vkCreateInstance make =
-        (PFN_vkCreateInstance)weft_cpu_get_instance_proc_addr(NULL, "vkCreateInstance");
+        (PFN_vkCreateInstance)weft_soft_get_instance_proc_addr(NULL, "vkCreateInstance");
     const VkResult result = make(&create, NULL, &instance->handle);
     if (result == VK_SUCCESS) {
         assert_ok(weft_vk_load_instance(instance, host));
@@ -457,7 +457,7 @@ static const struct weft_cpu_kernel gate = {.interface = {.binding_count = 1, .b
 
 static VkPipeline pipeline_of(const struct fixture *f, const struct weft_cpu_kernel *kernel) {
     VkPipeline pipeline = VK_NULL_HANDLE;
-    assert_vk(weft_cpu_pipeline_wrap(&pipeline, f->vk.handle, f->layout, kernel));
+    assert_vk(weft_processor_pipeline_wrap(&pipeline, f->vk.handle, f->layout, kernel));
     return pipeline;
 }
 
@@ -484,7 +484,7 @@ WEFT_TEST_WITH(test_physical_device, struct fixture *f, set_up_four, tear_down) 
     const weft_device_info *info = &physical.info;
     assert_true(info->usable);
     assert_int_equal(info->type, WEFT_DEVICE_PROCESSOR);
-    assert_string_equal(info->driver, WEFT_CPU_DRIVER_NAME);
+    assert_string_equal(info->driver, WEFT_PROCESSOR_DRIVER_NAME);
     assert_true(info->name[0] != '\0' && info->name[0] != ' ');
     assert_int_equal(info->threads, 4);
     assert_true(info->has_pipeline_feedback && info->has_subgroup_arithmetic);
@@ -502,9 +502,9 @@ WEFT_TEST_WITH(test_missing_names, struct fixture *f, set_up_one, tear_down) {
                                         "",          "vkCreateBuffe", "vkCreateBufferr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_null(f->instance.GetDeviceProcAddr(f->vk.handle, names[i]));
-        assert_null(weft_cpu_get_instance_proc_addr(f->instance.handle, names[i]));
+        assert_null(weft_soft_get_instance_proc_addr(f->instance.handle, names[i]));
     }
-    assert_null(weft_cpu_get_instance_proc_addr(NULL, NULL));
+    assert_null(weft_soft_get_instance_proc_addr(NULL, NULL));
 }
 
 WEFT_TEST_WITH(test_what_is_not_there_is_refused, struct fixture *f, set_up_one, tear_down) {
@@ -641,7 +641,7 @@ static VkResult use_everything(struct fixture *f) {
                                      .commandBufferCount = 1,
                                      .pCommandBuffers = &commands};
     if (result == VK_SUCCESS) {
-        result = weft_cpu_pipeline_wrap(&pipeline, f->vk.handle, f->layout, &counting);
+        result = weft_processor_pipeline_wrap(&pipeline, f->vk.handle, f->layout, &counting);
     }
     if (result == VK_SUCCESS) {
         result = f->vk.AllocateCommandBuffers(f->vk.handle, &info, &commands);
@@ -846,7 +846,7 @@ WEFT_TEST_WITH(test_sets_and_dynamic_offsets, struct fixture *f, set_up_one, tea
         f->vk.UpdateDescriptorSets(f->vk.handle, 1, &write, 0, NULL);
     }
     VkPipeline pipeline = VK_NULL_HANDLE;
-    assert_vk(weft_cpu_pipeline_wrap(&pipeline, f->vk.handle, two.layout, &kernel));
+    assert_vk(weft_processor_pipeline_wrap(&pipeline, f->vk.handle, two.layout, &kernel));
     VkCommandBuffer commands = begin(f);
     const uint32_t offsets[2] = {256, 128}; /* words 64 and 16 + 32 */
     memset(f->bytes[0], 0, 1024);
@@ -934,8 +934,9 @@ WEFT_TEST_WITH(test_layouts_that_do_not_fit, struct fixture *f, set_up_one, tear
         {.interface = {.push_size = 257}}};
     VkPipeline pipeline = VK_NULL_HANDLE;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
-        assert_int_equal(weft_cpu_pipeline_wrap(&pipeline, f->vk.handle, f->layout, &kernels[i]),
-                         VK_ERROR_INVALID_SHADER_NV);
+        assert_int_equal(
+            weft_processor_pipeline_wrap(&pipeline, f->vk.handle, f->layout, &kernels[i]),
+            VK_ERROR_INVALID_SHADER_NV);
     }
     const VkDescriptorSetLayoutBinding image = {.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
                                                 .descriptorCount = 1};
@@ -1372,7 +1373,7 @@ static void put(const struct fixture *f, VkPipelineCache cache, const char *name
     struct weft_cpu_object object = {.bytes = weft_alloc(&f->host.host, size), .size = size};
     const weft_digest key = weft_digest_of(name, strlen(name));
     memset(object.bytes, name[0], size);
-    weft_cpu_cache_put(weft_cpu_cache_of(cache), &key, &object, &f->host.host);
+    weft_soft_cache_put(weft_soft_cache_of(cache), &key, &object, &f->host.host);
     weft_free(&f->host.host, object.bytes);
 }
 
@@ -1392,10 +1393,10 @@ WEFT_TEST_WITH(test_cache_data, struct fixture *f, set_up_one, tear_down) {
     put(f, cache, "second", 33);
     size_t size = 0;
     uint8_t *data = data_of(f, cache, &size);
-    assert_int_equal(weft_cpu_cache_of(cache)->count, 3);
+    assert_int_equal(weft_soft_cache_of(cache)->count, 3);
     /* What comes back is the same. */
     VkPipelineCache again = cache_of(f, data, size);
-    assert_int_equal(weft_cpu_cache_of(again)->count, 3);
+    assert_int_equal(weft_soft_cache_of(again)->count, 3);
     size_t size_again = 0;
     uint8_t *data_again = data_of(f, again, &size_again);
     assert_int_equal(size_again, size);
@@ -1407,12 +1408,12 @@ WEFT_TEST_WITH(test_cache_data, struct fixture *f, set_up_one, tear_down) {
                          VK_INCOMPLETE);
         assert_true(written <= room);
         VkPipelineCache part = cache_of(f, data_again, written);
-        assert_in_range(weft_cpu_cache_of(part)->count, 0, 2);
+        assert_in_range(weft_soft_cache_of(part)->count, 0, 2);
         f->vk.DestroyPipelineCache(f->vk.handle, part, NULL);
     }
     put(f, again, "fourth", 4);
     assert_vk(f->more.MergePipelineCaches(f->vk.handle, cache, 1, &again));
-    assert_int_equal(weft_cpu_cache_of(cache)->count, 4);
+    assert_int_equal(weft_soft_cache_of(cache)->count, 4);
     f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
     f->vk.DestroyPipelineCache(f->vk.handle, again, NULL);
     free(data);
@@ -1433,7 +1434,7 @@ WEFT_TEST_WITH(test_damaged_caches_are_empty, struct fixture *f, set_up_one, tea
             continue;
         }
         VkPipelineCache made = cache_of(f, damaged, damaged_size);
-        assert_int_equal(weft_cpu_cache_of(made)->count, 0);
+        assert_int_equal(weft_soft_cache_of(made)->count, 0);
         f->vk.DestroyPipelineCache(f->vk.handle, made, NULL);
         free(damaged);
     }
@@ -1462,9 +1463,9 @@ WEFT_TEST(test_cache_keys) {
     };
     enum { COUNT = sizeof sources / sizeof sources[0] };
     for (size_t i = 0; i < COUNT; i++) {
-        const weft_digest key = weft_cpu_cache_key(&sources[i]);
+        const weft_digest key = weft_soft_cache_key(&sources[i]);
         for (size_t k = 0; k < COUNT; k++) {
-            const weft_digest other = weft_cpu_cache_key(&sources[k]);
+            const weft_digest other = weft_soft_cache_key(&sources[k]);
             assert_int_equal(memcmp(&key, &other, sizeof key) == 0, i == k);
         }
     }
@@ -1493,13 +1494,13 @@ static void put_sample(const struct fixture *f, VkPipelineCache cache, const cha
                                            .constant_count = 2,
                                            .lanes = weft_cpu_native_lanes(),
                                            .checked = checked};
-    const weft_digest key = weft_cpu_cache_key(&source);
+    const weft_digest key = weft_soft_cache_key(&source);
     struct weft_cpu_object object = {0};
     size_t size = 0;
     uint8_t *elf = weft_test_read(WEFT_NATIVE_SAMPLE, &size);
     assert_ok(weft_cpu_object_pack(&object, &interface, elf, size, &f->host.host));
     object.bytes[object.size / 2] ^= damaged;
-    weft_cpu_cache_put(weft_cpu_cache_of(cache), &key, &object, &f->host.host);
+    weft_soft_cache_put(weft_soft_cache_of(cache), &key, &object, &f->host.host);
     free(elf);
 }
 
