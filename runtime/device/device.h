@@ -84,8 +84,9 @@ struct weft_device {
     atomic_bool lost;
     atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
     unsigned long opened_by; /* process */
-    bool is_processor;       /* this library's own */
-    bool forgotten;          /* it is of the process that forked this one */
+    bool
+        in_process; /* its queue is this library's, in this process: it can be cancelled, and forked */
+    bool forgotten; /* it is of the process that forked this one */
     bool
         torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
     atomic_bool

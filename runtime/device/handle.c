@@ -92,7 +92,7 @@ void weft_device_cancel(weft_device *device) {
     }
     atomic_store(&device->cancelled, true);
     atomic_store(&device->lost, true);
-    if (device->is_processor) {
+    if (device->in_process) {
         weft_soft_cancel(device->vk.handle);
     }
 }

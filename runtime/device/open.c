@@ -171,15 +171,14 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     device->executables = params->executables;
     const struct weft_soft_jobs_info jobs = {
         .sType = WEFT_SOFT_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
-    const bool is_ours = chosen->instance == &discovery->processor;
-    device->is_processor = is_ours;
-    if (is_ours && weft_validation_wanted(params->validation)) {
+    device->in_process = chosen->instance->software != NULL;
+    if (device->in_process && weft_validation_wanted(params->validation)) {
         weft_log(&device->host, WEFT_LOG_DEBUG,
-                 "validation layers cannot watch the processor device, which has no loader");
+                 "validation layers cannot watch %s, which has no loader", chosen->info.name);
     }
     device->instance = weft_discovery_take(discovery, chosen);
-    WEFT_TRY(create_and_load(device, chosen, is_ours ? &jobs : NULL));
-    if (is_ours && (params->jobs || params->threads > 0)) {
+    WEFT_TRY(create_and_load(device, chosen, device->in_process ? &jobs : NULL));
+    if (device->info.threads > 0 && device->in_process && (params->jobs || params->threads > 0)) {
         device->info.threads = params->jobs ? params->jobs->slots : params->threads;
     }
     return WEFT_OK;

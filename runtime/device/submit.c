@@ -131,7 +131,7 @@ weft_status weft_device_wait_or_cancel(weft_device *device, uint64_t first, uint
                                              .alone = device->host.interrupted != NULL,
                                              .ends = ends,
                                              .user = &wait};
-    const VkResult result = device->is_processor && !device->fences
+    const VkResult result = device->in_process && !device->fences
                                 ? wait_once(device, value, timeout_ns, &ours)
                                 : wait_in_slices(&wait, device, value, timeout_ns);
     WEFT_TRY(wait.status);

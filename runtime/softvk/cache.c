@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "softvk/device.h"
 
 /*
  * The data: Vulkan's header; the SHA-256 of what follows it; and for each object its key, its size (8 bytes) and its bytes.
@@ -17,22 +16,22 @@
 
 /* ---- entries ---- */
 
-weft_digest weft_soft_cache_key(const struct weft_cpu_source *source) {
+weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
+                                const struct weft_soft_source *source) {
     const weft_digest module = weft_digest_of(source->words, source->size);
-    const uint32_t numbers[] = {source->lanes, source->checked, source->constant_count};
+    const VkSpecializationInfo *constants = source->constants;
+    const uint32_t numbers[] = {source->checked, constants ? constants->mapEntryCount : 0};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
-    weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
-    weft_sha256_add(&hash, weft_cpu_target(), strlen(weft_cpu_target()) + 1);
-    weft_sha256_add(&hash, weft_cpu_compiler(), strlen(weft_cpu_compiler()) + 1);
+    weft_sha256_add(&hash, device->physical->properties.uuid, VK_UUID_SIZE);
     weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
     weft_sha256_add(&hash, source->entry_point, strlen(source->entry_point) + 1);
     weft_sha256_add(&hash, numbers, sizeof numbers);
-    for (uint32_t i = 0; i < source->constant_count; i++) {
-        const struct weft_cpu_constant *constant = &source->constants[i];
-        const uint32_t head[] = {constant->id, constant->size};
+    for (uint32_t i = 0; i < numbers[1]; i++) {
+        const VkSpecializationMapEntry *entry = &constants->pMapEntries[i];
+        const uint32_t head[] = {entry->constantID, (uint32_t)entry->size};
         weft_sha256_add(&hash, head, sizeof head);
-        weft_sha256_add(&hash, constant->value, constant->size);
+        weft_sha256_add(&hash, (const uint8_t *)constants->pData + entry->offset, entry->size);
     }
     return weft_sha256_end(&hash);
 }
@@ -47,21 +46,23 @@ static struct weft_soft_cache_entry *find(const struct weft_soft_cache *cache,
     return NULL;
 }
 
-bool weft_soft_cache_load(struct weft_cpu_kernel **kernel, struct weft_soft_cache *cache,
-                          const weft_digest *key, const weft_host *host) {
-    weft_host quiet = *host; /* that an object is no good is no error: there will be another */
+bool weft_soft_cache_load(struct weft_soft_kernel *kernel, struct weft_soft_cache *cache,
+                          const weft_digest *key, const struct weft_soft_device *device) {
+    weft_host quiet =
+        device->host; /* that an object is no good is no error: there will be another */
     quiet.log = NULL;
     pthread_mutex_lock(&cache->lock);
     const struct weft_soft_cache_entry *entry = find(cache, key);
-    const bool loaded = entry && weft_cpu_kernel_load(kernel, entry->object.bytes,
-                                                      entry->object.size, &quiet) == WEFT_OK;
+    const bool loaded =
+        entry && device->backend->load(kernel, entry->object.bytes, entry->object.size,
+                                       device->state, &quiet) == WEFT_OK;
     pthread_mutex_unlock(&cache->lock);
     return loaded;
 }
 
 /* Takes the object's bytes, unless memory is out. */
 static void put(struct weft_soft_cache *cache, const weft_digest *key,
-                struct weft_cpu_object *object, const weft_host *host) {
+                struct weft_soft_object *object, const weft_host *host) {
     struct weft_soft_cache_entry *entry = find(cache, key);
     if (!entry) {
         if (!weft_grow(host, &cache->entries, cache->count, &cache->room, sizeof *entry)) {
@@ -72,11 +73,11 @@ static void put(struct weft_soft_cache *cache, const weft_digest *key,
     }
     weft_free(host, entry->object.bytes);
     entry->object = *object;
-    *object = (struct weft_cpu_object){0};
+    *object = (struct weft_soft_object){0};
 }
 
 void weft_soft_cache_put(struct weft_soft_cache *cache, const weft_digest *key,
-                         struct weft_cpu_object *object, const weft_host *host) {
+                         struct weft_soft_object *object, const weft_host *host) {
     pthread_mutex_lock(&cache->lock);
     put(cache, key, object, host);
     pthread_mutex_unlock(&cache->lock);
@@ -84,7 +85,7 @@ void weft_soft_cache_put(struct weft_soft_cache *cache, const weft_digest *key,
 
 static bool put_copy(struct weft_soft_cache *cache, const weft_digest *key, const uint8_t *bytes,
                      size_t size, const weft_host *host) {
-    struct weft_cpu_object object = {.bytes = weft_alloc(host, size), .size = size};
+    struct weft_soft_object object = {.bytes = weft_alloc(host, size), .size = size};
     if (!object.bytes) {
         return false;
     }
@@ -102,7 +103,7 @@ static void put_header(uint8_t header[HEADER_SIZE], const struct weft_soft_devic
     weft_store_bytes(header, HEADER_SIZE, 4);
     weft_store_bytes(header + 4, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, 4);
     /* Vendor and device are 0, as in the properties. */
-    memcpy(header + 16, device->physical->uuid, VK_UUID_SIZE);
+    memcpy(header + 16, device->physical->properties.uuid, VK_UUID_SIZE);
 }
 
 /* Whether the data is whole and this device's. */
@@ -236,27 +237,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_cache(VkDevice handle, VkPipelineCache
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL merge_caches(VkDevice handle, VkPipelineCache into,
-                                                   uint32_t count, const VkPipelineCache *caches) {
-    const weft_host *host = &weft_soft_device_of(handle)->host;
-    struct weft_soft_cache *merged = weft_soft_cache_of(into);
-    bool all = true;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct weft_soft_cache *from = weft_soft_cache_of(caches[i]);
-        for (uint32_t k = 0; k < from->count; k++) {
-            const struct weft_soft_cache_entry *entry = &from->entries[k];
-            all = all &&
-                  (find(merged, &entry->key) ||
-                   put_copy(merged, &entry->key, entry->object.bytes, entry->object.size, host));
-        }
-    }
-    return all ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
 const struct weft_soft_function weft_soft_cache_functions[] = {
     WEFT_SOFT_FUNCTION(CreatePipelineCache, create_cache),
     WEFT_SOFT_FUNCTION(DestroyPipelineCache, destroy_cache),
     WEFT_SOFT_FUNCTION(GetPipelineCacheData, get_data),
-    WEFT_SOFT_FUNCTION(MergePipelineCaches, merge_caches),
     {NULL, NULL},
 };

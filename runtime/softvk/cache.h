@@ -6,12 +6,11 @@
 #include <pthread.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
-#include "softvk/functions.h"
+#include "softvk/device.h"
 
 struct weft_soft_cache_entry {
     weft_digest key;
-    struct weft_cpu_object object;
+    struct weft_soft_object object;
 };
 
 struct weft_soft_cache {
@@ -22,15 +21,16 @@ struct weft_soft_cache {
 
 WEFT_SOFT_OBJECT(VkPipelineCache, cache)
 
-/** All that decides what the compiler makes. */
-weft_digest weft_soft_cache_key(const struct weft_cpu_source *source);
+/** All that decides what the device compiles. */
+weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
+                                const struct weft_soft_source *source);
 
 /** Whether the cache had the object and it could be loaded. Thread safe, as are the others. */
-bool weft_soft_cache_load(struct weft_cpu_kernel **kernel, struct weft_soft_cache *cache,
-                          const weft_digest *key, const weft_host *host);
+bool weft_soft_cache_load(struct weft_soft_kernel *kernel, struct weft_soft_cache *cache,
+                          const weft_digest *key, const struct weft_soft_device *device);
 
 /** Adds an object, or replaces it; what the cache takes is no longer in *object. Where memory is out, nothing is kept. */
 void weft_soft_cache_put(struct weft_soft_cache *cache, const weft_digest *key,
-                         struct weft_cpu_object *object, const weft_host *host);
+                         struct weft_soft_object *object, const weft_host *host);
 
 #endif

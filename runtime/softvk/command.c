@@ -67,25 +67,6 @@ static void reset(struct weft_soft_command_buffer *buffer, bool release) {
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL reset_pool(VkDevice handle, VkCommandPool pool,
-                                                 VkCommandPoolResetFlags flags) {
-    (void)handle;
-    const bool release = (flags & VK_COMMAND_POOL_RESET_RELEASE_RESOURCES_BIT) != 0;
-    struct weft_soft_command_buffer *buffer = weft_soft_command_pool_of(pool)->buffers;
-    for (; buffer; buffer = buffer->next) {
-        reset(buffer, release);
-    }
-    return VK_SUCCESS;
-}
-
-/* Command buffers keep the memory that they had use for, and nothing else is kept. */
-static VKAPI_ATTR void VKAPI_CALL trim_pool(VkDevice handle, VkCommandPool pool,
-                                            VkCommandPoolTrimFlags flags) {
-    (void)handle;
-    (void)pool;
-    (void)flags;
-}
-
 /* ---- command buffers ---- */
 
 static struct weft_soft_command_buffer *make_command_buffer(struct weft_soft_command_pool *pool) {
@@ -151,26 +132,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL reset_buffer(VkCommandBuffer handle,
     return VK_SUCCESS;
 }
 
-/* Secondary command buffers inherit nothing that their records need, so their records are copied. */
-static VKAPI_ATTR void VKAPI_CALL execute_commands(VkCommandBuffer handle, uint32_t count,
-                                                   const VkCommandBuffer *others) {
-    struct weft_soft_command_buffer *buffer = weft_soft_command_buffer_of(handle);
-    for (uint32_t i = 0; i < count; i++) {
-        weft_soft_stream_join(&buffer->stream, &weft_soft_command_buffer_of(others[i])->stream,
-                              host_of(buffer));
-    }
-}
-
 const struct weft_soft_function weft_soft_command_functions[] = {
     WEFT_SOFT_FUNCTION(CreateCommandPool, create_pool),
     WEFT_SOFT_FUNCTION(DestroyCommandPool, destroy_pool),
-    WEFT_SOFT_FUNCTION(ResetCommandPool, reset_pool),
-    WEFT_SOFT_FUNCTION(TrimCommandPool, trim_pool),
     WEFT_SOFT_FUNCTION(AllocateCommandBuffers, allocate_buffers),
     WEFT_SOFT_FUNCTION(FreeCommandBuffers, free_buffers),
     WEFT_SOFT_FUNCTION(BeginCommandBuffer, begin),
     WEFT_SOFT_FUNCTION(EndCommandBuffer, end),
     WEFT_SOFT_FUNCTION(ResetCommandBuffer, reset_buffer),
-    WEFT_SOFT_FUNCTION(CmdExecuteCommands, execute_commands),
     {NULL, NULL},
 };

@@ -5,14 +5,11 @@
 #include "softvk/functions.h"
 #include "softvk/stream.h"
 
-#define WEFT_SOFT_MAX_SETS 8u
-#define WEFT_SOFT_MAX_PUSH 256u /* bytes of push constants */
-
 struct weft_soft_descriptor_set;
 
 struct weft_soft_bound_set {
     const struct weft_soft_descriptor_set *set;
-    uint32_t offsets[WEFT_CPU_MAX_BINDINGS]; /* dynamic ones */
+    uint32_t offsets[WEFT_SOFT_MAX_BINDINGS]; /* dynamic ones */
 };
 
 struct weft_soft_command_pool {

@@ -34,8 +34,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice handle,
     return VK_SUCCESS;
 }
 
-static void destroy_set(const struct weft_soft_device *device,
-                        struct weft_soft_descriptor_set *set) {
+void weft_soft_set_destroy(const struct weft_soft_device *device,
+                           struct weft_soft_descriptor_set *set) {
     struct weft_soft_descriptor_pool *pool = set->pool;
     if (set->previous) {
         set->previous->next = set->next;
@@ -51,21 +51,18 @@ static void destroy_set(const struct weft_soft_device *device,
     weft_soft_delete(device, set);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL reset_pool(VkDevice handle, VkDescriptorPool pool,
-                                                 VkDescriptorPoolResetFlags flags) {
-    (void)flags;
-    struct weft_soft_descriptor_pool *emptied = weft_soft_descriptor_pool_of(pool);
-    while (emptied->sets) {
-        destroy_set(weft_soft_device_of(handle), emptied->sets);
+void weft_soft_pool_empty(const struct weft_soft_device *device,
+                          struct weft_soft_descriptor_pool *pool) {
+    while (pool->sets) {
+        weft_soft_set_destroy(device, pool->sets);
     }
-    return VK_SUCCESS;
 }
 
 static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice handle, VkDescriptorPool pool,
                                                const VkAllocationCallbacks *allocator) {
     (void)allocator;
     if (pool != VK_NULL_HANDLE) {
-        (void)reset_pool(handle, pool, 0);
+        weft_soft_pool_empty(weft_soft_device_of(handle), weft_soft_descriptor_pool_of(pool));
         weft_soft_delete(weft_soft_device_of(handle), weft_soft_descriptor_pool_of(pool));
     }
 }
@@ -96,17 +93,6 @@ static VkResult make_set(VkDescriptorSet *set, const struct weft_soft_device *de
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL free_sets(VkDevice handle, VkDescriptorPool pool,
-                                                uint32_t count, const VkDescriptorSet *sets) {
-    (void)pool;
-    for (uint32_t i = 0; i < count; i++) {
-        if (sets[i] != VK_NULL_HANDLE) {
-            destroy_set(weft_soft_device_of(handle), weft_soft_descriptor_set_of(sets[i]));
-        }
-    }
-    return VK_SUCCESS;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle,
                                                     const VkDescriptorSetAllocateInfo *info,
                                                     VkDescriptorSet *sets) {
@@ -116,7 +102,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle,
         const VkResult result =
             make_set(&sets[i], device, pool, weft_soft_set_layout_of(info->pSetLayouts[i]));
         if (result != VK_SUCCESS) {
-            (void)free_sets(handle, info->descriptorPool, i, sets);
+            while (i > 0) {
+                weft_soft_set_destroy(device, weft_soft_descriptor_set_of(sets[--i]));
+            }
             memset(sets, 0, info->descriptorSetCount * sizeof *sets);
             return result;
         }
@@ -126,21 +114,24 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle,
 
 /* ---- updates ---- */
 
-static struct weft_cpu_range range_of(const VkDescriptorBufferInfo *info) {
+static struct weft_soft_range range_of(const VkDescriptorBufferInfo *info,
+                                       const struct weft_soft_device *device) {
     const struct weft_soft_buffer *buffer = weft_soft_buffer_of(info->buffer);
-    if (!buffer || !buffer->bytes || info->offset > buffer->size) {
-        return (struct weft_cpu_range){0};
+    if (!buffer || !buffer->memory || info->offset > buffer->size) {
+        return (struct weft_soft_range){0};
     }
+    const uint64_t most = device->physical->properties.limits.maxStorageBufferRange;
     const uint64_t left = buffer->size - info->offset;
     const uint64_t size =
         info->range < left ? info->range : left; /* VK_WHOLE_SIZE is the largest number */
-    return (struct weft_cpu_range){.data = buffer->bytes + info->offset,
-                                   .size = size < WEFT_CPU_MAX_RANGE ? size : WEFT_CPU_MAX_RANGE};
+    return (struct weft_soft_range){.memory = buffer->memory,
+                                    .offset = buffer->offset + info->offset,
+                                    .size = size < most ? size : most};
 }
 
 /* The slot, and how many there are from it on; 0 for a binding that the layout does not have. */
-static uint32_t find_slots(uint32_t *slot, const struct weft_soft_set_layout *layout,
-                           uint32_t number, uint32_t element) {
+uint32_t weft_soft_find_slots(uint32_t *slot, const struct weft_soft_set_layout *layout,
+                              uint32_t number, uint32_t element) {
     const struct weft_soft_layout_binding *binding = weft_soft_find_binding(layout, number);
     if (!binding || element >= layout->slot_count - binding->first) {
         return 0;
@@ -149,26 +140,15 @@ static uint32_t find_slots(uint32_t *slot, const struct weft_soft_set_layout *la
     return layout->slot_count - *slot;
 }
 
-void weft_soft_write_slots(struct weft_soft_descriptor_set *set, uint32_t binding, uint32_t element,
+void weft_soft_write_slots(const struct weft_soft_device *device,
+                           struct weft_soft_descriptor_set *set, uint32_t binding, uint32_t element,
                            uint32_t count, const uint8_t *infos, size_t stride) {
     uint32_t slot = 0;
-    const uint32_t left = find_slots(&slot, set->layout, binding, element);
+    const uint32_t left = weft_soft_find_slots(&slot, set->layout, binding, element);
     for (uint32_t i = 0; i < count && i < left; i++) {
         VkDescriptorBufferInfo info;
         memcpy(&info, infos + i * stride, sizeof info);
-        set->ranges[slot + i] = range_of(&info);
-    }
-}
-
-static void copy_slots(const VkCopyDescriptorSet *copy) {
-    const struct weft_soft_descriptor_set *from = weft_soft_descriptor_set_of(copy->srcSet);
-    struct weft_soft_descriptor_set *to = weft_soft_descriptor_set_of(copy->dstSet);
-    uint32_t source = 0, target = 0;
-    const uint32_t there =
-        find_slots(&source, from->layout, copy->srcBinding, copy->srcArrayElement);
-    const uint32_t room = find_slots(&target, to->layout, copy->dstBinding, copy->dstArrayElement);
-    for (uint32_t i = 0; i < copy->descriptorCount && i < there && i < room; i++) {
-        to->ranges[target + i] = from->ranges[source + i];
+        set->ranges[slot + i] = range_of(&info, device);
     }
 }
 
@@ -176,24 +156,21 @@ static VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice handle, uint32_t write_co
                                               const VkWriteDescriptorSet *writes,
                                               uint32_t copy_count,
                                               const VkCopyDescriptorSet *copies) {
-    (void)handle;
+    (void)copy_count; /* Weft copies none: tests/driver does it */
+    (void)copies;
     for (uint32_t i = 0; i < write_count; i++) {
         const VkWriteDescriptorSet *write = &writes[i];
-        weft_soft_write_slots(weft_soft_descriptor_set_of(write->dstSet), write->dstBinding,
+        weft_soft_write_slots(weft_soft_device_of(handle),
+                              weft_soft_descriptor_set_of(write->dstSet), write->dstBinding,
                               write->dstArrayElement, write->descriptorCount,
                               (const uint8_t *)write->pBufferInfo, sizeof *write->pBufferInfo);
-    }
-    for (uint32_t i = 0; i < copy_count; i++) {
-        copy_slots(&copies[i]);
     }
 }
 
 const struct weft_soft_function weft_soft_descriptor_functions[] = {
     WEFT_SOFT_FUNCTION(CreateDescriptorPool, create_pool),
     WEFT_SOFT_FUNCTION(DestroyDescriptorPool, destroy_pool),
-    WEFT_SOFT_FUNCTION(ResetDescriptorPool, reset_pool),
     WEFT_SOFT_FUNCTION(AllocateDescriptorSets, allocate_sets),
-    WEFT_SOFT_FUNCTION(FreeDescriptorSets, free_sets),
     WEFT_SOFT_FUNCTION(UpdateDescriptorSets, update_sets),
     {NULL, NULL},
 };

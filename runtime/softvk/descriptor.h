@@ -26,6 +26,7 @@ struct weft_soft_set_layout {
 };
 
 struct weft_soft_pipeline_layout {
+    uint32_t push_size; /* bytes */
     uint32_t set_count;
     struct weft_soft_set_layout *sets[WEFT_SOFT_MAX_SETS];
 };
@@ -39,7 +40,7 @@ struct weft_soft_descriptor_set {
     struct weft_soft_descriptor_pool *pool;
     struct weft_soft_descriptor_set *next, *previous; /* in the pool */
     struct weft_soft_set_layout *layout;
-    struct weft_cpu_range ranges[]; /* by slot */
+    struct weft_soft_range ranges[]; /* by slot */
 };
 
 WEFT_SOFT_OBJECT(VkDescriptorSetLayout, set_layout)
@@ -55,8 +56,19 @@ struct weft_soft_set_layout *weft_soft_set_layout_keep(struct weft_soft_set_layo
 void weft_soft_set_layout_release(const struct weft_soft_device *device,
                                   struct weft_soft_set_layout *layout);
 
+/** The slot, and how many there are from it on; 0 for a binding that the layout does not have. */
+uint32_t weft_soft_find_slots(uint32_t *slot, const struct weft_soft_set_layout *layout,
+                              uint32_t number, uint32_t element);
+
+void weft_soft_set_destroy(const struct weft_soft_device *device,
+                           struct weft_soft_descriptor_set *set);
+/** Destroys all sets of the pool. */
+void weft_soft_pool_empty(const struct weft_soft_device *device,
+                          struct weft_soft_descriptor_pool *pool);
+
 /** Sets `count` slots from an element of a binding on; they may go on in the bindings behind it. */
-void weft_soft_write_slots(struct weft_soft_descriptor_set *set, uint32_t binding, uint32_t element,
+void weft_soft_write_slots(const struct weft_soft_device *device,
+                           struct weft_soft_descriptor_set *set, uint32_t binding, uint32_t element,
                            uint32_t count, const uint8_t *infos, size_t stride);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static bool has_extension(const char *name) {
+static bool has_extension(const struct weft_soft_physical *physical, const char *name) {
     bool found = false;
-    for (uint32_t i = 0; i < weft_soft_device_extension_count; i++) {
+    for (uint32_t i = 0; i < weft_soft_device_extension_count(physical); i++) {
         found = found || strcmp(name, weft_soft_device_extensions[i].extensionName) == 0;
     }
     return found;
@@ -25,12 +25,13 @@ static bool has_basic_features(const VkPhysicalDeviceFeatures *features) {
 static VkResult check_info(const struct weft_soft_physical *physical,
                            const VkDeviceCreateInfo *info) {
     const weft_host *host = &physical->instance->host;
-    if (physical->settings.fault) {
-        weft_log(host, WEFT_LOG_ERROR, "the processor device: %s", physical->settings.fault);
+    if (physical->properties.fault) {
+        weft_log(host, WEFT_LOG_ERROR, "%s: %s", physical->instance->backend->driver,
+                 physical->properties.fault);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
-        if (!has_extension(info->ppEnabledExtensionNames[i])) {
+        if (!has_extension(physical, info->ppEnabledExtensionNames[i])) {
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
@@ -47,15 +48,19 @@ static bool wants_checks(const VkDeviceCreateInfo *info) {
     return features && features->robustBufferAccess == VK_TRUE;
 }
 
-/* Who computes, as it was asked for. */
+/* Who computes, as it was asked for; nobody but the calling thread where the device needs no jobs. */
 static weft_status start_jobs(struct weft_soft_device *device,
                               const struct weft_soft_jobs_info *asked) {
+    device->jobs.slots = 1;
+    if (device->physical->properties.threads == 0) {
+        return WEFT_OK;
+    }
     if (asked && asked->jobs) {
         return weft_given_jobs_create(&device->given, &device->jobs, asked->jobs,
                                       &device->queue.broken, &device->host);
     }
     const uint32_t threads =
-        asked && asked->threads > 0 ? asked->threads : device->physical->settings.threads;
+        asked && asked->threads > 0 ? asked->threads : device->physical->properties.threads;
     return weft_threads_start(&device->threads, &device->jobs, threads, &device->host);
 }
 
@@ -68,14 +73,16 @@ static VkResult start(struct weft_soft_device *device, const struct weft_soft_jo
     if (start_jobs(device, asked) != WEFT_OK) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!weft_scratch_create(&device->scratch, device->jobs.slots)) {
-        end_jobs(device);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    const VkResult result = weft_soft_queue_start(&device->queue, device);
+    VkResult result =
+        device->backend->open(&device->state, device, device->physical->instance->user);
     if (result != VK_SUCCESS) {
         end_jobs(device);
-        weft_scratch_destroy(&device->scratch, &device->host);
+        return result;
+    }
+    result = weft_soft_queue_start(&device->queue, device);
+    if (result != VK_SUCCESS) {
+        device->backend->close(device->state);
+        end_jobs(device);
     }
     return result;
 }
@@ -97,6 +104,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     made->loader = WEFT_SOFT_LOADER_MAGIC;
     made->host = physical->instance->host;
     made->physical = physical;
+    made->backend = physical->instance->backend;
     made->checked = wants_checks(info);
     atomic_flag_clear(&made->jobs_taken);
     result = start(made, weft_soft_find_structure(info->pNext, WEFT_SOFT_JOBS_INFO));
@@ -127,8 +135,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle,
     }
     const weft_host host = device->host;
     weft_soft_queue_end(&device->queue);
+    device->backend->close(device->state);
     end_jobs(device);
-    weft_scratch_destroy(&device->scratch, &host);
     weft_free(&host, device);
 }
 
@@ -139,27 +147,10 @@ static VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice handle, uint32_t family, ui
     *queue = WEFT_SOFT_HANDLE(VkQueue, &weft_soft_device_of(handle)->queue);
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_queue2(VkDevice handle, const VkDeviceQueueInfo2 *info,
-                                             VkQueue *queue) {
-    get_queue(handle, info->queueFamilyIndex, info->queueIndex, queue);
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_peer_features(VkDevice handle, uint32_t heap, uint32_t local,
-                                                    uint32_t remote,
-                                                    VkPeerMemoryFeatureFlags *features) {
-    (void)handle;
-    (void)heap;
-    (void)local;
-    (void)remote;
-    *features = 0; /* there is one device in the group */
-}
-
 const struct weft_soft_function weft_soft_device_functions[] = {
     WEFT_SOFT_FUNCTION(CreateDevice, create_device),
     WEFT_SOFT_FUNCTION(DestroyDevice, destroy_device),
     WEFT_SOFT_FUNCTION(GetDeviceProcAddr, weft_soft_get_device_proc_addr),
     WEFT_SOFT_FUNCTION(GetDeviceQueue, get_queue),
-    WEFT_SOFT_FUNCTION(GetDeviceQueue2, get_queue2),
-    WEFT_SOFT_FUNCTION(GetDeviceGroupPeerMemoryFeatures, get_peer_features),
     {NULL, NULL},
 };

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 
 #include "jobs/given_jobs.h"
-#include "jobs/scratch.h"
 #include "jobs/threads.h"
 #include "softvk/instance.h"
 #include "softvk/queue.h"
@@ -14,13 +13,14 @@ struct weft_soft_device {
     uintptr_t loader;
     weft_host host;
     const struct weft_soft_physical *physical;
+    const struct weft_soft_backend *backend;
+    void *state;                   /* the back end's */
     bool checked;                  /* robustBufferAccess is on */
     struct weft_threads *threads;  /* these, … */
     struct weft_given_jobs *given; /* … or the program's jobs */
     weft_job_system jobs;
     atomic_flag jobs_taken; /* by the queue or by whoever compiles */
-    atomic_uint busy;       /* calls that take a lock of `scratch` or of a pipeline cache */
-    struct weft_scratch scratch;
+    atomic_uint busy;       /* calls that take a lock of a pipeline cache or of the back end */
     struct weft_soft_queue queue;
     atomic_uint_least64_t memory_in_use; /* bytes of VkDeviceMemory */
 };

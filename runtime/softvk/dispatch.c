@@ -29,7 +29,7 @@ static VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer handle, VkPipelineBi
         bound->set = weft_soft_descriptor_set_of(sets[i]);
         const uint32_t wanted = bound->set ? bound->set->layout->offset_count : 0;
         for (uint32_t k = 0; k < wanted && used < offset_count; k++, used++) {
-            if (k < WEFT_CPU_MAX_BINDINGS) {
+            if (k < WEFT_SOFT_MAX_BINDINGS) {
                 bound->offsets[k] = offsets[used];
             }
         }
@@ -46,15 +46,15 @@ static VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer handle, VkPipel
     }
 }
 
-static struct weft_cpu_range resolve(const struct weft_soft_command_buffer *buffer,
-                                     const struct weft_soft_place *place) {
+static struct weft_soft_range resolve(const struct weft_soft_command_buffer *buffer,
+                                      const struct weft_soft_place *place) {
     const struct weft_soft_bound_set *bound = &buffer->sets[place->set];
     if (!bound->set || place->slot >= bound->set->layout->slot_count) {
-        return (struct weft_cpu_range){0};
+        return (struct weft_soft_range){0};
     }
-    struct weft_cpu_range range = bound->set->ranges[place->slot];
-    if (place->offset != WEFT_SOFT_NOT_DYNAMIC && range.data) {
-        range.data = (uint8_t *)range.data + bound->offsets[place->offset];
+    struct weft_soft_range range = bound->set->ranges[place->slot];
+    if (place->offset != WEFT_SOFT_NOT_DYNAMIC) {
+        range.offset += bound->offsets[place->offset];
     }
     return range;
 }
@@ -62,27 +62,27 @@ static struct weft_cpu_range resolve(const struct weft_soft_command_buffer *buff
 /* Adds a dispatch with all but its groups. */
 static struct weft_soft_dispatch_record *add_dispatch(VkCommandBuffer handle) {
     struct weft_soft_command_buffer *buffer = weft_soft_command_buffer_of(handle);
-    const struct weft_soft_pipeline *pipeline = buffer->pipeline;
+    struct weft_soft_pipeline *pipeline = buffer->pipeline;
     if (!pipeline) {
         return NULL;
     }
-    const struct weft_cpu_interface *interface = &pipeline->kernel->interface;
+    const struct weft_soft_kernel *kernel = &pipeline->kernel;
     const size_t ranges_at = weft_soft_record_round(sizeof(struct weft_soft_dispatch_record));
-    const size_t push_at = ranges_at + weft_soft_record_round(interface->binding_count *
-                                                              sizeof(struct weft_cpu_range));
+    const size_t push_at =
+        ranges_at + weft_soft_record_round(kernel->binding_count * sizeof(struct weft_soft_range));
     struct weft_soft_dispatch_record *record =
-        weft_soft_record(buffer, WEFT_SOFT_DISPATCH, push_at + interface->push_size);
+        weft_soft_record(buffer, WEFT_SOFT_DISPATCH, push_at + kernel->push_size);
     if (!record) {
         return NULL;
     }
-    record->pipeline = buffer->pipeline;
+    record->kernel = &pipeline->kernel;
     buffer->stream.has_given = buffer->stream.has_given || pipeline->given;
-    struct weft_cpu_range *ranges =
-        (struct weft_cpu_range *)(void *)((uint8_t *)record + ranges_at);
-    for (uint32_t i = 0; i < interface->binding_count; i++) {
+    struct weft_soft_range *ranges =
+        (struct weft_soft_range *)(void *)((uint8_t *)record + ranges_at);
+    for (uint32_t i = 0; i < kernel->binding_count; i++) {
         ranges[i] = resolve(buffer, &pipeline->places[i]);
     }
-    memcpy((uint8_t *)record + push_at, buffer->push, interface->push_size);
+    memcpy((uint8_t *)record + push_at, buffer->push, kernel->push_size);
     return record;
 }
 
@@ -102,27 +102,11 @@ static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer handle, uint32_t widt
     dispatch_base(handle, 0, 0, 0, width, height, depth);
 }
 
-static VKAPI_ATTR void VKAPI_CALL dispatch_indirect(VkCommandBuffer handle, VkBuffer groups,
-                                                    VkDeviceSize offset) {
-    struct weft_soft_dispatch_record *record = add_dispatch(handle);
-    if (record) {
-        record->indirect = weft_soft_buffer_of(groups)->bytes + offset;
-    }
-}
-
-/* There is one device in the group. */
-static VKAPI_ATTR void VKAPI_CALL set_device_mask(VkCommandBuffer handle, uint32_t mask) {
-    (void)handle;
-    (void)mask;
-}
-
 const struct weft_soft_function weft_soft_dispatch_functions[] = {
     WEFT_SOFT_FUNCTION(CmdBindPipeline, bind_pipeline),
     WEFT_SOFT_FUNCTION(CmdBindDescriptorSets, bind_sets),
     WEFT_SOFT_FUNCTION(CmdPushConstants, push_constants),
     WEFT_SOFT_FUNCTION(CmdDispatch, dispatch),
     WEFT_SOFT_FUNCTION(CmdDispatchBase, dispatch_base),
-    WEFT_SOFT_FUNCTION(CmdDispatchIndirect, dispatch_indirect),
-    WEFT_SOFT_FUNCTION(CmdSetDeviceMask, set_device_mask),
     {NULL, NULL},
 };

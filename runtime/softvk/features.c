@@ -72,12 +72,6 @@ static size_t offered(union features *features, VkStructureType type) {
     }
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_features(VkPhysicalDevice device,
-                                               VkPhysicalDeviceFeatures *features) {
-    (void)device;
-    *features = basic;
-}
-
 static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice device,
                                                 VkPhysicalDeviceFeatures2 *features) {
     (void)device;
@@ -116,7 +110,6 @@ bool weft_soft_has_features(const void *chain) {
 }
 
 const struct weft_soft_function weft_soft_physical_feature_functions[] = {
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceFeatures, get_features),
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceFeatures2, get_features2),
     {NULL, NULL},
 };

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "softvk/settings.h"
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct weft_soft_function *const physical_lists[] = {
@@ -15,10 +13,10 @@ static const struct weft_soft_function *const physical_lists[] = {
 
 static const struct weft_soft_function *const device_lists[] = {
     weft_soft_device_functions,   weft_soft_memory_functions,     weft_soft_shared_memory_functions,
-    weft_soft_layout_functions,   weft_soft_descriptor_functions, weft_soft_template_functions,
-    weft_soft_pipeline_functions, weft_soft_cache_functions,      weft_soft_command_functions,
-    weft_soft_dispatch_functions, weft_soft_transfer_functions,   weft_soft_query_functions,
-    weft_soft_queue_functions,    weft_soft_sync_functions,
+    weft_soft_layout_functions,   weft_soft_descriptor_functions, weft_soft_pipeline_functions,
+    weft_soft_cache_functions,    weft_soft_command_functions,    weft_soft_dispatch_functions,
+    weft_soft_transfer_functions, weft_soft_query_functions,      weft_soft_queue_functions,
+    weft_soft_sync_functions,
 };
 
 static PFN_vkVoidFunction find(const struct weft_soft_function *list, const char *name) {
@@ -59,12 +57,6 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_soft_get_instance_proc_addr(VkInst
         found = weft_soft_get_physical_proc_addr(instance, name);
     }
     return found ? found : weft_soft_get_device_proc_addr(VK_NULL_HANDLE, name);
-}
-
-uint32_t weft_processor_thread_count(void) {
-    struct weft_processor_settings settings;
-    weft_processor_settings_read(&settings);
-    return settings.threads;
 }
 
 VkResult weft_soft_enumerate(void *to, uint32_t *room, const void *items, uint32_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Vulkan objects of the processor device have in common: handles, and the lists of functions. */
+/* What the Vulkan objects have in common: handles, and the lists of functions. */
 #ifndef WEFT_SOFTVK_FUNCTIONS_H
 #define WEFT_SOFTVK_FUNCTIONS_H
 
@@ -33,7 +33,6 @@ extern const struct weft_soft_function weft_soft_memory_functions[];
 extern const struct weft_soft_function weft_soft_shared_memory_functions[];
 extern const struct weft_soft_function weft_soft_layout_functions[];
 extern const struct weft_soft_function weft_soft_descriptor_functions[];
-extern const struct weft_soft_function weft_soft_template_functions[];
 extern const struct weft_soft_function weft_soft_pipeline_functions[];
 extern const struct weft_soft_function weft_soft_cache_functions[];
 extern const struct weft_soft_function weft_soft_command_functions[];

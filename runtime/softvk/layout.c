@@ -89,13 +89,6 @@ static VKAPI_ATTR void VKAPI_CALL destroy_set_layout(VkDevice handle, VkDescript
     weft_soft_set_layout_release(weft_soft_device_of(handle), weft_soft_set_layout_of(layout));
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_support(VkDevice handle,
-                                              const VkDescriptorSetLayoutCreateInfo *info,
-                                              VkDescriptorSetLayoutSupport *support) {
-    (void)handle;
-    support->supported = is_supported(info);
-}
-
 const struct weft_soft_layout_binding *weft_soft_find_binding(
     const struct weft_soft_set_layout *layout, uint32_t number) {
     const struct weft_soft_layout_binding *found = NULL;
@@ -117,6 +110,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pipeline_layout(VkDevice handle,
     struct weft_soft_pipeline_layout *made = weft_soft_new(device, sizeof *made);
     if (!made) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < info->pushConstantRangeCount; i++) {
+        const uint32_t end =
+            info->pPushConstantRanges[i].offset + info->pPushConstantRanges[i].size;
+        made->push_size = end > made->push_size ? end : made->push_size;
     }
     made->set_count = info->setLayoutCount;
     for (uint32_t i = 0; i < info->setLayoutCount; i++) {
@@ -140,7 +138,6 @@ static VKAPI_ATTR void VKAPI_CALL destroy_pipeline_layout(VkDevice handle, VkPip
 const struct weft_soft_function weft_soft_layout_functions[] = {
     WEFT_SOFT_FUNCTION(CreateDescriptorSetLayout, create_set_layout),
     WEFT_SOFT_FUNCTION(DestroyDescriptorSetLayout, destroy_set_layout),
-    WEFT_SOFT_FUNCTION(GetDescriptorSetLayoutSupport, get_support),
     WEFT_SOFT_FUNCTION(CreatePipelineLayout, create_pipeline_layout),
     WEFT_SOFT_FUNCTION(DestroyPipelineLayout, destroy_pipeline_layout),
     {NULL, NULL},

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory, which is host memory, and buffers in it. */
+/* Device memory, and buffers in it. */
 #include "softvk/memory.h"
 
-#include "cpu/kernel.h"
-#include "cpu/memory.h"
 #include "softvk/device.h"
 #include "softvk/shared_memory.h"
-
-#define ALIGNMENT ((size_t)64) /* of buffers: a cache line, and the widest vector */
 
 /* ---- memory ---- */
 
 /* Counts the bytes as in use, if the heap has them. */
 static bool take_from_heap(struct weft_soft_device *device, uint64_t size) {
+    const uint64_t heap = device->physical->properties.memory;
     uint64_t used = atomic_load(&device->memory_in_use);
     do {
-        if (size > device->physical->memory || used > device->physical->memory - size) {
+        if (size > heap || used > heap - size) {
             return false;
         }
     } while (!atomic_compare_exchange_weak(&device->memory_in_use, &used, used + size));
@@ -28,7 +25,8 @@ static void drop_memory(struct weft_soft_device *device, struct weft_soft_memory
 }
 
 /* Bytes of the device's own. */
-static VkResult make_bytes(struct weft_soft_memory *memory, const void *chain) {
+static VkResult make_bytes(struct weft_soft_memory *memory, struct weft_soft_device *device,
+                           const void *chain) {
     const VkExportMemoryAllocateInfo *exported =
         weft_soft_find_structure(chain, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
     if (memory->size > SIZE_MAX) {
@@ -37,8 +35,7 @@ static VkResult make_bytes(struct weft_soft_memory *memory, const void *chain) {
     if (exported && exported->handleTypes != 0) {
         return weft_soft_shared_create(&memory->shared, &memory->bytes, (size_t)memory->size);
     }
-    memory->bytes = weft_cpu_bytes_allocate((size_t)memory->size);
-    return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return device->backend->allocate(memory, device->state);
 }
 
 static VkResult find_bytes(struct weft_soft_memory *memory, struct weft_soft_device *device,
@@ -48,7 +45,7 @@ static VkResult find_bytes(struct weft_soft_memory *memory, struct weft_soft_dev
     const intptr_t imported = weft_soft_shared_import_of(chain);
     if (host) {
         memory->bytes = host->pHostPointer;
-        memory->is_host = true;
+        memory->is_imported = true;
         return VK_SUCCESS;
     }
     if (imported != WEFT_SOFT_NOT_SHARED) {
@@ -60,7 +57,7 @@ static VkResult find_bytes(struct weft_soft_memory *memory, struct weft_soft_dev
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     memory->counted = memory->size;
-    return make_bytes(memory, chain);
+    return make_bytes(memory, device, chain);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
@@ -86,16 +83,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
 static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory memory,
                                               const VkAllocationCallbacks *allocator) {
     (void)allocator;
+    struct weft_soft_device *device = weft_soft_device_of(handle);
     struct weft_soft_memory *old = weft_soft_memory_of(memory);
     if (!old) {
         return;
     }
     if (old->shared != WEFT_SOFT_NOT_SHARED) {
         weft_soft_shared_free(old->shared, old->bytes, (size_t)old->size);
-    } else if (!old->is_host) {
-        weft_cpu_bytes_free(old->bytes);
+    } else if (!old->is_imported) {
+        device->backend->free(old, device->state);
     }
-    drop_memory(weft_soft_device_of(handle), old);
+    drop_memory(device, old);
 }
 
 /* Any of the host's memory is as good as the device's. */
@@ -112,31 +110,18 @@ get_host_pointer(VkDevice handle, VkExternalMemoryHandleTypeFlagBits type, const
 static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice handle, VkDeviceMemory memory,
                                                  VkDeviceSize offset, VkDeviceSize size,
                                                  VkMemoryMapFlags flags, void **data) {
-    (void)handle;
     (void)size;
     (void)flags;
-    *data = weft_soft_memory_of(memory)->bytes + offset;
-    return VK_SUCCESS;
+    struct weft_soft_device *device = weft_soft_device_of(handle);
+    struct weft_soft_memory *mapped = weft_soft_memory_of(memory);
+    uint8_t *bytes = mapped->bytes ? mapped->bytes : device->backend->map(mapped, device->state);
+    *data = bytes ? bytes + offset : NULL;
+    return bytes ? VK_SUCCESS : VK_ERROR_MEMORY_MAP_FAILED;
 }
 
 static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice handle, VkDeviceMemory memory) {
     (void)handle;
     (void)memory;
-}
-
-/* Flushing and invalidating: what the host and the device see is the same bytes. */
-static VKAPI_ATTR VkResult VKAPI_CALL sync_ranges(VkDevice handle, uint32_t count,
-                                                  const VkMappedMemoryRange *ranges) {
-    (void)handle;
-    (void)count;
-    (void)ranges;
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_commitment(VkDevice handle, VkDeviceMemory memory,
-                                                 VkDeviceSize *bytes) {
-    (void)handle;
-    *bytes = weft_soft_memory_of(memory)->size;
 }
 
 /* ---- buffers ---- */
@@ -145,15 +130,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBuf
                                                     const VkAllocationCallbacks *allocator,
                                                     VkBuffer *buffer) {
     (void)allocator;
-    struct weft_soft_buffer *made = weft_soft_new(weft_soft_device_of(handle), sizeof *made);
+    const struct weft_soft_device *device = weft_soft_device_of(handle);
+    const struct weft_soft_properties *properties = &device->physical->properties;
+    struct weft_soft_buffer *made = weft_soft_new(device, sizeof *made);
     if (!made) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     made->size = info->size;
     made->alignment =
         weft_soft_find_structure(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)
-            ? WEFT_CPU_RANGE_ALIGNMENT
-            : ALIGNMENT;
+            ? properties->limits.minStorageBufferOffsetAlignment
+            : properties->buffer_alignment;
     *buffer = WEFT_SOFT_HANDLE(VkBuffer, made);
     return VK_SUCCESS;
 }
@@ -175,32 +162,11 @@ static VKAPI_ATTR void VKAPI_CALL get_requirements(VkDevice handle, VkBuffer buf
         (VkMemoryRequirements){.size = rounded, .alignment = alignment, .memoryTypeBits = 1};
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_requirements2(VkDevice handle,
-                                                    const VkBufferMemoryRequirementsInfo2 *info,
-                                                    VkMemoryRequirements2 *requirements) {
-    VkMemoryDedicatedRequirements *dedicated = NULL;
-    for (VkBaseOutStructure *link = requirements->pNext; link; link = link->pNext) {
-        if (link->sType == VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS) {
-            dedicated = (VkMemoryDedicatedRequirements *)link;
-            dedicated->prefersDedicatedAllocation = VK_FALSE;
-            dedicated->requiresDedicatedAllocation = VK_FALSE;
-        }
-    }
-    get_requirements(handle, info->buffer, &requirements->memoryRequirements);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL bind_buffer(VkDevice handle, VkBuffer buffer,
                                                   VkDeviceMemory memory, VkDeviceSize offset) {
     (void)handle;
-    weft_soft_buffer_of(buffer)->bytes = weft_soft_memory_of(memory)->bytes + offset;
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL bind_buffers(VkDevice handle, uint32_t count,
-                                                   const VkBindBufferMemoryInfo *infos) {
-    for (uint32_t i = 0; i < count; i++) {
-        (void)bind_buffer(handle, infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
-    }
+    weft_soft_buffer_of(buffer)->memory = weft_soft_memory_of(memory);
+    weft_soft_buffer_of(buffer)->offset = offset;
     return VK_SUCCESS;
 }
 
@@ -209,15 +175,10 @@ const struct weft_soft_function weft_soft_memory_functions[] = {
     WEFT_SOFT_FUNCTION(FreeMemory, free_memory),
     WEFT_SOFT_FUNCTION(MapMemory, map_memory),
     WEFT_SOFT_FUNCTION(UnmapMemory, unmap_memory),
-    WEFT_SOFT_FUNCTION(FlushMappedMemoryRanges, sync_ranges),
-    WEFT_SOFT_FUNCTION(InvalidateMappedMemoryRanges, sync_ranges),
-    WEFT_SOFT_FUNCTION(GetDeviceMemoryCommitment, get_commitment),
     WEFT_SOFT_FUNCTION(GetMemoryHostPointerPropertiesEXT, get_host_pointer),
     WEFT_SOFT_FUNCTION(CreateBuffer, create_buffer),
     WEFT_SOFT_FUNCTION(DestroyBuffer, destroy_buffer),
     WEFT_SOFT_FUNCTION(GetBufferMemoryRequirements, get_requirements),
-    WEFT_SOFT_FUNCTION(GetBufferMemoryRequirements2, get_requirements2),
     WEFT_SOFT_FUNCTION(BindBufferMemory, bind_buffer),
-    WEFT_SOFT_FUNCTION(BindBufferMemory2, bind_buffers),
     {NULL, NULL},
 };

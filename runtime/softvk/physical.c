@@ -4,60 +4,37 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "cpu/kernel.h"
-#include "jobs/machine.h"
 #include "softvk/command.h"
 #include "softvk/instance.h"
 #include "softvk/shared_memory.h"
 
-#define SUBGROUP_OPERATIONS                                         \
-    (VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | \
-     VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT)
-
+/* The last ones are about memory that is bytes of this process. */
 const VkExtensionProperties weft_soft_device_extensions[] = {
     {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, 1},
+#ifdef VK_EXT_pipeline_robustness
+    {VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME, 1},
+#endif
     {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, 1},
 #if defined(__linux__)
     {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, 1},
 #elif defined(_WIN32)
     {"VK_KHR_external_memory_win32", 1},
 #endif
-#ifdef VK_EXT_pipeline_robustness
-    {VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME, 1},
-#endif
 };
-const uint32_t weft_soft_device_extension_count =
-    sizeof weft_soft_device_extensions / sizeof weft_soft_device_extensions[0];
+
+uint32_t weft_soft_device_extension_count(const struct weft_soft_physical *physical) {
+    uint32_t count = 0;
+    const uint32_t all =
+        (uint32_t)(sizeof weft_soft_device_extensions / sizeof weft_soft_device_extensions[0]);
+    while (count < all &&
+           (physical->properties.host_memory ||
+            strstr(weft_soft_device_extensions[count].extensionName, "external_memory") == NULL)) {
+        count++;
+    }
+    return count;
+}
 
 /* ---- properties ---- */
-
-/* Limits of what it has not got are 0. */
-static VkPhysicalDeviceLimits limits(void) {
-    return (VkPhysicalDeviceLimits){
-        .maxStorageBufferRange = WEFT_CPU_MAX_RANGE,
-        .maxPushConstantsSize = WEFT_SOFT_MAX_PUSH,
-        .maxMemoryAllocationCount = UINT32_MAX,
-        .bufferImageGranularity = 1,
-        .maxBoundDescriptorSets = WEFT_SOFT_MAX_SETS,
-        .maxPerStageDescriptorStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxPerStageResources = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetStorageBuffersDynamic = WEFT_CPU_MAX_BINDINGS,
-        .maxComputeSharedMemorySize = WEFT_CPU_SHARED_MEMORY,
-        .maxComputeWorkGroupCount = {INT32_MAX, UINT16_MAX, UINT16_MAX},
-        .maxComputeWorkGroupInvocations = WEFT_CPU_MAX_INVOCATIONS,
-        .maxComputeWorkGroupSize = {WEFT_CPU_MAX_INVOCATIONS, WEFT_CPU_MAX_INVOCATIONS,
-                                    WEFT_CPU_MAX_INVOCATIONS},
-        .minMemoryMapAlignment = 64,
-        .minStorageBufferOffsetAlignment = WEFT_CPU_RANGE_ALIGNMENT,
-        .timestampComputeAndGraphics = VK_TRUE,
-        .timestampPeriod = 1.0f,
-        .discreteQueuePriorities = 2,
-        .optimalBufferCopyOffsetAlignment = 1,
-        .optimalBufferCopyRowPitchAlignment = 1,
-        .nonCoherentAtomSize = 1,
-    };
-}
 
 static void fill_properties(VkPhysicalDeviceProperties *properties,
                             const struct weft_soft_physical *physical) {
@@ -69,10 +46,10 @@ static void fill_properties(VkPhysicalDeviceProperties *properties,
         .vendorID = 0,
         .deviceID = 0,
         .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
-        .limits = limits(),
+        .limits = physical->properties.limits,
     };
-    weft_processor_name(properties->deviceName, sizeof properties->deviceName);
-    memcpy(properties->pipelineCacheUUID, physical->uuid, VK_UUID_SIZE);
+    memcpy(properties->deviceName, physical->properties.name, sizeof properties->deviceName);
+    memcpy(properties->pipelineCacheUUID, physical->properties.uuid, VK_UUID_SIZE);
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
@@ -80,31 +57,30 @@ static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
     fill_properties(properties, weft_soft_physical_of(device));
 }
 
-static void write_driver_info(char info[VK_MAX_DRIVER_INFO_SIZE],
-                              const struct weft_soft_physical *physical) {
-    (void)snprintf(info, VK_MAX_DRIVER_INFO_SIZE, "%s, %u-bit vectors", weft_version(),
-                   32 * physical->settings.lanes);
+static void write_driver(char name[VK_MAX_DRIVER_NAME_SIZE], char info[VK_MAX_DRIVER_INFO_SIZE],
+                         const struct weft_soft_physical *physical) {
+    (void)snprintf(name, VK_MAX_DRIVER_NAME_SIZE, "%s", physical->instance->backend->driver);
+    memcpy(info, physical->properties.version, VK_MAX_DRIVER_INFO_SIZE);
 }
 
 static void fill_driver(VkPhysicalDeviceDriverProperties *driver,
                         const struct weft_soft_physical *physical) {
-    (void)snprintf(driver->driverName, sizeof driver->driverName, "%s", WEFT_PROCESSOR_DRIVER_NAME);
-    write_driver_info(driver->driverInfo, physical);
+    write_driver(driver->driverName, driver->driverInfo, physical);
     driver->conformanceVersion = (VkConformanceVersion){0}; /* it has not been through the tests */
 }
 
 static void fill_ids(uint8_t device[VK_UUID_SIZE], uint8_t driver[VK_UUID_SIZE],
                      const struct weft_soft_physical *physical) {
     const weft_digest digest = weft_digest_of(weft_version(), strlen(weft_version()));
-    memcpy(device, physical->uuid, VK_UUID_SIZE);
+    memcpy(device, physical->properties.uuid, VK_UUID_SIZE);
     memcpy(driver, digest.bytes, VK_UUID_SIZE);
 }
 
 static void fill_subgroup(VkPhysicalDeviceSubgroupProperties *subgroup,
                           const struct weft_soft_physical *physical) {
-    subgroup->subgroupSize = physical->settings.lanes;
+    subgroup->subgroupSize = physical->properties.subgroup_size;
     subgroup->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-    subgroup->supportedOperations = SUBGROUP_OPERATIONS;
+    subgroup->supportedOperations = physical->properties.subgroup_operations;
     subgroup->quadOperationsInAllStages = VK_FALSE;
 }
 
@@ -114,20 +90,17 @@ static void fill_vulkan11(VkPhysicalDeviceVulkan11Properties *eleven,
     *eleven = (VkPhysicalDeviceVulkan11Properties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
         .pNext = next,
-        .subgroupSize = physical->settings.lanes,
+        .subgroupSize = physical->properties.subgroup_size,
         .subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT,
-        .subgroupSupportedOperations = SUBGROUP_OPERATIONS,
-        .maxPerSetDescriptors = WEFT_CPU_MAX_BINDINGS * WEFT_SOFT_MAX_SETS,
-        .maxMemoryAllocationSize = physical->memory,
+        .subgroupSupportedOperations = physical->properties.subgroup_operations,
+        .maxPerSetDescriptors = WEFT_SOFT_MAX_BINDINGS * WEFT_SOFT_MAX_SETS,
+        .maxMemoryAllocationSize = physical->properties.memory,
         .deviceNodeMask = 1,
     };
     fill_ids(eleven->deviceUUID, eleven->driverUUID, physical);
 }
 
-/*
- * No float control is claimed: nothing in a module changes what kernels do. Their threads round to nearest, keep infinities and
- * NaN, and flush subnormals, as Weft's probe finds out.
- */
+/* No float control is claimed: nothing in a module changes what kernels do, and Weft's probe finds out what that is. */
 static void fill_float_controls(VkPhysicalDeviceFloatControlsProperties *controls) {
     void *next = controls->pNext;
     *controls = (VkPhysicalDeviceFloatControlsProperties){
@@ -147,14 +120,13 @@ static void fill_vulkan12(VkPhysicalDeviceVulkan12Properties *twelve,
         .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
         .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
         /* Of layouts that are updated after they were bound, which need a feature; but these count all descriptors. */
-        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxPerStageUpdateAfterBindResources = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_CPU_MAX_BINDINGS,
+        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
+        .maxPerStageUpdateAfterBindResources = WEFT_SOFT_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_SOFT_MAX_BINDINGS,
         .maxTimelineSemaphoreValueDifference = UINT64_MAX,
     };
-    (void)snprintf(twelve->driverName, sizeof twelve->driverName, "%s", WEFT_PROCESSOR_DRIVER_NAME);
-    write_driver_info(twelve->driverInfo, physical);
+    write_driver(twelve->driverName, twelve->driverInfo, physical);
 }
 
 static void fill_indexing(VkPhysicalDeviceDescriptorIndexingProperties *indexing) {
@@ -162,17 +134,17 @@ static void fill_indexing(VkPhysicalDeviceDescriptorIndexingProperties *indexing
     *indexing = (VkPhysicalDeviceDescriptorIndexingProperties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES,
         .pNext = next,
-        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxPerStageUpdateAfterBindResources = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
-        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_CPU_MAX_BINDINGS,
+        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
+        .maxPerStageUpdateAfterBindResources = WEFT_SOFT_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_SOFT_MAX_BINDINGS,
     };
 }
 
 static void fill_maintenance3(VkPhysicalDeviceMaintenance3Properties *maintenance,
                               const struct weft_soft_physical *physical) {
-    maintenance->maxPerSetDescriptors = WEFT_CPU_MAX_BINDINGS * WEFT_SOFT_MAX_SETS;
-    maintenance->maxMemoryAllocationSize = physical->memory;
+    maintenance->maxPerSetDescriptors = WEFT_SOFT_MAX_BINDINGS * WEFT_SOFT_MAX_SETS;
+    maintenance->maxMemoryAllocationSize = physical->properties.memory;
 }
 
 static void fill_id(VkPhysicalDeviceIDProperties *id, const struct weft_soft_physical *physical) {
@@ -222,7 +194,7 @@ static void fill_link(VkBaseOutStructure *link, const struct weft_soft_physical 
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT:
         ((VkPhysicalDeviceExternalMemoryHostPropertiesEXT *)any)->minImportedHostPointerAlignment =
-            WEFT_CPU_RANGE_ALIGNMENT;
+            physical->properties.limits.minStorageBufferOffsetAlignment;
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES:
         ((VkPhysicalDeviceTimelineSemaphoreProperties *)any)->maxTimelineSemaphoreValueDifference =
@@ -250,18 +222,12 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
 static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice device,
                                                            const char *layer, uint32_t *count,
                                                            VkExtensionProperties *properties) {
-    (void)device;
     if (layer) {
         return VK_ERROR_LAYER_NOT_PRESENT;
     }
     return weft_soft_enumerate(properties, count, weft_soft_device_extensions,
-                               weft_soft_device_extension_count, sizeof *properties);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL enumerate_layers(VkPhysicalDevice device, uint32_t *count,
-                                                       VkLayerProperties *properties) {
-    (void)device;
-    return weft_soft_enumerate(properties, count, NULL, 0, sizeof *properties);
+                               weft_soft_device_extension_count(weft_soft_physical_of(device)),
+                               sizeof *properties);
 }
 
 /* ---- memory and queues ---- */
@@ -276,13 +242,9 @@ static VKAPI_ATTR void VKAPI_CALL get_memory(VkPhysicalDevice device,
                                           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
                                           VK_MEMORY_PROPERTY_HOST_CACHED_BIT}},
         .memoryHeapCount = 1,
-        .memoryHeaps = {{.size = physical->memory, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+        .memoryHeaps = {{.size = physical->properties.memory,
+                         .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_memory2(VkPhysicalDevice device,
-                                              VkPhysicalDeviceMemoryProperties2 *memory) {
-    get_memory(device, &memory->memoryProperties);
 }
 
 static const VkQueueFamilyProperties family = {
@@ -295,77 +257,6 @@ static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice device, uint32_t
                                                VkQueueFamilyProperties *families) {
     (void)device;
     (void)weft_soft_enumerate(families, count, &family, 1, sizeof family);
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_families2(VkPhysicalDevice device, uint32_t *count,
-                                                VkQueueFamilyProperties2 *families) {
-    (void)device;
-    if (!families) {
-        *count = 1;
-    } else if (*count > 0) {
-        *count = 1;
-        families[0].queueFamilyProperties = family;
-    }
-}
-
-/* ---- what there is none of ---- */
-
-static VKAPI_ATTR void VKAPI_CALL get_format(VkPhysicalDevice device, VkFormat format,
-                                             VkFormatProperties *properties) {
-    (void)device;
-    (void)format;
-    *properties = (VkFormatProperties){0};
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_format2(VkPhysicalDevice device, VkFormat format,
-                                              VkFormatProperties2 *properties) {
-    get_format(device, format, &properties->formatProperties);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL get_image_format(VkPhysicalDevice device, VkFormat format,
-                                                       VkImageType type, VkImageTiling tiling,
-                                                       VkImageUsageFlags usage,
-                                                       VkImageCreateFlags flags,
-                                                       VkImageFormatProperties *properties) {
-    (void)device;
-    (void)format;
-    (void)type;
-    (void)tiling;
-    (void)usage;
-    (void)flags;
-    *properties = (VkImageFormatProperties){0};
-    return VK_ERROR_FORMAT_NOT_SUPPORTED;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL
-get_image_format2(VkPhysicalDevice device, const VkPhysicalDeviceImageFormatInfo2 *info,
-                  VkImageFormatProperties2 *properties) {
-    (void)device;
-    (void)info;
-    properties->imageFormatProperties = (VkImageFormatProperties){0};
-    return VK_ERROR_FORMAT_NOT_SUPPORTED;
-}
-
-static VKAPI_ATTR void VKAPI_CALL get_sparse_format(VkPhysicalDevice device, VkFormat format,
-                                                    VkImageType type, VkSampleCountFlagBits samples,
-                                                    VkImageUsageFlags usage, VkImageTiling tiling,
-                                                    uint32_t *count,
-                                                    VkSparseImageFormatProperties *properties) {
-    (void)device;
-    (void)format;
-    (void)type;
-    (void)samples;
-    (void)usage;
-    (void)tiling;
-    (void)weft_soft_enumerate(properties, count, NULL, 0, sizeof *properties);
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-get_sparse_format2(VkPhysicalDevice device, const VkPhysicalDeviceSparseImageFormatInfo2 *info,
-                   uint32_t *count, VkSparseImageFormatProperties2 *properties) {
-    (void)device;
-    (void)info;
-    (void)weft_soft_enumerate(properties, count, NULL, 0, sizeof *properties);
 }
 
 static VKAPI_ATTR void VKAPI_CALL
@@ -385,43 +276,12 @@ get_external_buffer(VkPhysicalDevice device, const VkPhysicalDeviceExternalBuffe
     }
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_external_fence(VkPhysicalDevice device,
-                                                     const VkPhysicalDeviceExternalFenceInfo *info,
-                                                     VkExternalFenceProperties *properties) {
-    (void)device;
-    (void)info;
-    properties->exportFromImportedHandleTypes = 0;
-    properties->compatibleHandleTypes = 0;
-    properties->externalFenceFeatures = 0;
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-get_external_semaphore(VkPhysicalDevice device, const VkPhysicalDeviceExternalSemaphoreInfo *info,
-                       VkExternalSemaphoreProperties *properties) {
-    (void)device;
-    (void)info;
-    properties->exportFromImportedHandleTypes = 0;
-    properties->compatibleHandleTypes = 0;
-    properties->externalSemaphoreFeatures = 0;
-}
-
 const struct weft_soft_function weft_soft_physical_functions[] = {
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceProperties, get_properties),
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceProperties2, get_properties2),
     WEFT_SOFT_FUNCTION(EnumerateDeviceExtensionProperties, enumerate_extensions),
-    WEFT_SOFT_FUNCTION(EnumerateDeviceLayerProperties, enumerate_layers),
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceMemoryProperties, get_memory),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceMemoryProperties2, get_memory2),
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceQueueFamilyProperties, get_families),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceQueueFamilyProperties2, get_families2),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceFormatProperties, get_format),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceFormatProperties2, get_format2),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceImageFormatProperties, get_image_format),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceImageFormatProperties2, get_image_format2),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceSparseImageFormatProperties, get_sparse_format),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceSparseImageFormatProperties2, get_sparse_format2),
     WEFT_SOFT_FUNCTION(GetPhysicalDeviceExternalBufferProperties, get_external_buffer),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceExternalFenceProperties, get_external_fence),
-    WEFT_SOFT_FUNCTION(GetPhysicalDeviceExternalSemaphoreProperties, get_external_semaphore),
     {NULL, NULL},
 };

@@ -40,7 +40,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_module(VkDevice handle, VkShaderModule
 
 static bool find_place(struct weft_soft_place *place,
                        const struct weft_soft_pipeline_layout *layout,
-                       const struct weft_cpu_binding *wanted) {
+                       const struct weft_soft_binding *wanted) {
     if (wanted->set >= layout->set_count) {
         return false;
     }
@@ -52,18 +52,33 @@ static bool find_place(struct weft_soft_place *place,
     *place = (struct weft_soft_place){
         .set = wanted->set, .slot = binding->first, .offset = binding->first_offset};
     return binding->first_offset == WEFT_SOFT_NOT_DYNAMIC ||
-           binding->first_offset < WEFT_CPU_MAX_BINDINGS;
+           binding->first_offset < WEFT_SOFT_MAX_BINDINGS;
 }
 
-static VkResult wrap(VkPipeline *pipeline, struct weft_soft_device *device,
-                     const struct weft_soft_pipeline_layout *layout,
-                     const struct weft_cpu_kernel *kernel, struct weft_cpu_kernel *owned) {
-    const struct weft_cpu_interface *interface = &kernel->interface;
-    struct weft_soft_pipeline made = {.kernel = kernel, .owned = owned};
-    bool fits = interface->push_size <= WEFT_SOFT_MAX_PUSH &&
-                interface->binding_count <= WEFT_CPU_MAX_BINDINGS;
-    for (uint32_t i = 0; fits && i < interface->binding_count; i++) {
-        fits = find_place(&made.places[i], layout, &interface->bindings[i]);
+/* What a kernel has unless its back end finds less: all bindings and push constants of the layout. */
+static void list_all(struct weft_soft_kernel *kernel,
+                     const struct weft_soft_pipeline_layout *layout) {
+    *kernel = (struct weft_soft_kernel){.push_size = layout->push_size};
+    for (uint32_t set = 0; set < layout->set_count; set++) {
+        const struct weft_soft_set_layout *bindings = layout->sets[set];
+        for (uint32_t i = 0; i < bindings->binding_count; i++) {
+            if (bindings->bindings[i].count > 0 && kernel->binding_count < WEFT_SOFT_MAX_BINDINGS) {
+                kernel->bindings[kernel->binding_count++] =
+                    (struct weft_soft_binding){.set = set, .binding = bindings->bindings[i].number};
+            }
+        }
+    }
+}
+
+VkResult weft_soft_pipeline_wrap(VkPipeline *pipeline, VkDevice handle, VkPipelineLayout layout,
+                                 const struct weft_soft_kernel *kernel) {
+    const struct weft_soft_device *device = weft_soft_device_of(handle);
+    struct weft_soft_pipeline made = {.kernel = *kernel};
+    bool fits =
+        kernel->push_size <= WEFT_SOFT_MAX_PUSH && kernel->binding_count <= WEFT_SOFT_MAX_BINDINGS;
+    for (uint32_t i = 0; fits && i < kernel->binding_count; i++) {
+        fits =
+            find_place(&made.places[i], weft_soft_pipeline_layout_of(layout), &kernel->bindings[i]);
     }
     if (!fits) {
         weft_log(&device->host, WEFT_LOG_ERROR,
@@ -71,9 +86,6 @@ static VkResult wrap(VkPipeline *pipeline, struct weft_soft_device *device,
                  "%u bytes of push constants",
                  WEFT_SOFT_MAX_PUSH);
         return VK_ERROR_INVALID_SHADER_NV;
-    }
-    if (!weft_scratch_reserve(&device->scratch, interface->scratch_size, &device->host)) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     struct weft_soft_pipeline *kept = weft_soft_new(device, sizeof *kept);
     if (!kept) {
@@ -84,20 +96,13 @@ static VkResult wrap(VkPipeline *pipeline, struct weft_soft_device *device,
     return VK_SUCCESS;
 }
 
-VkResult weft_processor_pipeline_wrap(VkPipeline *pipeline, VkDevice device,
-                                      VkPipelineLayout layout,
-                                      const struct weft_cpu_kernel *kernel) {
-    return wrap(pipeline, weft_soft_device_of(device), weft_soft_pipeline_layout_of(layout), kernel,
-                NULL);
-}
-
 static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice handle, VkPipeline pipeline,
                                                    const VkAllocationCallbacks *allocator) {
     (void)allocator;
     const struct weft_soft_device *device = weft_soft_device_of(handle);
     struct weft_soft_pipeline *old = weft_soft_pipeline_of(pipeline);
-    if (old && old->owned) {
-        weft_cpu_kernel_unload(&old->owned, &device->host);
+    if (old) {
+        device->backend->unload(&old->kernel, device->state);
     }
     weft_soft_delete(device, old);
 }
@@ -137,72 +142,48 @@ static bool wants_checks(const struct weft_soft_device *device,
     return device->checked;
 }
 
-/* The constants in host memory, null where there are none; false when memory is out. */
-static bool make_constants(struct weft_cpu_constant **constants,
-                           const VkSpecializationInfo *specialization,
-                           const struct weft_soft_device *device) {
-    const uint32_t count = specialization ? specialization->mapEntryCount : 0;
-    *constants = NULL;
-    if (count == 0) {
-        return true;
-    }
-    *constants = weft_alloc_zero(&device->host, count, sizeof **constants);
-    for (uint32_t i = 0; *constants && i < count; i++) {
-        const VkSpecializationMapEntry *entry = &specialization->pMapEntries[i];
-        (*constants)[i] = (struct weft_cpu_constant){
-            .id = entry->constantID,
-            .size = (uint32_t)entry->size,
-            .value = (const uint8_t *)specialization->pData + entry->offset};
-    }
-    return *constants != NULL;
-}
-
 /* A pipeline while it is made. */
 struct build {
     const VkComputePipelineCreateInfo *info;
-    struct weft_cpu_constant *constants;
-    struct weft_cpu_source source;
+    struct weft_soft_source source;
     weft_digest key;
-    struct weft_cpu_kernel *kernel;
-    bool found;                    /* in the cache */
-    struct weft_cpu_object object; /* compiled ahead, in memory of the C library; or empty */
-    uint64_t ns;                   /* that it took */
+    struct weft_soft_kernel kernel;
+    bool found;                     /* in the cache */
+    bool loaded;                    /* `kernel` is there */
+    struct weft_soft_object object; /* compiled ahead, in memory of the C library; or empty */
+    uint64_t ns;                    /* that it took */
 };
 
-static VkResult begin(struct build *build, const struct weft_soft_device *device,
-                      struct weft_soft_cache *cache, const VkComputePipelineCreateInfo *info) {
+static void begin(struct build *build, const struct weft_soft_device *device,
+                  struct weft_soft_cache *cache, const VkComputePipelineCreateInfo *info) {
     const struct weft_soft_shader_module *module = weft_soft_shader_module_of(info->stage.module);
-    const VkSpecializationInfo *specialization = info->stage.pSpecializationInfo;
     const uint64_t start = weft_clock_ns();
     build->info = info;
-    if (!make_constants(&build->constants, specialization, device)) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    build->source = (struct weft_cpu_source){.words = module->words,
-                                             .size = module->size,
-                                             .entry_point = info->stage.pName,
-                                             .constants = build->constants,
-                                             .constant_count =
-                                                 specialization ? specialization->mapEntryCount : 0,
-                                             .lanes = device->physical->settings.lanes,
-                                             .checked = wants_checks(device, info)};
-    build->key = weft_soft_cache_key(&build->source);
-    build->found = cache && weft_soft_cache_load(&build->kernel, cache, &build->key, &device->host);
+    build->source = (struct weft_soft_source){.words = module->words,
+                                              .size = module->size,
+                                              .entry_point = info->stage.pName,
+                                              .constants = info->stage.pSpecializationInfo,
+                                              .checked = wants_checks(device, info)};
+    build->key = weft_soft_cache_key(device, &build->source);
+    list_all(&build->kernel, weft_soft_pipeline_layout_of(info->layout));
+    build->found = cache && weft_soft_cache_load(&build->kernel, cache, &build->key, device);
+    build->loaded = build->found;
     build->ns = weft_clock_ns() - start;
-    return VK_SUCCESS;
 }
 
-static weft_status compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
-                           const weft_host *host) {
+static weft_status compile(struct weft_soft_object *object, const struct weft_soft_device *device,
+                           const struct weft_soft_source *source, const weft_host *host) {
     /* Weft has looked already, but a program that comes through a loader may not. */
     const weft_status status = weft_spirv_check(source->words, source->size, host);
-    return status == WEFT_OK ? weft_cpu_compile(object, source, host) : status;
+    return status == WEFT_OK ? device->backend->compile(object, source, device->state, host)
+                             : status;
 }
 
 /* Compiles, or takes what was compiled ahead, and keeps the object in the cache, if there is one. */
 static weft_status make_kernel(struct build *build, struct weft_soft_cache *cache,
-                               const weft_host *host) {
-    struct weft_cpu_object object = {.size = build->object.size};
+                               const struct weft_soft_device *device) {
+    const weft_host *host = &device->host;
+    struct weft_soft_object object = {.size = build->object.size};
     weft_status status = WEFT_OK;
     if (build->object.bytes) {
         object.bytes = weft_alloc(host, object.size);
@@ -211,10 +192,13 @@ static weft_status make_kernel(struct build *build, struct weft_soft_cache *cach
         }
         memcpy(object.bytes, build->object.bytes, object.size);
     } else {
-        status = compile(&object, &build->source, host);
+        status = compile(&object, device, &build->source, host);
     }
     if (status == WEFT_OK) {
-        status = weft_cpu_kernel_load(&build->kernel, object.bytes, object.size, host);
+        list_all(&build->kernel, weft_soft_pipeline_layout_of(build->info->layout));
+        status =
+            device->backend->load(&build->kernel, object.bytes, object.size, device->state, host);
+        build->loaded = status == WEFT_OK;
     }
     if (status == WEFT_OK && cache) {
         weft_soft_cache_put(cache, &build->key, &object, host);
@@ -223,30 +207,31 @@ static weft_status make_kernel(struct build *build, struct weft_soft_cache *cach
     return status;
 }
 
+static void drop_kernel(struct build *build, const struct weft_soft_device *device) {
+    if (build->loaded) {
+        device->backend->unload(&build->kernel, device->state);
+        build->loaded = false;
+    }
+}
+
 static VkResult finish(VkPipeline *pipeline, struct build *build, struct weft_soft_device *device,
                        struct weft_soft_cache *cache) {
     const uint64_t start = weft_clock_ns();
     VkResult result = VK_SUCCESS;
-    if (!build->kernel) {
-        result = result_of(make_kernel(build, cache, &device->host));
+    if (!build->loaded) {
+        result = result_of(make_kernel(build, cache, device));
     }
     if (result == VK_SUCCESS) {
-        result = wrap(pipeline, device, weft_soft_pipeline_layout_of(build->info->layout),
-                      build->kernel, build->kernel);
+        result = weft_soft_pipeline_wrap(pipeline, WEFT_SOFT_HANDLE(VkDevice, device),
+                                         build->info->layout, &build->kernel);
     }
     if (result == VK_SUCCESS) {
         weft_soft_pipeline_of(*pipeline)->given = build->source.checked;
-    }
-    if (result != VK_SUCCESS && build->kernel) {
-        weft_cpu_kernel_unload(&build->kernel, &device->host);
+    } else {
+        drop_kernel(build, device);
     }
     build->ns += weft_clock_ns() - start;
     return result;
-}
-
-static void end(struct build *build, const struct weft_soft_device *device) {
-    weft_free(NULL, build->object.bytes);
-    weft_soft_delete(device, build->constants);
 }
 
 static void tell(const VkComputePipelineCreateInfo *info, bool found, uint64_t nanoseconds) {
@@ -268,18 +253,16 @@ static void tell(const VkComputePipelineCreateInfo *info, bool found, uint64_t n
 static VkResult create_one(VkPipeline *pipeline, struct weft_soft_device *device,
                            struct weft_soft_cache *cache, const VkComputePipelineCreateInfo *info) {
     struct build build = {0};
-    VkResult result = begin(&build, device, cache, info);
-    if (result == VK_SUCCESS) {
-        result = finish(pipeline, &build, device, cache);
-        tell(info, build.found, build.ns);
-    }
-    end(&build, device);
+    begin(&build, device, cache, info);
+    const VkResult result = finish(pipeline, &build, device, cache);
+    tell(info, build.found, build.ns);
     return result;
 }
 
 /* ---- several at once ---- */
 
 struct batch {
+    const struct weft_soft_device *device;
     struct build *builds;
     uint32_t count;
     atomic_uint next; /* that nobody has taken */
@@ -297,8 +280,8 @@ static void compile_some(void *job, uint32_t slot) {
          i = atomic_fetch_add(&batch->next, 1)) {
         struct build *build = &batch->builds[i];
         const uint64_t start = weft_clock_ns();
-        if (!build->kernel) {
-            (void)compile(&build->object, &build->source, NULL);
+        if (!build->loaded) {
+            (void)compile(&build->object, batch->device, &build->source, NULL);
         }
         build->ns += weft_clock_ns() - start;
     }
@@ -307,9 +290,9 @@ static void compile_some(void *job, uint32_t slot) {
 static void compile_ahead(struct build *builds, uint32_t count, struct weft_soft_device *device) {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < count; i++) {
-        missing += !builds[i].kernel;
+        missing += !builds[i].loaded;
     }
-    struct batch batch = {.builds = builds, .count = count};
+    struct batch batch = {.device = device, .builds = builds, .count = count};
     const uint32_t slots = missing < device->jobs.slots ? missing : device->jobs.slots;
     if (slots > 1 && weft_soft_take_jobs(device)) {
         device->jobs.run(device->jobs.user, compile_some, &batch, slots);
@@ -325,22 +308,20 @@ static VkResult create_several(VkPipeline *pipelines, struct weft_soft_device *d
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult first = VK_SUCCESS;
-    for (uint32_t i = 0; i < count && first == VK_SUCCESS; i++) {
-        first = begin(&builds[i], device, cache, &infos[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        begin(&builds[i], device, cache, &infos[i]);
     }
-    if (first == VK_SUCCESS) {
-        compile_ahead(builds, count, device);
-    }
+    compile_ahead(builds, count, device);
     for (uint32_t i = 0; i < count && first != VK_ERROR_OUT_OF_HOST_MEMORY; i++) {
         const VkResult result = finish(&pipelines[i], &builds[i], device, cache);
         tell(&infos[i], builds[i].found, builds[i].ns);
         first = first == VK_SUCCESS ? result : first;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!pipelines[i] && builds[i].kernel) {
-            weft_cpu_kernel_unload(&builds[i].kernel, &device->host);
+        if (!pipelines[i]) {
+            drop_kernel(&builds[i], device);
         }
-        end(&builds[i], device);
+        weft_free(NULL, builds[i].object.bytes);
     }
     weft_soft_delete(device, builds);
     return first;

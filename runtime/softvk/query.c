@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "jobs/machine.h"
 #include "softvk/command.h"
 #include "softvk/device.h"
 #include "softvk/memory.h"
@@ -45,19 +44,19 @@ static void put(uint8_t *to, uint64_t value, bool wide) {
     }
 }
 
-/* Whether all results were there. */
-static bool put_results(const struct weft_soft_query_record *record) {
-    const bool wide = (record->flags & VK_QUERY_RESULT_64_BIT) != 0;
-    const bool partial = (record->flags & VK_QUERY_RESULT_PARTIAL_BIT) != 0;
+bool weft_soft_query_write(const struct weft_soft_query_results *results) {
+    const struct weft_soft_query_record *queries = &results->queries;
+    const bool wide = (results->flags & VK_QUERY_RESULT_64_BIT) != 0;
+    const bool partial = (results->flags & VK_QUERY_RESULT_PARTIAL_BIT) != 0;
     bool all = true;
-    for (uint32_t i = 0; i < record->count; i++) {
-        const struct weft_soft_query *query = &record->pool->queries[record->first + i];
+    for (uint32_t i = 0; i < queries->count; i++) {
+        const struct weft_soft_query *query = &queries->pool->queries[queries->first + i];
         const bool available = atomic_load(&query->available);
-        uint8_t *to = record->to + i * record->stride;
+        uint8_t *to = results->to + i * results->stride;
         if (available || partial) {
             put(to, available ? atomic_load(&query->value) : 0, wide);
         }
-        if ((record->flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) != 0) {
+        if ((results->flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) != 0) {
             put(to + (wide ? 8 : 4), available, wide);
         }
         all = all && available;
@@ -80,18 +79,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_results(VkDevice handle, VkQueryPool p
                                                   VkDeviceSize stride, VkQueryResultFlags flags) {
     (void)size;
     struct weft_soft_queue *queue = &weft_soft_device_of(handle)->queue;
-    const struct weft_soft_query_record record = {.pool = weft_soft_query_pool_of(pool),
-                                                  .first = first,
-                                                  .count = count,
-                                                  .to = data,
-                                                  .stride = stride,
-                                                  .flags = flags};
+    const struct weft_soft_query_results results = {
+        .queries = {.pool = weft_soft_query_pool_of(pool), .first = first, .count = count},
+        .to = data,
+        .stride = stride,
+        .flags = flags};
     if ((flags & VK_QUERY_RESULT_WAIT_BIT) != 0) {
-        (void)weft_soft_queue_wait(queue, are_available, &record, UINT64_MAX, NULL);
+        (void)weft_soft_queue_wait(queue, are_available, &results.queries, UINT64_MAX, NULL);
     } else {
         weft_soft_queue_hurry(queue);
     }
-    return put_results(&record) ? VK_SUCCESS : VK_NOT_READY;
+    return weft_soft_query_write(&results) ? VK_SUCCESS : VK_NOT_READY;
 }
 
 void weft_soft_query_reset(const struct weft_soft_query_record *record) {
@@ -100,22 +98,29 @@ void weft_soft_query_reset(const struct weft_soft_query_record *record) {
     }
 }
 
-void weft_soft_query_stamp(const struct weft_soft_query_record *record) {
+static void stamp(const struct weft_soft_query_record *record, uint64_t nanoseconds) {
     struct weft_soft_query *query = &record->pool->queries[record->first];
-    atomic_store(&query->value, weft_clock_ns());
+    atomic_store(&query->value, nanoseconds);
     atomic_store(&query->available, true);
 }
 
-void weft_soft_query_copy(const struct weft_soft_query_record *record) {
-    (void)put_results(record);
+void weft_soft_run_other(struct weft_soft_record *record, const struct weft_watch *watch,
+                         uint64_t nanoseconds) {
+    void *contents = record + 1;
+    if (record->command == WEFT_SOFT_RESET_QUERIES) {
+        weft_soft_query_reset(contents);
+    } else if (record->command == WEFT_SOFT_WRITE_TIMESTAMP) {
+        stamp(contents, nanoseconds);
+    } else if (record->command == WEFT_SOFT_CALL) {
+        ((struct weft_soft_call_record *)contents)->call(contents, watch);
+    }
 }
 
-static VKAPI_ATTR void VKAPI_CALL reset_pool(VkDevice handle, VkQueryPool pool, uint32_t first,
-                                             uint32_t count) {
-    (void)handle;
-    const struct weft_soft_query_record record = {
-        .pool = weft_soft_query_pool_of(pool), .first = first, .count = count};
-    weft_soft_query_reset(&record);
+bool weft_soft_runs_when_halted(const struct weft_soft_record *record) {
+    const struct weft_soft_call_record *call = (const void *)(record + 1);
+    return record->command == WEFT_SOFT_RESET_QUERIES ||
+           record->command == WEFT_SOFT_WRITE_TIMESTAMP ||
+           (record->command == WEFT_SOFT_CALL && call->always);
 }
 
 /* ---- commands ---- */
@@ -144,25 +149,11 @@ static VKAPI_ATTR void VKAPI_CALL cmd_stamp(VkCommandBuffer handle, VkPipelineSt
     record_queries(handle, WEFT_SOFT_WRITE_TIMESTAMP, &queries);
 }
 
-static VKAPI_ATTR void VKAPI_CALL cmd_copy(VkCommandBuffer handle, VkQueryPool pool, uint32_t first,
-                                           uint32_t count, VkBuffer to, VkDeviceSize offset,
-                                           VkDeviceSize stride, VkQueryResultFlags flags) {
-    const struct weft_soft_query_record queries = {.pool = weft_soft_query_pool_of(pool),
-                                                   .first = first,
-                                                   .count = count,
-                                                   .to = weft_soft_buffer_of(to)->bytes + offset,
-                                                   .stride = stride,
-                                                   .flags = flags};
-    record_queries(handle, WEFT_SOFT_COPY_QUERIES, &queries);
-}
-
 const struct weft_soft_function weft_soft_query_functions[] = {
     WEFT_SOFT_FUNCTION(CreateQueryPool, create_pool),
     WEFT_SOFT_FUNCTION(DestroyQueryPool, destroy_pool),
     WEFT_SOFT_FUNCTION(GetQueryPoolResults, get_results),
-    WEFT_SOFT_FUNCTION(ResetQueryPool, reset_pool),
     WEFT_SOFT_FUNCTION(CmdResetQueryPool, cmd_reset),
     WEFT_SOFT_FUNCTION(CmdWriteTimestamp, cmd_stamp),
-    WEFT_SOFT_FUNCTION(CmdCopyQueryPoolResults, cmd_copy),
     {NULL, NULL},
 };

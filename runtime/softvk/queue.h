@@ -20,7 +20,7 @@ struct weft_soft_submission;
 struct weft_soft_queue {
     uintptr_t loader;
     struct weft_soft_device *device;
-    pthread_mutex_t lock; /* of what follows, and of the states of semaphores, fences and events */
+    pthread_mutex_t lock;   /* of what follows, and of the states of semaphores and fences */
     pthread_cond_t changed; /* for waiters: one of those states, or a submission came or went */
     pthread_cond_t wake;    /* for the thread */
     pthread_t thread;
@@ -32,6 +32,7 @@ struct weft_soft_queue {
     bool asleep, dozing; /* the thread is in `wake`: until it is woken, or for a moment */
     bool hurry;          /* somebody looks for results without waiting: nothing is left to others */
     bool stop;
+    bool immediate;          /* it has no thread: who submits or signals runs what is ready */
     bool has_thread;         /* not in a forked child, until something is submitted */
     struct weft_watch watch; /* of what runs */
     atomic_bool lost;        /* by weft_soft_cancel: nothing runs any more */
@@ -45,11 +46,7 @@ struct weft_soft_semaphore {
 };
 
 struct weft_soft_fence {
-    atomic_bool signalled;
-};
-
-struct weft_soft_event {
-    atomic_bool set;
+    atomic_uint_least64_t signalled; /* 1 or 0 */
 };
 
 /* A semaphore with the value to wait for or to set. */
@@ -72,7 +69,6 @@ struct weft_soft_submission {
 WEFT_SOFT_OBJECT(VkQueue, queue)
 WEFT_SOFT_OBJECT(VkSemaphore, semaphore)
 WEFT_SOFT_OBJECT(VkFence, fence)
-WEFT_SOFT_OBJECT(VkEvent, event)
 
 /** With its thread. */
 VkResult weft_soft_queue_start(struct weft_soft_queue *queue, struct weft_soft_device *device);
@@ -99,15 +95,11 @@ VkResult weft_soft_queue_wait(struct weft_soft_queue *queue,
                               const struct weft_soft_waiter *waiter);
 
 /** The host has changed a state: sets *state to `value` and tells whom it concerns. */
-void weft_soft_queue_set_value(struct weft_soft_queue *queue, atomic_uint_least64_t *state,
-                               uint64_t value);
-void weft_soft_queue_set_flag(struct weft_soft_queue *queue, atomic_bool *state, bool value);
+void weft_soft_queue_set(struct weft_soft_queue *queue, atomic_uint_least64_t *state,
+                         uint64_t value);
 
 /** Somebody looks for a result and goes away again: what has not begun begins now. */
 void weft_soft_queue_hurry(struct weft_soft_queue *queue);
-
-/** For commands, which run without the lock: waits for a flag that the host sets, until they are halted. */
-void weft_soft_queue_await_flag(struct weft_soft_queue *queue, const atomic_bool *state);
 
 /** One that counts nothing, old or new; null when memory is out. It may have room from its last use. */
 struct weft_soft_submission *weft_soft_submission_new(struct weft_soft_queue *queue);

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor as a Vulkan 1.2 device, compute only, in this process: no loader, no library. The same functions make the
- * driver of tests/driver, which the system's loader opens, so that the validation layer can watch what Weft does with them.
+ * Vulkan 1.2, compute only, in this process: no loader, no library. What computes is a back end. There are the functions that Weft
+ * calls; tests/driver adds the others, so that the system's loader can open it as a driver and the validation layer watch what Weft does.
  */
 #ifndef WEFT_SOFTVK_SOFTVK_H
 #define WEFT_SOFTVK_SOFTVK_H
 
-#ifndef VK_NO_PROTOTYPES
-#define VK_NO_PROTOTYPES
-#endif
-#include <vulkan/vulkan.h>
-
-#include "core/host.h"
-
-/** VkPhysicalDeviceDriverProperties::driverName of the device. */
-#define WEFT_PROCESSOR_DRIVER_NAME "Weft processor"
+#include "softvk/backend.h"
 
 /** vkGetInstanceProcAddr. Null for names of what is not there: images, graphics, sparse memory, presentation. */
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_soft_get_instance_proc_addr(VkInstance instance,
@@ -25,20 +17,22 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_soft_get_physical_proc_addr(VkInst
                                                                           const char *name);
 
 /**
- * May be in the pNext chain of VkInstanceCreateInfo: what the instance and all that is made from it allocate and log with.
- * Without it, the C library's allocator and no log. Memory of VkDeviceMemory comes from the C library always.
+ * Must be in the pNext chain of VkInstanceCreateInfo: which device there is. `host` is what the instance and all that is made from it
+ * allocate and log with; null: the C library's allocator and no log. Memory of VkDeviceMemory is the back end's.
  */
-struct weft_soft_host_info {
-    VkStructureType sType; /* WEFT_SOFT_HOST_INFO */
+struct weft_soft_instance_info {
+    VkStructureType sType; /* WEFT_SOFT_INSTANCE_INFO */
     const void *pNext;
+    const struct weft_soft_backend *backend;
     const weft_host *host; /* copied */
+    void *user;            /* for weft_soft_backend::open */
 };
 
-#define WEFT_SOFT_HOST_INFO ((VkStructureType)0x57454654) /* far from what Khronos gives out */
+#define WEFT_SOFT_INSTANCE_INFO ((VkStructureType)0x57454654) /* far from what Khronos gives out */
 
 /**
  * May be in the pNext chain of VkDeviceCreateInfo: who computes. With `jobs` null, so many threads of the device's own; with 0
- * threads, too, as without this structure.
+ * threads, too, as without this structure. Back ends that need no jobs ignore it.
  */
 struct weft_soft_jobs_info {
     VkStructureType sType; /* WEFT_SOFT_JOBS_INFO */
@@ -80,8 +74,5 @@ struct weft_soft_wait_info {
  * wait for. Sets atomic variables and does nothing else: from any thread, at any time, also in a signal handler.
  */
 void weft_soft_cancel(VkDevice device);
-
-/** How many threads a device that is made now will compute with. */
-uint32_t weft_processor_thread_count(void);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "softvk/stream.h"
 
-#include <string.h>
-
 #define FIRST_ROOM ((size_t)1024)
 
 _Static_assert(sizeof(struct weft_soft_record) % WEFT_SOFT_RECORD_ALIGNMENT == 0,
@@ -38,16 +36,6 @@ void *weft_soft_stream_add(struct weft_soft_stream *stream, enum weft_soft_comma
     memcpy(bytes, &record, sizeof record);
     stream->size += whole;
     return bytes + sizeof record;
-}
-
-void weft_soft_stream_join(struct weft_soft_stream *stream, const struct weft_soft_stream *other,
-                           const weft_host *host) {
-    stream->failed = stream->failed || other->failed;
-    stream->has_given = stream->has_given || other->has_given;
-    if (other->size > 0 && make_room(stream, other->size, host)) {
-        memcpy(stream->bytes + stream->size, other->bytes, other->size);
-        stream->size += other->size;
-    }
 }
 
 void weft_soft_stream_reset(struct weft_soft_stream *stream) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a command buffer holds: records one behind the other, each a header and what the command needs, copied. Nothing in
+ * What a command buffer holds: records, one after the other, each a header and what the command needs, copied. Nothing in
  * a record points into the stream, so streams can be moved and joined.
  */
 #ifndef WEFT_SOFTVK_STREAM_H
 #define WEFT_SOFTVK_STREAM_H
 
-#include "core/host.h"
-#include "cpu/kernel.h"
+#include <string.h>
 
-struct weft_soft_device;
-struct weft_soft_event;
+#include "jobs/share.h"
+#include "softvk/backend.h"
+
 struct weft_soft_pipeline;
 struct weft_soft_query_pool;
 
@@ -18,12 +18,10 @@ enum weft_soft_command {
     WEFT_SOFT_DISPATCH,
     WEFT_SOFT_COPY,
     WEFT_SOFT_FILL,
-    WEFT_SOFT_UPDATE,
+    WEFT_SOFT_BARRIER, /* nothing follows */
     WEFT_SOFT_RESET_QUERIES,
     WEFT_SOFT_WRITE_TIMESTAMP,
-    WEFT_SOFT_COPY_QUERIES,
-    WEFT_SOFT_SET_EVENT,
-    WEFT_SOFT_WAIT_EVENT,
+    WEFT_SOFT_CALL,
 };
 
 #define WEFT_SOFT_RECORD_ALIGNMENT ((size_t)16) /* of records and of what is in them: malloc's */
@@ -34,42 +32,31 @@ struct weft_soft_record {
     uint64_t unused;
 };
 
-/* The ranges follow it, one for each binding, and then the push constants. */
+/* The ranges follow it, one for each binding of the kernel, and then the push constants. */
 struct weft_soft_dispatch_record {
-    struct weft_soft_pipeline *pipeline;
-    const uint8_t *indirect; /* where the device reads the groups from, or null */
+    struct weft_soft_kernel *kernel; /* the pipeline's */
     uint32_t base[3], groups[3];
 };
 
 struct weft_soft_copy_record {
-    const uint8_t *from;
-    uint8_t *to;
-    uint64_t size;
+    struct weft_soft_range from, to; /* of equal sizes */
 };
 
+/* Offset and size are multiples of 4. */
 struct weft_soft_fill_record {
-    uint8_t *to;
-    uint64_t size;
+    struct weft_soft_range to;
     uint32_t word;
-};
-
-/* The bytes follow it. */
-struct weft_soft_update_record {
-    uint8_t *to;
-    uint64_t size;
 };
 
 struct weft_soft_query_record {
     struct weft_soft_query_pool *pool;
     uint32_t first, count;
-    uint8_t *to; /* for copies, as are the next two */
-    uint64_t stride;
-    uint32_t flags;
 };
 
-struct weft_soft_event_record {
-    struct weft_soft_event *event;
-    bool value; /* to set */
+/* A function that runs in the command's turn. What it needs follows. */
+struct weft_soft_call_record {
+    void (*call)(struct weft_soft_call_record *record, const struct weft_watch *watch);
+    bool always; /* also in what has been halted */
 };
 
 struct weft_soft_stream {
@@ -84,10 +71,6 @@ struct weft_soft_stream {
 void *weft_soft_stream_add(struct weft_soft_stream *stream, enum weft_soft_command command,
                            size_t size, const weft_host *host);
 
-/** Adds what another stream holds. */
-void weft_soft_stream_join(struct weft_soft_stream *stream, const struct weft_soft_stream *other,
-                           const weft_host *host);
-
 /** Empties it, but keeps the memory. */
 void weft_soft_stream_reset(struct weft_soft_stream *stream);
 void weft_soft_stream_free(struct weft_soft_stream *stream, const weft_host *host);
@@ -98,7 +81,25 @@ static inline size_t weft_soft_record_round(size_t size) {
            WEFT_SOFT_RECORD_ALIGNMENT;
 }
 
-/** Does what the records say, in their order; where the queue's watch is halted, the rest does nothing. */
-void weft_processor_execute(struct weft_soft_device *device, const struct weft_soft_stream *stream);
+/* ---- for back ends ---- */
+
+/** The record behind `record`, or the first one for null; null behind the last. The contents begin at record + 1. */
+static inline struct weft_soft_record *weft_soft_stream_next(
+    const struct weft_soft_stream *stream, const struct weft_soft_record *record) {
+    const size_t at = record ? (size_t)((const uint8_t *)record - stream->bytes) + record->size : 0;
+    return at < stream->size ? (struct weft_soft_record *)(void *)(stream->bytes + at) : NULL;
+}
+
+/** The ranges of a dispatch, in the order of its kernel's bindings, and its push constants. */
+static inline const struct weft_soft_range *weft_soft_dispatch_ranges(
+    const struct weft_soft_dispatch_record *record) {
+    return (const struct weft_soft_range *)(const void *)((const uint8_t *)record +
+                                                          weft_soft_record_round(sizeof *record));
+}
+
+static inline const void *weft_soft_dispatch_push(const struct weft_soft_dispatch_record *record) {
+    return (const uint8_t *)weft_soft_dispatch_ranges(record) +
+           weft_soft_record_round(record->kernel->binding_count * sizeof(struct weft_soft_range));
+}
 
 #endif

@@ -91,10 +91,6 @@ static bool is_empty(const struct weft_soft_queue *queue, const void *nothing) {
     return !queue->first;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL wait_queue(VkQueue handle) {
-    return weft_soft_queue_wait(weft_soft_queue_of(handle), is_empty, NULL, UINT64_MAX, NULL);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice handle) {
     return weft_soft_queue_wait(&weft_soft_device_of(handle)->queue, is_empty, NULL, UINT64_MAX,
                                 NULL);
@@ -102,7 +98,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice handle) {
 
 const struct weft_soft_function weft_soft_queue_functions[] = {
     WEFT_SOFT_FUNCTION(QueueSubmit, submit),
-    WEFT_SOFT_FUNCTION(QueueWaitIdle, wait_queue),
     WEFT_SOFT_FUNCTION(DeviceWaitIdle, wait_device),
     {NULL, NULL},
 };

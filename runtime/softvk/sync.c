@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores, fences and events. */
+/* Semaphores and fences. */
 #include "softvk/device.h"
 #include "softvk/softvk.h"
 
@@ -61,13 +61,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice handle,
                                 waiter.info ? &waiter : NULL);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice handle,
-                                                       const VkSemaphoreSignalInfo *info) {
-    weft_soft_queue_set_value(&weft_soft_device_of(handle)->queue,
-                              &weft_soft_semaphore_of(info->semaphore)->value, info->value);
-    return VK_SUCCESS;
-}
-
 /* ---- fences ---- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice handle, const VkFenceCreateInfo *info,
@@ -92,8 +85,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_fence(VkDevice handle, VkFence fence,
 static VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice handle, uint32_t count,
                                                    const VkFence *fences) {
     for (uint32_t i = 0; i < count; i++) {
-        weft_soft_queue_set_flag(&weft_soft_device_of(handle)->queue,
-                                 &weft_soft_fence_of(fences[i])->signalled, false);
+        weft_soft_queue_set(&weft_soft_device_of(handle)->queue,
+                            &weft_soft_fence_of(fences[i])->signalled, 0);
     }
     return VK_SUCCESS;
 }
@@ -114,7 +107,7 @@ static bool are_signalled(const struct weft_soft_queue *queue, const void *fence
     const struct fence_wait *wait = fence_wait;
     uint32_t signalled = 0;
     for (uint32_t i = 0; i < wait->count; i++) {
-        signalled += atomic_load(&weft_soft_fence_of(wait->fences[i])->signalled);
+        signalled += (uint32_t)atomic_load(&weft_soft_fence_of(wait->fences[i])->signalled);
     }
     return wait->all ? signalled == wait->count : signalled > 0;
 }
@@ -130,59 +123,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_fences(VkDevice handle, uint32_t coun
                                 NULL);
 }
 
-/* ---- events ---- */
-
-static VKAPI_ATTR VkResult VKAPI_CALL create_event(VkDevice handle, const VkEventCreateInfo *info,
-                                                   const VkAllocationCallbacks *allocator,
-                                                   VkEvent *event) {
-    (void)info;
-    (void)allocator;
-    struct weft_soft_event *made = weft_soft_new(weft_soft_device_of(handle), sizeof *made);
-    if (!made) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    *event = WEFT_SOFT_HANDLE(VkEvent, made);
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR void VKAPI_CALL destroy_event(VkDevice handle, VkEvent event,
-                                                const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_soft_delete(weft_soft_device_of(handle), weft_soft_event_of(event));
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL get_event_status(VkDevice handle, VkEvent event) {
-    weft_soft_queue_hurry(&weft_soft_device_of(handle)->queue);
-    return atomic_load(&weft_soft_event_of(event)->set) ? VK_EVENT_SET : VK_EVENT_RESET;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL set_event(VkDevice handle, VkEvent event) {
-    weft_soft_queue_set_flag(&weft_soft_device_of(handle)->queue, &weft_soft_event_of(event)->set,
-                             true);
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL reset_event(VkDevice handle, VkEvent event) {
-    weft_soft_queue_set_flag(&weft_soft_device_of(handle)->queue, &weft_soft_event_of(event)->set,
-                             false);
-    return VK_SUCCESS;
-}
-
 const struct weft_soft_function weft_soft_sync_functions[] = {
     WEFT_SOFT_FUNCTION(CreateSemaphore, create_semaphore),
     WEFT_SOFT_FUNCTION(DestroySemaphore, destroy_semaphore),
     WEFT_SOFT_FUNCTION(GetSemaphoreCounterValue, get_counter),
     WEFT_SOFT_FUNCTION(WaitSemaphores, wait_semaphores),
-    WEFT_SOFT_FUNCTION(SignalSemaphore, signal_semaphore),
     WEFT_SOFT_FUNCTION(CreateFence, create_fence),
     WEFT_SOFT_FUNCTION(DestroyFence, destroy_fence),
     WEFT_SOFT_FUNCTION(ResetFences, reset_fences),
     WEFT_SOFT_FUNCTION(GetFenceStatus, get_fence_status),
     WEFT_SOFT_FUNCTION(WaitForFences, wait_fences),
-    WEFT_SOFT_FUNCTION(CreateEvent, create_event),
-    WEFT_SOFT_FUNCTION(DestroyEvent, destroy_event),
-    WEFT_SOFT_FUNCTION(GetEventStatus, get_event_status),
-    WEFT_SOFT_FUNCTION(SetEvent, set_event),
-    WEFT_SOFT_FUNCTION(ResetEvent, reset_event),
     {NULL, NULL},
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording copies, fills, barriers and events. */
-#include <string.h>
-
+/* Recording copies, fills and barriers. */
 #include "softvk/command.h"
 #include "softvk/device.h"
 #include "softvk/memory.h"
@@ -13,9 +11,8 @@ static VKAPI_ATTR void VKAPI_CALL copy_buffer(VkCommandBuffer handle, VkBuffer f
         struct weft_soft_copy_record *record =
             weft_soft_record(buffer, WEFT_SOFT_COPY, sizeof *record);
         if (record) {
-            record->from = weft_soft_buffer_of(from)->bytes + regions[i].srcOffset;
-            record->to = weft_soft_buffer_of(to)->bytes + regions[i].dstOffset;
-            record->size = regions[i].size;
+            record->from = weft_soft_buffer_range(from, regions[i].srcOffset, regions[i].size);
+            record->to = weft_soft_buffer_range(to, regions[i].dstOffset, regions[i].size);
         }
     }
 }
@@ -23,36 +20,21 @@ static VKAPI_ATTR void VKAPI_CALL copy_buffer(VkCommandBuffer handle, VkBuffer f
 static VKAPI_ATTR void VKAPI_CALL fill_buffer(VkCommandBuffer handle, VkBuffer to,
                                               VkDeviceSize offset, VkDeviceSize size,
                                               uint32_t word) {
-    const struct weft_soft_buffer *target = weft_soft_buffer_of(to);
+    const uint64_t rest = (weft_soft_buffer_of(to)->size - offset) / 4 * 4;
     struct weft_soft_fill_record *record =
         weft_soft_record(weft_soft_command_buffer_of(handle), WEFT_SOFT_FILL, sizeof *record);
     if (record) {
-        record->to = target->bytes + offset;
-        record->size = size == VK_WHOLE_SIZE ? (target->size - offset) / 4 * 4 : size;
+        record->to = weft_soft_buffer_range(to, offset, size == VK_WHOLE_SIZE ? rest : size);
         record->word = word;
     }
 }
 
-static VKAPI_ATTR void VKAPI_CALL update_buffer(VkCommandBuffer handle, VkBuffer to,
-                                                VkDeviceSize offset, VkDeviceSize size,
-                                                const void *data) {
-    const size_t header = weft_soft_record_round(sizeof(struct weft_soft_update_record));
-    struct weft_soft_update_record *record = weft_soft_record(
-        weft_soft_command_buffer_of(handle), WEFT_SOFT_UPDATE, header + (size_t)size);
-    if (record) {
-        record->to = weft_soft_buffer_of(to)->bytes + offset;
-        record->size = size;
-        memcpy((uint8_t *)record + header, data, (size_t)size);
-    }
-}
-
-/* Commands run in their order, each to its end, and memory is coherent: what a barrier asks for is so already. */
+/* Memory is one for all stages and accesses: a barrier says only that what comes before it is done before what comes after. */
 static VKAPI_ATTR void VKAPI_CALL
 pipeline_barrier(VkCommandBuffer handle, VkPipelineStageFlags before, VkPipelineStageFlags after,
                  VkDependencyFlags flags, uint32_t memory_count, const VkMemoryBarrier *memory,
                  uint32_t buffer_count, const VkBufferMemoryBarrier *buffers, uint32_t image_count,
                  const VkImageMemoryBarrier *images) {
-    (void)handle;
     (void)before;
     (void)after;
     (void)flags;
@@ -62,51 +44,12 @@ pipeline_barrier(VkCommandBuffer handle, VkPipelineStageFlags before, VkPipeline
     (void)buffers;
     (void)image_count;
     (void)images;
-}
-
-static void record_event(VkCommandBuffer handle, enum weft_soft_command command, VkEvent event,
-                         bool value) {
-    struct weft_soft_event_record *record =
-        weft_soft_record(weft_soft_command_buffer_of(handle), command, sizeof *record);
-    if (record) {
-        *record =
-            (struct weft_soft_event_record){.event = weft_soft_event_of(event), .value = value};
-    }
-}
-
-static VKAPI_ATTR void VKAPI_CALL set_event(VkCommandBuffer handle, VkEvent event,
-                                            VkPipelineStageFlags stages) {
-    (void)stages;
-    record_event(handle, WEFT_SOFT_SET_EVENT, event, true);
-}
-
-static VKAPI_ATTR void VKAPI_CALL reset_event(VkCommandBuffer handle, VkEvent event,
-                                              VkPipelineStageFlags stages) {
-    (void)stages;
-    record_event(handle, WEFT_SOFT_SET_EVENT, event, false);
-}
-
-static VKAPI_ATTR void VKAPI_CALL wait_events(VkCommandBuffer handle, uint32_t count,
-                                              const VkEvent *events, VkPipelineStageFlags before,
-                                              VkPipelineStageFlags after, uint32_t memory_count,
-                                              const VkMemoryBarrier *memory, uint32_t buffer_count,
-                                              const VkBufferMemoryBarrier *buffers,
-                                              uint32_t image_count,
-                                              const VkImageMemoryBarrier *images) {
-    for (uint32_t i = 0; i < count; i++) {
-        record_event(handle, WEFT_SOFT_WAIT_EVENT, events[i], true);
-    }
-    pipeline_barrier(handle, before, after, 0, memory_count, memory, buffer_count, buffers,
-                     image_count, images);
+    (void)weft_soft_record(weft_soft_command_buffer_of(handle), WEFT_SOFT_BARRIER, 0);
 }
 
 const struct weft_soft_function weft_soft_transfer_functions[] = {
     WEFT_SOFT_FUNCTION(CmdCopyBuffer, copy_buffer),
     WEFT_SOFT_FUNCTION(CmdFillBuffer, fill_buffer),
-    WEFT_SOFT_FUNCTION(CmdUpdateBuffer, update_buffer),
     WEFT_SOFT_FUNCTION(CmdPipelineBarrier, pipeline_barrier),
-    WEFT_SOFT_FUNCTION(CmdSetEvent, set_event),
-    WEFT_SOFT_FUNCTION(CmdResetEvent, reset_event),
-    WEFT_SOFT_FUNCTION(CmdWaitEvents, wait_events),
     {NULL, NULL},
 };

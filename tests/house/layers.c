@@ -32,6 +32,7 @@ enum {
     JOBS,
     CPU,
     SOFTVK,
+    BACK_END,
     DEVICE,
     SHADER,
     GRAPH,
@@ -53,7 +54,8 @@ struct layer {
 static const struct layer layers[] = {
     {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},
     {"runtime/jobs/", JOBS},     {"runtime/cpu/", CPU},
-    {"runtime/softvk/", SOFTVK}, {"runtime/device/", DEVICE},
+    {"runtime/softvk/", SOFTVK}, {"runtime/processor/", BACK_END},
+    {"runtime/null/", BACK_END}, {"runtime/device/", DEVICE},
     {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
     {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},
     {"runtime/mixers/", MIXERS}, {"runtime/plan/", PLAN},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Running the workgroups of one dispatch. */
-#ifndef WEFT_SOFTVK_WORKGROUPS_H
-#define WEFT_SOFTVK_WORKGROUPS_H
+#ifndef WEFT_PROCESSOR_WORKGROUPS_H
+#define WEFT_PROCESSOR_WORKGROUPS_H
 
 #include "cpu/kernel.h"
 #include "jobs/scratch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "softvk/workgroups.h"
+#include "processor/workgroups.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the environment says about the processor device. */
-#ifndef WEFT_SOFTVK_SETTINGS_H
-#define WEFT_SOFTVK_SETTINGS_H
+#ifndef WEFT_PROCESSOR_SETTINGS_H
+#define WEFT_PROCESSOR_SETTINGS_H
 
 #include <stdint.h>
 

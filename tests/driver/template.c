@@ -2,6 +2,7 @@
 /* Templates for updating descriptor sets. */
 #include <string.h>
 
+#include "driver/driver.h"
 #include "softvk/descriptor.h"
 #include "softvk/device.h"
 
@@ -40,17 +41,16 @@ static VKAPI_ATTR void VKAPI_CALL destroy_template(VkDevice handle,
 static VKAPI_ATTR void VKAPI_CALL update_set(VkDevice handle, VkDescriptorSet set,
                                              VkDescriptorUpdateTemplate template,
                                              const void *data) {
-    (void)handle;
     const struct weft_soft_template *by = weft_soft_template_of(template);
     for (uint32_t i = 0; i < by->count; i++) {
         const VkDescriptorUpdateTemplateEntry *entry = &by->entries[i];
-        weft_soft_write_slots(weft_soft_descriptor_set_of(set), entry->dstBinding,
-                              entry->dstArrayElement, entry->descriptorCount,
+        weft_soft_write_slots(weft_soft_device_of(handle), weft_soft_descriptor_set_of(set),
+                              entry->dstBinding, entry->dstArrayElement, entry->descriptorCount,
                               (const uint8_t *)data + entry->offset, entry->stride);
     }
 }
 
-const struct weft_soft_function weft_soft_template_functions[] = {
+const struct weft_soft_function weft_driver_template_functions[] = {
     WEFT_SOFT_FUNCTION(CreateDescriptorUpdateTemplate, create_template),
     WEFT_SOFT_FUNCTION(DestroyDescriptorUpdateTemplate, destroy_template),
     WEFT_SOFT_FUNCTION(UpdateDescriptorSetWithTemplate, update_set),

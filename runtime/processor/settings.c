@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "softvk/settings.h"
+#include "processor/settings.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

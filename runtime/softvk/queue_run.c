@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Running what the queue holds: by its thread, or by who waits. */
-#include "softvk/queue.h"
 #include "jobs/machine.h"
 #include "jobs/thread.h"
 #include "softvk/command.h"
 #include "softvk/device.h"
+#include "softvk/queue.h"
 #include "softvk/softvk.h"
 
 #define DOZE_NS    UINT64_C(250000) /* a submission is left to who waits for it for at least as long */
@@ -44,7 +44,7 @@ static void signal_all(const struct weft_soft_submission *submission) {
         atomic_store(&point->semaphore->value, point->value);
     }
     if (submission->fence) {
-        atomic_store(&submission->fence->signalled, true);
+        atomic_store(&submission->fence->signalled, 1);
     }
 }
 
@@ -68,6 +68,7 @@ static void begin_watch(struct weft_soft_queue *queue, const struct weft_soft_wa
 
 /* The lock is not held while commands run. `info` is that of the wait in which they do, or null. */
 static void run_first(struct weft_soft_queue *queue, const struct weft_soft_wait_info *info) {
+    const struct weft_soft_device *device = queue->device;
     struct weft_soft_submission *first = queue->first;
     const uint32_t command_count = first->cancelled ? 0 : first->command_count;
     take_waits(first);
@@ -75,7 +76,7 @@ static void run_first(struct weft_soft_queue *queue, const struct weft_soft_wait
     queue->running = true;
     pthread_mutex_unlock(&queue->lock);
     for (uint32_t i = 0; i < command_count && !atomic_load(&queue->lost); i++) {
-        weft_processor_execute(queue->device, &first->commands[i]->stream);
+        device->backend->run(&first->commands[i]->stream, &queue->watch, device->state);
     }
     pthread_mutex_lock(&queue->lock);
     queue->running = false;
@@ -136,8 +137,11 @@ static void *thread_main(void *argument) {
     return NULL;
 }
 
-/* For whoever leaves the queue to the thread. */
-static void leave_to_thread(struct weft_soft_queue *queue) {
+/* For whoever leaves the queue to others: to its thread or, where it has none, to nobody. */
+static void leave(struct weft_soft_queue *queue) {
+    while (queue->immediate && is_ready(queue)) {
+        run_first(queue, NULL);
+    }
     if (queue->asleep && is_ready(queue)) {
         pthread_cond_signal(&queue->wake);
     }
@@ -258,38 +262,23 @@ VkResult weft_soft_queue_wait(struct weft_soft_queue *queue,
             break;
         }
     }
-    leave_to_thread(queue);
+    leave(queue);
     pthread_mutex_unlock(&queue->lock);
     return result;
 }
 
-void weft_soft_queue_set_value(struct weft_soft_queue *queue, atomic_uint_least64_t *state,
-                               uint64_t value) {
+void weft_soft_queue_set(struct weft_soft_queue *queue, atomic_uint_least64_t *state,
+                         uint64_t value) {
     pthread_mutex_lock(&queue->lock);
     atomic_store(state, value);
     tell_waiters(queue);
-    leave_to_thread(queue);
-    pthread_mutex_unlock(&queue->lock);
-}
-
-void weft_soft_queue_set_flag(struct weft_soft_queue *queue, atomic_bool *state, bool value) {
-    pthread_mutex_lock(&queue->lock);
-    atomic_store(state, value);
-    tell_waiters(queue);
+    leave(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
 void weft_soft_queue_hurry(struct weft_soft_queue *queue) {
     pthread_mutex_lock(&queue->lock);
     hurry(queue);
-    pthread_mutex_unlock(&queue->lock);
-}
-
-void weft_soft_queue_await_flag(struct weft_soft_queue *queue, const atomic_bool *state) {
-    pthread_mutex_lock(&queue->lock);
-    while (!atomic_load(state) && !weft_halted(&queue->watch)) {
-        wait_for_change(queue, weft_clock_ns() + WEFT_WATCH_ASK_NS);
-    }
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -331,10 +320,10 @@ struct weft_soft_submission *weft_soft_submission_new(struct weft_soft_queue *qu
 
 /* With the lock held. */
 static bool start_thread(struct weft_soft_queue *queue) {
-    if (!queue->has_thread) {
+    if (!queue->has_thread && !queue->immediate) {
         queue->has_thread = weft_thread_start(&queue->thread, thread_main, queue);
     }
-    return queue->has_thread;
+    return queue->has_thread || queue->immediate;
 }
 
 VkResult weft_soft_queue_append(struct weft_soft_queue *queue, struct weft_soft_submission *first,
@@ -360,7 +349,7 @@ VkResult weft_soft_queue_append(struct weft_soft_queue *queue, struct weft_soft_
     }
     queue->last = last;
     tell_waiters(queue);
-    leave_to_thread(queue);
+    leave(queue);
     pthread_mutex_unlock(&queue->lock);
     return VK_SUCCESS;
 }
@@ -392,6 +381,7 @@ static void destroy_locks(struct weft_soft_queue *queue) {
 VkResult weft_soft_queue_start(struct weft_soft_queue *queue, struct weft_soft_device *device) {
     queue->loader = WEFT_SOFT_LOADER_MAGIC;
     queue->device = device;
+    queue->immediate = device->physical->properties.immediate;
     if (!create_locks(queue)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
