@@ -89,8 +89,9 @@ struct weft_device {
     atomic_bool lost;
     atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
     unsigned long opened_by; /* process */
-    bool is_processor;       /* this library's own */
-    bool forgotten;          /* it is of the process that forked this one */
+    bool
+        in_process; /* its queue is this library's, in this process: it can be cancelled, and forked */
+    bool forgotten; /* it is of the process that forked this one */
     bool
         torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
     atomic_bool
@@ -124,7 +125,7 @@ static inline bool weft_runs_on_processor(const weft_device_info *info) {
 
 /** Whether a wait can be given up: what was submitted then has ended or never begins (weft_device_wait_or_cancel). */
 static inline bool weft_device_stops(const weft_device *device) {
-    return device->is_processor;
+    return device->in_process;
 }
 
 /**

@@ -6,10 +6,10 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/fences.h"
 #include "device/fork.h"
 #include "device/instance.h"
+#include "softvk/softvk.h"
 
 const char *weft_math_name(weft_math math) {
     return math == WEFT_MATH_FAST ? "fast" : "reproducible";
@@ -92,8 +92,8 @@ void weft_device_cancel(weft_device *device) {
     }
     atomic_store(&device->cancelled, true);
     atomic_store(&device->lost, true);
-    if (device->is_processor) {
-        weft_cpu_cancel(device->vk.handle);
+    if (device->in_process) {
+        weft_soft_cancel(device->vk.handle);
     }
 }
 

@@ -95,7 +95,7 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     device->submission_limit_ms = setup->submission_limit_ms;
     const bool has_watchdog = !weft_runs_on_processor(&device->info);
     if (setup->submission_limit_ms == 0 &&
-        (has_watchdog || (device->host.interrupted && !device->is_processor))) {
+        (has_watchdog || (device->host.interrupted && !device->in_process))) {
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);
