@@ -63,7 +63,7 @@ static weft_status activation_infer(const weft_graph *graph, struct weft_node *n
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->activation >= WEFT_ACTIVATION_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "activation: there is no activation number %d", (int)params->activation);
+                         "activation: unknown activation number %d", (int)params->activation);
     }
     return same_shape_infer(graph, node, dtype, shape);
 }
@@ -160,8 +160,8 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
                                 weft_shape *shape) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->op >= WEFT_BINARY_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "binary: there is no operator number %d", (int)params->op);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "binary: unknown operator number %d",
+                         (int)params->op);
     }
     WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
     weft_shape a = *weft_node_shape(graph, node, 0);

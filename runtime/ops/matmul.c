@@ -634,7 +634,7 @@ const struct weft_op weft_op_matmul = {
          .limits = "a constant matrix b",
          .needs = {.f16_arithmetic = true,
                    .also = has_cooperative_matrices,
-                   .also_text = "wants cooperative matrices of a shape that there is a row for"},
+                   .also_text = "wants cooperative matrices of a size that a variant has"},
          .cost = {.software = 10.0F, .hardware = 0.6F, .processor = 10.0F},
          .lower = lower_cooperative}),
 };

@@ -60,8 +60,7 @@ static weft_status infer_with(const weft_graph *graph, struct weft_node *node, w
     }
     if (columns > MOST_COLUMNS) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: x has %u elements in its last axis, at most %u can be counted in "
-                         "float32",
+                         "%s: x has %u elements in its last axis; float32 can count at most %u",
                          node->op->name, columns, MOST_COLUMNS);
     }
     if (node->input_count < 2 || node->input[1] == 0) {

@@ -207,7 +207,7 @@ TEST(test_models_without_lengths, f) {
         assert_false(info.takes_lengths);
         WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
                             weft_model_compile_lengths(&plan, model, f->device, 2, 20, NULL),
-                            "lengths", "how long the sequence is");
+                            "lengths", "sequence's length");
         weft_model_destroy(&model);
     }
 }
