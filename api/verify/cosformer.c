@@ -5,8 +5,12 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(cosformer, x[0], x[1], x[2])
-WEFT_SHEET_MIX(cosformer, x[0], x[1], x[2])
 WEFT_SHEET_STEP(cosformer, x[0], x[1], x[2])
+
+static void define_cosformer(const weft_sequence *s) {
+    const weft_cosformer_params *p = s->call->params;
+    weft_reference_cosformer(s->ref, s->out, s->rows, &s->a, p->length, (double)p->epsilon);
+}
 
 static uint32_t state_size(const weft_sizes *s, const void *params) {
     (void)params;
@@ -62,7 +66,7 @@ const weft_sheet weft_sheet_cosformer = {
     .lengths = WEFT_FIELD(weft_cosformer_params, lengths),
     .grows_linearly = true,
     .call = call_cosformer,
-    .mix = mix_cosformer,
+    .define = define_cosformer,
     .step = step_cosformer,
     .state_size = state_size,
     WEFT_SHEET_USES(uses),

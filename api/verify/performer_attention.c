@@ -5,7 +5,17 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(performer_attention, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(performer_attention, x[0], x[1], x[2], x[3])
+
+static void define_performer(const weft_sequence *s) {
+    const weft_performer_attention_params *p = s->call->params;
+    const float usual = p->unstabilized ? 0.0F : 1e-6F;
+    weft_reference_performer(s->ref, s->out, s->rows, &s->a,
+                             &(weft_reference_performer_params){
+                                 .w = s->call->given,
+                                 .count = s->call->count,
+                                 .unstabilized = p->unstabilized,
+                                 .epsilon = (double)(p->epsilon > 0.0F ? p->epsilon : usual)});
+}
 
 enum { Q, K, V, W };
 
@@ -42,7 +52,7 @@ const weft_sheet weft_sheet_performer_attention = {
     .lengths_of = "random_features",
     .grows_linearly = true,
     .call = call_performer_attention,
-    .mix = mix_performer_attention,
+    .define = define_performer,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
     WEFT_SHEET_TRIALS(trials),

@@ -5,7 +5,12 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(rfa_attention, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(rfa_attention, x[0], x[1], x[2], x[3])
+
+static void define_rfa(const weft_sequence *s) {
+    const weft_rfa_attention_params *p = s->call->params;
+    weft_reference_rfa(s->ref, s->out, s->rows, &s->a, s->call->given, s->call->count,
+                       (double)p->epsilon);
+}
 
 enum { Q, K, V, W };
 
@@ -41,7 +46,7 @@ const weft_sheet weft_sheet_rfa_attention = {
     .lengths_of = "linear_attention",
     .grows_linearly = true,
     .call = call_rfa_attention,
-    .mix = mix_rfa_attention,
+    .define = define_rfa,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
     WEFT_SHEET_TRIALS(trials),

@@ -61,7 +61,7 @@ typedef enum weft_operand_range {
     WEFT_RANGE_STEPS     /* 1, 1.25, 1.5 …, for each row */
 } weft_operand_range;
 
-typedef struct weft_operand {
+typedef struct weft_mixer_operand {
     const char *name;
     uint8_t axes[WEFT_MAX_RANK]; /* weft_axis */
     weft_shape shape;            /* of an op that is tried by itself alone: without axes */
@@ -124,7 +124,9 @@ typedef struct weft_sheet {
     /** Adds the op; null: a mixer of several ops, which has no trials. */
     weft_status (*call)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                         const void *params);
-    /** Adds the mixer with what its definition makes of it; null: an op that is tried as a part of mixers. */
+    /** What attention with the first three operands and perhaps a fourth is; null: `mix` says it. */
+    weft_definition define;
+    /** Adds the mixer with what its definition makes of it; null: `call` and `define` do, or it is an op of other mixers. */
     weft_array (*mix)(weft_case *c, const weft_array *x, const void *params);
     /** Adds the step of a token; null: there is none. */
     weft_status (*step)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
@@ -256,7 +258,11 @@ weft_shape weft_sheet_shape(const weft_sheet *sheet, uint32_t operand, const wef
 
 /** The mixer of operands, of which those without tensor are absent; a band is no wider than the sequence. */
 weft_array weft_sheet_mix(weft_case *c, const weft_sheet *sheet, const weft_array *x,
-                          const weft_sheet_params *params);
+                          const void *params);
+
+/** The same of arrays one by one. */
+#define WEFT_MIX(c, name, params, ...) \
+    weft_sheet_mix(c, &weft_sheet_##name, (const weft_array[WEFT_OPERANDS]){__VA_ARGS__}, params)
 
 /** Fills data with what `operand` has to be, of uniform numbers in [-1, 1). */
 void weft_sheet_fill(float *data, const weft_operand *operand, weft_shape shape, uint64_t seed,
