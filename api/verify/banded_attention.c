@@ -70,15 +70,10 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_banded_attention = {
-    .name = "banded_attention",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V},
-    WEFT_SHEET_PARAMS(weft_banded_attention_params),
-    .heads = WEFT_FIELD(weft_banded_attention_params, heads),
-    .causal = WEFT_FIELD(weft_banded_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_banded_attention_params, lengths),
+    WEFT_SHEET_ATTENTION(banded_attention),
+    .operands = {WEFT_OPERANDS_QKV},
     .half_width = WEFT_FIELD(weft_banded_attention_params, half_width),
     .grows_linearly = true,
-    .call = call_banded_attention,
     .define = define_band,
     .step = step_banded_attention,
     .state_size = state_size,

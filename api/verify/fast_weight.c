@@ -39,18 +39,14 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_fast_weight = {
-    .name = "fast_weight",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
+    WEFT_SHEET_OP(fast_weight),
+    WEFT_SHEET_HEADS(weft_fast_weight_params),
+    .operands = {WEFT_OPERANDS_QKV,
                  {"beta",
                   {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_HEADS},
                   .range = WEFT_RANGE_UNIT}},
-    WEFT_SHEET_PARAMS(weft_fast_weight_params),
-    .heads = WEFT_FIELD(weft_fast_weight_params, heads),
     .is_causal = true,
     .grows_linearly = true,
-    .call = call_fast_weight,
     .define = define_fast_weight,
     .step = step_fast_weight,
     .state_size = state_size,

@@ -54,17 +54,12 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_toeplitz_attention = {
-    .name = "toeplitz_attention",
+    WEFT_SHEET_ATTENTION(toeplitz_attention),
     .operands = {WEFT_OPERAND_Q_FEATURES,
                  WEFT_OPERAND_K_FEATURES,
                  WEFT_OPERAND_V,
                  {.name = "bias", .axes = {WEFT_AXIS_LAGS, WEFT_AXIS_HEADS}, .is_weight = true}},
-    WEFT_SHEET_PARAMS(weft_toeplitz_attention_params),
-    .heads = WEFT_FIELD(weft_toeplitz_attention_params, heads),
-    .causal = WEFT_FIELD(weft_toeplitz_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_toeplitz_attention_params, lengths),
     .lengths_of = "mask",
-    .call = call_toeplitz_attention,
     .define = define_relative,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .values = 8},
