@@ -38,7 +38,7 @@ struct weft_variant {
                              uint32_t batches);
 };
 
-/** The ways to do one kind of work. To add a way: a row, and a shader if none there is has the tiles for it. */
+/** The ways to do one kind of work. To add a way: a row, and a shader if none there is has the tiles for it. WEFT_VARIANTS makes one. */
 struct weft_variant_set {
     const char *name; /* "matmul/product" */
     const struct weft_variant *rows;
@@ -46,6 +46,15 @@ struct weft_variant_set {
     /** The bits group for these arguments in reproducible mode, by shape alone; null: group 0. */
     uint32_t (*group)(const void *args);
 };
+
+/** weft_<set>_variants, called `text`, of these rows. */
+#define WEFT_VARIANTS(set, text, ...)                              \
+    static const struct weft_variant set##_rows[] = {__VA_ARGS__}; \
+    const struct weft_variant_set weft_##set##_variants = {        \
+        .name = (text),                                            \
+        .rows = set##_rows,                                        \
+        .count = sizeof set##_rows / sizeof set##_rows[0],         \
+    };
 
 #define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
 WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
