@@ -63,11 +63,11 @@ foreach(header IN LISTS weft_number_headers)
         endforeach()
     endforeach()
 endforeach()
-set(weft_shader_numbers "${weft_shader_binary_dir}/numbers/numbers.glsl")
+set(weft_numbers_dir "${weft_shader_binary_dir}/numbers")
 if(NOT WEFT_COMPILED_SHADERS)
-    file(CONFIGURE OUTPUT "${weft_shader_numbers}" CONTENT "${numbers}" @ONLY)
+    file(CONFIGURE OUTPUT "${weft_numbers_dir}/numbers.glsl" CONTENT "${numbers}" @ONLY)
 endif()
-list(APPEND weft_shader_includes "${weft_shader_numbers}")
+list(APPEND weft_shader_includes "${weft_numbers_dir}/numbers.glsl")
 
 # What reads a kernel's interface from its modules and writes it as C runs on the machine that builds: when cross-compiling
 # without an emulator, give a kernel-header that was built for it.
@@ -106,7 +106,7 @@ function(weft_compile_kernel name)
     cmake_path(GET output PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
     set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.1
-        "-I${weft_shader_source_dir}/include" "-I${weft_shader_binary_dir}/numbers" ${weft_definitions_of_${name}})
+        "-I${weft_shader_source_dir}/include" "-I${weft_numbers_dir}" ${weft_definitions_of_${name}})
     add_custom_command(
         OUTPUT "${output}.inc"
         BYPRODUCTS "${module}.reproducible.spv" "${module}.fast.spv" "${output}.h"

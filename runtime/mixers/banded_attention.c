@@ -14,7 +14,6 @@
 #include "kernels/banded_attention/step_unrolled.h"
 #include "kernels/banded_attention/tiled.h"
 #include "lower/lowering.h"
-#include "lower/registers.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
 #include "ops/row.h"

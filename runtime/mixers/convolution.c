@@ -190,8 +190,7 @@ static struct weft_grid rows_grid(const struct weft_convolution_shared_args *wor
 static struct weft_grid points_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
     const struct weft_convolution_shared_args *words = args;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return rows_grid(words, words->constant.fft_log_rows);
 }
 

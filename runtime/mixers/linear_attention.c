@@ -10,7 +10,6 @@
 #include "kernels/linear_attention/state.h"
 #include "kernels/linear_attention/state_lanes.h"
 #include "kernels/linear_attention/state_tiled.h"
-#include "lower/registers.h"
 #include "lower/variant.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"

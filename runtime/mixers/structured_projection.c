@@ -317,8 +317,7 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
     const uint32_t items = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_TILE_ROWS + 1;
     const uint32_t rows = words->push.count / words->push.blocks / items;
     const uint64_t tiles = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_COLUMNS + 1;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return weft_grid_of_groups(tiles * words->push.blocks *
                                ((rows - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_ROWS + 1));
 }

@@ -145,8 +145,7 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *
 static struct weft_grid spectra_grid(const struct weft_variant *variant, const void *args,
                                      uint32_t batches) {
     const struct weft_toeplitz_shared_spectrum_args *words = args;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return weft_grid_of_groups(
         (((uint64_t)words->push.channels - 1) >> words->constant.fft_log_rows) + 1);
 }

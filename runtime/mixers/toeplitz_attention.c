@@ -14,7 +14,6 @@
 #include "kernels/toeplitz_attention/outer.h"
 #include "kernels/toeplitz_attention/tiled.h"
 #include "kernels/toeplitz_attention/weights.h"
-#include "lower/registers.h"
 #include "lower/variant.h"
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"

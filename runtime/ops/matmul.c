@@ -16,7 +16,6 @@
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
 #include "lower/cut.h"
-#include "lower/registers.h"
 #include "ops/row.h"
 
 struct weft_matmul_node {

@@ -4,7 +4,6 @@
 #define WEFT_OPS_ROW_H
 
 #include "lower/lowering.h"
-#include "lower/registers.h"
 #include "lower/variant.h"
 
 /** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */

@@ -13,19 +13,6 @@ layout(local_size_x = 128) in;
 
 #include "solve.glsl"
 
-float weft_query(uint index)
-{
-    return keys[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return keys4[index / 4];
-    }
-    return vec4(keys[index], keys[index + 1], keys[index + 2], keys[index + 3]);
-}
-
 float weft_key(uint index)
 {
     return weft_query(index);

@@ -20,3 +20,23 @@ layout(push_constant) uniform Push
     uint features;
     uint values;
 } push;
+
+float weft_query(uint index)
+{
+    return keys[index];
+}
+
+#ifdef WEFT_TILED
+vec4 weft_query_four(uint index)
+{
+    return keys4[index / 4];
+}
+#else
+vec4 weft_query_four(uint index)
+{
+    if (VECTOR_FEATURES != 0) {
+        return keys4[index / 4];
+    }
+    return vec4(keys[index], keys[index + 1], keys[index + 2], keys[index + 3]);
+}
+#endif

@@ -13,17 +13,8 @@
 
 layout(local_size_x = 128) in;
 
+#define WEFT_TILED
 #include "solve.glsl"
-
-float weft_query(uint index)
-{
-    return keys[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    return keys4[index / 4];
-}
 
 float weft_key(uint index)
 {

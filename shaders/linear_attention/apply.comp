@@ -21,32 +21,6 @@ layout(local_size_x = WEFT_CHUNK / WEFT_TILE_ROWS * LANES) in;
 
 #include "apply.glsl"
 
-float weft_query(uint index)
-{
-    return queries[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return queries4[index / 4];
-    }
-    return vec4(queries[index], queries[index + 1], queries[index + 2], queries[index + 3]);
-}
-
-float weft_key(uint index)
-{
-    return keys[index];
-}
-
-vec4 weft_key_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return keys4[index / 4];
-    }
-    return vec4(keys[index], keys[index + 1], keys[index + 2], keys[index + 3]);
-}
-
 #include "chunk_scores.glsl"
 #include "guard.glsl"
 

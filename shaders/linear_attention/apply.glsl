@@ -44,3 +44,43 @@ layout(push_constant) uniform Push
     float epsilon; // least magnitude of a denominator
     float weight; // factor on the result
 } push;
+
+float weft_query(uint index)
+{
+    return queries[index];
+}
+
+#ifdef WEFT_TILED
+vec4 weft_query_four(uint index)
+{
+    return queries4[index / 4];
+}
+#else
+vec4 weft_query_four(uint index)
+{
+    if (VECTOR_FEATURES != 0) {
+        return queries4[index / 4];
+    }
+    return vec4(queries[index], queries[index + 1], queries[index + 2], queries[index + 3]);
+}
+#endif
+
+float weft_key(uint index)
+{
+    return keys[index];
+}
+
+#if defined(WEFT_TILED)
+vec4 weft_key_four(uint index)
+{
+    return keys4[index / 4];
+}
+#elif !defined(WEFT_LANES)
+vec4 weft_key_four(uint index)
+{
+    if (VECTOR_FEATURES != 0) {
+        return keys4[index / 4];
+    }
+    return vec4(keys[index], keys[index + 1], keys[index + 2], keys[index + 3]);
+}
+#endif

@@ -13,24 +13,6 @@
 #define WEFT_LANES
 #include "apply.glsl"
 
-float weft_query(uint index)
-{
-    return queries[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return queries4[index / 4];
-    }
-    return vec4(queries[index], queries[index + 1], queries[index + 2], queries[index + 3]);
-}
-
-float weft_key(uint index)
-{
-    return keys[index];
-}
-
 #include "guard.glsl"
 #include "lanes_scores.glsl"
 #include "lanes_state.glsl"

@@ -15,26 +15,6 @@ layout(local_size_x = 128) in;
 #define WEFT_TILED
 #include "apply.glsl"
 
-float weft_query(uint index)
-{
-    return queries[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    return queries4[index / 4];
-}
-
-float weft_key(uint index)
-{
-    return keys[index];
-}
-
-vec4 weft_key_four(uint index)
-{
-    return keys4[index / 4];
-}
-
 #include "chunk_row_tiles.glsl"
 
 // The denominator of row `lane`, as far as the state makes it: with 1 for every value.

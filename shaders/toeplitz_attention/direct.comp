@@ -21,12 +21,6 @@ layout(local_size_x = 128) in;
 shared float scores[FIXED_QUERIES * KEYS];
 shared float denominators[FIXED_QUERIES];
 
-// A token's row among [batch, n, heads]; tokens past the end are the last one again.
-uint token_row(uint first_row, uint token)
-{
-    return first_row + min(token, push.n - 1) * push.heads;
-}
-
 float weighted(float score, uint head, uint query, uint key)
 {
     bool there = query < push.n && key < push.n && (CAUSAL == 0 || key <= query);

@@ -34,3 +34,9 @@ layout(push_constant) uniform Push
     uint rows; // queries that are made, the first of n
     float epsilon; // least magnitude of a denominator
 } push;
+
+// A token's row among [batch, n, heads]; tokens past the end are the last one again.
+uint token_row(uint first_row, uint token)
+{
+    return first_row + min(token, push.n - 1) * push.heads;
+}

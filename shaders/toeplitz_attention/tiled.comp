@@ -27,12 +27,6 @@ shared vec4 tile_q[DEPTH * Q_PITCH]; // a row for each feature; later a row of v
 shared vec4 tile_k[DEPTH * K_PITCH];
 shared float denominators[QUERIES];
 
-// A token's row among [batch, n, heads]; tokens past the end are the last one again.
-uint token_row(uint first_row, uint token)
-{
-    return first_row + min(token, push.n - 1) * push.heads;
-}
-
 // Four features from f on, zeros behind the last.
 vec4 load_query(uint base, uint f)
 {
