@@ -77,23 +77,16 @@ static struct weft_grid activation_grid(const struct weft_variant *variant, cons
 }
 
 /* With four elements an invocation loads and stores whole vectors, which is most of what cheap functions take on a GPU. */
-static const struct weft_variant activation_rows[] = {
-    {.name = "element",
-     .shader = &weft_shader_activation_activation,
-     .grid = activation_grid,
-     .cost = {.hardware = 3.0F}},
-    {.name = "four",
-     .shader = &weft_shader_activation_activation,
-     .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
-     .grid = activation_grid,
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-};
-
-const struct weft_variant_set weft_activation_variants = {
-    .name = "activation/activation",
-    .rows = activation_rows,
-    .count = sizeof activation_rows / sizeof activation_rows[0],
-};
+WEFT_VARIANTS(activation, "activation/activation",
+              {.name = "element",
+               .shader = &weft_shader_activation_activation,
+               .grid = activation_grid,
+               .cost = {.hardware = 3.0F}},
+              {.name = "four",
+               .shader = &weft_shader_activation_activation,
+               .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
+               .grid = activation_grid,
+               .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static weft_status activation_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;

@@ -10,7 +10,7 @@ weft_keep_platform(weft_support_sources)
 add_library(weft_test_support INTERFACE)
 target_include_directories(weft_test_support INTERFACE
     "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/support"
-    "${PROJECT_SOURCE_DIR}/shaders/include")
+    "${PROJECT_SOURCE_DIR}/shaders/include" "${weft_numbers_dir}")
 target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_reference weft_internal PkgConfig::WEFT_CMOCKA)
 target_compile_definitions(weft_test_support INTERFACE
     "$<$<COMPILE_LANGUAGE:C>:_XOPEN_SOURCE=700>" # folders, pipes and the environment
