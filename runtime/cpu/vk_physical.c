@@ -82,8 +82,13 @@ static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
 
 static void write_driver_info(char info[VK_MAX_DRIVER_INFO_SIZE],
                               const struct weft_cpu_physical *physical) {
-    (void)snprintf(info, VK_MAX_DRIVER_INFO_SIZE, "%s, %u-bit vectors", weft_version(),
-                   32 * physical->settings.lanes);
+    if (weft_cpu_can_compile()) {
+        (void)snprintf(info, VK_MAX_DRIVER_INFO_SIZE, "%s, %u-bit vectors", weft_version(),
+                       32 * physical->settings.lanes);
+    } else {
+        (void)snprintf(info, VK_MAX_DRIVER_INFO_SIZE, "%s, interpreted: slow, without LLVM",
+                       weft_version());
+    }
 }
 
 static void fill_driver(VkPhysicalDeviceDriverProperties *driver,

@@ -12,7 +12,7 @@
 /* Tests of drivers hide the processor, and so can whoever wants to see what a machine without it does. */
 static bool has_processor(void) {
     const char *value = getenv("WEFT_PROCESSOR");
-    return weft_cpu_can_compile() && !(value && strcmp(value, "0") == 0);
+    return !(value && strcmp(value, "0") == 0);
 }
 
 /*
@@ -49,7 +49,9 @@ static weft_status add_processor(struct weft_discovery *discovery, const weft_ho
     const uint32_t first = discovery->count;
     WEFT_TRY(weft_instance_create_processor(&discovery->processor, host));
     WEFT_TRY(weft_physical_list(&discovery->list, &discovery->count, &discovery->processor, host));
-    judge_processors(discovery, first, false);
+    if (weft_cpu_can_compile()) {
+        judge_processors(discovery, first, false);
+    }
     return WEFT_OK;
 }
 

@@ -14,6 +14,7 @@
 #include "device/host_memory.h"
 #include "device/result.h"
 #include "device/robustness.h"
+#include "native/kernel.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
@@ -209,11 +210,12 @@ static uint64_t largest_device_heap(VkPhysicalDevice handle,
     return largest;
 }
 
-/* Ours is known by its driver's name, so that it is the same device by way of a loader. */
+/* Ours is known by its driver's name, so that it is the same device by way of a loader. Where it has to interpret kernels it
+ * is no faster than a driver in software, and no more to be preferred. */
 static void write_type(weft_device_info *info, const struct facts *facts) {
     info->type = type_of(facts->properties.deviceType);
     if (strcmp(info->driver, WEFT_CPU_DRIVER_NAME) == 0) {
-        info->type = WEFT_DEVICE_PROCESSOR;
+        info->type = weft_cpu_can_compile() ? WEFT_DEVICE_PROCESSOR : WEFT_DEVICE_SOFTWARE;
         info->threads = weft_cpu_thread_count();
     }
 }
