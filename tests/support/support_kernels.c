@@ -290,7 +290,7 @@ struct weft_test_kernel_given weft_test_kernel_given(uint32_t seed) {
 }
 
 void weft_test_kernel_evaluate(uint32_t *result, const struct weft_test_kernel_module *module,
-                               const struct weft_test_kernel_given *given) {
+                               const struct weft_test_kernel_given *given, uint32_t groups) {
     char text[WEFT_EVALUATOR_TEXT] = "";
     struct weft_test_kernel_given copy = *given;
     const struct weft_evaluated_dispatch dispatch = {
@@ -301,7 +301,7 @@ void weft_test_kernel_evaluate(uint32_t *result, const struct weft_test_kernel_m
         .specialization_count = 2,
         .push = (const uint8_t *)given->push,
         .push_size = sizeof given->push,
-        .groups = {WEFT_TEST_KERNEL_GROUPS, 1, 1},
+        .groups = {groups, 1, 1},
         .range = {{.data = (uint8_t *)copy.words, .size = WEFT_TEST_KERNEL_BYTES},
                   {0},
                   {.data = (uint8_t *)result, .size = WEFT_TEST_KERNEL_BYTES, .writable = true}}};

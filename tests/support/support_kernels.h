@@ -5,9 +5,8 @@
 
 #include "support.h"
 
-#define WEFT_TEST_KERNEL_WORDS  1024u
-#define WEFT_TEST_KERNEL_GROUPS 3u
-#define WEFT_TEST_KERNEL_BYTES  (4 * WEFT_TEST_KERNEL_WORDS)
+#define WEFT_TEST_KERNEL_WORDS 1024u
+#define WEFT_TEST_KERNEL_BYTES (4 * WEFT_TEST_KERNEL_WORDS)
 
 struct weft_test_kernel {
     const char *what;
@@ -39,9 +38,9 @@ struct weft_test_kernel_given {
 /** By chance, with numbers at the edges among them; the same for the same seed. */
 struct weft_test_kernel_given weft_test_kernel_given(uint32_t seed);
 
-/** What WEFT_TEST_KERNEL_GROUPS workgroups write, by the evaluator. */
+/** What so many workgroups write, by the evaluator; more than two of 128 write the same words. */
 void weft_test_kernel_evaluate(uint32_t *result, const struct weft_test_kernel_module *module,
-                               const struct weft_test_kernel_given *given);
+                               const struct weft_test_kernel_given *given, uint32_t groups);
 
 /** Fails the test, naming the kernel and the word, unless results are as expected. */
 void weft_test_kernel_compare(const struct weft_test_kernel *kernel, const char *where,

@@ -15,7 +15,7 @@
 #include "support_kernels.h"
 
 #define WORDS  WEFT_TEST_KERNEL_WORDS
-#define GROUPS WEFT_TEST_KERNEL_GROUPS
+#define GROUPS 3u
 #define BYTES  WEFT_TEST_KERNEL_BYTES
 #define LINE   WEFT_TEST_KERNEL_LINE
 
@@ -100,7 +100,7 @@ static void run_program(const struct weft_test_kernel *kernel,
     const struct weft_test_kernel_given given = weft_test_kernel_given(seed);
     uint32_t expected[WORDS];
     memset(expected, 0xAB, sizeof expected);
-    weft_test_kernel_evaluate(expected, program, &given);
+    weft_test_kernel_evaluate(expected, program, &given, GROUPS);
     for (uint32_t k = 0; k < (both ? 6 : 3); k++) {
         const bool checked = both ? k >= 3 : (seed + k) % 2 == 0;
         expect(kernel, program, &given, widths[k % 3], checked, expected, seed);

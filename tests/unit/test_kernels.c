@@ -11,7 +11,7 @@
 #include "support_glsl.h"
 #include "support_kernels.h"
 
-enum { PARTS = 3 }; /* what is given, nothing, and results: bindings 0, 1 and 2 */
+enum { GROUPS = 2, PARTS = 3 }; /* what is given, nothing, and results: bindings 0, 1 and 2 */
 
 static void run_kernel(weft_device *device, const struct weft_test_kernel *kernel, uint32_t seed) {
     const struct weft_test_kernel_module module = weft_test_kernel_compile(kernel, "");
@@ -29,13 +29,12 @@ static void run_kernel(weft_device *device, const struct weft_test_kernel *kerne
     memset(expected, 0xAB, sizeof expected);
     memset(data, 0xAB, sizeof data);
     memcpy(data, given.words, sizeof given.words);
-    weft_test_kernel_evaluate(expected, &module, &given);
+    weft_test_kernel_evaluate(expected, &module, &given, GROUPS);
     assert_ok(weft_pipeline_get(&pipeline, device, &desc));
-    weft_test_dispatch(device,
-                       &(struct weft_test_dispatch){.pipeline = pipeline,
-                                                    .push = given.push,
-                                                    .groups = WEFT_TEST_KERNEL_GROUPS},
-                       data, PARTS * WEFT_TEST_KERNEL_WORDS);
+    weft_test_dispatch(
+        device,
+        &(struct weft_test_dispatch){.pipeline = pipeline, .push = given.push, .groups = GROUPS},
+        data, PARTS * WEFT_TEST_KERNEL_WORDS);
     weft_test_kernel_compare(kernel, "on the device", seed, expected,
                              data + (size_t)2 * WEFT_TEST_KERNEL_WORDS);
     free(module.words);
