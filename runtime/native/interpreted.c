@@ -167,7 +167,10 @@ static weft_status load(struct weft_cpu_kernel *kernel, struct weft_ir_specializ
         return weft_fail(host, WEFT_BAD_FILE,
                          "interpreted code: the module does not hold together");
     }
-    WEFT_TRY(interpret(&kernel->interpreted, &source, host));
+    const weft_status status = interpret(&kernel->interpreted, &source, host);
+    if (status != WEFT_OK) {
+        return status == WEFT_OUT_OF_HOST_MEMORY ? status : WEFT_BAD_FILE;
+    }
     WEFT_TRY(describe(&interface, kernel->interpreted, host));
     if (memcmp(&interface, &kernel->interface, sizeof interface) != 0) {
         return weft_fail(host, WEFT_BAD_FILE, "interpreted code: the module has another interface");
