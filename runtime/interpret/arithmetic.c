@@ -3,42 +3,9 @@
  * Float32 arithmetic. Compiled with -ffp-contract=off; every operation is one C operation on floats
  * between explicit flushes of subnormal numbers, so that no mode of the host's can show.
  */
-#include <float.h>
-#include <string.h>
-
 #include "interpret/group.h"
-
-#if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
-#error \
-    "The interpreter needs float arithmetic that is rounded to float at once (FLT_EVAL_METHOD 0)."
-#endif
-#ifdef __FAST_MATH__
-#error "The interpreter needs IEEE arithmetic: compile it without -ffast-math."
-#endif
-_Static_assert(FLT_RADIX == 2 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128, "float is binary32");
-
-#define SIGN_BIT      UINT32_C(0x80000000)
-#define EXPONENT_BITS UINT32_C(0x7F800000)
-
-/* A subnormal number becomes the zero of its sign. */
-static inline uint32_t flush(uint32_t bits) {
-    return (bits & EXPONENT_BITS) != 0 ? bits : bits & SIGN_BIT;
-}
-
-/* An operand. */
-static inline float number(uint32_t bits) {
-    uint32_t flushed = flush(bits);
-    float value;
-    memcpy(&value, &flushed, sizeof value);
-    return value;
-}
-
-/* A result. */
-static inline uint32_t word(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return flush(bits);
-}
+#include "interpret/number.h"
+#include "spirv/ir/glsl.h"
 
 WEFT_INTERPRET_UNARY(f_negate, flush(a) ^ SIGN_BIT)
 WEFT_INTERPRET_UNARY(f_abs, flush(a) & ~SIGN_BIT)
@@ -100,7 +67,7 @@ weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op) {
         {WEFT_OP_F_ORD_GREATER_THAN, f_greater},
         {WEFT_OP_F_ORD_LESS_THAN_EQUAL, f_less_equal},
         {WEFT_OP_F_ORD_GREATER_THAN_EQUAL, f_greater_equal},
-        {WEFT_IR_GLSL + WEFT_GLSL_STD_450_F_ABS, f_abs},
+        {WEFT_IR_GLSL + WEFT_GLSL_F_ABS, f_abs},
     };
     return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
 }

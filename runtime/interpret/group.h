@@ -9,23 +9,29 @@
 typedef void weft_interpret_function(struct weft_interpret_group *group,
                                      const struct weft_ir_instruction *instruction);
 
+struct weft_interpret_constant {
+    uint64_t bits;
+    bool wide; /* of 64 bits */
+};
+
 struct weft_interpreted {
     struct weft_ir_program program;
     const weft_host *host;
-    weft_interpret_function **functions; /* of each instruction; null: nothing to do */
-    uint32_t *row;                       /* of each value */
-    uint32_t *slot_row;                  /* of each slot of a variable */
-    uint64_t *constants;                 /* the values of the first rows */
+    bool strict;
+    weft_interpret_function **functions;       /* of each instruction; null: nothing to do */
+    uint32_t *row;                             /* of each value */
+    uint32_t *slot_row;                        /* of each slot of a variable */
+    struct weft_interpret_constant *constants; /* the values of the first rows */
     uint32_t constant_count;
     uint32_t row_count;
+    uint32_t row_words; /* of each invocation in a row: 2 where there are integers of 64 bits */
 };
 
-/** The first rows: what gl_LocalInvocationID and gl_LocalInvocationIndex hold. */
-#define WEFT_INTERPRET_LOCAL_ID    0u
-#define WEFT_INTERPRET_LOCAL_INDEX 3u
-#define WEFT_INTERPRET_FIRST_ROW   4u
+/** The first rows: what gl_LocalInvocationID holds. */
+#define WEFT_INTERPRET_LOCAL_ID  0u
+#define WEFT_INTERPRET_FIRST_ROW 3u
 
-/** Notes a fault unless there is one. */
+/** Notes a fault unless there is one, or none counts. */
 void weft_interpret_fail(struct weft_interpret_group *group,
                          const struct weft_interpret_fault *fault);
 
@@ -33,6 +39,16 @@ void weft_interpret_fail(struct weft_interpret_group *group,
 weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op);
 weft_interpret_function *weft_interpret_find_integer(uint32_t op);
 weft_interpret_function *weft_interpret_find_memory(uint32_t op);
+/** For kernels that are not strict: of floats, and of integers of other sizes than 32 bits. */
+weft_interpret_function *weft_interpret_find_fast(uint32_t op);
+weft_interpret_function *weft_interpret_find_wide(uint32_t op);
+weft_interpret_function weft_interpret_subgroups;
+
+/** A value of any type in an invocation, zero-extended. */
+uint64_t weft_interpret_read(const struct weft_interpret_group *group, weft_ir_value value,
+                             uint32_t lane);
+void weft_interpret_write(const struct weft_interpret_group *group, weft_ir_value value,
+                          uint32_t lane, uint64_t bits);
 
 /** A row of the table that says so, where the functions are. */
 struct weft_interpret_rule {
@@ -52,7 +68,7 @@ static inline weft_interpret_function *weft_interpret_find(const struct weft_int
 /* ---- rows ---- */
 
 static inline uint32_t *weft_interpret_row(const struct weft_interpret_group *group, uint32_t row) {
-    return group->rows + (size_t)row * group->lane_count;
+    return group->rows + (size_t)row * group->lane_count * group->kernel->row_words;
 }
 
 static inline uint32_t *weft_interpret_value(const struct weft_interpret_group *group,

@@ -5,6 +5,7 @@
  * arithmetic), and the bits of a field beyond the word are left out.
  */
 #include "interpret/group.h"
+#include "spirv/ir/glsl.h"
 
 WEFT_INTERPRET_UNARY(move, a)
 
@@ -148,20 +149,6 @@ WEFT_INTERPRET_UNARY(find_lsb, highest(a &(0u - a)))
 WEFT_INTERPRET_UNARY(find_u_msb, highest(a))
 WEFT_INTERPRET_UNARY(find_s_msb, highest((int32_t)a < 0 ? ~a : a))
 
-enum {
-    S_ABS = 5,
-    S_SIGN = 7,
-    U_MIN = 38,
-    S_MIN = 39,
-    U_MAX = 41,
-    S_MAX = 42,
-    U_CLAMP = 44,
-    S_CLAMP = 45,
-    FIND_LSB = 73,
-    FIND_S_MSB = 74,
-    FIND_U_MSB = 75
-};
-
 weft_interpret_function *weft_interpret_find_integer(uint32_t op) {
     static const struct weft_interpret_rule rules[] = {
         {WEFT_OP_BITCAST, move},
@@ -206,17 +193,17 @@ weft_interpret_function *weft_interpret_find_integer(uint32_t op) {
         {WEFT_OP_BIT_FIELD_U_EXTRACT, bit_field_u},
         {WEFT_OP_BIT_REVERSE, bit_reverse},
         {WEFT_OP_BIT_COUNT, bit_count},
-        {WEFT_IR_GLSL + S_ABS, s_abs},
-        {WEFT_IR_GLSL + S_SIGN, s_sign},
-        {WEFT_IR_GLSL + U_MIN, u_min},
-        {WEFT_IR_GLSL + S_MIN, s_min},
-        {WEFT_IR_GLSL + U_MAX, u_max},
-        {WEFT_IR_GLSL + S_MAX, s_max},
-        {WEFT_IR_GLSL + U_CLAMP, u_clamp},
-        {WEFT_IR_GLSL + S_CLAMP, s_clamp},
-        {WEFT_IR_GLSL + FIND_LSB, find_lsb},
-        {WEFT_IR_GLSL + FIND_S_MSB, find_s_msb},
-        {WEFT_IR_GLSL + FIND_U_MSB, find_u_msb},
+        {WEFT_IR_GLSL + WEFT_GLSL_S_ABS, s_abs},
+        {WEFT_IR_GLSL + WEFT_GLSL_S_SIGN, s_sign},
+        {WEFT_IR_GLSL + WEFT_GLSL_U_MIN, u_min},
+        {WEFT_IR_GLSL + WEFT_GLSL_S_MIN, s_min},
+        {WEFT_IR_GLSL + WEFT_GLSL_U_MAX, u_max},
+        {WEFT_IR_GLSL + WEFT_GLSL_S_MAX, s_max},
+        {WEFT_IR_GLSL + WEFT_GLSL_U_CLAMP, u_clamp},
+        {WEFT_IR_GLSL + WEFT_GLSL_S_CLAMP, s_clamp},
+        {WEFT_IR_GLSL + WEFT_GLSL_FIND_I_LSB, find_lsb},
+        {WEFT_IR_GLSL + WEFT_GLSL_FIND_S_MSB, find_s_msb},
+        {WEFT_IR_GLSL + WEFT_GLSL_FIND_U_MSB, find_u_msb},
     };
     return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
 }

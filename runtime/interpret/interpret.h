@@ -14,18 +14,22 @@
 #ifndef WEFT_INTERPRET_INTERPRET_H
 #define WEFT_INTERPRET_INTERPRET_H
 
+#include <stdatomic.h>
+
 #include "spirv/ir/ir.h"
 
 /** A kernel that can be run. Constant once it is made, so that threads can share it. */
 struct weft_interpreted;
 
 /**
- * Makes a kernel of a module. Free it with weft_interpreted_free.
+ * Makes a kernel of a module. Free it with weft_interpreted_free. A strict one is refused when it has anything that does not
+ * have the same bits everywhere, or that no kernel of Weft's needs (integers of other sizes than 32 bits); the others may have
+ * what the processor's compiler takes, but no float64.
  * Errors, each with a sentence in `text`: WEFT_UNSUPPORTED naming what is not interpreted; WEFT_COMPILE_ERROR for a module
  * that does not hold together; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_interpret(struct weft_interpreted **kernel, const struct weft_ir_source *source,
-                           char text[WEFT_IR_TEXT], const weft_host *host);
+                           bool strict, char text[WEFT_IR_TEXT], const weft_host *host);
 void weft_interpreted_free(struct weft_interpreted **kernel);
 
 /** Its local size, bindings and push constants. */
@@ -52,7 +56,8 @@ enum weft_interpret_fault_kind {
     WEFT_INTERPRET_FAULT_LOCAL,       /* … of another variable, or of a vector */
     WEFT_INTERPRET_FAULT_BARRIER,     /* a barrier that part of the workgroup does not reach */
     WEFT_INTERPRET_FAULT_UNREACHABLE, /* OpUnreachable */
-    WEFT_INTERPRET_FAULT_GROUP_LIMIT  /* too many instructions */
+    WEFT_INTERPRET_FAULT_GROUP_LIMIT, /* too many instructions */
+    WEFT_INTERPRET_HALTED
 };
 
 /** The first thing that went wrong. */
@@ -88,6 +93,10 @@ struct weft_interpret_group {
     uint32_t groups[3];                                         /* of the dispatch */
     uint32_t id[3];
     uint64_t steps, step_limit; /* instructions times invocations */
+    /* What a shader must not do is no fault: accesses outside of something read 0 and write nothing. */
+    bool robust;
+    const atomic_uint_least32_t
+        *halt; /* the workgroup ends, WEFT_INTERPRET_HALTED, where it is not 0; or null */
     struct weft_interpret_fault fault;
     /* The rest is the interpreter's. */
     uint32_t lane_count; /* the workgroup's invocations: the length of a row */

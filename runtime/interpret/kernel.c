@@ -31,51 +31,90 @@ static void unsupported(struct weft_ir_program *program, uint32_t opcode) {
                   opcode);
 }
 
-static bool is_word(const struct weft_ir_program *program, weft_ir_value value) {
-    const uint32_t type = program->values[value].type;
+static bool is_word(uint32_t type) {
     return type == WEFT_IR_BOOL || type == WEFT_IR_I32 || type == WEFT_IR_F32;
 }
 
-/* Values of other sizes are none that any reproducible kernel has. */
-static void check_types(struct weft_ir_program *program) {
+static void check_types(struct weft_interpreted *kernel) {
+    struct weft_ir_program *program = &kernel->program;
+    kernel->row_words = 1;
     for (weft_ir_value i = 1; i < program->value_count; i++) {
-        if (!is_word(program, i)) {
-            const uint32_t type = program->values[i].type;
+        const uint32_t type = program->values[i].type;
+        if (type == WEFT_IR_F64 || (kernel->strict && !is_word(type))) {
             weft_ir_error(program, WEFT_UNSUPPORTED, "%s of %u bits are not evaluated",
                           weft_ir_is_float(type) ? "floats" : "integers", weft_ir_bits(type));
         }
+        kernel->row_words = type == WEFT_IR_I64 ? 2 : kernel->row_words;
     }
 }
 
-static void check_input(struct weft_ir_program *program, const struct weft_ir_instruction *input) {
-    const bool known = (input->root == WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX ||
-                        (input->root >= WEFT_BUILT_IN_NUM_WORKGROUPS &&
-                         input->root <= WEFT_BUILT_IN_GLOBAL_INVOCATION_ID)) &&
-                       input->place < 3;
-    if (!known) {
-        weft_ir_error(program, WEFT_UNSUPPORTED, "built-in variable %u is not evaluated",
-                      input->root);
+static bool is_input(const struct weft_interpreted *kernel, uint32_t built_in) {
+    switch (built_in) {
+    case WEFT_BUILT_IN_NUM_WORKGROUPS:
+    case WEFT_BUILT_IN_WORKGROUP_ID:
+    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
+    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+        return true;
+    case WEFT_BUILT_IN_SUBGROUP_SIZE:
+    case WEFT_BUILT_IN_NUM_SUBGROUPS:
+    case WEFT_BUILT_IN_SUBGROUP_ID:
+    case WEFT_BUILT_IN_SUBGROUP_LANE:
+        return !kernel->strict;
+    default:
+        return false;
     }
 }
 
-static void find_function(struct weft_interpreted *kernel, uint32_t index) {
+static bool is_of_words(const struct weft_ir_program *program,
+                        const struct weft_ir_instruction *instruction) {
+    bool words = is_word(instruction->type);
+    for (uint32_t i = 0; i < instruction->argument_count; i++) {
+        const weft_ir_value argument = program->arguments[instruction->arguments + i];
+        words = words && is_word(program->values[argument].type);
+    }
+    return words;
+}
+
+static weft_interpret_function *find_function(const struct weft_interpreted *kernel,
+                                              const struct weft_ir_instruction *instruction) {
+    const uint32_t op = instruction->op;
+    const bool words = is_of_words(&kernel->program, instruction);
+    const bool atomic = op == WEFT_IR_ATOMIC;
+    weft_interpret_function *function = NULL;
+    if (op == WEFT_IR_SUBGROUP) {
+        const bool known = instruction->variant <= WEFT_OP_GROUP_NON_UNIFORM_BROADCAST_FIRST ||
+                           instruction->variant >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD;
+        return known && words && !kernel->strict ? weft_interpret_subgroups : NULL;
+    }
+    function = words || !atomic ? weft_interpret_find_memory(op) : NULL;
+    if (words && !function) {
+        function = weft_interpret_find_integer(op);
+        function = function ? function : weft_interpret_find_arithmetic(op);
+    }
+    if (!kernel->strict && !function) {
+        function = words ? weft_interpret_find_fast(op) : weft_interpret_find_wide(op);
+    }
+    return function;
+}
+
+static void choose_function(struct weft_interpreted *kernel, uint32_t index) {
     struct weft_ir_program *program = &kernel->program;
     const struct weft_ir_instruction *instruction = &program->instructions[index];
     const uint32_t op = instruction->op;
-    weft_interpret_function *function = weft_interpret_find_integer(op);
-    function = function ? function : weft_interpret_find_arithmetic(op);
-    function = function ? function : weft_interpret_find_memory(op);
-    if (op == WEFT_IR_INPUT) {
-        check_input(program, instruction);
-    } else if (op == WEFT_IR_SUBGROUP) {
-        unsupported(program, instruction->variant);
-    } else if (!function && op >= WEFT_IR_GLSL && op < WEFT_IR_LOAD) {
+    kernel->functions[index] = find_function(kernel, instruction);
+    if (op == WEFT_IR_INPUT && (!is_input(kernel, instruction->root) || instruction->place > 2)) {
+        weft_ir_error(program, WEFT_UNSUPPORTED, "built-in variable %u is not evaluated",
+                      instruction->root);
+    } else if (kernel->functions[index] || op == WEFT_IR_NOTHING) {
+        return;
+    } else if (op >= WEFT_IR_GLSL && op < WEFT_IR_LOAD) {
         weft_ir_error(program, WEFT_UNSUPPORTED, "instruction %u of GLSL.std.450 is not evaluated",
                       op - WEFT_IR_GLSL);
-    } else if (!function && op != WEFT_IR_NOTHING) {
-        unsupported(program, op);
+    } else {
+        unsupported(program,
+                    op == WEFT_IR_SUBGROUP || op == WEFT_IR_ATOMIC ? instruction->variant : op);
     }
-    kernel->functions[index] = function;
 }
 
 /* ---- rows ---- */
@@ -149,13 +188,14 @@ static void note_uses(const struct places *places) {
 /* ---- constants: one row for all of the same bits ---- */
 
 struct constant {
-    uint64_t bits;
+    struct weft_interpret_constant is;
     weft_ir_value value;
 };
 
 static int by_bits(const void *left, const void *right) {
     const struct constant *a = left, *b = right;
-    return (a->bits > b->bits) - (a->bits < b->bits);
+    return a->is.wide != b->is.wide ? (int)a->is.wide - (int)b->is.wide
+                                    : (a->is.bits > b->is.bits) - (a->is.bits < b->is.bits);
 }
 
 static void place_constants(const struct places *places, struct constant *sorted) {
@@ -164,13 +204,15 @@ static void place_constants(const struct places *places, struct constant *sorted
     size_t count = 0;
     for (weft_ir_value i = 1; i < program->value_count; i++) {
         if (program->values[i].constant && places->last[i] == WEFT_IR_NONE) {
-            sorted[count++] = (struct constant){.bits = program->values[i].bits, .value = i};
+            const struct weft_ir_def *def = &program->values[i];
+            sorted[count++] = (struct constant){
+                .is = {.bits = def->bits, .wide = def->type == WEFT_IR_I64}, .value = i};
         }
     }
     qsort(sorted, count, sizeof *sorted, by_bits);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || sorted[i].bits != sorted[i - 1].bits) {
-            kernel->constants[kernel->constant_count++] = sorted[i].bits;
+        if (i == 0 || by_bits(&sorted[i], &sorted[i - 1]) != 0) {
+            kernel->constants[kernel->constant_count++] = sorted[i].is;
         }
         kernel->row[sorted[i].value] = WEFT_INTERPRET_FIRST_ROW + kernel->constant_count - 1;
     }
@@ -299,14 +341,14 @@ static void make(struct weft_interpreted *kernel, const struct weft_ir_source *s
     struct weft_ir_program *program = &kernel->program;
     if (weft_ir_decode(program, source) == WEFT_OK) {
         weft_ir_drop_dead_stores(program);
-        check_types(program);
+        check_types(kernel);
     }
     kernel->functions = array(kernel, program->instruction_count, sizeof *kernel->functions);
     kernel->row = array(kernel, program->value_count, sizeof *kernel->row);
     kernel->slot_row = array(kernel, program->slot_count, sizeof *kernel->slot_row);
     kernel->constants = array(kernel, program->value_count, sizeof *kernel->constants);
     for (uint32_t i = 0; program->status == WEFT_OK && i < program->instruction_count; i++) {
-        find_function(kernel, i);
+        choose_function(kernel, i);
     }
     if (program->status == WEFT_OK) {
         place_all(kernel);
@@ -314,13 +356,14 @@ static void make(struct weft_interpreted *kernel, const struct weft_ir_source *s
 }
 
 weft_status weft_interpret(struct weft_interpreted **kernel, const struct weft_ir_source *source,
-                           char text[WEFT_IR_TEXT], const weft_host *host) {
+                           bool strict, char text[WEFT_IR_TEXT], const weft_host *host) {
     *kernel = weft_alloc_zero(host, 1, sizeof **kernel);
     if (!*kernel) {
         snprintf(text, WEFT_IR_TEXT, "out of memory for a module");
         return WEFT_OUT_OF_HOST_MEMORY;
     }
     (*kernel)->host = host;
+    (*kernel)->strict = strict;
     (*kernel)->program =
         (struct weft_ir_program){.host = host, .lanes = source->lanes, .exact = true};
     make(*kernel, source);
@@ -354,5 +397,6 @@ size_t weft_interpreted_memory(const struct weft_interpreted *kernel) {
     const struct weft_ir_program *program = &kernel->program;
     const size_t lanes =
         (size_t)program->local_size[0] * program->local_size[1] * program->local_size[2];
-    return (program->shared_size + 63) / 64 * 64 + sizeof(uint32_t) * kernel->row_count * lanes;
+    return (program->shared_size + 63) / 64 * 64 +
+           sizeof(uint32_t) * kernel->row_words * kernel->row_count * lanes;
 }

@@ -2,6 +2,7 @@
 /* Places and memory: every access is checked against the bounds of what it is in. */
 #include <string.h>
 
+#include "core/bytes.h"
 #include "interpret/group.h"
 
 /* ---- places ---- */
@@ -19,12 +20,21 @@ static void index_element(struct weft_interpret_group *group,
                         d[at] = index[at] < end && sum >= base[at] ? sum : WEFT_IR_OUTSIDE);
 }
 
-/* Where an invocation's access begins: the offset in its first argument, and the fixed one. */
-static inline uint64_t place_of(const struct weft_interpret_group *group,
-                                const struct weft_ir_instruction *instruction, uint32_t lane) {
+/* Where an access begins in an invocation: a fixed offset and one that it has in its first argument, or none. */
+struct place {
+    uint64_t fixed;
+    const uint32_t *index;
+};
+
+static struct place place_of(const struct weft_interpret_group *group,
+                             const struct weft_ir_instruction *instruction) {
     const weft_ir_value index = weft_interpret_argument(group, instruction, 0);
-    return instruction->place +
-           (uint64_t)(index != 0 ? weft_interpret_value(group, index)[lane] : 0);
+    return (struct place){.fixed = instruction->place,
+                          .index = index != 0 ? weft_interpret_value(group, index) : NULL};
+}
+
+static inline uint64_t offset_of(const struct place *place, uint32_t lane) {
+    return place->fixed + (place->index ? place->index[lane] : 0);
 }
 
 static void fail(struct weft_interpret_group *group, enum weft_interpret_fault_kind kind,
@@ -37,25 +47,42 @@ static void fail(struct weft_interpret_group *group, enum weft_interpret_fault_k
 /* ---- variables ---- */
 
 static void copy_row(const struct weft_interpret_group *group, uint32_t *restrict to,
-                     const uint32_t *restrict from) {
-    WEFT_INTERPRET_EACH(group, to[at] = from[at]);
+                     const uint32_t *restrict from, uint32_t type) {
+    if (type == WEFT_IR_I64) {
+        uint64_t *wide = (uint64_t *)(void *)to;
+        const uint64_t *wide_from = (const uint64_t *)(const void *)from;
+        WEFT_INTERPRET_EACH(group, wide[at] = wide_from[at]);
+    } else {
+        WEFT_INTERPRET_EACH(group, to[at] = from[at]);
+    }
 }
+
+static void copy_lane(uint32_t *to, const uint32_t *from, uint32_t lane, uint32_t type) {
+    const size_t size = type == WEFT_IR_I64 ? 8 : 4;
+    memcpy((uint8_t *)to + size * lane, (const uint8_t *)from + size * lane, size);
+}
+
+static const uint32_t zero_row[2 * WEFT_IR_MAX_INVOCATIONS];
 
 /* Copies n scalars between values and the slots of a variable that an index leads to, for one invocation. */
 static void copy_indexed(struct weft_interpret_group *group,
                          const struct weft_ir_instruction *instruction, uint32_t lane) {
     const struct weft_ir_variable *variable = &group->kernel->program.variables[instruction->root];
-    const uint64_t place = place_of(group, instruction, lane);
-    if (place + instruction->n > variable->slots) {
-        fail(group, WEFT_INTERPRET_FAULT_LOCAL, 0, lane, place, instruction->n);
-        return;
+    const struct place place = place_of(group, instruction);
+    const uint64_t offset = offset_of(&place, lane);
+    const bool inside = offset + instruction->n <= variable->slots;
+    if (!inside) {
+        fail(group, WEFT_INTERPRET_FAULT_LOCAL, 0, lane, offset, instruction->n);
     }
     for (uint32_t i = 0; i < instruction->n; i++) {
-        uint32_t *slot = weft_interpret_slot(group, variable->first + (uint32_t)place + i) + lane;
+        uint32_t *slot =
+            inside ? weft_interpret_slot(group, variable->first + (uint32_t)offset + i) : NULL;
         if (instruction->op == WEFT_IR_GET) {
-            weft_interpret_value(group, instruction->result + i)[lane] = *slot;
-        } else {
-            *slot = weft_interpret_operand(group, instruction, 1 + i)[lane];
+            copy_lane(weft_interpret_value(group, instruction->result + i), slot ? slot : zero_row,
+                      lane, instruction->type);
+        } else if (slot) {
+            copy_lane(slot, weft_interpret_operand(group, instruction, 1 + i), lane,
+                      instruction->type);
         }
     }
 }
@@ -69,12 +96,13 @@ static void get_or_set(struct weft_interpret_group *group,
         return;
     }
     for (uint32_t i = 0; i < instruction->n; i++) {
+        uint32_t *variable = weft_interpret_slot(group, slot + i);
         if (instruction->op == WEFT_IR_GET) {
-            copy_row(group, weft_interpret_value(group, instruction->result + i),
-                     weft_interpret_slot(group, slot + i));
+            copy_row(group, weft_interpret_value(group, instruction->result + i), variable,
+                     instruction->type);
         } else {
-            copy_row(group, weft_interpret_slot(group, slot + i),
-                     weft_interpret_operand(group, instruction, 1 + i));
+            copy_row(group, variable, weft_interpret_operand(group, instruction, 1 + i),
+                     instruction->type);
         }
     }
 }
@@ -83,8 +111,15 @@ static void clear(struct weft_interpret_group *group,
                   const struct weft_ir_instruction *instruction) {
     const struct weft_ir_variable *variable = &group->kernel->program.variables[instruction->root];
     for (uint32_t i = 0; i < variable->slots; i++) {
-        if (group->kernel->slot_row[variable->first + i] != WEFT_IR_NONE) {
-            uint32_t *slot = weft_interpret_slot(group, variable->first + i);
+        const uint32_t index = variable->first + i;
+        if (group->kernel->slot_row[index] == WEFT_IR_NONE) {
+            continue;
+        }
+        uint32_t *slot = weft_interpret_slot(group, index);
+        if (group->kernel->program.slots[index].type == WEFT_IR_I64) {
+            uint64_t *wide = (uint64_t *)(void *)slot;
+            WEFT_INTERPRET_EACH(group, wide[at] = UINT64_MAX);
+        } else {
             WEFT_INTERPRET_EACH(group, slot[at] = WEFT_IR_POISON);
         }
     }
@@ -102,33 +137,55 @@ static struct weft_interpreted_range range_of(const struct weft_interpret_group 
         ->range[instruction->space == WEFT_IR_PUSH ? WEFT_INTERPRET_PUSH : instruction->root];
 }
 
+/* An access by all that run. */
+struct access {
+    struct weft_interpreted_range range;
+    struct place place;
+    uint32_t size;  /* bytes of a scalar */
+    uint32_t bytes; /* of all of them */
+};
+
+static struct access access_of(const struct weft_interpret_group *group,
+                               const struct weft_ir_instruction *instruction) {
+    const uint32_t size = weft_ir_bits(instruction->type) / 8;
+    return (struct access){.range = range_of(group, instruction),
+                           .place = place_of(group, instruction),
+                           .size = size,
+                           .bytes = size * instruction->n};
+}
+
 /* The bytes that an invocation accesses, or null after a fault. */
 static inline uint8_t *bytes_at(struct weft_interpret_group *group,
                                 const struct weft_ir_instruction *instruction,
-                                const struct weft_interpreted_range *range, uint32_t lane,
-                                uint32_t size) {
-    const uint64_t offset = place_of(group, instruction, lane);
-    if (offset + size <= range->size) {
-        return range->data + offset;
+                                const struct access *access, uint32_t lane) {
+    const uint64_t offset = offset_of(&access->place, lane);
+    if (offset + access->bytes <= access->range.size) {
+        return access->range.data + offset;
     }
     fail(group,
          instruction->space == WEFT_IR_SHARED ? WEFT_INTERPRET_FAULT_SHARED
                                               : WEFT_INTERPRET_FAULT_BUFFER,
          instruction->space == WEFT_IR_PUSH ? WEFT_INTERPRET_PUSH : instruction->root, lane, offset,
-         size);
+         access->bytes);
     return NULL;
 }
 
 static void load(struct weft_interpret_group *group,
                  const struct weft_ir_instruction *instruction) {
-    const struct weft_interpreted_range range = range_of(group, instruction);
-    const uint32_t n = instruction->n;
+    static const uint8_t zeros[4 * sizeof(uint64_t)];
+    const struct access access = access_of(group, instruction);
     for (uint32_t item = 0; item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
-        const uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4 * n);
-        for (uint32_t i = 0; bytes && i < n; i++) {
-            memcpy(weft_interpret_value(group, instruction->result + i) + lane,
-                   bytes + (size_t)4 * i, 4);
+        const uint8_t *bytes = bytes_at(group, instruction, &access, lane);
+        bytes = bytes ? bytes : zeros;
+        for (uint32_t i = 0; i < instruction->n; i++) {
+            if (access.size == 4) {
+                memcpy(weft_interpret_value(group, instruction->result + i) + lane,
+                       bytes + (size_t)4 * i, 4);
+            } else {
+                weft_interpret_write(group, instruction->result + i, lane,
+                                     weft_load_bytes(bytes + (size_t)access.size * i, access.size));
+            }
         }
     }
 }
@@ -136,26 +193,30 @@ static void load(struct weft_interpret_group *group,
 /* Whether a binding may be written; else that is the fault. */
 static bool is_writable(struct weft_interpret_group *group,
                         const struct weft_ir_instruction *instruction,
-                        const struct weft_interpreted_range *range) {
-    if (!range->writable) {
+                        const struct access *access) {
+    if (!access->range.writable) {
         const uint32_t lane = weft_interpret_lane(&group->active, 0);
         fail(group, WEFT_INTERPRET_FAULT_READ_ONLY, instruction->root, lane,
-             place_of(group, instruction, lane), 4);
+             offset_of(&access->place, lane), 4);
     }
-    return range->writable;
+    return access->range.writable;
 }
 
 static void store(struct weft_interpret_group *group,
                   const struct weft_ir_instruction *instruction) {
-    const struct weft_interpreted_range range = range_of(group, instruction);
-    const uint32_t n = instruction->n;
-    const bool writable = is_writable(group, instruction, &range);
+    const struct access access = access_of(group, instruction);
+    const bool writable = is_writable(group, instruction, &access);
     for (uint32_t item = 0; writable && item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
-        uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4 * n);
-        for (uint32_t i = 0; bytes && i < n; i++) {
-            memcpy(bytes + (size_t)4 * i, weft_interpret_operand(group, instruction, 1 + i) + lane,
-                   4);
+        uint8_t *bytes = bytes_at(group, instruction, &access, lane);
+        for (uint32_t i = 0; bytes && i < instruction->n; i++) {
+            const weft_ir_value value = weft_interpret_argument(group, instruction, 1 + i);
+            if (access.size == 4) {
+                memcpy(bytes + (size_t)4 * i, weft_interpret_value(group, value) + lane, 4);
+            } else {
+                weft_store_bytes(bytes + (size_t)access.size * i,
+                                 weft_interpret_read(group, value, lane), access.size);
+            }
         }
     }
 }
@@ -207,23 +268,22 @@ static uint32_t atomic_result(uint32_t opcode, uint32_t old, uint32_t value, uin
 
 static void atomic(struct weft_interpret_group *group,
                    const struct weft_ir_instruction *instruction) {
-    const struct weft_interpreted_range range = range_of(group, instruction);
+    const struct access access = access_of(group, instruction);
     const uint32_t count = instruction->argument_count;
     const bool fits =
-        instruction->variant == WEFT_OP_ATOMIC_LOAD || is_writable(group, instruction, &range);
+        instruction->variant == WEFT_OP_ATOMIC_LOAD || is_writable(group, instruction, &access);
     for (uint32_t item = 0; fits && item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
-        uint8_t *bytes = bytes_at(group, instruction, &range, lane, 4);
-        if (!bytes) {
-            return;
-        }
-        uint32_t old; /* of a word that need not be aligned */
-        memcpy(&old, bytes, sizeof old);
+        uint8_t *bytes = bytes_at(group, instruction, &access, lane);
+        uint32_t old = 0; /* of a word that need not be aligned */
+        memcpy(&old, bytes ? bytes : (const uint8_t *)&old, sizeof old);
         const uint32_t made =
             atomic_result(instruction->variant, old,
                           count > 1 ? weft_interpret_operand(group, instruction, 1)[lane] : 0,
                           count > 2 ? weft_interpret_operand(group, instruction, 2)[lane] : 0);
-        memcpy(bytes, &made, sizeof made);
+        if (bytes) {
+            memcpy(bytes, &made, sizeof made);
+        }
         if (instruction->result != 0) {
             weft_interpret_value(group, instruction->result)[lane] = old;
         }
@@ -232,24 +292,49 @@ static void atomic(struct weft_interpret_group *group,
 
 /* ---- built-in variables ---- */
 
-static void input(struct weft_interpret_group *group,
-                  const struct weft_ir_instruction *instruction) {
+static uint32_t input_of(const struct weft_interpret_group *group,
+                         const struct weft_ir_instruction *instruction) {
     const uint32_t axis = instruction->place;
-    const bool counts = instruction->root == WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX;
-    const bool global = instruction->root == WEFT_BUILT_IN_GLOBAL_INVOCATION_ID;
-    uint32_t *restrict d = weft_interpret_value(group, instruction->result);
-    const uint32_t *restrict local = weft_interpret_row(
-        group, counts ? WEFT_INTERPRET_LOCAL_INDEX : WEFT_INTERPRET_LOCAL_ID + axis);
-    const uint32_t first = global ? group->id[axis] * group->kernel->program.local_size[axis] : 0;
+    const uint32_t lanes = group->kernel->program.lanes;
     switch (instruction->root) {
     case WEFT_BUILT_IN_NUM_WORKGROUPS:
-        WEFT_INTERPRET_EACH(group, d[at] = group->groups[axis]);
-        break;
+        return group->groups[axis];
     case WEFT_BUILT_IN_WORKGROUP_ID:
-        WEFT_INTERPRET_EACH(group, d[at] = group->id[axis]);
+        return group->id[axis];
+    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+        return group->id[axis] * group->kernel->program.local_size[axis];
+    case WEFT_BUILT_IN_SUBGROUP_SIZE:
+        return lanes;
+    case WEFT_BUILT_IN_NUM_SUBGROUPS:
+        return (group->lane_count + lanes - 1) / lanes;
+    default:
+        return 0;
+    }
+}
+
+static void input(struct weft_interpret_group *group,
+                  const struct weft_ir_instruction *instruction) {
+    const uint32_t lanes = group->kernel->program.lanes;
+    const uint32_t all = input_of(group, instruction);
+    uint32_t *restrict d = weft_interpret_value(group, instruction->result);
+    const uint32_t *restrict local =
+        weft_interpret_row(group, WEFT_INTERPRET_LOCAL_ID + instruction->place);
+    switch (instruction->root) {
+    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
+    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+        WEFT_INTERPRET_EACH(group, d[at] = all + local[at]);
+        break;
+    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+        WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at);
+        break;
+    case WEFT_BUILT_IN_SUBGROUP_ID:
+        WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at / lanes);
+        break;
+    case WEFT_BUILT_IN_SUBGROUP_LANE:
+        WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at % lanes);
         break;
     default:
-        WEFT_INTERPRET_EACH(group, d[at] = first + local[at]);
+        WEFT_INTERPRET_EACH(group, d[at] = all);
         break;
     }
 }

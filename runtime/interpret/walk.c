@@ -10,7 +10,7 @@ typedef struct weft_interpret_mask mask;
 
 void weft_interpret_fail(struct weft_interpret_group *group,
                          const struct weft_interpret_fault *fault) {
-    if (group->fault.kind == WEFT_INTERPRET_NO_FAULT) {
+    if (group->fault.kind == WEFT_INTERPRET_NO_FAULT && !group->robust) {
         group->fault = *fault;
     }
 }
@@ -102,8 +102,16 @@ static void walk(struct weft_interpret_group *group, uint32_t list, mask *here,
 
 static void count_steps(struct weft_interpret_group *group, uint32_t steps) {
     group->steps += (uint64_t)steps * group->active.count;
-    if (group->steps > group->step_limit) {
-        fail_at(group, WEFT_INTERPRET_FAULT_GROUP_LIMIT, weft_interpret_lane(&group->active, 0));
+    if (group->steps > group->step_limit && group->fault.kind == WEFT_INTERPRET_NO_FAULT) {
+        group->fault = (struct weft_interpret_fault){
+            .kind = WEFT_INTERPRET_FAULT_GROUP_LIMIT,
+            .lane = weft_interpret_lane(&group->active, 0)};
+    }
+}
+
+static void look_for_halt(struct weft_interpret_group *group) {
+    if (group->halt && atomic_load_explicit(group->halt, memory_order_relaxed) != 0) {
+        group->fault.kind = WEFT_INTERPRET_HALTED;
     }
 }
 
@@ -136,6 +144,7 @@ static void run_loop(struct weft_interpret_group *group, uint32_t index, mask *h
     while (!is_empty(group, here) && group->fault.kind == WEFT_INTERPRET_NO_FAULT) {
         activate(group, here);
         count_steps(group, 1);
+        look_for_halt(group);
         walk(group, node->lists[0], here, &loop);
         add(group, here, &latch);
         empty(group, &latch);
@@ -205,6 +214,16 @@ static void walk(struct weft_interpret_group *group, uint32_t list, mask *here,
 
 /* ---- workgroups ---- */
 
+static void set_constant(const struct weft_interpret_group *group, uint32_t index, uint32_t lane) {
+    const struct weft_interpret_constant *constant = &group->kernel->constants[index];
+    uint32_t *row = weft_interpret_row(group, WEFT_INTERPRET_FIRST_ROW + index);
+    if (constant->wide) {
+        ((uint64_t *)(void *)row)[lane] = constant->bits;
+    } else {
+        row[lane] = (uint32_t)constant->bits;
+    }
+}
+
 void weft_interpret_begin(struct weft_interpret_group *group) {
     const struct weft_interpreted *kernel = group->kernel;
     const uint32_t *size = kernel->program.local_size;
@@ -213,14 +232,12 @@ void weft_interpret_begin(struct weft_interpret_group *group) {
     group->rows =
         (uint32_t *)(void *)(group->shared + (kernel->program.shared_size + 63) / 64 * 64);
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
-        const uint32_t id[] = {lane % size[0], lane / size[0] % size[1], lane / size[0] / size[1],
-                               lane};
+        const uint32_t id[] = {lane % size[0], lane / size[0] % size[1], lane / size[0] / size[1]};
         for (uint32_t i = 0; i < WEFT_INTERPRET_FIRST_ROW; i++) {
             weft_interpret_row(group, i)[lane] = id[i];
         }
         for (uint32_t i = 0; i < kernel->constant_count; i++) {
-            weft_interpret_row(group, WEFT_INTERPRET_FIRST_ROW + i)[lane] =
-                (uint32_t)kernel->constants[i];
+            set_constant(group, i, lane);
         }
     }
 }
@@ -233,5 +250,6 @@ void weft_interpret_group(struct weft_interpret_group *group) {
     for (uint32_t i = 0; i < group->kernel->program.shared_size; i++) {
         group->shared[i] = 0xFF; /* WEFT_IR_POISON */
     }
+    look_for_halt(group);
     walk(group, 0, &all, NULL);
 }

@@ -41,6 +41,7 @@ struct weft_cpu_call {
     uint32_t groups[3]; /* of the dispatch: gl_NumWorkGroups */
     /* Kernels that were compiled as `checked` look at it in each turn of a loop, and return where it is not 0. */
     const atomic_uint_least32_t *halt;
+    const struct weft_interpreted *interpreted; /* weft_cpu_kernel::interpreted */
 };
 
 /*
@@ -80,18 +81,22 @@ struct weft_cpu_object {
 struct weft_cpu_kernel {
     struct weft_cpu_interface interface;
     weft_cpu_entry entry;
-    void *code; /* the mapping */
+    struct weft_interpreted *interpreted; /* what runs in place of native code; or null */
+    void *code;                           /* the mapping */
     size_t code_size;
 };
 
 /** Whether the system lets this process execute code that it has made; `in_place`: in the memory where it was written, as drivers do. */
 bool weft_cpu_can_execute(bool in_place);
 
-/** Whether this library was built with a compiler; without, objects from disk run all the same. */
+/**
+ * Whether there is a compiler: this library was built with LLVM, LLVM is there, and the environment does not have WEFT_LLVM=0.
+ * Without, kernels are interpreted (native/interpreted.h).
+ */
 bool weft_cpu_can_compile(void);
 
-/** LLVM's version and a hash of the compiler's sources, in static memory: what a cache of objects is keyed by, beside the
- * target. */
+/** LLVM's version and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of
+ * objects is keyed by, beside the target. */
 const char *weft_cpu_compiler(void);
 
 /**

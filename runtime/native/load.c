@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "interpret/interpret.h"
+#include "native/interpreted.h"
 #include "native/link.h"
 #include "native/memory.h"
 #include "native/object.h"
@@ -60,6 +62,9 @@ static weft_status load(struct weft_cpu_kernel *kernel, const uint8_t *bytes, si
     struct weft_elf elf;
     struct weft_cpu_layout layout;
     WEFT_TRY(weft_cpu_object_open(&kernel->interface, &object, &object_size, bytes, size, host));
+    if (weft_cpu_is_interpreted(object, object_size)) {
+        return weft_cpu_interpreted_load(kernel, object, object_size, host);
+    }
     WEFT_TRY(weft_elf_open(&elf, object, object_size, host));
     if (elf.machine != weft_cpu_machine()->elf) {
         return weft_fail(host, WEFT_BAD_FILE, "native code: ELF machine %u, expected %u",
@@ -87,6 +92,9 @@ weft_status weft_cpu_kernel_load(struct weft_cpu_kernel **kernel, const uint8_t 
 void weft_cpu_kernel_unload(struct weft_cpu_kernel **kernel, const weft_host *host) {
     if (*kernel && (*kernel)->code) {
         weft_cpu_pages_unmap((*kernel)->code, (*kernel)->code_size);
+    }
+    if (*kernel) {
+        weft_interpreted_free(&(*kernel)->interpreted);
     }
     weft_free(host, *kernel);
     *kernel = NULL;

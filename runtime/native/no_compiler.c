@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of the folder compile/, in a build without LLVM. */
-#include "native/kernel.h"
+/* In place of the folder llvm/, in a build without LLVM. */
+#include "native/interpreted.h"
 
 bool weft_cpu_can_compile(void) {
     return false;
 }
 
 const char *weft_cpu_compiler(void) {
-    return "none";
+    return WEFT_CPU_INTERPRETER;
 }
 
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
                              const weft_host *host) {
-    (void)source;
-    *object = (struct weft_cpu_object){0};
-    return weft_fail(
-        host, WEFT_UNSUPPORTED,
-        "this Weft was built without the processor's compiler, which needs LLVM 15 or later "
-        "(CMake's WEFT_PROCESSOR)");
+    return weft_cpu_interpret(object, source, host);
 }

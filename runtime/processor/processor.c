@@ -39,8 +39,14 @@ static void describe(struct weft_soft_properties *properties) {
     struct weft_processor_settings settings;
     weft_processor_settings_read(&settings);
     weft_processor_name(properties->name, sizeof properties->name);
-    (void)snprintf(properties->version, sizeof properties->version, "%s, %u-bit vectors",
-                   weft_version(), 32 * settings.lanes);
+    properties->interprets = !weft_cpu_can_compile();
+    if (properties->interprets) {
+        (void)snprintf(properties->version, sizeof properties->version,
+                       "%s, interpreted: slow, without LLVM", weft_version());
+    } else {
+        (void)snprintf(properties->version, sizeof properties->version, "%s, %u-bit vectors",
+                       weft_version(), 32 * settings.lanes);
+    }
     make_uuid(properties->uuid, settings.lanes);
     limit(&properties->limits);
     properties->memory = weft_machine_memory();

@@ -34,6 +34,7 @@ struct weft_soft_properties {
      * queue's. */
     bool immediate;
     uint32_t threads; /* of its job system, where the program gives none; 0: it needs no jobs */
+    bool interprets;  /* kernels are not compiled to native code */
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;

@@ -91,6 +91,36 @@ WEFT_TEST_ON_HOST(threads_that_cannot_be_are_refused, host) {
     assert_null(device);
 }
 
+/* ---- without a compiler ---- */
+
+#ifndef _WIN32 /* which has no setenv */
+
+WEFT_TEST_ON_HOST(kernels_that_are_interpreted_give_the_same_bits, host) {
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    float *x = weft_test_uniform(COUNT, 3, 0), *y = malloc(COUNT * sizeof *y),
+          *expected = malloc(COUNT * sizeof *expected);
+    weft_device *device = NULL;
+    weft_device_info info;
+    assert_ok(open_processor(&device, host, 1, NULL));
+    run_softmax(expected, device, x);
+    weft_test_device_close(&device);
+    assert_int_equal(setenv("WEFT_LLVM", "0", 1), 0);
+    assert_ok(open_processor(&device, host, 2, NULL));
+    assert_ok(weft_device_get_info(device, &info));
+    assert_int_equal(info.type, WEFT_DEVICE_SOFTWARE);
+    assert_non_null(strstr(info.driver_version, "interpreted: slow"));
+    run_softmax(y, device, x);
+    weft_test_device_close(&device);
+    assert_int_equal(unsetenv("WEFT_LLVM"), 0);
+    assert_memory_equal(y, expected, COUNT * sizeof *y);
+    free(expected);
+    free(y);
+    free(x);
+}
+#endif
+
 /* ---- a kernel that leaves its buffers ---- */
 
 /* y[i] = x[i], and much that is nowhere. */

@@ -52,7 +52,8 @@ typedef enum weft_device_type {
     WEFT_DEVICE_INTEGRATED,
     WEFT_DEVICE_VIRTUAL,
     WEFT_DEVICE_PROCESSOR, /**< the processor, used by this library without a driver */
-    WEFT_DEVICE_SOFTWARE, /**< a driver that runs on the processor: its speed says nothing about a GPU */
+    /** A driver that runs on the processor, or this library without LLVM: its speed says nothing about a GPU */
+    WEFT_DEVICE_SOFTWARE,
     WEFT_DEVICE_OTHER
 } weft_device_type;
 

@@ -105,7 +105,7 @@ static weft_status decode(struct weft_interpreted **kernel, char *text,
                                           .entry_point = "main",
                                           .constants = constants,
                                           .constant_count = count};
-    status = weft_interpret(kernel, &source, text, host);
+    status = weft_interpret(kernel, &source, true, text, host);
     weft_free(host, constants);
     if (status == WEFT_OK && !fits(weft_interpreted_program(*kernel), text)) {
         weft_interpreted_free(kernel);
@@ -187,6 +187,7 @@ static void describe_fault(char *text, size_t size, const struct weft_interpret_
                  (unsigned long long)group->step_limit);
         break;
     case WEFT_INTERPRET_NO_FAULT:
+    case WEFT_INTERPRET_HALTED:
         break;
     }
 }

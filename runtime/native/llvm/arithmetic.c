@@ -4,8 +4,6 @@
 
 #include "spirv/module.h"
 
-enum { GLSL_FMA = 50 };
-
 #define MOST_OPERANDS 4u
 
 /* ---- division ---- */

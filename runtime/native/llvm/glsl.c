@@ -4,43 +4,7 @@
 
 #include <math.h>
 
-enum {
-    TRUNC = 3,
-    ROUND = 1,
-    ROUND_EVEN = 2,
-    F_ABS = 4,
-    S_ABS = 5,
-    F_SIGN = 6,
-    S_SIGN = 7,
-    FLOOR = 8,
-    CEIL = 9,
-    FRACT = 10,
-    TANH = 21,
-    EXP = 27,
-    LOG = 28,
-    EXP2 = 29,
-    LOG2 = 30,
-    SQRT = 31,
-    INVERSE_SQRT = 32,
-    F_MIN = 37,
-    U_MIN = 38,
-    S_MIN = 39,
-    F_MAX = 40,
-    U_MAX = 41,
-    S_MAX = 42,
-    F_CLAMP = 43,
-    U_CLAMP = 44,
-    S_CLAMP = 45,
-    F_MIX = 46,
-    FMA = 50,
-    UNPACK_HALF = 62,
-    FIND_I_LSB = 73,
-    FIND_S_MSB = 74,
-    FIND_U_MSB = 75,
-    N_MIN = 79,
-    N_MAX = 80,
-    N_CLAMP = 81
-};
+#include "spirv/ir/glsl.h"
 
 static LLVMValueRef real(struct weft_emit *emit, LLVMValueRef like, double number) {
     const LLVMValueRef scalar = LLVMConstReal(weft_emit_element_type(LLVMTypeOf(like)), number);
@@ -252,47 +216,47 @@ static LLVMValueRef sign_of(struct weft_emit *emit, LLVMValueRef value, bool is_
 
 static LLVMValueRef unary(struct weft_emit *emit, uint32_t number, LLVMValueRef a) {
     switch (number) {
-    case TRUNC:
+    case WEFT_GLSL_TRUNC:
         return weft_emit_unary(emit, "llvm.trunc", a);
-    case ROUND:
-    case ROUND_EVEN:
+    case WEFT_GLSL_ROUND:
+    case WEFT_GLSL_ROUND_EVEN:
         return weft_emit_unary(emit, "llvm.rint", a);
-    case FLOOR:
+    case WEFT_GLSL_FLOOR:
         return weft_emit_unary(emit, "llvm.floor", a);
-    case CEIL:
+    case WEFT_GLSL_CEIL:
         return weft_emit_unary(emit, "llvm.ceil", a);
-    case FRACT:
+    case WEFT_GLSL_FRACT:
         return LLVMBuildFSub(emit->builder, a, weft_emit_unary(emit, "llvm.floor", a), "");
-    case F_ABS:
+    case WEFT_GLSL_F_ABS:
         return weft_emit_unary(emit, "llvm.fabs", a);
-    case S_ABS:
+    case WEFT_GLSL_S_ABS:
         return absolute(emit, a);
-    case F_SIGN:
-    case S_SIGN:
-        return sign_of(emit, a, number == F_SIGN);
-    case TANH:
+    case WEFT_GLSL_F_SIGN:
+    case WEFT_GLSL_S_SIGN:
+        return sign_of(emit, a, number == WEFT_GLSL_F_SIGN);
+    case WEFT_GLSL_TANH:
         return tanh_of(emit, a);
-    case EXP:
+    case WEFT_GLSL_EXP:
         return exp_of(emit, a);
-    case EXP2:
+    case WEFT_GLSL_EXP2:
         return exp2_of(emit, a);
-    case LOG2:
+    case WEFT_GLSL_LOG2:
         return log2_of(emit, a);
-    case LOG:
+    case WEFT_GLSL_LOG:
         return LLVMBuildFMul(emit->builder, log2_of(emit, a), real(emit, a, 0.69314718055994531),
                              "");
-    case SQRT:
+    case WEFT_GLSL_SQRT:
         return weft_emit_unary(emit, "llvm.sqrt", a);
-    case INVERSE_SQRT:
+    case WEFT_GLSL_INVERSE_SQRT:
         return LLVMBuildFDiv(emit->builder, real(emit, a, 1.0),
                              weft_emit_unary(emit, "llvm.sqrt", a), "");
-    case UNPACK_HALF:
+    case WEFT_GLSL_UNPACK_HALF:
         return unpack_half(emit, a);
-    case FIND_I_LSB:
+    case WEFT_GLSL_FIND_I_LSB:
         return lowest_bit(emit, a);
-    case FIND_U_MSB:
+    case WEFT_GLSL_FIND_U_MSB:
         return highest_bit(emit, a);
-    case FIND_S_MSB: {
+    case WEFT_GLSL_FIND_S_MSB: {
         const LLVMValueRef minus =
             LLVMBuildICmp(emit->builder, LLVMIntSLT, a, LLVMConstNull(LLVMTypeOf(a)), "");
         return highest_bit(
@@ -306,19 +270,19 @@ static LLVMValueRef unary(struct weft_emit *emit, uint32_t number, LLVMValueRef 
 static LLVMValueRef binary(struct weft_emit *emit, uint32_t number, LLVMValueRef a,
                            LLVMValueRef b) {
     switch (number) {
-    case F_MIN:
-    case N_MIN:
+    case WEFT_GLSL_F_MIN:
+    case WEFT_GLSL_N_MIN:
         return lesser(emit, a, b);
-    case F_MAX:
-    case N_MAX:
+    case WEFT_GLSL_F_MAX:
+    case WEFT_GLSL_N_MAX:
         return greater(emit, a, b);
-    case U_MIN:
+    case WEFT_GLSL_U_MIN:
         return choose(emit, LLVMIntULT, a, b);
-    case S_MIN:
+    case WEFT_GLSL_S_MIN:
         return choose(emit, LLVMIntSLT, a, b);
-    case U_MAX:
+    case WEFT_GLSL_U_MAX:
         return choose(emit, LLVMIntUGT, a, b);
-    case S_MAX:
+    case WEFT_GLSL_S_MAX:
         return choose(emit, LLVMIntSGT, a, b);
     default:
         return NULL;
@@ -328,16 +292,16 @@ static LLVMValueRef binary(struct weft_emit *emit, uint32_t number, LLVMValueRef
 static LLVMValueRef ternary(struct weft_emit *emit, uint32_t number, LLVMValueRef *x) {
     const LLVMBuilderRef builder = emit->builder;
     switch (number) {
-    case F_CLAMP:
-    case N_CLAMP:
+    case WEFT_GLSL_F_CLAMP:
+    case WEFT_GLSL_N_CLAMP:
         return lesser(emit, greater(emit, x[0], x[1]), x[2]);
-    case U_CLAMP:
+    case WEFT_GLSL_U_CLAMP:
         return choose(emit, LLVMIntULT, choose(emit, LLVMIntUGT, x[0], x[1]), x[2]);
-    case S_CLAMP:
+    case WEFT_GLSL_S_CLAMP:
         return choose(emit, LLVMIntSLT, choose(emit, LLVMIntSGT, x[0], x[1]), x[2]);
-    case F_MIX:
+    case WEFT_GLSL_F_MIX:
         return multiply_add(emit, x[2], LLVMBuildFSub(builder, x[1], x[0], ""), x[0]);
-    case FMA:
+    case WEFT_GLSL_FMA:
         return multiply_add(emit, x[0], x[1], x[2]);
     default:
         return NULL;
@@ -347,7 +311,8 @@ static LLVMValueRef ternary(struct weft_emit *emit, uint32_t number, LLVMValueRe
 LLVMValueRef weft_emit_glsl(struct weft_emit *emit, uint32_t number, uint32_t type,
                             LLVMValueRef *operands, uint32_t count) {
     LLVMValueRef made = NULL;
-    const bool approximated = number == TANH || (number >= EXP && number <= LOG2);
+    const bool approximated =
+        number == WEFT_GLSL_TANH || (number >= WEFT_GLSL_EXP && number <= WEFT_GLSL_LOG2);
     if (approximated && type != WEFT_IR_F32) {
         weft_ir_error(emit->program, WEFT_UNSUPPORTED, "GLSL.std.450 %u of 64 bits", number);
         return NULL;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <llvm-c/Target.h>
@@ -10,7 +11,7 @@
 
 #include "core/library.h"
 #include "llvm_identity.h"
-#include "native/kernel.h"
+#include "native/interpreted.h"
 
 /* ---- a jump for each function of LLVM that the sources of this folder name ---- */
 
@@ -132,9 +133,13 @@ weft_status weft_llvm_open(const weft_host *host) {
 
 /* Where LLVM is as it was when this was built it need not be opened to know; a package may have come to another machine. */
 bool weft_cpu_can_compile(void) {
+    const char *wanted = getenv("WEFT_LLVM");
+    if (wanted && strcmp(wanted, "0") == 0) {
+        return false;
+    }
     return weft_library_is_there(WEFT_LLVM_PATH) || weft_llvm_open(NULL) == WEFT_OK;
 }
 
 const char *weft_cpu_compiler(void) {
-    return WEFT_COMPILER_IDENTITY;
+    return weft_cpu_can_compile() ? WEFT_COMPILER_IDENTITY : WEFT_CPU_INTERPRETER;
 }

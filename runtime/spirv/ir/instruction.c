@@ -4,8 +4,6 @@
 
 #define MOST_OPERANDS 4u
 
-enum { GLSL_UNPACK_HALF = 62 };
-
 /* ---- composites ---- */
 
 /* The first slot of a part that literal indices lead to, and its type. */
@@ -259,8 +257,8 @@ static void unpack_half(struct weft_ir_decoder *decoder, const struct weft_ir_vi
     for (uint32_t i = 0; row && i < 2; i++) {
         const weft_ir_value bits = weft_ir_binary(decoder, WEFT_OP_SHIFT_RIGHT_LOGICAL, WEFT_IR_I32,
                                                   word, weft_ir_u32(decoder, 16 * i));
-        row[i] =
-            weft_ir_compute(decoder, WEFT_IR_GLSL + GLSL_UNPACK_HALF, WEFT_IR_F32, &bits, 1, false);
+        row[i] = weft_ir_compute(decoder, WEFT_IR_GLSL + WEFT_GLSL_UNPACK_HALF, WEFT_IR_F32, &bits,
+                                 1, false);
     }
     define(decoder, view, row);
 }
@@ -270,7 +268,7 @@ static void decode_ext_inst(struct weft_ir_decoder *decoder, const struct weft_i
     if (weft_ir_id(decoder, weft_ir_word(decoder, view, 3))->kind != WEFT_IR_ID_GLSL) {
         weft_ir_unsupported(decoder, "an instruction of another set than GLSL.std.450: number",
                             number);
-    } else if (number == GLSL_UNPACK_HALF) {
+    } else if (number == WEFT_GLSL_UNPACK_HALF) {
         unpack_half(decoder, view);
     } else {
         compute_each(decoder, view, WEFT_IR_GLSL + number, 5);

@@ -7,6 +7,7 @@
 #ifndef WEFT_SPIRV_IR_IR_H
 #define WEFT_SPIRV_IR_IR_H
 
+#include "spirv/ir/glsl.h"
 #include "spirv/ir/source.h"
 
 /** Index of a scalar value; 0: none. */
@@ -52,8 +53,8 @@ struct weft_ir_def {
 /** Operations: SPIR-V's numbers for what computes on scalars, and these. */
 enum {
     WEFT_IR_GLSL = 0x1000, /* + number in GLSL.std.450 */
-    WEFT_IR_U_MIN = WEFT_IR_GLSL + 38,
-    WEFT_IR_U_MAX = WEFT_IR_GLSL + 41,
+    WEFT_IR_U_MIN = WEFT_IR_GLSL + WEFT_GLSL_U_MIN,
+    WEFT_IR_U_MAX = WEFT_IR_GLSL + WEFT_GLSL_U_MAX,
     WEFT_IR_LOAD = 0x2000, /* n results of consecutive places; arguments: offset in bytes or 0 */
     WEFT_IR_STORE,         /* arguments: offset or 0, n values */
     WEFT_IR_ATOMIC, /* arguments: offset or 0, value, comparator; variant: the SPIR-V opcode */
