@@ -16,12 +16,12 @@ static int set_up(void **state) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_host_begin(&f->host);
-    assert_int_equal(setenv("WEFT_NULL_DEVICE", "1", 1), 0);
+    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
     assert_ok(weft_device_open(&f->device, &(weft_device_params){.host = f->host.host,
                                                                  .select = weft_null_backend.driver,
                                                                  .math = WEFT_MATH_FAST,
                                                                  .cache_dir = ""}));
-    assert_int_equal(unsetenv("WEFT_NULL_DEVICE"), 0);
+    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
     assert_ok(weft_graph_create(&f->graph, &f->host.host));
     *state = f;
     return 0;
@@ -117,7 +117,7 @@ WEFT_TEST(test_it_is_listed_only_where_it_is_asked_for) {
     weft_device_info infos[8];
     for (int asked = 0; asked < 2; asked++) {
         uint32_t found = 8, null_devices = 0;
-        assert_int_equal(setenv("WEFT_NULL_DEVICE", asked ? "1" : "0", 1), 0);
+        weft_test_set_variable("WEFT_NULL_DEVICE", asked ? "1" : "0");
         assert_ok(weft_device_list(infos, &found, NULL));
         assert_in_range(found, asked, 8);
         for (uint32_t i = 0; i < found; i++) {
@@ -126,18 +126,18 @@ WEFT_TEST(test_it_is_listed_only_where_it_is_asked_for) {
         assert_int_equal(null_devices, asked);
     }
     assert_int_equal(infos[0].usable, true);
-    assert_int_equal(unsetenv("WEFT_NULL_DEVICE"), 0);
+    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
 }
 
 /* It computes nothing, and does not pass for a device that does. */
 WEFT_TEST_ON_HOST(test_it_does_not_compute, host) {
     weft_device *device = NULL;
-    assert_int_equal(setenv("WEFT_NULL_DEVICE", "1", 1), 0);
+    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
     assert_int_equal(
         weft_device_open(&device, &(weft_device_params){.host = host->host,
                                                         .select = weft_null_backend.driver,
                                                         .cache_dir = ""}),
         WEFT_UNSUPPORTED);
-    assert_int_equal(unsetenv("WEFT_NULL_DEVICE"), 0);
+    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
     weft_test_expect_log(host, "cannot be used with reproducible math");
 }
