@@ -49,7 +49,7 @@ weft_status weft_discover(struct weft_discovery *discovery, const weft_host *hos
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {
         struct weft_vk_instance *instance = &discovery->own[i];
         if (weft_software[i].is_listed()) {
-            WEFT_TRY(weft_instance_create_software(instance, &weft_software[i], host));
+            WEFT_TRY(weft_instance_create_software(instance, &weft_software[i], NULL, host));
             WEFT_TRY(add_devices(discovery, instance, host));
         }
     }
