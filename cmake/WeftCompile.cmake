@@ -15,6 +15,13 @@ if(NOT WEFT_GLSLANG_VALIDATOR)
             "On Debian, ./dev setup installs everything.")
 endif()
 
+# The numbers of SPIR-V: headers alone, and the same for every target.
+find_path(WEFT_SPIRV_HEADERS_INCLUDE_DIR spirv/unified1/spirv.h)
+if(NOT WEFT_SPIRV_HEADERS_INCLUDE_DIR)
+    message(FATAL_ERROR "Weft cannot be built here: spirv/unified1/spirv.h (spirv-headers) was not found.\n"
+            "On Debian, ./dev setup installs everything.")
+endif()
+
 # "glslang_c_interface.h" by its bare name, as VkFFT includes it.
 find_path(WEFT_GLSLANG_C_INCLUDE_DIR glslang_c_interface.h PATH_SUFFIXES glslang/Include)
 if(NOT WEFT_GLSLANG_C_INCLUDE_DIR)

@@ -5,10 +5,9 @@
 # deliberate: adding a mixer must not need an edit here.
 
 file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
-file(GLOB weft_core_sources CONFIGURE_DEPENDS
+file(GLOB_RECURSE weft_core_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c"
-     "${PROJECT_SOURCE_DIR}/runtime/spirv/ir/*.c" "${PROJECT_SOURCE_DIR}/runtime/interpret/*.c"
-     "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_*.c")
+     "${PROJECT_SOURCE_DIR}/runtime/interpret/*.c")
 if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()
@@ -28,7 +27,8 @@ add_library(weft_requirements INTERFACE)
 target_include_directories(weft_requirements INTERFACE
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime"
     "${weft_shader_binary_dir}") # kernels/…
-target_include_directories(weft_requirements SYSTEM INTERFACE "${WEFT_GLSLANG_C_INCLUDE_DIR}")
+target_include_directories(weft_requirements SYSTEM INTERFACE
+    "${WEFT_GLSLANG_C_INCLUDE_DIR}" "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 
 set(weft_link_libraries
     PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP weft_dep::glslang)
@@ -44,6 +44,7 @@ target_link_libraries(weft_requirements INTERFACE Vulkan::Headers ${weft_link_li
 add_library(weft_core_objects OBJECT ${weft_core_sources})
 target_include_directories(weft_core_objects PUBLIC
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+target_include_directories(weft_core_objects SYSTEM PUBLIC "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 target_link_libraries(weft_core_objects PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 target_compile_definitions(weft_core_objects PRIVATE WEFT_BUILDING=1)
 # The interpreter's loops over the invocations of a workgroup want a vectorizer in every build but those for debugging.
@@ -54,6 +55,7 @@ set_source_files_properties(${weft_interpret_sources} PROPERTIES
 add_library(weft_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:weft_core_objects>)
 target_include_directories(weft_core PUBLIC
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+target_include_directories(weft_core SYSTEM PUBLIC "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 target_link_libraries(weft_core PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 
 add_library(weft_objects OBJECT ${weft_c_sources} "${weft_embedded_source}")
@@ -93,6 +95,7 @@ if(WEFT_HAVE_LLVM)
     weft_compile_options(weft_compiler_objects)
     target_include_directories(weft_compiler_objects PRIVATE
         "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+    target_include_directories(weft_compiler_objects SYSTEM PRIVATE "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
     target_link_libraries(weft_compiler_objects PRIVATE weft_llvm)
     target_compile_definitions(weft_compiler_objects PRIVATE WEFT_BUILDING=1)
     # Optimisers across files do not see what assembly in C defines.

@@ -73,17 +73,16 @@ list(APPEND weft_shader_includes "${weft_numbers_dir}/numbers.glsl")
 # without an emulator, give a kernel-header that was built for it.
 set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native build, for cross-compiling")
 if(NOT WEFT_KERNEL_HEADER)
+    file(GLOB weft_spirv_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c")
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
         "${PROJECT_SOURCE_DIR}/cmake/cooperative_matrix.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/float_state.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/harmless.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
-        "${PROJECT_SOURCE_DIR}/runtime/spirv/local_size.c"
-        "${PROJECT_SOURCE_DIR}/runtime/spirv/module.c"
-        "${PROJECT_SOURCE_DIR}/runtime/spirv/operands.c"
-        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_reflect.c")
+        ${weft_spirv_sources})
     target_include_directories(kernel-header PRIVATE
         "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+    target_include_directories(kernel-header SYSTEM PRIVATE "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
     weft_compile_options(kernel-header)
     set(weft_kernel_header kernel-header)
 else()

@@ -7,13 +7,12 @@
 #ifndef WEFT_COOPERATIVE_MATRIX_H
 #define WEFT_COOPERATIVE_MATRIX_H
 
-#include "core/host.h"
+#include "spirv/edit.h"
 
 /**
- * *made is a module with SPV_KHR_cooperative_matrix for one with SPV_NV_cooperative_matrix, to be freed, or null for one without.
- * Both are in words. WEFT_COMPILE_ERROR where the matrices of a type are used as more than one of the three, or as none.
+ * Makes a module with SPV_NV_cooperative_matrix one with SPV_KHR_cooperative_matrix; others stay as they are. WEFT_COMPILE_ERROR where the
+ * matrices of a type are used as more than one of the three, or as none.
  */
-weft_status weft_cooperative_translate(uint32_t **made, size_t *made_count, const uint32_t *words,
-                                       size_t count, const weft_host *host);
+weft_status weft_cooperative_translate(struct weft_spirv_edit *edit);
 
 #endif

@@ -12,7 +12,9 @@
 
 #include "cooperative_matrix.h"
 #include "core/try.h"
-#include "shader/spirv_reflect.h"
+#include "shader/shader.h"
+#include "spirv/check.h"
+#include "spirv/reflect.h"
 
 struct kernel {
     const char *name;   /* matmul/tiled */
@@ -222,14 +224,19 @@ static uint32_t *read_module(size_t *count, const char *path) {
     return words;
 }
 
-/* As drivers want it: *words may be replaced. */
+/* As drivers want it: *words is replaced. */
 static bool translate(uint32_t **words, size_t *count) {
-    uint32_t *made = NULL;
-    const weft_status status = weft_cooperative_translate(&made, count, *words, *count, &host);
-    if (made) {
+    struct weft_spirv_edit edit = {0};
+    weft_status status = weft_spirv_check(*words, 4 * *count, &host);
+    status = status == WEFT_OK ? weft_spirv_edit_begin(&edit, *words, 4 * *count, &host) : status;
+    status = status == WEFT_OK ? weft_cooperative_translate(&edit) : status;
+    if (status == WEFT_OK) {
         free(*words);
-        *words = made;
+        *words = edit.words;
+        *count = edit.module.count;
+        edit.words = NULL;
     }
+    weft_spirv_edit_free(&edit);
     return status == WEFT_OK;
 }
 

@@ -61,7 +61,7 @@ command_windows() { build_windows weft-cli; }
 # --- Foreign targets -----------------------------------------------------------------------------
 
 # What Weft's own build needs of the target's libraries, as Debian names them.
-foreign_libraries=(libjansson-dev libzip-dev glslang-dev glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev)
+foreign_libraries=(libjansson-dev libzip-dev glslang-dev glslang-tools spirv-tools spirv-headers libvulkan-dev libvulkan-volk-dev)
 
 # foreign_build NAME TARGET... [-- CONFIGURE OPTION...]: targets of preset NAME. What runs while building is native.
 foreign_build() {
@@ -150,15 +150,16 @@ setup_zig() {
     python_environment "$deps/zig" cmake/toolchains/requirements.txt
     WEFT_ZIG=$("$deps/zig/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
     export WEFT_ZIG WEFT_TARGET_ROOT=$folder
-    [[ -d $folder ]] && return 0
+    [[ -f $folder/packages && $(<"$folder/packages") == "${foreign_libraries[*]}" ]] && return 0
     update_private_lists
-    rm -rf "$folder.partial"
+    rm -rf "$folder.partial" "$folder"
     for package in "${foreign_libraries[@]}"; do
         unpack "$package" "$(available_version "$package" "$(codename)")" "libraries-$package" || return 1
         mkdir -p "$folder.partial"
         cp -a "$deps/libraries-$package/." "$folder.partial"
         rm -rf "$deps/libraries-$package"
     done
+    printf '%s' "${foreign_libraries[*]}" >"$folder.partial/packages"
     mv "$folder.partial" "$folder"
 }
 

@@ -26,7 +26,7 @@ typedef struct weft_float_state {
 
 /*
  * Whether the processor can count subnormals as zeros in the way of reproducible math, which looks at a product as rounded
- * (shader/spirv_flush.h). AArch64 looks before rounding (Arm Architecture Reference Manual, FPCR.FZ): a product that would
+ * (spirv/passes/flush_products.c). AArch64 looks before rounding (Arm Architecture Reference Manual, FPCR.FZ): a product that would
  * be rounded up to 2^-126 were then a zero. So it keeps subnormals, the probe finds that, and shaders flush them themselves.
  */
 #if defined(__SSE__)

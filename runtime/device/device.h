@@ -71,9 +71,9 @@ struct weft_device {
     bool queries_wait;    /* vkGetQueryPoolResults waits until it is idle, whatever the flags */
     enum weft_cost_column cost_column;
     struct weft_vk_external external;
-    bool keeps_subnormals;     /* found by the probe: modules need weft_spirv_flush_subnormals */
+    bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
     bool loses_small_products; /* found by the probe: those modules do more about products */
-    bool folds_zeros;          /* found by the probe: modules need weft_spirv_hide_zeros */
+    bool folds_zeros;          /* found by the probe: modules need the pass hide-zeros */
     uint32_t queue_family;
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */
     uint32_t family_count;

@@ -4,7 +4,7 @@
 #define WEFT_INTERPRET_GROUP_H
 
 #include "interpret/interpret.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 typedef void weft_interpret_function(struct weft_interpret_group *group,
                                      const struct weft_ir_instruction *instruction);

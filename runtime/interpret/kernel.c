@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interpret/group.h"
+#include "spirv/lint/rules.h"
 
 /* 256 MiB of rows at 1024 invocations. */
 #define MAX_ROWS (UINT32_C(1) << 16)
@@ -15,15 +16,8 @@
 /* ---- what runs ---- */
 
 static const char *opcode_name(uint32_t opcode) {
-#define NAME(enumerator, number, name) \
-    case (number):                     \
-        return "Op" #name;
-    switch (opcode) {
-        WEFT_SPIRV_OPS(NAME)
-    default:
-        return "an instruction";
-    }
-#undef NAME
+    const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, opcode);
+    return rule ? rule->name : "an instruction";
 }
 
 static void unsupported(struct weft_ir_program *program, uint32_t opcode) {
@@ -50,16 +44,16 @@ static void check_types(struct weft_interpreted *kernel) {
 
 static bool is_input(const struct weft_interpreted *kernel, uint32_t built_in) {
     switch (built_in) {
-    case WEFT_BUILT_IN_NUM_WORKGROUPS:
-    case WEFT_BUILT_IN_WORKGROUP_ID:
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
-    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+    case SpvBuiltInNumWorkgroups:
+    case SpvBuiltInWorkgroupId:
+    case SpvBuiltInLocalInvocationId:
+    case SpvBuiltInGlobalInvocationId:
+    case SpvBuiltInLocalInvocationIndex:
         return true;
-    case WEFT_BUILT_IN_SUBGROUP_SIZE:
-    case WEFT_BUILT_IN_NUM_SUBGROUPS:
-    case WEFT_BUILT_IN_SUBGROUP_ID:
-    case WEFT_BUILT_IN_SUBGROUP_LANE:
+    case SpvBuiltInSubgroupSize:
+    case SpvBuiltInNumSubgroups:
+    case SpvBuiltInSubgroupId:
+    case SpvBuiltInSubgroupLocalInvocationId:
         return !kernel->strict;
     default:
         return false;
@@ -83,8 +77,8 @@ static weft_interpret_function *find_function(const struct weft_interpreted *ker
     const bool atomic = op == WEFT_IR_ATOMIC;
     weft_interpret_function *function = NULL;
     if (op == WEFT_IR_SUBGROUP) {
-        const bool known = instruction->variant <= WEFT_OP_GROUP_NON_UNIFORM_BROADCAST_FIRST ||
-                           instruction->variant >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD;
+        const bool known = instruction->variant <= SpvOpGroupNonUniformBroadcastFirst ||
+                           instruction->variant >= SpvOpGroupNonUniformIAdd;
         return known && words && !kernel->strict ? weft_interpret_subgroups : NULL;
     }
     function = words || !atomic ? weft_interpret_find_memory(op) : NULL;

@@ -234,32 +234,32 @@ static void array_length(struct weft_interpret_group *group,
 
 static uint32_t atomic_result(uint32_t opcode, uint32_t old, uint32_t value, uint32_t comparator) {
     switch (opcode) {
-    case WEFT_OP_ATOMIC_STORE:
-    case WEFT_OP_ATOMIC_EXCHANGE:
+    case SpvOpAtomicStore:
+    case SpvOpAtomicExchange:
         return value;
-    case WEFT_OP_ATOMIC_COMPARE_EXCHANGE:
+    case SpvOpAtomicCompareExchange:
         return old == comparator ? value : old;
-    case WEFT_OP_ATOMIC_I_INCREMENT:
+    case SpvOpAtomicIIncrement:
         return old + 1;
-    case WEFT_OP_ATOMIC_I_DECREMENT:
+    case SpvOpAtomicIDecrement:
         return old - 1;
-    case WEFT_OP_ATOMIC_I_ADD:
+    case SpvOpAtomicIAdd:
         return old + value;
-    case WEFT_OP_ATOMIC_I_SUB:
+    case SpvOpAtomicISub:
         return old - value;
-    case WEFT_OP_ATOMIC_S_MIN:
+    case SpvOpAtomicSMin:
         return (int32_t)old < (int32_t)value ? old : value;
-    case WEFT_OP_ATOMIC_U_MIN:
+    case SpvOpAtomicUMin:
         return old < value ? old : value;
-    case WEFT_OP_ATOMIC_S_MAX:
+    case SpvOpAtomicSMax:
         return (int32_t)old > (int32_t)value ? old : value;
-    case WEFT_OP_ATOMIC_U_MAX:
+    case SpvOpAtomicUMax:
         return old > value ? old : value;
-    case WEFT_OP_ATOMIC_AND:
+    case SpvOpAtomicAnd:
         return old & value;
-    case WEFT_OP_ATOMIC_OR:
+    case SpvOpAtomicOr:
         return old | value;
-    case WEFT_OP_ATOMIC_XOR:
+    case SpvOpAtomicXor:
         return old ^ value;
     default: /* a load */
         return old;
@@ -271,7 +271,7 @@ static void atomic(struct weft_interpret_group *group,
     const struct access access = access_of(group, instruction);
     const uint32_t count = instruction->argument_count;
     const bool fits =
-        instruction->variant == WEFT_OP_ATOMIC_LOAD || is_writable(group, instruction, &access);
+        instruction->variant == SpvOpAtomicLoad || is_writable(group, instruction, &access);
     for (uint32_t item = 0; fits && item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
         uint8_t *bytes = bytes_at(group, instruction, &access, lane);
@@ -297,15 +297,15 @@ static uint32_t input_of(const struct weft_interpret_group *group,
     const uint32_t axis = instruction->place;
     const uint32_t lanes = group->kernel->program.lanes;
     switch (instruction->root) {
-    case WEFT_BUILT_IN_NUM_WORKGROUPS:
+    case SpvBuiltInNumWorkgroups:
         return group->groups[axis];
-    case WEFT_BUILT_IN_WORKGROUP_ID:
+    case SpvBuiltInWorkgroupId:
         return group->id[axis];
-    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+    case SpvBuiltInGlobalInvocationId:
         return group->id[axis] * group->kernel->program.local_size[axis];
-    case WEFT_BUILT_IN_SUBGROUP_SIZE:
+    case SpvBuiltInSubgroupSize:
         return lanes;
-    case WEFT_BUILT_IN_NUM_SUBGROUPS:
+    case SpvBuiltInNumSubgroups:
         return (group->lane_count + lanes - 1) / lanes;
     default:
         return 0;
@@ -320,17 +320,17 @@ static void input(struct weft_interpret_group *group,
     const uint32_t *restrict local =
         weft_interpret_row(group, WEFT_INTERPRET_LOCAL_ID + instruction->place);
     switch (instruction->root) {
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
-    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+    case SpvBuiltInLocalInvocationId:
+    case SpvBuiltInGlobalInvocationId:
         WEFT_INTERPRET_EACH(group, d[at] = all + local[at]);
         break;
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+    case SpvBuiltInLocalInvocationIndex:
         WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at);
         break;
-    case WEFT_BUILT_IN_SUBGROUP_ID:
+    case SpvBuiltInSubgroupId:
         WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at / lanes);
         break;
-    case WEFT_BUILT_IN_SUBGROUP_LANE:
+    case SpvBuiltInSubgroupLocalInvocationId:
         WEFT_INTERPRET_EACH(group, d[at] = (uint32_t)at % lanes);
         break;
     default:

@@ -9,11 +9,11 @@
 
 static uint32_t as_float(uint32_t op, uint32_t a, uint32_t b) {
     switch (op) {
-    case WEFT_OP_GROUP_NON_UNIFORM_F_ADD:
+    case SpvOpGroupNonUniformFAdd:
         return word(number(a) + number(b));
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MUL:
+    case SpvOpGroupNonUniformFMul:
         return word(number(a) * number(b));
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MIN:
+    case SpvOpGroupNonUniformFMin:
         return number(a) < number(b) ? a : b;
     default:
         return number(a) > number(b) ? a : b;
@@ -22,26 +22,26 @@ static uint32_t as_float(uint32_t op, uint32_t a, uint32_t b) {
 
 static uint32_t combine(uint32_t op, uint32_t a, uint32_t b) {
     switch (op) {
-    case WEFT_OP_GROUP_NON_UNIFORM_I_ADD:
+    case SpvOpGroupNonUniformIAdd:
         return a + b;
-    case WEFT_OP_GROUP_NON_UNIFORM_I_MUL:
+    case SpvOpGroupNonUniformIMul:
         return a * b;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MIN:
+    case SpvOpGroupNonUniformSMin:
         return (int32_t)a < (int32_t)b ? a : b;
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MIN:
+    case SpvOpGroupNonUniformUMin:
         return a < b ? a : b;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MAX:
+    case SpvOpGroupNonUniformSMax:
         return (int32_t)a > (int32_t)b ? a : b;
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MAX:
+    case SpvOpGroupNonUniformUMax:
         return a > b ? a : b;
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_AND:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_AND:
+    case SpvOpGroupNonUniformBitwiseAnd:
+    case SpvOpGroupNonUniformLogicalAnd:
         return a & b;
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_OR:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_OR:
+    case SpvOpGroupNonUniformBitwiseOr:
+    case SpvOpGroupNonUniformLogicalOr:
         return a | b;
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_XOR:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_XOR:
+    case SpvOpGroupNonUniformBitwiseXor:
+    case SpvOpGroupNonUniformLogicalXor:
         return a ^ b;
     default:
         return as_float(op, a, b);
@@ -51,24 +51,24 @@ static uint32_t combine(uint32_t op, uint32_t a, uint32_t b) {
 /* What leaves the other operand as it is. */
 static uint32_t identity(uint32_t op) {
     switch (op) {
-    case WEFT_OP_GROUP_NON_UNIFORM_I_MUL:
+    case SpvOpGroupNonUniformIMul:
         return 1;
-    case WEFT_OP_GROUP_NON_UNIFORM_F_ADD:
+    case SpvOpGroupNonUniformFAdd:
         return SIGN_BIT; /* -0 */
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MUL:
+    case SpvOpGroupNonUniformFMul:
         return word(1.0F);
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MIN:
+    case SpvOpGroupNonUniformFMin:
         return word(INFINITY);
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MAX:
+    case SpvOpGroupNonUniformFMax:
         return word(-INFINITY);
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MIN:
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_AND:
+    case SpvOpGroupNonUniformUMin:
+    case SpvOpGroupNonUniformBitwiseAnd:
         return UINT32_MAX;
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_AND:
+    case SpvOpGroupNonUniformLogicalAnd:
         return 1;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MIN:
+    case SpvOpGroupNonUniformSMin:
         return INT32_MAX;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MAX:
+    case SpvOpGroupNonUniformSMax:
         return SIGN_BIT;
     default:
         return 0;
@@ -107,9 +107,7 @@ static bool votes(const struct subgroup *subgroup, uint32_t op, const uint32_t *
         all = all && value != 0;
         alike = alike && (is_float ? number(value) == number(first) : value == first);
     }
-    return op == WEFT_OP_GROUP_NON_UNIFORM_ANY   ? any
-           : op == WEFT_OP_GROUP_NON_UNIFORM_ALL ? all
-                                                 : alike;
+    return op == SpvOpGroupNonUniformAny ? any : op == SpvOpGroupNonUniformAll ? all : alike;
 }
 
 static void run_one(const struct weft_interpret_group *group,
@@ -121,22 +119,22 @@ static void run_one(const struct weft_interpret_group *group,
     uint32_t *d = weft_interpret_value(group, instruction->result);
     const uint32_t *a =
         instruction->argument_count > 0 ? weft_interpret_operand(group, instruction, 0) : NULL;
-    if (op >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD) {
+    if (op >= SpvOpGroupNonUniformIAdd) {
         scan(subgroup, op, instruction->place, d, a);
         return;
     }
     uint32_t made = 0;
-    if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST) {
+    if (op == SpvOpGroupNonUniformBroadcast) {
         const uint32_t lane = weft_interpret_operand(group, instruction, 1)[first] % size;
         made = a[first / size * size + lane];
-    } else if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST_FIRST) {
+    } else if (op == SpvOpGroupNonUniformBroadcastFirst) {
         made = a[first];
-    } else if (op != WEFT_OP_GROUP_NON_UNIFORM_ELECT) {
+    } else if (op != SpvOpGroupNonUniformElect) {
         const weft_ir_value value = weft_interpret_argument(group, instruction, 0);
         made = votes(subgroup, op, a, weft_ir_is_float(group->kernel->program.values[value].type));
     }
     for (uint32_t i = 0; i < subgroup->count; i++) {
-        d[subgroup->lanes[i]] = op == WEFT_OP_GROUP_NON_UNIFORM_ELECT ? i == 0 : made;
+        d[subgroup->lanes[i]] = op == SpvOpGroupNonUniformElect ? i == 0 : made;
     }
 }
 

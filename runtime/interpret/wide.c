@@ -40,16 +40,16 @@ static int64_t signed_of(uint64_t bits, uint32_t type) {
 static uint64_t open_result(uint32_t op, uint32_t type, uint64_t a, uint64_t b) {
     const bool divides = b != 0;
     switch (op) {
-    case WEFT_OP_U_DIV:
+    case SpvOpUDiv:
         return divides ? a / b : UINT64_MAX;
-    case WEFT_OP_U_MOD:
+    case SpvOpUMod:
         return divides ? a % b : a;
-    case WEFT_OP_S_DIV:
+    case SpvOpSDiv:
         return divides ? 0 - a : UINT64_MAX; /* by -1 */
-    case WEFT_OP_S_REM:
-    case WEFT_OP_S_MOD:
+    case SpvOpSRem:
+    case SpvOpSMod:
         return divides ? 0 : a;
-    case WEFT_OP_SHIFT_RIGHT_ARITHMETIC:
+    case SpvOpShiftRightArithmetic:
         return signed_of(a, type) < 0 ? UINT64_MAX : 0;
     case WEFT_IR_GLSL + WEFT_GLSL_S_MIN:
         return signed_of(a, type) < signed_of(b, type) ? a : b;
@@ -84,7 +84,7 @@ static void compute(struct weft_interpret_group *group,
 static void convert_to_float(struct weft_interpret_group *group,
                              const struct weft_ir_instruction *instruction) {
     const weft_ir_value from = weft_interpret_argument(group, instruction, 0);
-    const bool is_signed = instruction->op == WEFT_OP_CONVERT_S_TO_F;
+    const bool is_signed = instruction->op == SpvOpConvertSToF;
     for (uint32_t item = 0; item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
         const uint64_t bits = weft_interpret_read(group, from, lane);
@@ -96,7 +96,7 @@ static void convert_to_float(struct weft_interpret_group *group,
 /* Toward zero; undefined for what does not fit and for NaN: then 0. */
 static void convert_from_float(struct weft_interpret_group *group,
                                const struct weft_ir_instruction *instruction) {
-    const bool is_signed = instruction->op == WEFT_OP_CONVERT_F_TO_S;
+    const bool is_signed = instruction->op == SpvOpConvertFToS;
     const uint32_t *from = weft_interpret_operand(group, instruction, 0);
     for (uint32_t item = 0; item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
@@ -114,40 +114,40 @@ static void convert_from_float(struct weft_interpret_group *group,
 
 weft_interpret_function *weft_interpret_find_wide(uint32_t op) {
     static const struct weft_interpret_rule rules[] = {
-        {WEFT_OP_CONVERT_F_TO_U, convert_from_float},
-        {WEFT_OP_CONVERT_F_TO_S, convert_from_float},
-        {WEFT_OP_CONVERT_S_TO_F, convert_to_float},
-        {WEFT_OP_CONVERT_U_TO_F, convert_to_float},
-        {WEFT_OP_U_CONVERT, compute},
-        {WEFT_OP_S_CONVERT, compute},
-        {WEFT_OP_BITCAST, compute},
-        {WEFT_OP_S_NEGATE, compute},
-        {WEFT_OP_I_ADD, compute},
-        {WEFT_OP_I_SUB, compute},
-        {WEFT_OP_I_MUL, compute},
-        {WEFT_OP_U_DIV, compute},
-        {WEFT_OP_S_DIV, compute},
-        {WEFT_OP_U_MOD, compute},
-        {WEFT_OP_S_REM, compute},
-        {WEFT_OP_S_MOD, compute},
-        {WEFT_OP_SELECT, compute},
-        {WEFT_OP_I_EQUAL, compute},
-        {WEFT_OP_I_NOT_EQUAL, compute},
-        {WEFT_OP_U_GREATER_THAN, compute},
-        {WEFT_OP_S_GREATER_THAN, compute},
-        {WEFT_OP_U_GREATER_THAN_EQUAL, compute},
-        {WEFT_OP_S_GREATER_THAN_EQUAL, compute},
-        {WEFT_OP_U_LESS_THAN, compute},
-        {WEFT_OP_S_LESS_THAN, compute},
-        {WEFT_OP_U_LESS_THAN_EQUAL, compute},
-        {WEFT_OP_S_LESS_THAN_EQUAL, compute},
-        {WEFT_OP_SHIFT_RIGHT_LOGICAL, compute},
-        {WEFT_OP_SHIFT_RIGHT_ARITHMETIC, compute},
-        {WEFT_OP_SHIFT_LEFT_LOGICAL, compute},
-        {WEFT_OP_BITWISE_OR, compute},
-        {WEFT_OP_BITWISE_XOR, compute},
-        {WEFT_OP_BITWISE_AND, compute},
-        {WEFT_OP_NOT, compute},
+        {SpvOpConvertFToU, convert_from_float},
+        {SpvOpConvertFToS, convert_from_float},
+        {SpvOpConvertSToF, convert_to_float},
+        {SpvOpConvertUToF, convert_to_float},
+        {SpvOpUConvert, compute},
+        {SpvOpSConvert, compute},
+        {SpvOpBitcast, compute},
+        {SpvOpSNegate, compute},
+        {SpvOpIAdd, compute},
+        {SpvOpISub, compute},
+        {SpvOpIMul, compute},
+        {SpvOpUDiv, compute},
+        {SpvOpSDiv, compute},
+        {SpvOpUMod, compute},
+        {SpvOpSRem, compute},
+        {SpvOpSMod, compute},
+        {SpvOpSelect, compute},
+        {SpvOpIEqual, compute},
+        {SpvOpINotEqual, compute},
+        {SpvOpUGreaterThan, compute},
+        {SpvOpSGreaterThan, compute},
+        {SpvOpUGreaterThanEqual, compute},
+        {SpvOpSGreaterThanEqual, compute},
+        {SpvOpULessThan, compute},
+        {SpvOpSLessThan, compute},
+        {SpvOpULessThanEqual, compute},
+        {SpvOpSLessThanEqual, compute},
+        {SpvOpShiftRightLogical, compute},
+        {SpvOpShiftRightArithmetic, compute},
+        {SpvOpShiftLeftLogical, compute},
+        {SpvOpBitwiseOr, compute},
+        {SpvOpBitwiseXor, compute},
+        {SpvOpBitwiseAnd, compute},
+        {SpvOpNot, compute},
         {WEFT_IR_GLSL + WEFT_GLSL_S_ABS, compute},
         {WEFT_IR_U_MIN, compute},
         {WEFT_IR_U_MAX, compute},

@@ -7,7 +7,7 @@
 #include "core/try.h"
 #include "lower/lowering.h"
 #include "shader/glsl.h"
-#include "shader/spirv_reflect.h"
+#include "spirv/reflect.h"
 
 /** A kernel that has arrived, kept with the device. */
 struct given_kernel {

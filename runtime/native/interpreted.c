@@ -6,7 +6,7 @@
 #include "core/bytes.h"
 #include "core/try.h"
 #include "interpret/interpret.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /*
  * The code of an object, integers little-endian: 4 bytes magic, 4 lanes, 4 count of constants, 4 size of the entry point's

@@ -82,17 +82,18 @@ weft_status weft_plan_get_operand(const weft_plan *plan, uint32_t dispatch, uint
 }
 
 /* Copies the module out, as far as there is room for it. */
-static weft_status give_words(uint32_t *words, size_t *size, const struct weft_spirv *module,
+static weft_status give_words(uint32_t *words, size_t *size, const struct weft_spirv_module *module,
                               const weft_host *host) {
-    if (words && *size < module->size) {
+    const size_t needed = module->count * sizeof *words;
+    if (words && *size < needed) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_get_module: room for %zu bytes of a module of %zu", *size,
-                         module->size);
+                         needed);
     }
     if (words) {
-        memcpy(words, module->words, module->size);
+        memcpy(words, module->words, needed);
     }
-    *size = module->size;
+    *size = needed;
     return WEFT_OK;
 }
 
@@ -112,11 +113,10 @@ weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_
         return weft_fail(host, WEFT_UNSUPPORTED,
                          "weft_plan_get_module: only reproducible math has portable modules");
     }
-    struct weft_spirv module;
-    uint32_t *owned = NULL;
-    WEFT_TRY(weft_pipeline_module(&module, &owned, plan->device, &found->pipeline, portable));
-    const weft_status status = give_words(words, size, &module, host);
-    weft_free(host, owned);
+    struct weft_spirv_edit made;
+    WEFT_TRY(weft_pipeline_module(&made, plan->device, &found->pipeline, portable));
+    const weft_status status = give_words(words, size, &made.module, host);
+    weft_spirv_edit_free(&made);
     return status;
 }
 

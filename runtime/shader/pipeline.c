@@ -9,16 +9,9 @@
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/robustness.h"
+#include "device/vendor.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
-#include "shader/spirv_cut_blocks.h"
-#include "shader/spirv_float_modes.h"
-#include "shader/spirv_flush.h"
-#include "shader/spirv_hide_zeros.h"
-#include "shader/spirv_lint.h"
-#include "shader/spirv_part_branches.h"
-#include "shader/spirv_pass.h"
-#include "spirv/module.h"
 
 #define CALL_TEXT_SIZE 256
 
@@ -94,106 +87,68 @@ static weft_digest description_key(const weft_device *device,
 }
 
 /* Identifies a pipeline between runs: by the words that the driver gets. */
-static weft_digest manifest_key(const struct weft_spirv *module,
+static weft_digest manifest_key(const struct weft_spirv_module *module,
                                 const struct weft_pipeline_desc *desc) {
     weft_sha256 hash;
     weft_sha256_begin(&hash);
-    weft_digest words = weft_digest_of(module->words, module->size);
+    weft_digest words = weft_digest_of(module->words, module->count * sizeof *module->words);
     weft_sha256_add(&hash, words.bytes, sizeof words.bytes);
     hash_shape(&hash, desc);
     return weft_sha256_end(&hash);
 }
 
-/* Replaces the words of *module by what a pass makes of them. */
-static void replace(struct weft_spirv *module, uint32_t **owned, uint32_t *words, size_t size,
-                    const weft_host *host) {
-    weft_free(host, *owned);
-    *owned = words;
-    *module = (struct weft_spirv){.words = words, .size = size};
+void weft_pipeline_suit_compiler(struct weft_spirv_needs *needs, const weft_device_info *info) {
+    needs->short_blocks =
+        !weft_vendor_has_over_64_registers(info->vendor_id) || !weft_rule_holds("whole-blocks");
+    needs->unequal_branches =
+        info->vendor_id == WEFT_VENDOR_BROADCOM || !weft_rule_holds("equal-branches");
 }
 
 /*
- * The passes of reproducible math, what this device needs in addition, and a look at whether the
- * result leaves the driver a choice.
+ * What reproducible math and this device need, and a look at whether the result leaves the driver a choice; or, of a fast module, what
+ * suits the compiler.
  */
-static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
-                              const weft_device *device) {
-    const weft_host *host = &device->host;
-    uint32_t *words = NULL;
-    size_t size = 0;
-    if (weft_rule_holds("no-contraction")) {
-        WEFT_TRY(weft_spirv_make_reproducible(&words, &size, module->words, module->size, host));
-        replace(module, owned, words, size, host);
-    } else { /* the first pass would have checked it */
-        WEFT_TRY(weft_spirv_check(module->words, module->size, host));
+static struct weft_spirv_needs needs_of(const weft_device *device, bool fast) {
+    struct weft_spirv_needs needs = {0};
+    if (!fast) {
+        needs = (struct weft_spirv_needs){
+            .no_contraction = weft_rule_holds("no-contraction"),
+            .hidden_zeros = device->folds_zeros,
+            .flushes = device->keeps_subnormals,
+            .loses_small_products = device->loses_small_products,
+            .float_modes = weft_rule_holds("float-modes") ? device->float_modes : 0,
+            .lint = weft_rule_holds("lint")};
     }
-    if (device->folds_zeros) {
-        WEFT_TRY(weft_spirv_hide_zeros(&words, &size, module->words, module->size, host));
-        replace(module, owned, words, size, host);
-    }
-    if (device->keeps_subnormals) {
-        WEFT_TRY(weft_spirv_flush_subnormals(&words, &size, module->words, module->size,
-                                             device->loses_small_products, host));
-        replace(module, owned, words, size, host);
-    }
-    if (device->float_modes != 0 && weft_rule_holds("float-modes")) {
-        WEFT_TRY(weft_spirv_add_float_modes(&words, &size, module->words, module->size,
-                                            device->float_modes, host));
-        replace(module, owned, words, size, host);
-    }
-    return weft_rule_holds("lint") ? weft_spirv_lint(module->words, module->size, host) : WEFT_OK;
+    weft_pipeline_suit_compiler(&needs, &device->info);
+    return needs;
 }
 
-weft_status weft_pipeline_suit_compiler(struct weft_spirv *module, uint32_t **owned,
-                                        const weft_device_info *info, const weft_host *host) {
-    uint32_t *words = NULL;
-    size_t size = 0;
-    if (weft_blocks_are_cut(info) || !weft_rule_holds("whole-blocks")) {
-        WEFT_TRY(weft_spirv_cut_blocks(&words, &size, module->words, module->size, host));
-        replace(module, owned, words, size, host);
-    }
-    if (weft_branches_are_parted(info) || !weft_rule_holds("equal-branches")) {
-        WEFT_TRY(weft_spirv_part_branches(&words, &size, module->words, module->size, host));
-        replace(module, owned, words, size, host);
-    }
-    return WEFT_OK;
-}
-
-/*
- * The words for the driver. *owned is host memory to free, or null when they are the source's or
- * there was an error.
- */
-static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
-                                  const weft_device *device, const struct weft_pipeline_desc *desc,
-                                  const struct weft_spirv *source, bool fast) {
+weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device *device,
+                                 const struct weft_pipeline_desc *desc, bool portable) {
     const weft_host *host = &device->host;
-    *owned = NULL;
-    *module = *source;
-    weft_status status = fast ? weft_spirv_check(source->words, source->size, host)
-                              : run_passes(module, owned, device);
-    if (status == WEFT_OK) {
-        status = weft_pipeline_suit_compiler(module, owned, &device->info, host);
-    }
+    struct weft_spirv source = {0};
+    bool fast = false;
+    WEFT_TRY(find_source(&source, &fast, device, desc));
+    const struct weft_spirv_needs needs =
+        portable ? (struct weft_spirv_needs){.no_contraction = 1} : needs_of(device, fast);
+    weft_status status = weft_spirv_rewrite(made, source.words, source.size, &needs, host);
     if (status != WEFT_OK) {
-        status = weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
-    } else if (!weft_spirv_has_compute_main(module->words, module->size)) {
+        return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
+    }
+    if (!weft_spirv_has_compute_main(&made->module)) {
         status = weft_fail(host, WEFT_COMPILE_ERROR,
                            "pipeline %s: its module has no compute entry point called main",
                            name_of(desc));
-    }
-    if (status != WEFT_OK) {
-        weft_free(host, *owned);
-        *owned = NULL;
+        weft_spirv_edit_free(made);
     }
     return status;
 }
 
 static weft_status check_local_size(const weft_device *device,
                                     const struct weft_pipeline_desc *desc,
-                                    const struct weft_spirv *module) {
+                                    const struct weft_spirv_module *module) {
     uint32_t size[3];
-    weft_spirv_specialized_local_size(size, module->words, module->size, desc->specialization,
-                                      desc->specialization_count);
+    weft_spirv_local_size(size, module, desc->specialization, desc->specialization_count);
     const uint32_t *most = device->limits.maxComputeWorkGroupSize;
     uint32_t invocations = device->limits.maxComputeWorkGroupInvocations;
     bool fits = size[0] <= most[0] && size[1] <= most[1] && size[2] <= most[2];
@@ -211,7 +166,7 @@ static weft_status check_local_size(const weft_device *device,
 }
 
 static weft_status check_limits(const weft_device *device, const struct weft_pipeline_desc *desc,
-                                const struct weft_spirv *module) {
+                                const struct weft_spirv_module *module) {
     const VkPhysicalDeviceLimits *limits = &device->limits;
     uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
     if (bindings > limits->maxDescriptorSetStorageBuffers) {
@@ -229,9 +184,9 @@ static weft_status check_limits(const weft_device *device, const struct weft_pip
 }
 
 static weft_status create_module(VkShaderModule *module, weft_device *device, const char *name,
-                                 const struct weft_spirv *spirv) {
+                                 const struct weft_spirv_module *spirv) {
     const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = spirv->size,
+                                           .codeSize = spirv->count * sizeof *spirv->words,
                                            .pCode = spirv->words};
     char call[CALL_TEXT_SIZE];
     snprintf(call, sizeof call, "vkCreateShaderModule of %s", name);
@@ -259,10 +214,9 @@ static void log_feedback(const weft_device *device, const char *name,
 /* A pipeline while it is made, with what the driver is told of it. */
 struct build {
     const struct weft_pipeline_desc *desc;
-    weft_digest key;            /* of the description */
-    struct weft_pipeline *made; /* in the store's memory, without a handle yet */
-    struct weft_spirv module;
-    uint32_t *owned; /* its words, or null when they are the source's */
+    weft_digest key;             /* of the description */
+    struct weft_pipeline *made;  /* in the store's memory, without a handle yet */
+    struct weft_spirv_edit code; /* what the driver gets */
     VkShaderModule shader;
     VkSpecializationMapEntry entries[WEFT_MAX_SPECIALIZATION];
     VkSpecializationInfo specialization;
@@ -317,7 +271,7 @@ static VkComputePipelineCreateInfo describe(struct build *build, const weft_devi
 /* Counts a pipeline that was just made, and notes that the cache holds it now. */
 static void note_created(weft_device *device, const struct build *build) {
     struct weft_pipeline_store *store = device->pipelines;
-    const weft_digest key = manifest_key(&build->module, build->desc);
+    const weft_digest key = manifest_key(&build->code.module, build->desc);
     bool in_manifest = weft_digest_map_find(&store->manifest, &key) != NULL;
     log_feedback(device, name_of(build->desc), &build->feedback, in_manifest);
     device->stats.pipelines_created++;
@@ -328,36 +282,21 @@ static void note_created(weft_device *device, const struct build *build) {
     }
 }
 
-weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
-                                 const weft_device *device, const struct weft_pipeline_desc *desc,
-                                 bool portable) {
-    struct weft_spirv source = {0};
-    bool fast = false;
-    WEFT_TRY(find_source(&source, &fast, device, desc));
-    if (!portable) {
-        return prepare_module(module, owned, device, desc, &source, fast);
-    }
-    WEFT_TRY(weft_spirv_make_reproducible(owned, &module->size, source.words, source.size,
-                                          &device->host));
-    module->words = *owned;
-    return WEFT_OK;
-}
-
 /* ---- making them ---- */
 
 static weft_status begin(struct build *build, weft_device *device) {
     const struct weft_pipeline_desc *desc = build->desc;
-    WEFT_TRY(weft_pipeline_module(&build->module, &build->owned, device, desc, false));
+    WEFT_TRY(weft_pipeline_module(&build->code, device, desc, false));
     build->made = weft_alloc_zero(&device->host, 1, sizeof *build->made);
     if (!build->made) {
         return weft_fail_memory(&device->host, "pipeline");
     }
     build->made->binding_count = desc->binding_count;
     build->made->push_size = desc->push_size;
-    WEFT_TRY(check_limits(device, desc, &build->module));
+    WEFT_TRY(check_limits(device, desc, &build->code.module));
     WEFT_TRY(weft_pipeline_layout_get(&build->made->layout, &build->made->set_layout, device,
                                       desc->binding_count, desc->push_size));
-    return create_module(&build->shader, device, name_of(desc), &build->module);
+    return create_module(&build->shader, device, name_of(desc), &build->code.module);
 }
 
 /* A build whose pipeline is not in the store by now is gone. */
@@ -365,7 +304,7 @@ static void end(struct build *build, weft_device *device) {
     if (build->shader != VK_NULL_HANDLE) {
         device->vk.DestroyShaderModule(device->vk.handle, build->shader, NULL);
     }
-    weft_free(&device->host, build->owned);
+    weft_spirv_edit_free(&build->code);
     weft_free(&device->host, build->made);
 }
 

@@ -5,6 +5,7 @@
 
 #include "shader/pipeline_store.h"
 #include "shader/shader.h"
+#include "spirv/passes/passes.h"
 
 /** What a pipeline is made from. Everything is copied. */
 struct weft_pipeline_desc {
@@ -22,8 +23,8 @@ struct weft_pipeline_desc {
 
 /**
  * The pipeline for a description, made on first use; valid until the device is destroyed. When the device's math is reproducible, every
- * module first goes through weft_spirv_make_reproducible, what the device needs to treat special values like all others
- * (spirv_hide_zeros.h, spirv_flush.h, spirv_float_modes.h), and weft_spirv_lint. All pipelines allow vkCmdDispatchBase.
+ * module first goes through the passes of reproducible math, those that the device needs to treat special values like all others, and the
+ * lint (spirv/passes). All pipelines allow vkCmdDispatchBase.
  * Errors: WEFT_NOT_FOUND for an unknown embedded shader, WEFT_UNSUPPORTED when the module's local size exceeds the
  * device's limits (both named) or the lint refuses it, WEFT_COMPILE_ERROR for words that are no module, driver errors.
  */
@@ -43,19 +44,13 @@ weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32
                                   weft_device *device);
 
 /**
- * The words of a description that the driver gets or, in reproducible math, `portable` ones, before anything is added
- * that this device needs. *owned is host memory to free, or null when the words are the source's. Errors: as above.
+ * The module of a description that the driver gets or, in reproducible math, a `portable` one, before anything is added
+ * that this device needs; to be freed by weft_spirv_edit_free. Errors: as above.
  */
-weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
-                                 const weft_device *device, const struct weft_pipeline_desc *desc,
-                                 bool portable);
+weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device *device,
+                                 const struct weft_pipeline_desc *desc, bool portable);
 
-/**
- * What some devices' compilers need in either mode (spirv_cut_blocks.h, spirv_part_branches.h), as weft_pipeline_get does it, for a
- * module that weft_spirv_check has passed. *owned is host memory behind the module's words, or null; also after an error.
- * Errors: those of the passes.
- */
-weft_status weft_pipeline_suit_compiler(struct weft_spirv *module, uint32_t **owned,
-                                        const weft_device_info *info, const weft_host *host);
+/** Adds to *needs what some devices' compilers need in either mode, as weft_pipeline_get has it. */
+void weft_pipeline_suit_compiler(struct weft_spirv_needs *needs, const weft_device_info *info);
 
 #endif

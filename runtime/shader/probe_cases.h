@@ -37,7 +37,7 @@ void weft_probe_make_inputs(struct weft_probe_input *inputs);
 
 /** The results of one case in IEEE 754 arithmetic, rounded to nearest even after every operation,
  * where a subnormal operand or result counts as the zero of its sign. A product is subnormal if,
- * rounded to 24 bits with an exponent of any size, it is below 2^-126 (spirv_flush.h). */
+ * rounded to 24 bits with an exponent of any size, it is below 2^-126 (spirv/passes/flush_products.c). */
 void weft_probe_expect(struct weft_probe_result *expected, const struct weft_probe_input *input);
 
 /* What results say about a device: one of the first and the last, or any of the others added up. */

@@ -8,7 +8,7 @@
 #include "softvk/cache.h"
 #include "softvk/descriptor.h"
 #include "softvk/device.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /* ---- modules ---- */
 

@@ -10,7 +10,7 @@ function(weft_add_args_test name result expected)
                 "-DTOOL=$<$<TARGET_EXISTS:kernel-header>:$<TARGET_FILE:kernel-header>>"
                 "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders"
                 "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/kernel_args/${name}"
-                "-DINCLUDES=${PROJECT_SOURCE_DIR}/runtime;${PROJECT_SOURCE_DIR}/api/include;${weft_shader_binary_dir};${PROJECT_BINARY_DIR}/volk;${WEFT_VOLK_INCLUDE_DIR}"
+                "-DINCLUDES=${PROJECT_SOURCE_DIR}/runtime;${PROJECT_SOURCE_DIR}/api/include;${weft_shader_binary_dir};${PROJECT_BINARY_DIR}/volk;${WEFT_VOLK_INCLUDE_DIR};${WEFT_SPIRV_HEADERS_INCLUDE_DIR}"
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/kernel_args/compile.cmake")
     set_tests_properties("kernel_args.${name}" PROPERTIES LABELS unit)
 endfunction()

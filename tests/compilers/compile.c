@@ -29,8 +29,7 @@
 #include "plan/executable.h"
 #include "rules.h"
 #include "shader/pipeline.h"
-#include "shader/spirv_float_modes.h"
-#include "shader/spirv_flush.h"
+#include "spirv/passes/passes.h"
 #include "taken.h"
 
 #define MOST_CONSTANTS 64
@@ -170,32 +169,23 @@ struct source {
     uint32_t constants[MOST_CONSTANTS];
 };
 
-static void replace(struct source *source, uint32_t *words, size_t size) {
-    weft_free(&host, source->words);
-    source->words = words;
-    source->size = size;
-}
-
 /* What Weft adds for a device, in shader/pipeline.c: in reproducible math its float modes, or instructions in their place. */
 static weft_status make_ready(const struct compiler *c, struct source *source, bool reproducible) {
     const uint32_t modes = c->physical.float_modes;
-    uint32_t *made = NULL;
-    size_t size = 0;
-    if (reproducible && (modes & WEFT_FLOAT_FLUSH) == 0) {
-        WEFT_TRY(
-            weft_spirv_flush_subnormals(&made, &size, source->words, source->size, false, &host));
-        replace(source, made, size);
-    }
+    struct weft_spirv_needs needs = {0};
     if (reproducible) {
-        WEFT_TRY(
-            weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
-        replace(source, made, size);
+        needs.flushes = (modes & WEFT_FLOAT_FLUSH) == 0;
+        needs.float_modes = modes;
     }
-    struct weft_spirv module = {.words = source->words, .size = source->size};
-    const weft_status status =
-        weft_pipeline_suit_compiler(&module, &source->words, &c->physical.info, &host);
-    source->size = module.size;
-    return status;
+    weft_pipeline_suit_compiler(&needs, &c->physical.info);
+    struct weft_spirv_edit made;
+    WEFT_TRY(weft_spirv_rewrite(&made, source->words, source->size, &needs, &host));
+    weft_free(&host, source->words);
+    source->words = made.words;
+    source->size = made.module.count * sizeof *made.words;
+    made.words = NULL;
+    weft_spirv_edit_free(&made);
+    return WEFT_OK;
 }
 
 static bool is_reproducible(const json_t *interface) {

@@ -4,68 +4,54 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "shader/spirv_cut_blocks.h"
-#include "shader/spirv_float_modes.h"
-#include "shader/spirv_flush.h"
-#include "shader/spirv_hide_zeros.h"
-#include "shader/spirv_lint.h"
-#include "shader/spirv_part_branches.h"
-#include "shader/spirv_pass.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
+#include "spirv/passes/passes.h"
 
-/* Takes over what a pass made, where it made anything, in place of what it was given. */
-static void replace(uint32_t **words, size_t *size, weft_status status, uint32_t *made,
-                    size_t made_size) {
-    if (status != WEFT_OK) {
-        return;
-    }
-    fuzz_expect(weft_spirv_check(made, made_size, NULL) == WEFT_OK);
-    weft_free(NULL, *words);
-    *words = made;
-    *size = made_size;
-}
+/* Each pass by itself, and all together. */
+static const struct weft_spirv_needs needs[] = {
+    {.no_contraction = 1},
+    {.hidden_zeros = 1},
+    {.flushes = 1},
+    {.flushes = 1, .loses_small_products = 1},
+    {.float_modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST},
+    {.lint = 1},
+    {.short_blocks = 1},
+    {.unequal_branches = 1},
+    {.no_contraction = 1,
+     .hidden_zeros = 1,
+     .flushes = 1,
+     .float_modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST,
+     .short_blocks = 1,
+     .unequal_branches = 1},
+};
 
-static void run_passes(uint32_t **words, size_t *size) {
-    uint32_t *made = NULL;
-    size_t made_size = 0;
-    weft_status status = weft_spirv_hide_zeros(&made, &made_size, *words, *size, NULL);
-    replace(words, size, status, made, made_size);
-    status = weft_spirv_flush_subnormals(&made, &made_size, *words, *size, *size % 8 == 0, NULL);
-    replace(words, size, status, made, made_size);
-    const uint32_t modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST;
-    status = weft_spirv_add_float_modes(&made, &made_size, *words, *size, modes, NULL);
-    replace(words, size, status, made, made_size);
-    status = weft_spirv_cut_blocks(&made, &made_size, *words, *size, NULL);
-    replace(words, size, status, made, made_size);
-    status = weft_spirv_part_branches(&made, &made_size, *words, *size, NULL);
-    replace(words, size, status, made, made_size);
-    (void)weft_spirv_lint(*words, *size, NULL);
-}
-
-static void ask(const uint32_t *words, size_t size) {
+static void ask(const struct weft_spirv_module *module) {
     const uint32_t specialization[] = {1, 64, 0xFFFFFFFF};
     uint32_t local_size[3];
-    (void)weft_spirv_has_compute_main(words, size);
-    weft_spirv_local_size(local_size, words, size);
-    weft_spirv_specialized_local_size(local_size, words, size, specialization, 3);
+    (void)weft_spirv_has_compute_main(module);
+    weft_spirv_local_size(local_size, module, NULL, 0);
+    weft_spirv_local_size(local_size, module, specialization, 3);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t *source = malloc(size + 1); /* words are aligned */
-    uint32_t *words = NULL;
-    size_t words_size = 0;
     if (!source) {
         return 0;
     }
     memcpy(source, data, size);
-    weft_status status = weft_spirv_make_reproducible(&words, &words_size, source, size, NULL);
-    fuzz_expect((status == WEFT_OK) == (words != NULL));
-    if (status == WEFT_OK) {
-        fuzz_expect(weft_spirv_check(source, size, NULL) == WEFT_OK);
-        ask(source, size);
-        run_passes(&words, &words_size);
+    const bool is_module = weft_spirv_check(source, size, NULL) == WEFT_OK;
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        struct weft_spirv_edit made;
+        const weft_status status = weft_spirv_rewrite(&made, source, size, &needs[i], NULL);
+        fuzz_expect((status == WEFT_OK) == (made.words != NULL));
+        fuzz_expect(is_module || status == WEFT_COMPILE_ERROR);
+        if (status == WEFT_OK) {
+            const size_t made_size = made.module.count * sizeof *made.words;
+            fuzz_expect(weft_spirv_check(made.words, made_size, NULL) == WEFT_OK);
+            ask(&made.module);
+            weft_spirv_edit_free(&made);
+        }
     }
-    weft_free(NULL, words);
     free(source);
     return 0;
 }

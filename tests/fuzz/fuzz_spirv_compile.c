@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "interpret/interpret.h"
 #include "native/llvm/analysis.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /* One workgroup of what may be anything, over little memory. */
 static void interpret(const struct weft_ir_source *source) {

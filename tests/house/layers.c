@@ -94,8 +94,7 @@ static const struct layer headers[] = {
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/interpret/",
-                                   "runtime/shader/spirv_"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/interpret/"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "shader/glsl.h"
-#include "shader/spirv_pass.h"
+#include "support_spirv.h"
 #include "verify/evaluator/evaluator.h"
 
 /* ---- kernels ---- */
@@ -260,13 +260,11 @@ struct weft_test_kernel_module weft_test_kernel_compile(const struct weft_test_k
     const int length =
         snprintf(text, sizeof text, HEAD "%s\n", extensions, kernel->size, kernel->body);
     assert_in_range(length, 1, sizeof text - 1);
-    uint32_t *words = NULL;
-    size_t size = 0;
-    assert_ok(weft_glsl_compile(&words, &size, &device, kernel->what, text));
-    struct weft_test_kernel_module program = {0};
-    assert_ok(weft_spirv_make_reproducible(&program.words, &program.size, words, size, NULL));
-    weft_free(NULL, words);
-    return program;
+    struct words source = {0};
+    assert_ok(weft_glsl_compile(&source.data, &source.size, &device, kernel->what, text));
+    const struct words made = weft_test_make_reproducible(source);
+    weft_free(NULL, source.data);
+    return (struct weft_test_kernel_module){.words = made.data, .size = made.size};
 }
 
 struct weft_test_kernel_given weft_test_kernel_given(uint32_t seed) {

@@ -4,8 +4,7 @@
 #include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
 #include "shader/glsl.h"
-#include "shader/spirv_pass.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 struct words weft_test_compile(const char *text) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
@@ -15,12 +14,28 @@ struct words weft_test_compile(const char *text) {
     return words;
 }
 
-struct words weft_test_make_reproducible(struct words source) {
-    struct words words = {0};
-    assert_ok(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL));
+weft_status weft_test_try_rewrite(struct words *result, struct words source,
+                                  const struct weft_spirv_needs *needs, const weft_host *host) {
+    struct weft_spirv_edit edit;
+    const weft_status status = weft_spirv_rewrite(&edit, source.data, source.size, needs, host);
+    *result = (struct words){0};
+    if (status == WEFT_OK) {
+        *result = (struct words){edit.words, edit.module.count * sizeof *edit.words};
+        edit.words = NULL;
+        weft_spirv_edit_free(&edit);
+    }
+    return status;
+}
+
+struct words weft_test_rewrite(struct words source, struct weft_spirv_needs needs) {
+    struct words words;
+    assert_ok(weft_test_try_rewrite(&words, source, &needs, NULL));
     assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
+}
+
+struct words weft_test_make_reproducible(struct words source) {
+    return weft_test_rewrite(source, (struct weft_spirv_needs){.no_contraction = 1});
 }
 
 void weft_test_expect_same(struct words result, struct words source) {
@@ -29,12 +44,9 @@ void weft_test_expect_same(struct words result, struct words source) {
 }
 
 void weft_test_take_interfaces(struct words words) {
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        uint32_t *word = words.data + at;
+    WEFT_TEST_EACH(word, words) {
         for (uint32_t i = 5;
-             weft_spirv_opcode(word[0]) == WEFT_OP_ENTRY_POINT && i < weft_spirv_length(word[0]);
-             i++) {
+             weft_spirv_opcode(word[0]) == SpvOpEntryPoint && i < weft_spirv_length(word[0]); i++) {
             word[i] = word[2];
         }
     }
@@ -42,9 +54,8 @@ void weft_test_take_interfaces(struct words words) {
 
 uint32_t weft_test_count_ops(struct words words, uint32_t opcode) {
     uint32_t found = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        found += weft_spirv_opcode(words.data[at]) == opcode;
+    WEFT_TEST_EACH(word, words) {
+        found += weft_spirv_opcode(word[0]) == opcode;
     }
     return found;
 }
@@ -64,7 +75,7 @@ void weft_test_expect_valid(struct words words, const char *name) {
     }
 }
 
-void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pass,
+void weft_test_pass_on_transform(struct weft_test_host *test, struct weft_spirv_needs needs,
                                  const uint32_t size[2]) {
     const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
                                        .rank = size[1] > 0 ? 2 : 1,
@@ -78,12 +89,14 @@ void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pa
     for (uint32_t i = 0; i < program->module_count; i++) {
         struct words source = weft_test_make_reproducible(
             (struct words){program->modules[i].words, program->modules[i].size});
-        struct words result = {0};
-        assert_ok(pass(&result.data, &result.size, source.data, source.size, NULL));
-        assert_ok(weft_spirv_check(result.data, result.size, NULL));
+        struct words result = weft_test_rewrite(source, needs);
         if (validates) {
             weft_test_expect_valid(result, "a Fourier transform");
         }
+        struct words linted =
+            weft_test_rewrite(result, (struct weft_spirv_needs){.lint = needs.lint});
+        weft_test_expect_same(linted, result);
+        free(linted.data);
         changed += result.size != source.size;
         free(source.data);
         free(result.data);
@@ -108,35 +121,34 @@ struct words weft_test_with_bound(struct words source, uint32_t bound) {
     return made;
 }
 
-void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,
+void weft_test_pass_without_ids(struct weft_test_host *test, struct weft_spirv_needs needs,
                                 const char *text) {
     struct words small = weft_test_compile(text);
-    struct words source = weft_test_with_bound(small, WEFT_SPIRV_MAX_BOUND - 10);
+    struct words source = weft_test_with_bound(small, WEFT_SPIRV_MAX_BOUND - 2);
     struct words result = {0};
     free(small.data);
     WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
-                        pass(&result.data, &result.size, source.data, source.size, &test->host),
+                        weft_test_try_rewrite(&result, source, &needs, &test->host),
                         "no ids are left");
     free(source.data);
 }
 
-void weft_test_pass_without_memory(struct weft_test_host *test, weft_test_pass *pass,
-                                   const char *text, long allocations) {
+void weft_test_pass_without_memory(struct weft_test_host *test, struct weft_spirv_needs needs,
+                                   const char *text, long least) {
     struct words source = weft_test_compile(text);
-    for (long fail_at = 1; fail_at <= allocations + 1; fail_at++) {
-        struct words result = {0};
-        weft_test_host_reset(test);
-        test->fail_at = fail_at;
-        const weft_status status =
-            pass(&result.data, &result.size, source.data, source.size, &test->host);
-        assert_int_equal(status, fail_at <= allocations ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
-        assert_int_equal(!result.data, fail_at <= allocations);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    while (weft_test_next_failure(test, status)) {
+        struct words result;
+        status = weft_test_try_rewrite(&result, source, &needs, &test->host);
+        assert_int_equal(result.data != NULL, status == WEFT_OK);
         weft_free(&test->host, result.data);
     }
+    assert_in_range(test->failures, least, 100);
     free(source.data);
 }
 
-void weft_test_pass_on_damage(struct weft_test_host *test, weft_test_pass *pass, const char *text) {
+void weft_test_pass_on_damage(struct weft_test_host *test, struct weft_spirv_needs needs,
+                              const char *text) {
     struct words source = weft_test_compile(text);
     uint32_t tried = 0;
     for (uint64_t round = 0; round < 20000; round++) {
@@ -145,12 +157,12 @@ void weft_test_pass_on_damage(struct weft_test_host *test, weft_test_pass *pass,
             weft_test_mutate((const uint8_t *)source.data, source.size, 6, round, &size);
         const uint32_t *mutated = (const uint32_t *)(void *)bytes;
         if (size % 4 == 0 && weft_spirv_check(mutated, size, NULL) == WEFT_OK) {
-            uint32_t *words = NULL;
-            size_t words_size = 0;
+            const struct words damaged = {(uint32_t *)(void *)bytes, size};
+            struct words result;
             weft_test_host_reset(test);
-            const weft_status status = pass(&words, &words_size, mutated, size, &test->host);
+            const weft_status status = weft_test_try_rewrite(&result, damaged, &needs, &test->host);
             assert_true(status == WEFT_OK || status == WEFT_COMPILE_ERROR);
-            weft_free(&test->host, words);
+            weft_free(&test->host, result.data);
             tried++;
         }
         free(bytes);

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_SUPPORT_SPIRV_H
 #define WEFT_TESTS_SUPPORT_SPIRV_H
 
+#include "spirv/passes/passes.h"
 #include "support.h"
 
 /** A module in malloc's memory. */
@@ -11,10 +12,22 @@ struct words {
     size_t size; /* bytes */
 };
 
+/** Goes over the instructions of a module. */
+#define WEFT_TEST_EACH(word, words)                               \
+    for (uint32_t *word = (words).data + WEFT_SPIRV_HEADER_WORDS; \
+         word < (words).data + (words).size / 4; word += weft_spirv_length(word[0]))
+
 /** Compiles GLSL as reproducible math does. */
 struct words weft_test_compile(const char *text);
 
-/** weft_spirv_make_reproducible, which must not fail. */
+/** weft_spirv_rewrite, into words in the host's memory. */
+weft_status weft_test_try_rewrite(struct words *result, struct words source,
+                                  const struct weft_spirv_needs *needs, const weft_host *host);
+
+/** The same in malloc's memory, where it must not fail, and a module comes of it. */
+struct words weft_test_rewrite(struct words source, struct weft_spirv_needs needs);
+
+/** What makes arithmetic independent of contraction. */
 struct words weft_test_make_reproducible(struct words source);
 
 /** The module with another bound, in malloc's memory, and with as many OpNop behind it as such a bound asks for. */
@@ -35,26 +48,23 @@ bool weft_test_has_spirv_val(void);
 /** Fails the test, naming the module, if spirv-val has anything against it. */
 void weft_test_expect_valid(struct words words, const char *name);
 
-/** A pass that rewrites a module into host memory. */
-typedef weft_status weft_test_pass(uint32_t **words, size_t *size, const uint32_t *source,
-                                   size_t source_size, const weft_host *host);
-
 /**
- * Kernels of VkFFT's for a real transform of `size`, of two axes or, where the second is 0, one: each is valid after the pass, and one at
- * least is changed.
+ * Kernels of VkFFT's for a real transform of `size`, of two axes or, where the second is 0, one: each is valid after the passes, which
+ * change one at least, and fine with the lint, where that is among them.
  */
-void weft_test_pass_on_transform(struct weft_test_host *test, weft_test_pass *pass,
+void weft_test_pass_on_transform(struct weft_test_host *test, struct weft_spirv_needs needs,
                                  const uint32_t size[2]);
 
 /** A module that has all but used up its ids is refused. */
-void weft_test_pass_without_ids(struct weft_test_host *test, weft_test_pass *pass,
+void weft_test_pass_without_ids(struct weft_test_host *test, struct weft_spirv_needs needs,
                                 const char *text);
 
-/** Whichever of so many allocations fails, the pass fails and keeps nothing; with all of them it does not. */
-void weft_test_pass_without_memory(struct weft_test_host *test, weft_test_pass *pass,
-                                   const char *text, long allocations);
+/** Whichever allocation fails, of which there are `least` at least, the pass fails and keeps nothing; with all of them it does not. */
+void weft_test_pass_without_memory(struct weft_test_host *test, struct weft_spirv_needs needs,
+                                   const char *text, long least);
 
 /** Damage that weft_spirv_check lets pass does not lead the pass out of the words. */
-void weft_test_pass_on_damage(struct weft_test_host *test, weft_test_pass *pass, const char *text);
+void weft_test_pass_on_damage(struct weft_test_host *test, struct weft_spirv_needs needs,
+                              const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 /* What modules ask of a device, and which of the embedded ones run on which. */
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
-#include "spirv/module.h"
+#include "spirv/grammar.h"
 #include "support.h"
 
 static const weft_device_info plain = {.subgroup_size = 32};
@@ -17,13 +17,13 @@ enum { FLOAT16 = 9, SHADER = 1, FLOAT64 = 10, STORAGE_16 = 4433, ARITHMETIC = 63
 
 /* Asks about a module that declares these capabilities and then a memory model. */
 static bool runs_on(const weft_device_info *info, const uint32_t *capabilities, size_t count) {
-    uint32_t words[32] = {WEFT_SPIRV_MAGIC, 0x00010300, 0, 1, 0};
+    uint32_t words[32] = {SpvMagicNumber, 0x00010300, 0, 1, 0};
     size_t at = WEFT_SPIRV_HEADER_WORDS;
     for (size_t i = 0; i < count; i++) {
-        words[at++] = weft_spirv_first_word(WEFT_OP_CAPABILITY, 2);
+        words[at++] = weft_spirv_first_word(SpvOpCapability, 2);
         words[at++] = capabilities[i];
     }
-    words[at++] = weft_spirv_first_word(WEFT_OP_MEMORY_MODEL, 3);
+    words[at++] = weft_spirv_first_word(SpvOpMemoryModel, 3);
     words[at++] = 0;
     words[at++] = 1;
     return weft_spirv_runs_on(words, 4 * at, info);

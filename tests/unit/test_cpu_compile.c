@@ -9,7 +9,7 @@
 #include "core/float_state.h"
 #include "native/interpreted.h"
 #include "native/memory.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 #include "support.h"
 #include "support_glsl.h"
 #include "support_kernels.h"
@@ -359,7 +359,7 @@ WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
 static uint32_t *multiplication(const struct weft_test_kernel_module *program, uint32_t n) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < program->size / 4;
          at += weft_spirv_length(program->words[at])) {
-        if (weft_spirv_opcode(program->words[at]) == WEFT_OP_I_MUL && n-- == 0) {
+        if (weft_spirv_opcode(program->words[at]) == SpvOpIMul && n-- == 0) {
             return program->words + at;
         }
     }

@@ -8,7 +8,8 @@
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/glsl_include.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
+#include "spirv/index.h"
 #include "support.h"
 
 /* The compiler takes from a device its host, mode and cache folder; no driver is involved. */
@@ -22,7 +23,10 @@ static void assert_compiles(weft_device *device, const char *text) {
     size_t size = 0;
     assert_ok(weft_glsl_compile(&words, &size, device, "kernel", text));
     assert_ok(weft_spirv_check(words, size, &device->host));
-    assert_true(weft_spirv_has_compute_main(words, size));
+    struct weft_spirv_module module;
+    assert_ok(weft_spirv_read(&module, words, size, &device->host));
+    assert_true(weft_spirv_has_compute_main(&module));
+    weft_spirv_module_free(&module);
     assert_int_equal(words[1], 0x10300);
     weft_free(&device->host, words);
 }

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "shader/glsl.h"
-#include "shader/spirv_reflect.h"
+#include "spirv/reflect.h"
 #include "support.h"
 #include "verify/evaluator/evaluator.h"
 

@@ -3,8 +3,8 @@
  * The pass that cuts long blocks. That no result changes is what rules.blocks compares bits of Fourier transforms for, on devices that
  * do not need it; what compilers make of it is what `./dev gpus v3d71 g610` shows.
  */
-#include "shader/spirv_cut_blocks.h"
-#include "spirv/module.h"
+#include "shader/pipeline.h"
+#include "spirv/check.h"
 #include "support.h"
 #include "support_spirv.h"
 
@@ -23,10 +23,10 @@
 
 static const char long_text[] = HEAD MAIN("", "LONG");
 
+static const struct weft_spirv_needs needs = {.short_blocks = 1};
+
 static struct words cut(struct words source) {
-    struct words words = {0};
-    assert_ok(weft_spirv_cut_blocks(&words.data, &words.size, source.data, source.size, NULL));
-    assert_ok(weft_spirv_check(words.data, words.size, NULL));
+    struct words words = weft_test_rewrite(source, needs);
     if (weft_test_has_spirv_val()) {
         weft_test_expect_valid(words, "a module with cuts");
     }
@@ -37,11 +37,10 @@ static struct words cut(struct words source) {
 static uint32_t longest_block(struct words words) {
     uint32_t longest = 0, length = 0;
     bool is_inside = false;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        const uint32_t opcode = weft_spirv_opcode(words.data[at]);
-        is_inside = opcode == WEFT_OP_LABEL || (is_inside && opcode != WEFT_OP_FUNCTION_END);
-        length = opcode == WEFT_OP_LABEL ? 0 : length + is_inside;
+    WEFT_TEST_EACH(word, words) {
+        const uint32_t opcode = weft_spirv_opcode(word[0]);
+        is_inside = opcode == SpvOpLabel || (is_inside && opcode != SpvOpFunctionEnd);
+        length = opcode == SpvOpLabel ? 0 : length + is_inside;
         longest = length > longest ? length : longest;
     }
     return longest;
@@ -63,11 +62,11 @@ static void expect_unchanged(const char *text) {
 static struct words expect_cuts(const char *text, uint32_t cuts, uint32_t numbers) {
     struct words source = weft_test_compile(text);
     struct words result = cut(source);
-    assert_int_equal(changes(source, result, WEFT_OP_SELECTION_MERGE), cuts);
-    assert_int_equal(changes(source, result, WEFT_OP_MEMORY_BARRIER), cuts);
-    assert_int_equal(changes(source, result, WEFT_OP_STORE), cuts);
-    assert_int_equal(changes(source, result, WEFT_OP_LABEL), 2 * cuts);
-    assert_int_equal(changes(source, result, WEFT_OP_BITWISE_OR), numbers);
+    assert_int_equal(changes(source, result, SpvOpSelectionMerge), cuts);
+    assert_int_equal(changes(source, result, SpvOpMemoryBarrier), cuts);
+    assert_int_equal(changes(source, result, SpvOpStore), cuts);
+    assert_int_equal(changes(source, result, SpvOpLabel), 2 * cuts);
+    assert_int_equal(changes(source, result, SpvOpBitwiseOr), numbers);
     free(source.data);
     return result;
 }
@@ -79,7 +78,7 @@ WEFT_TEST(test_parts_of_a_long_block) {
     struct words result = expect_cuts(long_text, length / WEFT_SPIRV_PART - 1, 120);
     /* as long as a part, but for what is up to the next store, hidden numbers and the cut itself */
     assert_true(longest_block(result) < WEFT_SPIRV_PART * 2);
-    assert_int_equal(weft_test_count_ops(result, WEFT_OP_I_EQUAL), length / WEFT_SPIRV_PART - 1);
+    assert_int_equal(weft_test_count_ops(result, SpvOpIEqual), length / WEFT_SPIRV_PART - 1);
     free(source.data);
     free(result.data);
 }
@@ -89,30 +88,28 @@ WEFT_TEST(test_what_is_never_taken) {
     struct words source = weft_test_compile(long_text);
     struct words result = cut(source);
     uint32_t counts = 0, loaded = 0, number = 0, zero = 0, condition = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
-         at += weft_spirv_length(result.data[at])) {
-        const uint32_t *word = result.data + at;
+    WEFT_TEST_EACH(word, result) {
         switch (weft_spirv_opcode(word[0])) {
-        case WEFT_OP_DECORATE:
-            if (word[2] == WEFT_DECORATION_BUILT_IN && word[3] == WEFT_BUILT_IN_NUM_WORKGROUPS) {
+        case SpvOpDecorate:
+            if (word[2] == SpvDecorationBuiltIn && word[3] == SpvBuiltInNumWorkgroups) {
                 counts = word[1];
             }
             break;
-        case WEFT_OP_CONSTANT:
+        case SpvOpConstant:
             zero = word[3] == 0 ? word[2] : zero;
             break;
-        case WEFT_OP_LOAD:
+        case SpvOpLoad:
             loaded = word[3] == counts ? word[2] : loaded;
             break;
-        case WEFT_OP_COMPOSITE_EXTRACT:
+        case SpvOpCompositeExtract:
             number = word[3] == loaded ? word[2] : number;
             break;
-        case WEFT_OP_I_EQUAL:
+        case SpvOpIEqual:
             assert_int_equal(word[3], number);
             assert_int_equal(word[4], zero);
             condition = word[2];
             break;
-        case WEFT_OP_BRANCH_CONDITIONAL:
+        case SpvOpBranchConditional:
             assert_int_equal(word[1], condition);
             break;
         default:
@@ -129,8 +126,8 @@ WEFT_TEST(test_workgroups_are_counted_once) {
     static const char text[] = HEAD MAIN("    a += float(gl_NumWorkGroups.y);\n", "LONG");
     struct words source = weft_test_compile(text);
     struct words result = cut(source);
-    assert_true(changes(source, result, WEFT_OP_SELECTION_MERGE) > 0);
-    assert_int_equal(changes(source, result, WEFT_OP_DECORATE), 0);
+    assert_true(changes(source, result, SpvOpSelectionMerge) > 0);
+    assert_int_equal(changes(source, result, SpvOpDecorate), 0);
     free(source.data);
     free(result.data);
 }
@@ -139,21 +136,18 @@ WEFT_TEST(test_workgroups_are_counted_once) {
 WEFT_TEST(test_values_of_branches) {
     static const char text[] = HEAD MAIN("", "LONG a = a > 1.0 && x[1] > 2.0 ? 1.0 : 2.0;");
     struct words source = weft_test_compile(text);
-    assert_true(weft_test_count_ops(source, WEFT_OP_PHI) > 0);
+    assert_true(weft_test_count_ops(source, SpvOpPhi) > 0);
     struct words result = cut(source); /* spirv-val looks at the parents */
     uint32_t phi = 0, labels = 0, parent = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
-         at += weft_spirv_length(result.data[at])) {
-        const uint32_t *word = result.data + at;
-        parent = weft_spirv_opcode(word[0]) == WEFT_OP_PHI ? word[4] : parent;
-        phi += weft_spirv_opcode(word[0]) == WEFT_OP_PHI;
+    WEFT_TEST_EACH(word, result) {
+        parent = weft_spirv_opcode(word[0]) == SpvOpPhi ? word[4] : parent;
+        phi += weft_spirv_opcode(word[0]) == SpvOpPhi;
     }
     uint32_t found = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
-         at += weft_spirv_length(result.data[at])) {
-        if (weft_spirv_opcode(result.data[at]) == WEFT_OP_LABEL) {
+    WEFT_TEST_EACH(word, result) {
+        if (weft_spirv_opcode(word[0]) == SpvOpLabel) {
             labels++;
-            found = result.data[at + 1] == parent ? labels : found;
+            found = word[1] == parent ? labels : found;
         }
     }
     assert_int_equal(phi, 1);
@@ -167,8 +161,8 @@ WEFT_TEST(test_loops) {
     static const char text[] = HEAD MAIN("", "for (uint i = 0; i < uint(x[2]); i++) { LONG }");
     struct words source = weft_test_compile(text);
     struct words result = cut(source);
-    assert_true(changes(source, result, WEFT_OP_SELECTION_MERGE) > 1);
-    assert_int_equal(changes(source, result, WEFT_OP_LOOP_MERGE), 0);
+    assert_true(changes(source, result, SpvOpSelectionMerge) > 1);
+    assert_int_equal(changes(source, result, SpvOpLoopMerge), 0);
     free(source.data);
     free(result.data);
 }
@@ -186,24 +180,29 @@ WEFT_TEST(test_what_stays) {
 WEFT_TEST_ON_HOST(test_transforms, test) {
     static const uint32_t sizes[][2] = {{2042, 0}, {64, 65}, {4096, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        weft_test_pass_on_transform(test, weft_spirv_cut_blocks, sizes[i]);
+        weft_test_pass_on_transform(test, needs, sizes[i]);
     }
 }
 
 WEFT_TEST(test_for_few_registers) {
-    assert_true(weft_blocks_are_cut(&(weft_device_info){.vendor_id = 0x14e4}));
-    assert_true(weft_blocks_are_cut(&(weft_device_info){.vendor_id = 0x13b5}));
-    assert_false(weft_blocks_are_cut(&(weft_device_info){.vendor_id = 0x1002}));
+    static const struct {
+        uint32_t vendor, is_cut;
+    } rows[] = {{0x14e4, 1}, {0x13b5, 1}, {0x1002, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct weft_spirv_needs needed = {0};
+        weft_pipeline_suit_compiler(&needed, &(weft_device_info){.vendor_id = rows[i].vendor});
+        assert_int_equal(needed.short_blocks, rows[i].is_cut);
+    }
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    weft_test_pass_without_ids(test, weft_spirv_cut_blocks, long_text);
+    weft_test_pass_without_ids(test, needs, long_text);
 }
 
 WEFT_TEST_ON_HOST(test_out_of_memory, test) {
-    weft_test_pass_without_memory(test, weft_spirv_cut_blocks, long_text, 3);
+    weft_test_pass_without_memory(test, needs, long_text, 8);
 }
 
 WEFT_TEST_ON_HOST(test_damage, test) {
-    weft_test_pass_on_damage(test, weft_spirv_cut_blocks, long_text);
+    weft_test_pass_on_damage(test, needs, long_text);
 }

@@ -4,10 +4,7 @@
  * compute what they should is checked by the probe and by tests/rules.
  */
 #include "shader/embedded.h"
-#include "shader/spirv_float_modes.h"
-#include "shader/spirv_flush.h"
-#include "shader/spirv_pass.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 #include "support.h"
 #include "support_spirv.h"
 
@@ -37,28 +34,22 @@ static const char kernel_text[] =
     "}\n";
 enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
 
+static const struct weft_spirv_needs needs = {.flushes = 1};
+
 static struct words flush(struct words source, bool loses_small_products) {
-    struct words words = {0};
-    assert_ok(weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size,
-                                          loses_small_products, NULL));
-    assert_ok(weft_spirv_check(words.data, words.size, NULL));
-    return words;
+    return weft_test_rewrite(
+        source,
+        (struct weft_spirv_needs){.flushes = 1, .loses_small_products = loses_small_products});
 }
 
 static struct words add_modes(struct words source, uint32_t modes) {
-    struct words words = {0};
-    assert_ok(weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes,
-                                         NULL));
-    assert_ok(weft_spirv_check(words.data, words.size, NULL));
-    return words;
+    return weft_test_rewrite(source, (struct weft_spirv_needs){.float_modes = modes});
 }
 
 static bool is_decorated(struct words words, uint32_t id) {
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        const uint32_t *instruction = words.data + at;
-        if (weft_spirv_opcode(instruction[0]) == WEFT_OP_DECORATE && instruction[1] == id &&
-            instruction[2] == WEFT_DECORATION_NO_CONTRACTION) {
+    WEFT_TEST_EACH(instruction, words) {
+        if (weft_spirv_opcode(instruction[0]) == SpvOpDecorate && instruction[1] == id &&
+            instruction[2] == SpvDecorationNoContraction) {
             return true;
         }
     }
@@ -66,7 +57,7 @@ static bool is_decorated(struct words words, uint32_t id) {
 }
 
 /* How many more of an instruction there are. */
-static uint32_t added(struct words now, struct words before, enum weft_spirv_op op) {
+static uint32_t added(struct words now, struct words before, SpvOp op) {
     return weft_test_count_ops(now, op) - weft_test_count_ops(before, op);
 }
 
@@ -75,12 +66,12 @@ WEFT_TEST(test_every_source_is_flushed) {
     struct words plain = weft_test_make_reproducible(source);
     for (uint32_t loses = 0; loses < 2; loses++) {
         struct words flushed = flush(plain, loses != 0);
-        assert_int_equal(added(flushed, plain, WEFT_OP_EXT_INST), SITES);
-        assert_int_equal(added(flushed, plain, WEFT_OP_F_ORD_LESS_THAN), SITES);
-        assert_int_equal(added(flushed, plain, WEFT_OP_SELECT), SITES + loses * PRODUCTS);
-        assert_int_equal(added(flushed, plain, WEFT_OP_F_ORD_EQUAL), loses * PRODUCTS);
-        assert_int_equal(added(flushed, plain, WEFT_OP_LOAD), 0);
-        assert_int_equal(added(flushed, plain, WEFT_OP_EXT_INST_IMPORT), 0);
+        assert_int_equal(added(flushed, plain, SpvOpExtInst), SITES);
+        assert_int_equal(added(flushed, plain, SpvOpFOrdLessThan), SITES);
+        assert_int_equal(added(flushed, plain, SpvOpSelect), SITES + loses * PRODUCTS);
+        assert_int_equal(added(flushed, plain, SpvOpFOrdEqual), loses * PRODUCTS);
+        assert_int_equal(added(flushed, plain, SpvOpLoad), 0);
+        assert_int_equal(added(flushed, plain, SpvOpExtInstImport), 0);
         free(flushed.data);
     }
     free(source.data);
@@ -93,12 +84,11 @@ static struct words without_import(struct words source) {
     assert_non_null(words.data);
     size_t count = WEFT_SPIRV_HEADER_WORDS;
     memcpy(words.data, source.data, count * 4);
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
-         at += weft_spirv_length(source.data[at])) {
-        assert_int_not_equal(weft_spirv_opcode(source.data[at]), WEFT_OP_EXT_INST);
-        if (weft_spirv_opcode(source.data[at]) != WEFT_OP_EXT_INST_IMPORT) {
-            const size_t length = weft_spirv_length(source.data[at]);
-            memcpy(words.data + count, source.data + at, length * 4);
+    WEFT_TEST_EACH(word, source) {
+        assert_int_not_equal(weft_spirv_opcode(word[0]), SpvOpExtInst);
+        if (weft_spirv_opcode(word[0]) != SpvOpExtInstImport) {
+            const size_t length = weft_spirv_length(word[0]);
+            memcpy(words.data + count, word, length * 4);
             count += length;
         }
     }
@@ -110,9 +100,9 @@ WEFT_TEST(test_what_it_calls_is_imported) {
     struct words source = weft_test_compile(kernel_text);
     struct words plain = weft_test_make_reproducible(source);
     struct words bare = without_import(plain);
-    assert_int_equal(weft_test_count_ops(bare, WEFT_OP_EXT_INST_IMPORT), 0);
+    assert_int_equal(weft_test_count_ops(bare, SpvOpExtInstImport), 0);
     struct words flushed = flush(bare, false);
-    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_EXT_INST_IMPORT), 1);
+    assert_int_equal(weft_test_count_ops(flushed, SpvOpExtInstImport), 1);
     if (weft_test_has_spirv_val()) {
         weft_test_expect_valid(flushed, "the kernel without an import");
     }
@@ -123,8 +113,8 @@ WEFT_TEST(test_what_it_calls_is_imported) {
 }
 
 static bool is_arithmetic(uint32_t opcode) {
-    return opcode == WEFT_OP_F_ADD || opcode == WEFT_OP_F_SUB || opcode == WEFT_OP_F_MUL ||
-           opcode == WEFT_OP_F_NEGATE || opcode == WEFT_OP_VECTOR_TIMES_SCALAR;
+    return opcode == SpvOpFAdd || opcode == SpvOpFSub || opcode == SpvOpFMul ||
+           opcode == SpvOpFNegate || opcode == SpvOpVectorTimesScalar;
 }
 
 WEFT_TEST(test_decorations_stay_with_the_arithmetic) {
@@ -132,10 +122,9 @@ WEFT_TEST(test_decorations_stay_with_the_arithmetic) {
     struct words plain = weft_test_make_reproducible(source);
     struct words flushed = flush(plain, true);
     uint32_t seen = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flushed.size / 4;
-         at += weft_spirv_length(flushed.data[at])) {
-        if (is_arithmetic(weft_spirv_opcode(flushed.data[at]))) {
-            assert_true(is_decorated(flushed, flushed.data[at + 2]));
+    WEFT_TEST_EACH(word, flushed) {
+        if (is_arithmetic(weft_spirv_opcode(word[0]))) {
+            assert_true(is_decorated(flushed, word[2]));
             seen++;
         }
     }
@@ -175,13 +164,13 @@ WEFT_TEST(test_modes) {
     struct words none = add_modes(source, 0);
     weft_test_expect_same(none, source);
     struct words two = add_modes(source, WEFT_FLOAT_FLUSH | WEFT_FLOAT_NEAREST);
-    assert_int_equal(weft_test_count_ops(two, WEFT_OP_CAPABILITY),
-                     weft_test_count_ops(source, WEFT_OP_CAPABILITY) + 2);
-    assert_int_equal(weft_test_count_ops(two, WEFT_OP_EXECUTION_MODE),
-                     weft_test_count_ops(source, WEFT_OP_EXECUTION_MODE) + 2);
+    assert_int_equal(weft_test_count_ops(two, SpvOpCapability),
+                     weft_test_count_ops(source, SpvOpCapability) + 2);
+    assert_int_equal(weft_test_count_ops(two, SpvOpExecutionMode),
+                     weft_test_count_ops(source, SpvOpExecutionMode) + 2);
     struct words three = add_modes(two, ALL_MODES);
-    assert_int_equal(weft_test_count_ops(three, WEFT_OP_EXECUTION_MODE),
-                     weft_test_count_ops(source, WEFT_OP_EXECUTION_MODE) + 3);
+    assert_int_equal(weft_test_count_ops(three, SpvOpExecutionMode),
+                     weft_test_count_ops(source, SpvOpExecutionMode) + 3);
     struct words again = add_modes(three, ALL_MODES);
     weft_test_expect_same(again, three);
     free(none.data);
@@ -197,22 +186,21 @@ WEFT_TEST(test_old_modules_name_the_extension) {
     assert_int_equal(source.data[WEFT_SPIRV_AT_VERSION], 0x10300);
     struct words result = add_modes(source, WEFT_FLOAT_SPECIAL);
     struct words again = add_modes(result, ALL_MODES);
-    assert_int_equal(weft_test_count_ops(result, WEFT_OP_EXTENSION),
-                     weft_test_count_ops(source, WEFT_OP_EXTENSION) + 1);
-    assert_int_equal(weft_test_count_ops(again, WEFT_OP_EXTENSION),
-                     weft_test_count_ops(result, WEFT_OP_EXTENSION));
+    assert_int_equal(weft_test_count_ops(result, SpvOpExtension),
+                     weft_test_count_ops(source, SpvOpExtension) + 1);
+    assert_int_equal(weft_test_count_ops(again, SpvOpExtension),
+                     weft_test_count_ops(result, SpvOpExtension));
     bool named = false;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
-         at += weft_spirv_length(result.data[at])) {
-        named |= weft_spirv_opcode(result.data[at]) == WEFT_OP_EXTENSION &&
-                 weft_spirv_string_is(result.data + at + 1, weft_spirv_length(result.data[at]) - 1,
+    WEFT_TEST_EACH(word, result) {
+        named |= weft_spirv_opcode(word[0]) == SpvOpExtension &&
+                 weft_spirv_string_is(word + 1, weft_spirv_length(word[0]) - 1,
                                       "SPV_KHR_float_controls");
     }
     assert_true(named);
     source.data[WEFT_SPIRV_AT_VERSION] = 0x10500;
     struct words newer = add_modes(source, ALL_MODES);
-    assert_int_equal(weft_test_count_ops(newer, WEFT_OP_EXTENSION),
-                     weft_test_count_ops(source, WEFT_OP_EXTENSION));
+    assert_int_equal(weft_test_count_ops(newer, SpvOpExtension),
+                     weft_test_count_ops(source, SpvOpExtension));
     free(source.data);
     free(result.data);
     free(again.data);
@@ -227,40 +215,17 @@ WEFT_TEST_ON_HOST(test_whole_structures_are_refused, test) {
                                             "void main() { s[0] = s[1]; }\n");
     struct words result = {0};
     WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
-                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                    source.size, false, &test->host),
+                        weft_test_try_rewrite(&result, source, &needs, &test->host),
                         "a whole structure, array or matrix of floats is loaded");
     free(source.data);
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    struct words small = weft_test_compile(kernel_text);
-    struct words source = weft_test_with_bound(small, WEFT_SPIRV_MAX_BOUND - 100);
-    struct words result = {0};
-    free(small.data);
-    WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
-                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                    source.size, false, &test->host),
-                        "no ids are left");
-    free(source.data);
+    weft_test_pass_without_ids(test, needs, kernel_text);
 }
 
 WEFT_TEST_ON_HOST(test_out_of_memory, test) {
-    struct words source = weft_test_compile(kernel_text);
-    for (long fail_at = 1; fail_at <= 4; fail_at++) {
-        struct words result = {0};
-        weft_test_host_reset(test);
-        test->fail_at = fail_at;
-        assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                     source.size, true, &test->host),
-                         WEFT_OUT_OF_HOST_MEMORY);
-        assert_null(result.data);
-        weft_test_host_reset(test);
-        test->fail_at = fail_at;
-        weft_status status = weft_spirv_add_float_modes(&result.data, &result.size, source.data,
-                                                        source.size, ALL_MODES, &test->host);
-        assert_int_equal(status == WEFT_OK, fail_at > 1);
-        weft_free(&test->host, result.data);
-    }
-    free(source.data);
+    const struct weft_spirv_needs modes = {.float_modes = ALL_MODES};
+    weft_test_pass_without_memory(test, needs, kernel_text, 10);
+    weft_test_pass_without_memory(test, modes, kernel_text, 8);
 }

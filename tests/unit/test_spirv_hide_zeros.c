@@ -5,12 +5,7 @@
  */
 #include "mixers/vkfft/fft_program.h"
 #include "shader/embedded.h"
-#include "shader/spirv_flush.h"
-#include "shader/spirv_hide_zeros.h"
-#include "shader/spirv_lint.h"
-#include "shader/spirv_pass.h"
-#include "spirv/module.h"
-#include "spirv/operands.h"
+#include "spirv/check.h"
 #include "support.h"
 #include "support_spirv.h"
 
@@ -47,11 +42,10 @@ static const char *const built_ins[] = {
 };
 #define BUILT_INS (sizeof built_ins / sizeof built_ins[0])
 
+static const struct weft_spirv_needs needs = {.hidden_zeros = 1};
+
 static struct words hide(struct words source) {
-    struct words words = {0};
-    assert_ok(weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL));
-    assert_ok(weft_spirv_check(words.data, words.size, NULL));
-    return words;
+    return weft_test_rewrite(source, needs);
 }
 
 /* Uses of zeros in functions, told by what spirv-val would call them. */
@@ -65,27 +59,23 @@ static struct uses count_uses(struct words words) {
     uint32_t float_type = 0;
     uint8_t *zeros = calloc(words.data[WEFT_SPIRV_AT_BOUND], 1); /* 1: scalar, 2: in a vector */
     assert_non_null(zeros);
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        const uint32_t *word = words.data + at;
+    WEFT_TEST_EACH(word, words) {
         const uint32_t opcode = weft_spirv_opcode(word[0]);
         const uint32_t length = weft_spirv_length(word[0]);
-        in_function |= opcode == WEFT_OP_FUNCTION;
-        if (opcode == WEFT_OP_TYPE_FLOAT) {
+        in_function |= opcode == SpvOpFunction;
+        if (opcode == SpvOpTypeFloat) {
             float_type = word[1];
-        } else if (opcode == WEFT_OP_CONSTANT && word[1] == float_type) {
+        } else if (opcode == SpvOpConstant && word[1] == float_type) {
             zeros[word[2]] = (word[3] & 0x7fffffffu) == 0;
-        } else if (opcode == WEFT_OP_CONSTANT_COMPOSITE) {
+        } else if (opcode == SpvOpConstantComposite) {
             for (uint32_t i = 3; i < length; i++) {
                 zeros[word[2]] |= zeros[word[i]] == 1 ? 2 : 0;
             }
         } else if (in_function) {
-            uint32_t first = 0;
-            uint32_t end = 0;
-            weft_spirv_value_words(&first, &end, word);
-            for (uint32_t i = first; i < end; i++) {
-                uses.scalars += zeros[word[i]] == 1;
-                uses.vectors += zeros[word[i]] == 2;
+            const struct weft_spirv_layout layout = weft_spirv_layout(opcode);
+            for (uint32_t i = layout.first; i < length; i++) {
+                uses.scalars += weft_spirv_is_id(&layout, i) && zeros[word[i]] == 1;
+                uses.vectors += weft_spirv_is_id(&layout, i) && zeros[word[i]] == 2;
             }
         }
     }
@@ -103,18 +93,17 @@ WEFT_TEST(test_every_use) {
     assert_int_equal(after.scalars, 0);
     assert_int_equal(after.vectors, 0);
     /* Two functions of three have zeros; the new loads are of the built-in variable. */
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_FUNCTION), 3);
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_LOAD),
-                     weft_test_count_ops(source, WEFT_OP_LOAD) + 2);
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_SHIFT_RIGHT_LOGICAL),
-                     weft_test_count_ops(source, WEFT_OP_SHIFT_RIGHT_LOGICAL) + 2);
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_COMPOSITE_CONSTRUCT),
-                     weft_test_count_ops(source, WEFT_OP_COMPOSITE_CONSTRUCT) + before.vectors);
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpFunction), 3);
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpLoad),
+                     weft_test_count_ops(source, SpvOpLoad) + 2);
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpShiftRightLogical),
+                     weft_test_count_ops(source, SpvOpShiftRightLogical) + 2);
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpCompositeConstruct),
+                     weft_test_count_ops(source, SpvOpCompositeConstruct) + before.vectors);
     /* Nothing is left to do, and nothing else is done. */
     struct words again = hide(hidden);
     assert_int_equal(count_uses(again).scalars, 0);
-    assert_int_equal(weft_test_count_ops(again, WEFT_OP_LOAD),
-                     weft_test_count_ops(hidden, WEFT_OP_LOAD));
+    assert_int_equal(weft_test_count_ops(again, SpvOpLoad), weft_test_count_ops(hidden, SpvOpLoad));
     free(source.data);
     free(hidden.data);
     free(again.data);
@@ -127,13 +116,10 @@ WEFT_TEST(test_all_else_stays) {
     struct words hidden = hide(source);
     const uint32_t bound = source.data[WEFT_SPIRV_AT_BOUND];
     size_t at = WEFT_SPIRV_HEADER_WORDS;
-    for (size_t i = WEFT_SPIRV_HEADER_WORDS; i < hidden.size / 4;
-         i += weft_spirv_length(hidden.data[i])) {
-        const uint32_t *found = hidden.data + i;
+    WEFT_TEST_EACH(found, hidden) {
         const uint32_t *expected = source.data + at;
         const uint32_t opcode = weft_spirv_opcode(found[0]);
-        if ((opcode == WEFT_OP_CONSTANT || weft_spirv_has_typed_result(opcode)) &&
-            found[2] >= bound) {
+        if (weft_spirv_layout(opcode).type != 0 && found[2] >= bound) {
             continue; /* new */
         }
         assert_true(at < source.size / 4);
@@ -144,8 +130,8 @@ WEFT_TEST(test_all_else_stays) {
         at += weft_spirv_length(expected[0]);
     }
     assert_int_equal(at, source.size / 4);
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_DECORATE),
-                     weft_test_count_ops(source, WEFT_OP_DECORATE));
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpDecorate),
+                     weft_test_count_ops(source, SpvOpDecorate));
     free(compiled.data);
     free(source.data);
     free(hidden.data);
@@ -195,10 +181,10 @@ WEFT_TEST(test_other_zeros) {
                                     "    x[i] = table[i];\n"
                                     "}\n");
     struct words hidden = hide(source);
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_LOAD),
-                     weft_test_count_ops(source, WEFT_OP_LOAD));
-    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_CONSTANT_COMPOSITE),
-                     weft_test_count_ops(source, WEFT_OP_CONSTANT_COMPOSITE));
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpLoad),
+                     weft_test_count_ops(source, SpvOpLoad));
+    assert_int_equal(weft_test_count_ops(hidden, SpvOpConstantComposite),
+                     weft_test_count_ops(source, SpvOpConstantComposite));
     free(source.data);
     free(hidden.data);
 }
@@ -208,13 +194,16 @@ static void expect_good(struct words source, const char *name, bool validates,
                         struct weft_test_host *test) {
     struct words plain = weft_test_make_reproducible(source);
     struct words hidden = hide(plain);
-    struct words flushed = {0};
-    assert_ok(weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size,
-                                          false, NULL));
+    struct words flushed = weft_test_rewrite(hidden, (struct weft_spirv_needs){.flushes = 1});
+    const struct words both[] = {hidden, flushed};
     weft_test_host_reset(test);
-    if (weft_spirv_lint(hidden.data, hidden.size, &test->host) != WEFT_OK ||
-        weft_spirv_lint(flushed.data, flushed.size, &test->host) != WEFT_OK) {
-        fail_msg("%s: %s", name, weft_test_log(test));
+    for (size_t i = 0; i < 2; i++) {
+        const struct weft_spirv_needs lint = {.lint = 1};
+        struct words linted;
+        if (weft_test_try_rewrite(&linted, both[i], &lint, &test->host) != WEFT_OK) {
+            fail_msg("%s: %s", name, weft_test_log(test));
+        }
+        weft_free(&test->host, linted.data);
     }
     if (validates) {
         weft_test_expect_valid(hidden, name);
@@ -269,13 +258,13 @@ WEFT_TEST_ON_HOST(test_transforms, test) {
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    weft_test_pass_without_ids(test, weft_spirv_hide_zeros, kernel_text);
+    weft_test_pass_without_ids(test, needs, kernel_text);
 }
 
 WEFT_TEST_ON_HOST(test_out_of_memory, test) {
-    weft_test_pass_without_memory(test, weft_spirv_hide_zeros, kernel_text, 2);
+    weft_test_pass_without_memory(test, needs, kernel_text, 8);
 }
 
 WEFT_TEST_ON_HOST(test_damage, test) {
-    weft_test_pass_on_damage(test, weft_spirv_hide_zeros, kernel_text);
+    weft_test_pass_on_damage(test, needs, kernel_text);
 }

@@ -3,9 +3,8 @@
  * The pass that gives branches one behind the other conditions that look different. That nothing else is different is
  * what bits of Fourier transforms are compared for; that V3D's compiler ends is what `./dev gpus v3d71` shows.
  */
-#include "shader/spirv_lint.h"
-#include "shader/spirv_part_branches.h"
-#include "spirv/module.h"
+#include "shader/pipeline.h"
+#include "spirv/check.h"
 #include "support.h"
 #include "support_spirv.h"
 
@@ -25,17 +24,16 @@
 
 static const char pair_text[] = HEAD "void main() {\n" PAIR("5u") "}\n";
 
+static const struct weft_spirv_needs needs = {.unequal_branches = 1};
+
 static struct words part(struct words source) {
-    struct words words = {0};
-    assert_ok(weft_spirv_part_branches(&words.data, &words.size, source.data, source.size, NULL));
-    assert_ok(weft_spirv_check(words.data, words.size, NULL));
-    return words;
+    return weft_test_rewrite(source, needs);
 }
 
 static void expect_unchanged(const char *text) {
     struct words source = weft_test_compile(text);
     struct words parted = part(source);
-    assert_true(weft_test_count_ops(source, WEFT_OP_SELECTION_MERGE) > 0);
+    assert_true(weft_test_count_ops(source, SpvOpSelectionMerge) > 0);
     weft_test_expect_same(parted, source);
     free(source.data);
     free(parted.data);
@@ -48,15 +46,13 @@ static void expect_unchanged(const char *text) {
 WEFT_TEST(test_every_second_of_each_level) {
     struct words source = weft_test_compile(pair_text);
     struct words parted = part(source);
-    assert_int_equal(weft_test_count_ops(source, WEFT_OP_SELECTION_MERGE), 5);
-    assert_int_equal(weft_test_count_ops(source, WEFT_OP_LOGICAL_OR), 0);
+    assert_int_equal(weft_test_count_ops(source, SpvOpSelectionMerge), 5);
+    assert_int_equal(weft_test_count_ops(source, SpvOpLogicalOr), 0);
     uint32_t changed[5] = {0}, selections = 0, either = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < parted.size / 4;
-         at += weft_spirv_length(parted.data[at])) {
-        const uint32_t *word = parted.data + at;
-        if (weft_spirv_opcode(word[0]) == WEFT_OP_LOGICAL_OR) {
+    WEFT_TEST_EACH(word, parted) {
+        if (weft_spirv_opcode(word[0]) == SpvOpLogicalOr) {
             either = word[2];
-        } else if (weft_spirv_opcode(word[0]) == WEFT_OP_BRANCH_CONDITIONAL && selections < 5) {
+        } else if (weft_spirv_opcode(word[0]) == SpvOpBranchConditional && selections < 5) {
             changed[selections++] = either != 0 && word[1] == either;
         }
     }
@@ -64,7 +60,7 @@ WEFT_TEST(test_every_second_of_each_level) {
     const uint32_t expected[5] = {0, 0, 1, 1, 0};
     assert_int_equal(selections, 5);
     assert_memory_equal(changed, expected, sizeof expected);
-    assert_int_equal(weft_test_count_ops(parted, WEFT_OP_LOGICAL_OR), 2);
+    assert_int_equal(weft_test_count_ops(parted, SpvOpLogicalOr), 2);
     if (weft_test_has_spirv_val()) {
         weft_test_expect_valid(parted, "a pair of branches");
     }
@@ -94,32 +90,30 @@ WEFT_TEST(test_foreign_variable) {
 }
 
 /* The lint has nothing against what the pass adds. */
-static weft_status part_and_lint(uint32_t **words, size_t *size, const uint32_t *source,
-                                 size_t source_size, const weft_host *host) {
-    assert_ok(weft_spirv_part_branches(words, size, source, source_size, host));
-    return weft_spirv_lint(*words, *size, host);
-}
-
 WEFT_TEST_ON_HOST(test_transforms, test) {
     static const uint32_t sizes[][2] = {{37, 31}, {64, 65}, {62, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        weft_test_pass_on_transform(test, part_and_lint, sizes[i]);
+        weft_test_pass_on_transform(
+            test, (struct weft_spirv_needs){.unequal_branches = 1, .lint = 1}, sizes[i]);
     }
 }
 
 WEFT_TEST(test_for_a_raspberry_pi) {
-    assert_true(weft_branches_are_parted(&(weft_device_info){.vendor_id = 0x14e4}));
-    assert_false(weft_branches_are_parted(&(weft_device_info){.vendor_id = 0x1002}));
+    struct weft_spirv_needs needed = {0};
+    weft_pipeline_suit_compiler(&needed, &(weft_device_info){.vendor_id = 0x14e4});
+    assert_int_equal(needed.unequal_branches, 1);
+    weft_pipeline_suit_compiler(&needed, &(weft_device_info){.vendor_id = 0x1002});
+    assert_int_equal(needed.unequal_branches, 0);
 }
 
 WEFT_TEST_ON_HOST(test_no_ids_left, test) {
-    weft_test_pass_without_ids(test, weft_spirv_part_branches, pair_text);
+    weft_test_pass_without_ids(test, needs, pair_text);
 }
 
 WEFT_TEST_ON_HOST(test_out_of_memory, test) {
-    weft_test_pass_without_memory(test, weft_spirv_part_branches, pair_text, 4);
+    weft_test_pass_without_memory(test, needs, pair_text, 8);
 }
 
 WEFT_TEST_ON_HOST(test_damage, test) {
-    weft_test_pass_on_damage(test, weft_spirv_part_branches, pair_text);
+    weft_test_pass_on_damage(test, needs, pair_text);
 }

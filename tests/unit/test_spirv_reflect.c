@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shader/embedded.h"
-#include "shader/spirv_reflect.h"
+#include "spirv/reflect.h"
 #include "support.h"
 #include "support_spirv.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/hash.h"
 #include "core/try.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 #include "verify/evaluator/evaluator.h"
 
 #define KEPT_PROGRAMS 16u

@@ -2,7 +2,7 @@
 /* Instructions that compute. Scalars where the result is the same for all lanes or counts up with them. */
 #include "native/llvm/emit.h"
 
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 #define MOST_OPERANDS 4u
 
@@ -97,14 +97,14 @@ static LLVMValueRef divide_signed(struct weft_emit *emit, uint32_t op, LLVMValue
     const LLVMValueRef minus_b = LLVMBuildICmp(builder, LLVMIntSLT, b, zero, "");
     const LLVMValueRef x = LLVMBuildSelect(builder, minus_a, LLVMBuildNeg(builder, a, ""), a, "");
     const LLVMValueRef y = LLVMBuildSelect(builder, minus_b, LLVMBuildNeg(builder, b, ""), b, "");
-    if (op == WEFT_OP_S_DIV) {
+    if (op == SpvOpSDiv) {
         const LLVMValueRef q = divide_unsigned(emit, x, y, NULL, false);
         const LLVMValueRef minus = LLVMBuildXor(builder, minus_a, minus_b, "");
         return LLVMBuildSelect(builder, minus, LLVMBuildNeg(builder, q, ""), q, "");
     }
     LLVMValueRef r = divide_unsigned(emit, x, y, NULL, true);
     r = LLVMBuildSelect(builder, minus_a, LLVMBuildNeg(builder, r, ""), r, "");
-    if (op == WEFT_OP_S_REM) {
+    if (op == SpvOpSRem) {
         return r;
     }
     const LLVMValueRef some = LLVMBuildICmp(builder, LLVMIntNE, r, zero, "");
@@ -147,11 +147,11 @@ static LLVMValueRef low_bits(struct weft_emit *emit, LLVMValueRef count) {
 
 static LLVMValueRef bit_field(struct weft_emit *emit, uint32_t op, LLVMValueRef *x) {
     const LLVMBuilderRef builder = emit->builder;
-    const uint32_t first = op == WEFT_OP_BIT_FIELD_INSERT ? 2 : 1;
+    const uint32_t first = op == SpvOpBitFieldInsert ? 2 : 1;
     const LLVMValueRef offset = distance(emit, x[0], x[first]);
     const LLVMValueRef count = resize(emit, x[first + 1], LLVMTypeOf(x[0]), false);
     const LLVMValueRef low = low_bits(emit, count);
-    if (op == WEFT_OP_BIT_FIELD_INSERT) {
+    if (op == SpvOpBitFieldInsert) {
         const LLVMValueRef mask = LLVMBuildShl(builder, low, offset, "");
         const LLVMValueRef moved = LLVMBuildShl(builder, x[1], offset, "");
         return LLVMBuildOr(builder, LLVMBuildAnd(builder, moved, mask, ""),
@@ -159,7 +159,7 @@ static LLVMValueRef bit_field(struct weft_emit *emit, uint32_t op, LLVMValueRef 
     }
     const LLVMValueRef field =
         LLVMBuildAnd(builder, LLVMBuildLShr(builder, x[0], offset, ""), low, "");
-    if (op == WEFT_OP_BIT_FIELD_U_EXTRACT) {
+    if (op == SpvOpBitFieldUExtract) {
         return field;
     }
     /* The sign of the field, extended: (f ^ s) - s, with s its highest bit. */
@@ -185,30 +185,30 @@ static bool compare(struct weft_emit *emit, LLVMValueRef *made, uint32_t op, LLV
         uint8_t is_float;
         uint8_t predicate;
     } comparisons[] = {
-        {WEFT_OP_I_EQUAL, 0, LLVMIntEQ},
-        {WEFT_OP_I_NOT_EQUAL, 0, LLVMIntNE},
-        {WEFT_OP_LOGICAL_EQUAL, 0, LLVMIntEQ},
-        {WEFT_OP_LOGICAL_NOT_EQUAL, 0, LLVMIntNE},
-        {WEFT_OP_U_GREATER_THAN, 0, LLVMIntUGT},
-        {WEFT_OP_S_GREATER_THAN, 0, LLVMIntSGT},
-        {WEFT_OP_U_GREATER_THAN_EQUAL, 0, LLVMIntUGE},
-        {WEFT_OP_S_GREATER_THAN_EQUAL, 0, LLVMIntSGE},
-        {WEFT_OP_U_LESS_THAN, 0, LLVMIntULT},
-        {WEFT_OP_S_LESS_THAN, 0, LLVMIntSLT},
-        {WEFT_OP_U_LESS_THAN_EQUAL, 0, LLVMIntULE},
-        {WEFT_OP_S_LESS_THAN_EQUAL, 0, LLVMIntSLE},
-        {WEFT_OP_F_ORD_EQUAL, 1, LLVMRealOEQ},
-        {WEFT_OP_F_UNORD_EQUAL, 1, LLVMRealUEQ},
-        {WEFT_OP_F_ORD_NOT_EQUAL, 1, LLVMRealONE},
-        {WEFT_OP_F_UNORD_NOT_EQUAL, 1, LLVMRealUNE},
-        {WEFT_OP_F_ORD_LESS_THAN, 1, LLVMRealOLT},
-        {WEFT_OP_F_UNORD_LESS_THAN, 1, LLVMRealULT},
-        {WEFT_OP_F_ORD_GREATER_THAN, 1, LLVMRealOGT},
-        {WEFT_OP_F_UNORD_GREATER_THAN, 1, LLVMRealUGT},
-        {WEFT_OP_F_ORD_LESS_THAN_EQUAL, 1, LLVMRealOLE},
-        {WEFT_OP_F_UNORD_LESS_THAN_EQUAL, 1, LLVMRealULE},
-        {WEFT_OP_F_ORD_GREATER_THAN_EQUAL, 1, LLVMRealOGE},
-        {WEFT_OP_F_UNORD_GREATER_THAN_EQUAL, 1, LLVMRealUGE},
+        {SpvOpIEqual, 0, LLVMIntEQ},
+        {SpvOpINotEqual, 0, LLVMIntNE},
+        {SpvOpLogicalEqual, 0, LLVMIntEQ},
+        {SpvOpLogicalNotEqual, 0, LLVMIntNE},
+        {SpvOpUGreaterThan, 0, LLVMIntUGT},
+        {SpvOpSGreaterThan, 0, LLVMIntSGT},
+        {SpvOpUGreaterThanEqual, 0, LLVMIntUGE},
+        {SpvOpSGreaterThanEqual, 0, LLVMIntSGE},
+        {SpvOpULessThan, 0, LLVMIntULT},
+        {SpvOpSLessThan, 0, LLVMIntSLT},
+        {SpvOpULessThanEqual, 0, LLVMIntULE},
+        {SpvOpSLessThanEqual, 0, LLVMIntSLE},
+        {SpvOpFOrdEqual, 1, LLVMRealOEQ},
+        {SpvOpFUnordEqual, 1, LLVMRealUEQ},
+        {SpvOpFOrdNotEqual, 1, LLVMRealONE},
+        {SpvOpFUnordNotEqual, 1, LLVMRealUNE},
+        {SpvOpFOrdLessThan, 1, LLVMRealOLT},
+        {SpvOpFUnordLessThan, 1, LLVMRealULT},
+        {SpvOpFOrdGreaterThan, 1, LLVMRealOGT},
+        {SpvOpFUnordGreaterThan, 1, LLVMRealUGT},
+        {SpvOpFOrdLessThanEqual, 1, LLVMRealOLE},
+        {SpvOpFUnordLessThanEqual, 1, LLVMRealULE},
+        {SpvOpFOrdGreaterThanEqual, 1, LLVMRealOGE},
+        {SpvOpFUnordGreaterThanEqual, 1, LLVMRealUGE},
     };
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
         if (comparisons[i].op == op) {
@@ -227,21 +227,21 @@ static bool compare(struct weft_emit *emit, LLVMValueRef *made, uint32_t op, LLV
 
 static LLVMValueRef convert(struct weft_emit *emit, uint32_t op, LLVMTypeRef type, LLVMValueRef a) {
     switch (op) {
-    case WEFT_OP_CONVERT_F_TO_U:
+    case SpvOpConvertFToU:
         return LLVMBuildFPToUI(emit->builder, a, type, "");
-    case WEFT_OP_CONVERT_F_TO_S:
+    case SpvOpConvertFToS:
         return LLVMBuildFPToSI(emit->builder, a, type, "");
-    case WEFT_OP_CONVERT_S_TO_F:
+    case SpvOpConvertSToF:
         return LLVMBuildSIToFP(emit->builder, a, type, "");
-    case WEFT_OP_CONVERT_U_TO_F:
+    case SpvOpConvertUToF:
         return LLVMBuildUIToFP(emit->builder, a, type, "");
-    case WEFT_OP_U_CONVERT:
+    case SpvOpUConvert:
         return resize(emit, a, type, false);
-    case WEFT_OP_S_CONVERT:
+    case SpvOpSConvert:
         return resize(emit, a, type, true);
-    case WEFT_OP_F_CONVERT:
+    case SpvOpFConvert:
         return LLVMBuildFPCast(emit->builder, a, type, "");
-    case WEFT_OP_BITCAST:
+    case SpvOpBitcast:
         return LLVMBuildBitCast(emit->builder, a, type, "");
     default:
         return NULL;
@@ -253,20 +253,20 @@ static LLVMValueRef convert(struct weft_emit *emit, uint32_t op, LLVMTypeRef typ
 static LLVMValueRef unary(struct weft_emit *emit, uint32_t op, LLVMTypeRef type, LLVMValueRef a) {
     const LLVMBuilderRef builder = emit->builder;
     switch (op) {
-    case WEFT_OP_S_NEGATE:
+    case SpvOpSNegate:
         return LLVMBuildNeg(builder, a, "");
-    case WEFT_OP_F_NEGATE:
+    case SpvOpFNegate:
         return LLVMBuildFNeg(builder, a, "");
-    case WEFT_OP_NOT:
-    case WEFT_OP_LOGICAL_NOT:
+    case SpvOpNot:
+    case SpvOpLogicalNot:
         return LLVMBuildNot(builder, a, "");
-    case WEFT_OP_BIT_REVERSE:
+    case SpvOpBitReverse:
         return weft_emit_unary(emit, "llvm.bitreverse", a);
-    case WEFT_OP_BIT_COUNT:
+    case SpvOpBitCount:
         return weft_emit_unary(emit, "llvm.ctpop", a);
-    case WEFT_OP_IS_NAN:
+    case SpvOpIsNan:
         return LLVMBuildFCmp(builder, LLVMRealUNO, a, a, "");
-    case WEFT_OP_IS_INF: {
+    case SpvOpIsInf: {
         const LLVMValueRef magnitude = weft_emit_unary(emit, "llvm.fabs", a);
         LLVMValueRef infinity = LLVMConstRealOfString(weft_emit_element_type(LLVMTypeOf(a)), "inf");
         infinity = weft_emit_is_vector(a) ? weft_emit_splat(emit, infinity) : infinity;
@@ -289,44 +289,44 @@ static LLVMValueRef binary(struct weft_emit *emit, uint32_t op, LLVMValueRef a, 
     const LLVMBuilderRef builder = emit->builder;
     LLVMValueRef made = NULL;
     switch (op) {
-    case WEFT_OP_I_ADD:
+    case SpvOpIAdd:
         return LLVMBuildAdd(builder, a, b, "");
-    case WEFT_OP_I_SUB:
+    case SpvOpISub:
         return LLVMBuildSub(builder, a, b, "");
-    case WEFT_OP_I_MUL:
+    case SpvOpIMul:
         return LLVMBuildMul(builder, a, b, "");
-    case WEFT_OP_F_ADD:
+    case SpvOpFAdd:
         return LLVMBuildFAdd(builder, a, b, "");
-    case WEFT_OP_F_SUB:
+    case SpvOpFSub:
         return LLVMBuildFSub(builder, a, b, "");
-    case WEFT_OP_F_MUL:
+    case SpvOpFMul:
         return LLVMBuildFMul(builder, a, b, "");
-    case WEFT_OP_F_DIV:
+    case SpvOpFDiv:
         return LLVMBuildFDiv(builder, a, b, "");
-    case WEFT_OP_F_REM:
+    case SpvOpFRem:
         return float_remainder(emit, "llvm.trunc", a, b);
-    case WEFT_OP_F_MOD:
+    case SpvOpFMod:
         return float_remainder(emit, "llvm.floor", a, b);
-    case WEFT_OP_U_DIV:
-    case WEFT_OP_U_MOD:
-        return divide_unsigned(emit, a, b, b_scalar, op == WEFT_OP_U_MOD);
-    case WEFT_OP_S_DIV:
-    case WEFT_OP_S_REM:
-    case WEFT_OP_S_MOD:
+    case SpvOpUDiv:
+    case SpvOpUMod:
+        return divide_unsigned(emit, a, b, b_scalar, op == SpvOpUMod);
+    case SpvOpSDiv:
+    case SpvOpSRem:
+    case SpvOpSMod:
         return divide_signed(emit, op, a, b);
-    case WEFT_OP_SHIFT_LEFT_LOGICAL:
+    case SpvOpShiftLeftLogical:
         return LLVMBuildShl(builder, a, distance(emit, a, b), "");
-    case WEFT_OP_SHIFT_RIGHT_LOGICAL:
+    case SpvOpShiftRightLogical:
         return LLVMBuildLShr(builder, a, distance(emit, a, b), "");
-    case WEFT_OP_SHIFT_RIGHT_ARITHMETIC:
+    case SpvOpShiftRightArithmetic:
         return LLVMBuildAShr(builder, a, distance(emit, a, b), "");
-    case WEFT_OP_BITWISE_OR:
-    case WEFT_OP_LOGICAL_OR:
+    case SpvOpBitwiseOr:
+    case SpvOpLogicalOr:
         return LLVMBuildOr(builder, a, b, "");
-    case WEFT_OP_BITWISE_XOR:
+    case SpvOpBitwiseXor:
         return LLVMBuildXor(builder, a, b, "");
-    case WEFT_OP_BITWISE_AND:
-    case WEFT_OP_LOGICAL_AND:
+    case SpvOpBitwiseAnd:
+    case SpvOpLogicalAnd:
         return LLVMBuildAnd(builder, a, b, "");
     case WEFT_IR_CARRY:
     case WEFT_IR_BORROW:
@@ -352,8 +352,8 @@ static LLVMValueRef compute(struct weft_emit *emit, const struct weft_ir_instruc
     case 2:
         return binary(emit, op, x[0], x[1], second_scalar);
     case 3:
-        return op == WEFT_OP_SELECT ? LLVMBuildSelect(emit->builder, x[0], x[1], x[2], "")
-                                    : bit_field(emit, op, x);
+        return op == SpvOpSelect ? LLVMBuildSelect(emit->builder, x[0], x[1], x[2], "")
+                                 : bit_field(emit, op, x);
     case 4:
         return bit_field(emit, op, x);
     default:
@@ -371,7 +371,7 @@ static const struct weft_ir_instruction *product(const struct weft_emit *emit,
         return NULL;
     }
     const struct weft_ir_instruction *made = &emit->program->instructions[def->instruction];
-    return made->op == WEFT_OP_F_MUL && made->fusible ? made : NULL;
+    return made->op == SpvOpFMul && made->fusible ? made : NULL;
 }
 
 static LLVMValueRef operand(struct weft_emit *emit, weft_ir_value value, bool varying) {
@@ -381,9 +381,8 @@ static LLVMValueRef operand(struct weft_emit *emit, weft_ir_value value, bool va
 /* a b + c, a b - c and c - a b as one operation; null where that may not be. */
 static LLVMValueRef fuse(struct weft_emit *emit, const struct weft_ir_instruction *instruction,
                          bool varying) {
-    const bool subtracts = instruction->op == WEFT_OP_F_SUB;
-    if (!emit->has_fma || !instruction->fusible ||
-        (instruction->op != WEFT_OP_F_ADD && !subtracts)) {
+    const bool subtracts = instruction->op == SpvOpFSub;
+    if (!emit->has_fma || !instruction->fusible || (instruction->op != SpvOpFAdd && !subtracts)) {
         return NULL;
     }
     const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
@@ -412,7 +411,7 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
         LLVMValueRef second_scalar = NULL;
         for (uint32_t i = 0; i < instruction->argument_count; i++) {
             const bool scalar_condition =
-                instruction->op == WEFT_OP_SELECT && i == 0 &&
+                instruction->op == SpvOpSelect && i == 0 &&
                 weft_emit_shape(emit, arguments[0]).kind == WEFT_IR_UNIFORM;
             x[i] = operand(emit, arguments[i], varying && !scalar_condition);
         }

@@ -4,26 +4,26 @@
  * rows end. Nearly always they hold for all lanes or for none, which the first and the last lane tell.
  */
 #include "native/llvm/emit.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /* LLVM's predicate of a comparison of whole numbers that is no equality, or 0. */
 static LLVMIntPredicate predicate_of(uint32_t op) {
     switch (op) {
-    case WEFT_OP_U_LESS_THAN:
+    case SpvOpULessThan:
         return LLVMIntULT;
-    case WEFT_OP_U_LESS_THAN_EQUAL:
+    case SpvOpULessThanEqual:
         return LLVMIntULE;
-    case WEFT_OP_U_GREATER_THAN:
+    case SpvOpUGreaterThan:
         return LLVMIntUGT;
-    case WEFT_OP_U_GREATER_THAN_EQUAL:
+    case SpvOpUGreaterThanEqual:
         return LLVMIntUGE;
-    case WEFT_OP_S_LESS_THAN:
+    case SpvOpSLessThan:
         return LLVMIntSLT;
-    case WEFT_OP_S_LESS_THAN_EQUAL:
+    case SpvOpSLessThanEqual:
         return LLVMIntSLE;
-    case WEFT_OP_S_GREATER_THAN:
+    case SpvOpSGreaterThan:
         return LLVMIntSGT;
-    case WEFT_OP_S_GREATER_THAN_EQUAL:
+    case SpvOpSGreaterThanEqual:
         return LLVMIntSGE;
     default:
         return (LLVMIntPredicate)0;
@@ -50,10 +50,10 @@ bool weft_emit_is_edge(const struct weft_emit *emit, weft_ir_value condition) {
     }
     const weft_ir_value *arguments = emit->program->arguments + made->arguments;
     switch (made->op) {
-    case WEFT_OP_LOGICAL_AND:
-    case WEFT_OP_LOGICAL_OR:
+    case SpvOpLogicalAnd:
+    case SpvOpLogicalOr:
         return is_edge_or_uniform(emit, arguments[0]) && is_edge_or_uniform(emit, arguments[1]);
-    case WEFT_OP_LOGICAL_NOT:
+    case SpvOpLogicalNot:
         return weft_emit_is_edge(emit, arguments[0]);
     default:
         return predicate_of(made->op) != 0 &&
@@ -117,10 +117,10 @@ LLVMValueRef weft_emit_edge_holds(struct weft_emit *emit, weft_ir_value conditio
         return NULL;
     }
     const weft_ir_value *arguments = emit->program->arguments + made->arguments;
-    if (made->op == WEFT_OP_LOGICAL_NOT) {
+    if (made->op == SpvOpLogicalNot) {
         return weft_emit_edge_holds(emit, arguments[0], !sense);
     }
-    if (made->op != (sense ? WEFT_OP_LOGICAL_AND : WEFT_OP_LOGICAL_OR)) {
+    if (made->op != (sense ? SpvOpLogicalAnd : SpvOpLogicalOr)) {
         return comparison_on_ends(emit, made, sense);
     }
     const LLVMValueRef a = weft_emit_edge_holds(emit, arguments[0], sense);

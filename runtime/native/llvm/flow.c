@@ -8,7 +8,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 #define CHEAP_INSTRUCTIONS 16u
 

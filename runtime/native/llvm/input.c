@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /* ---- built-in variables ---- */
 
@@ -50,31 +50,31 @@ static void emit_input(struct weft_emit *emit, const struct weft_ir_instruction 
     const uint32_t component = instruction->place < 3 ? instruction->place : 0;
     LLVMValueRef made = NULL;
     switch (instruction->root) {
-    case WEFT_BUILT_IN_NUM_WORKGROUPS:
+    case SpvBuiltInNumWorkgroups:
         made = number_of_workgroups(emit, component);
         break;
-    case WEFT_BUILT_IN_WORKGROUP_ID:
+    case SpvBuiltInWorkgroupId:
         made = emit->workgroup[component];
         break;
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
+    case SpvBuiltInLocalInvocationId:
         made = local_id(emit, component, vector);
         break;
-    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID:
+    case SpvBuiltInGlobalInvocationId:
         made = global_id(emit, component, vector);
         break;
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+    case SpvBuiltInLocalInvocationIndex:
         made = local_index(emit, vector);
         break;
-    case WEFT_BUILT_IN_SUBGROUP_SIZE:
+    case SpvBuiltInSubgroupSize:
         made = weft_emit_u32(emit, emit->lanes);
         break;
-    case WEFT_BUILT_IN_NUM_SUBGROUPS:
+    case SpvBuiltInNumSubgroups:
         made = weft_emit_u32(emit, emit->subgroups);
         break;
-    case WEFT_BUILT_IN_SUBGROUP_ID:
+    case SpvBuiltInSubgroupId:
         made = emit->subgroup;
         break;
-    case WEFT_BUILT_IN_SUBGROUP_LANE:
+    case SpvBuiltInSubgroupLocalInvocationId:
         made = weft_emit_u32(emit, 0);
         break;
     default:
@@ -93,23 +93,23 @@ static uint64_t identity(uint32_t op, uint32_t type) {
     const uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     const bool wide = bits == 64;
     switch (op) {
-    case WEFT_OP_GROUP_NON_UNIFORM_I_MUL:
+    case SpvOpGroupNonUniformIMul:
         return 1;
-    case WEFT_OP_GROUP_NON_UNIFORM_F_ADD: /* -0 */
+    case SpvOpGroupNonUniformFAdd: /* -0 */
         return wide ? UINT64_C(0x8000000000000000) : 0x80000000u;
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MUL:
+    case SpvOpGroupNonUniformFMul:
         return wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000u;
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MIN: /* infinity */
+    case SpvOpGroupNonUniformFMin: /* infinity */
         return wide ? UINT64_C(0x7FF0000000000000) : 0x7F800000u;
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MAX:
+    case SpvOpGroupNonUniformFMax:
         return wide ? UINT64_C(0xFFF0000000000000) : 0xFF800000u;
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MIN:
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_AND:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_AND:
+    case SpvOpGroupNonUniformUMin:
+    case SpvOpGroupNonUniformBitwiseAnd:
+    case SpvOpGroupNonUniformLogicalAnd:
         return ones;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MIN:
+    case SpvOpGroupNonUniformSMin:
         return ones >> 1;
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MAX:
+    case SpvOpGroupNonUniformSMax:
         return (ones >> 1) + 1;
     default:
         return 0;
@@ -124,31 +124,31 @@ static LLVMValueRef choose(struct weft_emit *emit, LLVMValueRef condition, LLVMV
 static LLVMValueRef combine(struct weft_emit *emit, uint32_t op, LLVMValueRef a, LLVMValueRef b) {
     const LLVMBuilderRef builder = emit->builder;
     switch (op) {
-    case WEFT_OP_GROUP_NON_UNIFORM_I_ADD:
+    case SpvOpGroupNonUniformIAdd:
         return LLVMBuildAdd(builder, a, b, "");
-    case WEFT_OP_GROUP_NON_UNIFORM_F_ADD:
+    case SpvOpGroupNonUniformFAdd:
         return LLVMBuildFAdd(builder, a, b, "");
-    case WEFT_OP_GROUP_NON_UNIFORM_I_MUL:
+    case SpvOpGroupNonUniformIMul:
         return LLVMBuildMul(builder, a, b, "");
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MUL:
+    case SpvOpGroupNonUniformFMul:
         return LLVMBuildFMul(builder, a, b, "");
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MIN:
+    case SpvOpGroupNonUniformSMin:
         return choose(emit, LLVMBuildICmp(builder, LLVMIntSLT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MIN:
+    case SpvOpGroupNonUniformUMin:
         return choose(emit, LLVMBuildICmp(builder, LLVMIntULT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MIN:
+    case SpvOpGroupNonUniformFMin:
         return choose(emit, LLVMBuildFCmp(builder, LLVMRealOLT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_S_MAX:
+    case SpvOpGroupNonUniformSMax:
         return choose(emit, LLVMBuildICmp(builder, LLVMIntSGT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_U_MAX:
+    case SpvOpGroupNonUniformUMax:
         return choose(emit, LLVMBuildICmp(builder, LLVMIntUGT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_F_MAX:
+    case SpvOpGroupNonUniformFMax:
         return choose(emit, LLVMBuildFCmp(builder, LLVMRealOGT, a, b, ""), a, b);
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_AND:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_AND:
+    case SpvOpGroupNonUniformBitwiseAnd:
+    case SpvOpGroupNonUniformLogicalAnd:
         return LLVMBuildAnd(builder, a, b, "");
-    case WEFT_OP_GROUP_NON_UNIFORM_BITWISE_OR:
-    case WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_OR:
+    case SpvOpGroupNonUniformBitwiseOr:
+    case SpvOpGroupNonUniformLogicalOr:
         return LLVMBuildOr(builder, a, b, "");
     default:
         return LLVMBuildXor(builder, a, b, "");
@@ -191,11 +191,11 @@ static LLVMValueRef vote(struct weft_emit *emit, uint32_t op, weft_ir_value valu
     const LLVMBuilderRef builder = emit->builder;
     const LLVMValueRef vector = weft_emit_vector(emit, value);
     const LLVMValueRef exec = weft_emit_exec(emit);
-    if (op == WEFT_OP_GROUP_NON_UNIFORM_ANY) {
+    if (op == SpvOpGroupNonUniformAny) {
         return weft_emit_any(emit, LLVMBuildAnd(builder, exec, vector, ""));
     }
     LLVMValueRef wrong = NULL;
-    if (op == WEFT_OP_GROUP_NON_UNIFORM_ALL) {
+    if (op == SpvOpGroupNonUniformAll) {
         wrong = LLVMBuildNot(builder, vector, "");
     } else {
         const LLVMValueRef first = weft_emit_splat(
@@ -212,19 +212,19 @@ static void emit_subgroup(struct weft_emit *emit, const struct weft_ir_instructi
     const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
     const uint32_t op = instruction->variant;
     LLVMValueRef made = NULL;
-    if (op == WEFT_OP_GROUP_NON_UNIFORM_ELECT) {
+    if (op == SpvOpGroupNonUniformElect) {
         made = LLVMBuildICmp(builder, LLVMIntEQ, emit->iota,
                              weft_emit_splat(emit, weft_emit_first_lane(emit)), "");
-    } else if (op <= WEFT_OP_GROUP_NON_UNIFORM_ALL_EQUAL) {
+    } else if (op <= SpvOpGroupNonUniformAllEqual) {
         made = vote(emit, op, arguments[0]);
-    } else if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST) {
+    } else if (op == SpvOpGroupNonUniformBroadcast) {
         const LLVMValueRef lane = LLVMBuildAnd(builder, weft_emit_scalar(emit, arguments[1]),
                                                weft_emit_u32(emit, emit->lanes - 1), "");
         made = LLVMBuildExtractElement(builder, weft_emit_vector(emit, arguments[0]), lane, "");
-    } else if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST_FIRST) {
+    } else if (op == SpvOpGroupNonUniformBroadcastFirst) {
         made = LLVMBuildExtractElement(builder, weft_emit_vector(emit, arguments[0]),
                                        weft_emit_first_lane(emit), "");
-    } else if (op >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD) {
+    } else if (op >= SpvOpGroupNonUniformIAdd) {
         made = reduce(emit, instruction, arguments[0]);
     } else {
         weft_ir_error(emit->program, WEFT_UNSUPPORTED, "the subgroup operation %u", op);

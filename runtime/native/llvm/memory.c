@@ -7,7 +7,7 @@
  */
 #include "native/llvm/emit.h"
 
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 #define MOST_TOGETHER 4u
 
@@ -500,22 +500,22 @@ static LLVMValueRef combine(struct weft_emit *emit, const struct weft_ir_instruc
         uint16_t op;
         uint8_t rmw;
     } operations[] = {
-        {WEFT_OP_ATOMIC_EXCHANGE, LLVMAtomicRMWBinOpXchg},
-        {WEFT_OP_ATOMIC_STORE, LLVMAtomicRMWBinOpXchg},
-        {WEFT_OP_ATOMIC_I_ADD, LLVMAtomicRMWBinOpAdd},
-        {WEFT_OP_ATOMIC_I_SUB, LLVMAtomicRMWBinOpSub},
-        {WEFT_OP_ATOMIC_I_INCREMENT, LLVMAtomicRMWBinOpAdd},
-        {WEFT_OP_ATOMIC_I_DECREMENT, LLVMAtomicRMWBinOpSub},
-        {WEFT_OP_ATOMIC_S_MIN, LLVMAtomicRMWBinOpMin},
-        {WEFT_OP_ATOMIC_U_MIN, LLVMAtomicRMWBinOpUMin},
-        {WEFT_OP_ATOMIC_S_MAX, LLVMAtomicRMWBinOpMax},
-        {WEFT_OP_ATOMIC_U_MAX, LLVMAtomicRMWBinOpUMax},
-        {WEFT_OP_ATOMIC_AND, LLVMAtomicRMWBinOpAnd},
-        {WEFT_OP_ATOMIC_OR, LLVMAtomicRMWBinOpOr},
-        {WEFT_OP_ATOMIC_XOR, LLVMAtomicRMWBinOpXor},
-        {WEFT_OP_ATOMIC_LOAD, LLVMAtomicRMWBinOpOr},
+        {SpvOpAtomicExchange, LLVMAtomicRMWBinOpXchg},
+        {SpvOpAtomicStore, LLVMAtomicRMWBinOpXchg},
+        {SpvOpAtomicIAdd, LLVMAtomicRMWBinOpAdd},
+        {SpvOpAtomicISub, LLVMAtomicRMWBinOpSub},
+        {SpvOpAtomicIIncrement, LLVMAtomicRMWBinOpAdd},
+        {SpvOpAtomicIDecrement, LLVMAtomicRMWBinOpSub},
+        {SpvOpAtomicSMin, LLVMAtomicRMWBinOpMin},
+        {SpvOpAtomicUMin, LLVMAtomicRMWBinOpUMin},
+        {SpvOpAtomicSMax, LLVMAtomicRMWBinOpMax},
+        {SpvOpAtomicUMax, LLVMAtomicRMWBinOpUMax},
+        {SpvOpAtomicAnd, LLVMAtomicRMWBinOpAnd},
+        {SpvOpAtomicOr, LLVMAtomicRMWBinOpOr},
+        {SpvOpAtomicXor, LLVMAtomicRMWBinOpXor},
+        {SpvOpAtomicLoad, LLVMAtomicRMWBinOpOr},
     };
-    if (instruction->variant == WEFT_OP_ATOMIC_COMPARE_EXCHANGE) {
+    if (instruction->variant == SpvOpAtomicCompareExchange) {
         const LLVMValueRef pair =
             LLVMBuildAtomicCmpXchg(emit->builder, at, operands[1], operands[0],
                                    LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
@@ -555,7 +555,7 @@ void weft_emit_atomic(struct weft_emit *emit, const struct weft_ir_instruction *
         LLVMBuildCondBr(builder, LLVMBuildExtractElement(builder, mask, lane, ""), run, next);
         weft_emit_at(emit, run);
         LLVMValueRef operands[2] = {
-            LLVMConstInt(access.scalar, instruction->variant == WEFT_OP_ATOMIC_LOAD ? 0 : 1, 0)};
+            LLVMConstInt(access.scalar, instruction->variant == SpvOpAtomicLoad ? 0 : 1, 0)};
         for (uint32_t k = 0; k + 1 < instruction->argument_count && k < 2; k++) {
             operands[k] =
                 LLVMBuildExtractElement(builder, weft_emit_vector(emit, values[k]), lane, "");

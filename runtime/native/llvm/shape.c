@@ -8,7 +8,7 @@
  */
 #include "native/llvm/analysis.h"
 
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 #define MOST_ALIGN 31u
 
@@ -110,18 +110,18 @@ static struct weft_ir_shape local_id(const struct weft_ir_program *program, uint
 static struct weft_ir_shape input_shape(const struct weft_ir_program *program,
                                         const struct weft_ir_instruction *instruction) {
     switch (instruction->root) {
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
+    case SpvBuiltInLocalInvocationId:
         return instruction->place < 3 ? local_id(program, instruction->place) : varying;
-    case WEFT_BUILT_IN_GLOBAL_INVOCATION_ID: {
+    case SpvBuiltInGlobalInvocationId: {
         struct weft_ir_shape shape =
             instruction->place < 3 ? local_id(program, instruction->place) : varying;
         const uint32_t size = instruction->place < 3 ? program->local_size[instruction->place] : 1;
         shape.align = least(shape.align, weft_ir_align_of(size));
         return shape;
     }
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+    case SpvBuiltInLocalInvocationIndex:
         return counting(program, weft_ir_align_of(program->lanes));
-    case WEFT_BUILT_IN_SUBGROUP_LANE:
+    case SpvBuiltInSubgroupLocalInvocationId:
         return counting(program, MOST_ALIGN);
     default:
         return uniform(0);
@@ -176,33 +176,33 @@ static bool integer_shape(struct weft_ir_shape *shape, const struct weft_ir_prog
     }
     const uint32_t align = least(x.align, y.align);
     switch (op) {
-    case WEFT_OP_I_ADD:
+    case SpvOpIAdd:
         *shape = linear((int64_t)x.stride + y.stride, (int64_t)x.outer + y.outer, align);
         return true;
-    case WEFT_OP_I_SUB:
+    case SpvOpISub:
         *shape = linear((int64_t)x.stride - y.stride, (int64_t)x.outer - y.outer, align);
         return true;
-    case WEFT_OP_I_MUL:
+    case SpvOpIMul:
         if (x.kind == WEFT_IR_UNIFORM && y.kind == WEFT_IR_UNIFORM) {
             *shape = uniform((uint32_t)x.align + y.align);
             return true;
         }
         return multiply_linear(shape, a, b);
-    case WEFT_OP_SHIFT_LEFT_LOGICAL:
+    case SpvOpShiftLeftLogical:
         if (!b->constant || b->bits >= MOST_ALIGN) {
             return false;
         }
         *shape = linear(x.stride * (INT64_C(1) << b->bits), x.outer * (INT64_C(1) << b->bits),
                         x.align + (uint32_t)b->bits);
         return true;
-    case WEFT_OP_U_DIV:
+    case SpvOpUDiv:
         return b->constant && divide_linear(shape, program, a, b->bits, false);
-    case WEFT_OP_SHIFT_RIGHT_LOGICAL:
+    case SpvOpShiftRightLogical:
         return b->constant && b->bits < MOST_ALIGN &&
                divide_linear(shape, program, a, UINT64_C(1) << b->bits, false);
-    case WEFT_OP_U_MOD:
+    case SpvOpUMod:
         return b->constant && divide_linear(shape, program, a, b->bits, true);
-    case WEFT_OP_BITWISE_AND: {
+    case SpvOpBitwiseAnd: {
         const struct weft_ir_def *mask = b->constant ? b : a;
         const struct weft_ir_def *value = b->constant ? a : b;
         return mask->constant && (mask->bits & (mask->bits + 1)) == 0 &&
@@ -232,11 +232,11 @@ static struct weft_ir_shape arithmetic_shape(const struct weft_ir_program *progr
         integer_shape(&shape, program, instruction->op, a, &program->values[arguments[1]])) {
         return shape;
     }
-    if (instruction->op == WEFT_OP_BITCAST && !weft_ir_is_float(instruction->type) &&
+    if (instruction->op == SpvOpBitcast && !weft_ir_is_float(instruction->type) &&
         !weft_ir_is_float(a->type)) {
         return a->shape;
     }
-    if (instruction->op == WEFT_OP_SELECT && a->shape.kind == WEFT_IR_UNIFORM) {
+    if (instruction->op == SpvOpSelect && a->shape.kind == WEFT_IR_UNIFORM) {
         return join(program->values[arguments[1]].shape, program->values[arguments[2]].shape);
     }
     return all_uniform ? uniform(0) : varying;
@@ -274,7 +274,7 @@ static struct weft_ir_shape result_shape(const struct weft_ir_program *program,
     case WEFT_IR_LENGTH:
         return uniform(0);
     case WEFT_IR_SUBGROUP:
-        return instruction->variant == WEFT_OP_GROUP_NON_UNIFORM_ELECT || instruction->place != 0
+        return instruction->variant == SpvOpGroupNonUniformElect || instruction->place != 0
                    ? varying
                    : uniform(0);
     default:

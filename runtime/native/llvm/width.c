@@ -4,7 +4,7 @@
  * often a chain of dependent steps, and a processor that waits for one chain's result goes on with the other's.
  */
 #include "native/llvm/analysis.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
 
 /* Whether an instruction can tell which invocations are a subgroup. */
 static bool knows_subgroups(const struct weft_ir_instruction *instruction) {
@@ -12,10 +12,10 @@ static bool knows_subgroups(const struct weft_ir_instruction *instruction) {
         return instruction->op == WEFT_IR_SUBGROUP;
     }
     switch (instruction->root) {
-    case WEFT_BUILT_IN_SUBGROUP_SIZE:
-    case WEFT_BUILT_IN_NUM_SUBGROUPS:
-    case WEFT_BUILT_IN_SUBGROUP_ID:
-    case WEFT_BUILT_IN_SUBGROUP_LANE:
+    case SpvBuiltInSubgroupSize:
+    case SpvBuiltInNumSubgroups:
+    case SpvBuiltInSubgroupId:
+    case SpvBuiltInSubgroupLocalInvocationId:
         return true;
     default:
         return false;

@@ -219,22 +219,22 @@ void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir
     id->block = 0;
     id->pointer = (struct weft_ir_pointer){.type = type};
     switch (storage) {
-    case WEFT_STORAGE_CLASS_INPUT:
+    case SpvStorageClassInput:
         id->pointer.space = WEFT_IR_IN_INPUT;
         id->pointer.root = id->built_in;
         break;
-    case WEFT_STORAGE_CLASS_UNIFORM:
-    case WEFT_STORAGE_CLASS_STORAGE_BUFFER:
+    case SpvStorageClassUniform:
+    case SpvStorageClassStorageBuffer:
         add_binding(decoder, id);
         break;
-    case WEFT_STORAGE_CLASS_PUSH_CONSTANT:
+    case SpvStorageClassPushConstant:
         id->pointer.space = WEFT_IR_PUSH;
         decoder->program->push_size = push_size(decoder, type);
         break;
-    case WEFT_STORAGE_CLASS_WORKGROUP:
+    case SpvStorageClassWorkgroup:
         add_shared(decoder, id, type);
         break;
-    case WEFT_STORAGE_CLASS_PRIVATE:
+    case SpvStorageClassPrivate:
         add_private(decoder, id, type, view->length > 4 ? view->words[4] : 0);
         break;
     default:
@@ -272,10 +272,9 @@ static weft_ir_value clamp_index(struct weft_ir_decoder *decoder, weft_ir_value 
 static weft_ir_value as_word(struct weft_ir_decoder *decoder, weft_ir_value index) {
     const uint32_t type = decoder->program->values[index].type;
     const bool wide = weft_ir_bits(type) > 32;
-    return type == WEFT_IR_I32
-               ? index
-               : weft_ir_compute(decoder, wide ? WEFT_OP_U_CONVERT : WEFT_OP_S_CONVERT, WEFT_IR_I32,
-                                 &index, 1, false);
+    return type == WEFT_IR_I32 ? index
+                               : weft_ir_compute(decoder, wide ? SpvOpUConvert : SpvOpSConvert,
+                                                 WEFT_IR_I32, &index, 1, false);
 }
 
 weft_ir_value weft_ir_index(struct weft_ir_decoder *decoder, weft_ir_value base,
@@ -327,11 +326,10 @@ static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *p
     if (decoder->program->checked && pointer->space == WEFT_IR_IN_VARIABLE && count != 0) {
         index = clamp_index(decoder, index, count);
     }
-    index =
-        weft_ir_binary(decoder, WEFT_OP_I_MUL, WEFT_IR_I32, index, weft_ir_u32(decoder, stride));
-    pointer->index = pointer->index == 0 ? index
-                                         : weft_ir_binary(decoder, WEFT_OP_I_ADD, WEFT_IR_I32,
-                                                          pointer->index, index);
+    index = weft_ir_binary(decoder, SpvOpIMul, WEFT_IR_I32, index, weft_ir_u32(decoder, stride));
+    pointer->index = pointer->index == 0
+                         ? index
+                         : weft_ir_binary(decoder, SpvOpIAdd, WEFT_IR_I32, pointer->index, index);
     if (pointer->space == WEFT_IR_IN_VARIABLE && decoder->program->status == WEFT_OK) {
         decoder->program->variables[pointer->root].indexed = true;
     }
@@ -498,7 +496,7 @@ static void load_part(struct weft_ir_decoder *decoder, const struct part *part, 
     for (uint32_t i = 0; i < part->n && decoder->program->status == WEFT_OK; i++) {
         scalars[i] = part->type != WEFT_IR_BOOL
                          ? first + i
-                         : weft_ir_binary(decoder, WEFT_OP_I_NOT_EQUAL, WEFT_IR_BOOL, first + i,
+                         : weft_ir_binary(decoder, SpvOpINotEqual, WEFT_IR_BOOL, first + i,
                                           weft_ir_u32(decoder, 0));
     }
 }
@@ -521,8 +519,7 @@ static void store_part(struct weft_ir_decoder *decoder, const struct part *part,
         if (part->type == WEFT_IR_BOOL) {
             const weft_ir_value choice[] = {scalars[i], weft_ir_u32(decoder, 1),
                                             weft_ir_u32(decoder, 0)};
-            arguments[1 + i] =
-                weft_ir_compute(decoder, WEFT_OP_SELECT, WEFT_IR_I32, choice, 3, false);
+            arguments[1 + i] = weft_ir_compute(decoder, SpvOpSelect, WEFT_IR_I32, choice, 3, false);
         }
     }
     if (pointer->space != WEFT_IR_BUFFER && pointer->space != WEFT_IR_SHARED) {
@@ -629,15 +626,14 @@ static void decode_array_length(struct weft_ir_decoder *decoder, const struct we
 
 /* What is exchanged or combined is the word behind scope and semantics; a comparison has another behind that. */
 static void decode_atomic(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const bool is_store = view->opcode == WEFT_OP_ATOMIC_STORE;
+    const bool is_store = view->opcode == SpvOpAtomicStore;
     const uint32_t first = is_store ? 1 : 3;
     const struct weft_ir_pointer pointer =
         weft_ir_pointer(decoder, weft_ir_word(decoder, view, first));
     const uint32_t type = is_store ? pointer.type : weft_ir_word(decoder, view, 1);
     weft_ir_value arguments[3] = {pointer.index};
     uint32_t count = 1;
-    const uint32_t value_at =
-        view->opcode == WEFT_OP_ATOMIC_COMPARE_EXCHANGE ? first + 4 : first + 3;
+    const uint32_t value_at = view->opcode == SpvOpAtomicCompareExchange ? first + 4 : first + 3;
     for (uint32_t i = value_at; i < view->length && count < 3; i++) {
         arguments[count++] = weft_ir_scalar(decoder, view->words[i], 0);
     }
@@ -661,27 +657,27 @@ static void decode_atomic(struct weft_ir_decoder *decoder, const struct weft_ir_
 
 bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     switch (view->opcode) {
-    case WEFT_OP_VARIABLE:
+    case SpvOpVariable:
         decode_local(decoder, view);
         return true;
-    case WEFT_OP_ACCESS_CHAIN:
-    case WEFT_OP_IN_BOUNDS_ACCESS_CHAIN:
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
         decode_access_chain(decoder, view);
         return true;
-    case WEFT_OP_LOAD:
+    case SpvOpLoad:
         decode_load(decoder, view);
         return true;
-    case WEFT_OP_STORE:
+    case SpvOpStore:
         decode_store(decoder, view);
         return true;
-    case WEFT_OP_COPY_MEMORY:
+    case SpvOpCopyMemory:
         decode_copy_memory(decoder, view);
         return true;
-    case WEFT_OP_ARRAY_LENGTH:
+    case SpvOpArrayLength:
         decode_array_length(decoder, view);
         return true;
     default:
-        if (view->opcode >= WEFT_OP_ATOMIC_LOAD && view->opcode <= WEFT_OP_ATOMIC_XOR) {
+        if (view->opcode >= SpvOpAtomicLoad && view->opcode <= SpvOpAtomicXor) {
             decode_atomic(decoder, view);
             return true;
         }

@@ -5,8 +5,7 @@
 #include <string.h>
 
 bool weft_ir_makes_constant(uint32_t opcode) {
-    return opcode == WEFT_OP_UNDEF ||
-           (opcode >= WEFT_OP_CONSTANT_TRUE && opcode <= WEFT_OP_SPEC_CONSTANT_OP);
+    return opcode == SpvOpUndef || (opcode >= SpvOpConstantTrue && opcode <= SpvOpSpecConstantOp);
 }
 
 uint64_t weft_ir_constant_of(struct weft_ir_decoder *decoder, uint32_t id) {
@@ -64,7 +63,7 @@ static void define_alike(struct weft_ir_decoder *decoder, const struct weft_ir_v
     weft_ir_value *row = weft_ir_row(decoder, slots);
     for (uint32_t i = 0; row && i < slots; i++) {
         const uint32_t scalar = weft_ir_slot_type(decoder, type, i);
-        const bool poison = view->opcode == WEFT_OP_UNDEF && decoder->program->exact;
+        const bool poison = view->opcode == SpvOpUndef && decoder->program->exact;
         row[i] = weft_ir_constant(decoder->program, scalar, poison ? weft_ir_ones(scalar) : 0);
     }
     if (row) {
@@ -103,32 +102,32 @@ static void define_operation(struct weft_ir_decoder *decoder, const struct weft_
 void weft_ir_decode_constant(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const struct weft_ir_id *id = weft_ir_id(decoder, weft_ir_word(decoder, view, 2));
     switch (view->opcode) {
-    case WEFT_OP_CONSTANT_TRUE:
-    case WEFT_OP_CONSTANT_FALSE:
-        define_scalar(decoder, view, view->opcode == WEFT_OP_CONSTANT_TRUE);
+    case SpvOpConstantTrue:
+    case SpvOpConstantFalse:
+        define_scalar(decoder, view, view->opcode == SpvOpConstantTrue);
         break;
-    case WEFT_OP_SPEC_CONSTANT_TRUE:
-    case WEFT_OP_SPEC_CONSTANT_FALSE:
-        define_scalar(decoder, view,
-                      specialize(decoder, id->spec_id, WEFT_IR_BOOL,
-                                 view->opcode == WEFT_OP_SPEC_CONSTANT_TRUE));
+    case SpvOpSpecConstantTrue:
+    case SpvOpSpecConstantFalse:
+        define_scalar(
+            decoder, view,
+            specialize(decoder, id->spec_id, WEFT_IR_BOOL, view->opcode == SpvOpSpecConstantTrue));
         break;
-    case WEFT_OP_CONSTANT:
+    case SpvOpConstant:
         define_scalar(decoder, view, literal_of(decoder, view));
         break;
-    case WEFT_OP_SPEC_CONSTANT:
+    case SpvOpSpecConstant:
         define_scalar(decoder, view,
                       specialize(decoder, id->spec_id, WEFT_IR_I32, literal_of(decoder, view)));
         break;
-    case WEFT_OP_CONSTANT_COMPOSITE:
-    case WEFT_OP_SPEC_CONSTANT_COMPOSITE:
+    case SpvOpConstantComposite:
+    case SpvOpSpecConstantComposite:
         weft_ir_construct(decoder, view);
         break;
-    case WEFT_OP_CONSTANT_NULL:
-    case WEFT_OP_UNDEF:
+    case SpvOpConstantNull:
+    case SpvOpUndef:
         define_alike(decoder, view);
         break;
-    case WEFT_OP_SPEC_CONSTANT_OP:
+    case SpvOpSpecConstantOp:
         define_operation(decoder, view);
         break;
     default:

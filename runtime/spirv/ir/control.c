@@ -69,12 +69,12 @@ static void add_jump(struct weft_ir_decoder *decoder, const struct destination *
 
 /* The phis of a block begin behind its label; at is 0 behind the last. */
 static uint32_t next_phi(const struct weft_ir_decoder *decoder, uint32_t at) {
-    uint32_t opcode = WEFT_OP_LINE;
-    while (opcode == WEFT_OP_LINE || opcode == WEFT_OP_NO_LINE) {
+    uint32_t opcode = SpvOpLine;
+    while (opcode == SpvOpLine || opcode == SpvOpNoLine) {
         at += weft_spirv_length(decoder->words[at]);
         opcode = weft_spirv_opcode(decoder->words[at]);
     }
-    return opcode == WEFT_OP_PHI ? at : 0;
+    return opcode == SpvOpPhi ? at : 0;
 }
 
 /* The variable of a phi lives where those of its function do; each call has one of its own. */
@@ -233,10 +233,9 @@ static weft_ir_value matches(struct weft_ir_decoder *decoder, const struct weft_
             continue;
         }
         const weft_ir_value equal =
-            weft_ir_binary(decoder, WEFT_OP_I_EQUAL, WEFT_IR_BOOL, selector,
+            weft_ir_binary(decoder, SpvOpIEqual, WEFT_IR_BOOL, selector,
                            weft_ir_constant(decoder->program, type, view->words[i]));
-        any = any == 0 ? equal
-                       : weft_ir_binary(decoder, WEFT_OP_LOGICAL_OR, WEFT_IR_BOOL, any, equal);
+        any = any == 0 ? equal : weft_ir_binary(decoder, SpvOpLogicalOr, WEFT_IR_BOOL, any, equal);
     }
     return any;
 }
@@ -319,7 +318,7 @@ static uint32_t decode_switch(struct weft_ir_decoder *decoder, const struct weft
 
 static void decode_return(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const struct weft_ir_frame *frame = decoder->frame;
-    if (view->opcode == WEFT_OP_RETURN_VALUE && frame->result != WEFT_IR_NONE) {
+    if (view->opcode == SpvOpReturnValue && frame->result != WEFT_IR_NONE) {
         const uint32_t id = weft_ir_word(decoder, view, 1);
         const weft_ir_value *scalars = weft_ir_scalars(decoder, id);
         if (scalars) {
@@ -338,14 +337,14 @@ static uint32_t bind_parameters(struct weft_ir_decoder *decoder, uint32_t functi
     for (;;) {
         at += weft_spirv_length(decoder->words[at]);
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_LABEL) {
+        if (view.opcode == SpvOpLabel) {
             return weft_ir_word(decoder, &view, 1);
         }
-        if (view.opcode == WEFT_OP_FUNCTION_END || failed(decoder)) {
+        if (view.opcode == SpvOpFunctionEnd || failed(decoder)) {
             weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a function without a body");
             return 0;
         }
-        if (view.opcode != WEFT_OP_FUNCTION_PARAMETER) {
+        if (view.opcode != SpvOpFunctionParameter) {
             continue;
         }
         const uint32_t given = call ? weft_ir_word(decoder, call, argument++) : 0;
@@ -405,8 +404,7 @@ static void decode_call(struct weft_ir_decoder *decoder, const struct weft_ir_vi
     struct weft_ir_frame frame = {.function =
                                       weft_ir_id(decoder, weft_ir_word(decoder, view, 3))->at,
                                   .result = WEFT_IR_NONE};
-    if (frame.function == 0 ||
-        weft_spirv_opcode(decoder->words[frame.function]) != WEFT_OP_FUNCTION) {
+    if (frame.function == 0 || weft_spirv_opcode(decoder->words[frame.function]) != SpvOpFunction) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a call of what is no function");
         return;
     }
@@ -427,11 +425,11 @@ static void decode_call(struct weft_ir_decoder *decoder, const struct weft_ir_vi
 static struct weft_ir_view find_merge(const struct weft_ir_decoder *decoder, uint32_t at) {
     for (;;) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_LOOP_MERGE || view.opcode == WEFT_OP_SELECTION_MERGE) {
+        if (view.opcode == SpvOpLoopMerge || view.opcode == SpvOpSelectionMerge) {
             return view;
         }
-        if ((view.opcode >= WEFT_OP_BRANCH && view.opcode <= WEFT_OP_UNREACHABLE) ||
-            view.opcode == WEFT_OP_FUNCTION_END) {
+        if ((view.opcode >= SpvOpBranch && view.opcode <= SpvOpUnreachable) ||
+            view.opcode == SpvOpFunctionEnd) {
             return (struct weft_ir_view){.length = 0};
         }
         at += view.length;
@@ -442,9 +440,9 @@ static struct weft_ir_view find_merge(const struct weft_ir_decoder *decoder, uin
 static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
                                   uint32_t merge) {
     switch (view->opcode) {
-    case WEFT_OP_BRANCH:
+    case SpvOpBranch:
         return follow(decoder, weft_ir_word(decoder, view, 1));
-    case WEFT_OP_BRANCH_CONDITIONAL: {
+    case SpvOpBranchConditional: {
         const uint32_t targets[2] = {weft_ir_word(decoder, view, 2),
                                      weft_ir_word(decoder, view, 3)};
         const weft_ir_value condition = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 1), 0);
@@ -454,13 +452,13 @@ static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct 
         return merge != 0 ? decode_selection(decoder, condition, targets, merge)
                           : decode_exit(decoder, condition, targets);
     }
-    case WEFT_OP_SWITCH:
+    case SpvOpSwitch:
         return decode_switch(decoder, view, merge);
-    case WEFT_OP_RETURN:
-    case WEFT_OP_RETURN_VALUE:
+    case SpvOpReturn:
+    case SpvOpReturnValue:
         decode_return(decoder, view);
         return 0;
-    case WEFT_OP_UNREACHABLE:
+    case SpvOpUnreachable:
         if (decoder->program->exact) {
             weft_ir_append(decoder->program, decoder->list, WEFT_IR_UNREACHABLE, WEFT_IR_I32, 0,
                            false, NULL, 0);
@@ -481,23 +479,23 @@ static void decode_barrier(struct weft_ir_decoder *decoder, const struct weft_ir
 
 static void decode_one(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     switch (view->opcode) {
-    case WEFT_OP_NOP:
-    case WEFT_OP_LINE:
-    case WEFT_OP_NO_LINE:
-    case WEFT_OP_MEMORY_BARRIER:
-    case WEFT_OP_LOOP_MERGE:
-    case WEFT_OP_SELECTION_MERGE:
+    case SpvOpNop:
+    case SpvOpLine:
+    case SpvOpNoLine:
+    case SpvOpMemoryBarrier:
+    case SpvOpLoopMerge:
+    case SpvOpSelectionMerge:
         break;
-    case WEFT_OP_PHI:
+    case SpvOpPhi:
         decode_phi(decoder, view);
         break;
-    case WEFT_OP_CONTROL_BARRIER:
+    case SpvOpControlBarrier:
         decode_barrier(decoder, view);
         break;
-    case WEFT_OP_FUNCTION_CALL:
+    case SpvOpFunctionCall:
         decode_call(decoder, view);
         break;
-    case WEFT_OP_UNDEF:
+    case SpvOpUndef:
         weft_ir_decode_constant(decoder, view);
         break;
     default:
@@ -512,7 +510,7 @@ static void decode_one(struct weft_ir_decoder *decoder, const struct weft_ir_vie
 static uint32_t decode_instructions(struct weft_ir_decoder *decoder, uint32_t at, uint32_t merge) {
     while (weft_ir_work(decoder, 1)) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode >= WEFT_OP_BRANCH && view.opcode <= WEFT_OP_UNREACHABLE) {
+        if (view.opcode >= SpvOpBranch && view.opcode <= SpvOpUnreachable) {
             return decode_terminator(decoder, &view, merge);
         }
         decode_one(decoder, &view);
@@ -558,7 +556,7 @@ static uint32_t decode_block(struct weft_ir_decoder *decoder, uint32_t label) {
     if (failed(decoder)) {
         return 0;
     }
-    if (at == 0 || weft_spirv_opcode(decoder->words[at]) != WEFT_OP_LABEL ||
+    if (at == 0 || weft_spirv_opcode(decoder->words[at]) != SpvOpLabel ||
         depth_of(decoder) > MAX_DEPTH || decoder->block > MAX_PIECES) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED,
                       "a branch to what is no block, or control flow nested too deeply");
@@ -568,7 +566,7 @@ static uint32_t decode_block(struct weft_ir_decoder *decoder, uint32_t label) {
     decoder->frame->label = label;
     const uint32_t first = at + weft_spirv_length(decoder->words[at]);
     const struct weft_ir_view merge = find_merge(decoder, first);
-    if (merge.length != 0 && merge.opcode == WEFT_OP_LOOP_MERGE) {
+    if (merge.length != 0 && merge.opcode == SpvOpLoopMerge) {
         return decode_loop(decoder, label, &merge);
     }
     return decode_instructions(decoder, first,

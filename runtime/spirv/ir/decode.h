@@ -9,8 +9,8 @@
 #ifndef WEFT_SPIRV_IR_DECODE_H
 #define WEFT_SPIRV_IR_DECODE_H
 
+#include "spirv/check.h"
 #include "spirv/ir/ir.h"
-#include "spirv/module.h"
 
 enum weft_ir_spirv_type_kind {
     WEFT_IR_TYPE_NONE = 0,

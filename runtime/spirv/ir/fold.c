@@ -3,8 +3,8 @@
  * Integers and booleans that are known. Floats are left to LLVM, which is told how subnormals count. What has no value
  * (a division by 0) is not folded.
  */
+#include "spirv/check.h"
 #include "spirv/ir/ir.h"
-#include "spirv/module.h"
 
 static int64_t signed_of(uint64_t bits, uint32_t type) {
     const uint64_t sign = UINT64_C(1) << (weft_ir_bits(type) - 1);
@@ -18,19 +18,19 @@ static bool fold_division(uint64_t *result, uint32_t op, uint32_t type, uint64_t
         return false;
     }
     switch (op) {
-    case WEFT_OP_U_DIV:
+    case SpvOpUDiv:
         *result = a / b;
         return true;
-    case WEFT_OP_U_MOD:
+    case SpvOpUMod:
         *result = a % b;
         return true;
-    case WEFT_OP_S_DIV:
+    case SpvOpSDiv:
         *result = (uint64_t)(sa / sb);
         return true;
-    case WEFT_OP_S_REM:
+    case SpvOpSRem:
         *result = (uint64_t)(sa % sb);
         return true;
-    case WEFT_OP_S_MOD:
+    case SpvOpSMod:
         *result = (uint64_t)(((sa % sb) + sb) % sb);
         return true;
     default:
@@ -40,37 +40,37 @@ static bool fold_division(uint64_t *result, uint32_t op, uint32_t type, uint64_t
 
 static bool fold_integer(uint64_t *result, uint32_t op, uint32_t type, uint64_t a, uint64_t b) {
     switch (op) {
-    case WEFT_OP_I_ADD:
+    case SpvOpIAdd:
         *result = a + b;
         return true;
-    case WEFT_OP_I_SUB:
+    case SpvOpISub:
         *result = a - b;
         return true;
-    case WEFT_OP_I_MUL:
+    case SpvOpIMul:
         *result = a * b;
         return true;
-    case WEFT_OP_BITWISE_OR:
-    case WEFT_OP_LOGICAL_OR:
+    case SpvOpBitwiseOr:
+    case SpvOpLogicalOr:
         *result = a | b;
         return true;
-    case WEFT_OP_BITWISE_AND:
-    case WEFT_OP_LOGICAL_AND:
+    case SpvOpBitwiseAnd:
+    case SpvOpLogicalAnd:
         *result = a & b;
         return true;
-    case WEFT_OP_BITWISE_XOR:
-    case WEFT_OP_LOGICAL_NOT_EQUAL:
+    case SpvOpBitwiseXor:
+    case SpvOpLogicalNotEqual:
         *result = a ^ b;
         return true;
-    case WEFT_OP_LOGICAL_EQUAL:
+    case SpvOpLogicalEqual:
         *result = a == b;
         return true;
-    case WEFT_OP_SHIFT_LEFT_LOGICAL:
+    case SpvOpShiftLeftLogical:
         *result = a << (b & 63);
         return b < weft_ir_bits(type);
-    case WEFT_OP_SHIFT_RIGHT_LOGICAL:
+    case SpvOpShiftRightLogical:
         *result = a >> (b & 63);
         return b < weft_ir_bits(type);
-    case WEFT_OP_SHIFT_RIGHT_ARITHMETIC:
+    case SpvOpShiftRightArithmetic:
         *result = (uint64_t)(signed_of(a, type) >> (b & 63));
         return b < weft_ir_bits(type);
     case WEFT_IR_U_MIN:
@@ -88,34 +88,34 @@ static bool fold_comparison(uint64_t *result, uint32_t op, uint32_t type, uint64
     const int64_t sa = signed_of(a, type);
     const int64_t sb = signed_of(b, type);
     switch (op) {
-    case WEFT_OP_I_EQUAL:
+    case SpvOpIEqual:
         *result = a == b;
         return true;
-    case WEFT_OP_I_NOT_EQUAL:
+    case SpvOpINotEqual:
         *result = a != b;
         return true;
-    case WEFT_OP_U_GREATER_THAN:
+    case SpvOpUGreaterThan:
         *result = a > b;
         return true;
-    case WEFT_OP_S_GREATER_THAN:
+    case SpvOpSGreaterThan:
         *result = sa > sb;
         return true;
-    case WEFT_OP_U_GREATER_THAN_EQUAL:
+    case SpvOpUGreaterThanEqual:
         *result = a >= b;
         return true;
-    case WEFT_OP_S_GREATER_THAN_EQUAL:
+    case SpvOpSGreaterThanEqual:
         *result = sa >= sb;
         return true;
-    case WEFT_OP_U_LESS_THAN:
+    case SpvOpULessThan:
         *result = a < b;
         return true;
-    case WEFT_OP_S_LESS_THAN:
+    case SpvOpSLessThan:
         *result = sa < sb;
         return true;
-    case WEFT_OP_U_LESS_THAN_EQUAL:
+    case SpvOpULessThanEqual:
         *result = a <= b;
         return true;
-    case WEFT_OP_S_LESS_THAN_EQUAL:
+    case SpvOpSLessThanEqual:
         *result = sa <= sb;
         return true;
     default:
@@ -125,17 +125,17 @@ static bool fold_comparison(uint64_t *result, uint32_t op, uint32_t type, uint64
 
 static bool fold_unary(uint64_t *result, uint32_t op, uint64_t a) {
     switch (op) {
-    case WEFT_OP_S_NEGATE:
+    case SpvOpSNegate:
         *result = 0 - a;
         return true;
-    case WEFT_OP_NOT:
+    case SpvOpNot:
         *result = ~a;
         return true;
-    case WEFT_OP_LOGICAL_NOT:
+    case SpvOpLogicalNot:
         *result = a ^ 1;
         return true;
-    case WEFT_OP_BITCAST:
-    case WEFT_OP_U_CONVERT:
+    case SpvOpBitcast:
+    case SpvOpUConvert:
         *result = a;
         return true;
     default:
@@ -146,7 +146,7 @@ static bool fold_unary(uint64_t *result, uint32_t op, uint64_t a) {
 bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_type,
                   const uint64_t *arguments, uint32_t count) {
     bool folded = false;
-    if (count == 1 && op == WEFT_OP_S_CONVERT) {
+    if (count == 1 && op == SpvOpSConvert) {
         *bits = (uint64_t)signed_of(arguments[0], argument_type);
         folded = true;
     } else if (count == 1) {
@@ -155,7 +155,7 @@ bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_
         folded =
             fold_comparison(bits, op, argument_type, arguments[0], arguments[1]) ||
             (!weft_ir_is_float(type) && fold_integer(bits, op, type, arguments[0], arguments[1]));
-    } else if (count == 3 && op == WEFT_OP_SELECT) {
+    } else if (count == 3 && op == SpvOpSelect) {
         *bits = arguments[0] != 0 ? arguments[1] : arguments[2];
         folded = true;
     }

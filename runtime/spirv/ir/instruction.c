@@ -88,14 +88,14 @@ static void shuffle(struct weft_ir_decoder *decoder, const struct weft_ir_view *
 static weft_ir_value choose(struct weft_ir_decoder *decoder, weft_ir_value condition,
                             weft_ir_value a, weft_ir_value b) {
     const weft_ir_value arguments[] = {condition, a, b};
-    return weft_ir_compute(decoder, WEFT_OP_SELECT, decoder->program->values[a].type, arguments, 3,
+    return weft_ir_compute(decoder, SpvOpSelect, decoder->program->values[a].type, arguments, 3,
                            false);
 }
 
 static weft_ir_value is_component(struct weft_ir_decoder *decoder, weft_ir_value index,
                                   uint32_t i) {
     const uint32_t type = decoder->program->values[index].type;
-    return weft_ir_binary(decoder, WEFT_OP_I_EQUAL, WEFT_IR_BOOL, index,
+    return weft_ir_binary(decoder, SpvOpIEqual, WEFT_IR_BOOL, index,
                           weft_ir_constant(decoder->program, type, i));
 }
 
@@ -227,9 +227,9 @@ static void any_or_all(struct weft_ir_decoder *decoder, const struct weft_ir_vie
     }
     row[0] = scalars[0];
     for (uint32_t i = 1; i < weft_ir_id(decoder, vector)->count; i++) {
-        row[0] = weft_ir_binary(
-            decoder, view->opcode == WEFT_OP_ANY ? WEFT_OP_LOGICAL_OR : WEFT_OP_LOGICAL_AND,
-            WEFT_IR_BOOL, row[0], scalars[i]);
+        row[0] =
+            weft_ir_binary(decoder, view->opcode == SpvOpAny ? SpvOpLogicalOr : SpvOpLogicalAnd,
+                           WEFT_IR_BOOL, row[0], scalars[i]);
     }
     define(decoder, view, row);
 }
@@ -243,9 +243,9 @@ static void dot(struct weft_ir_decoder *decoder, const struct weft_ir_view *view
     for (uint32_t i = 0; row && a && b && i < weft_ir_id(decoder, vector)->count; i++) {
         const weft_ir_value product[] = {a[i], b[i]};
         const uint32_t type = decoder->program->values[a[i]].type;
-        const weft_ir_value term = weft_ir_compute(decoder, WEFT_OP_F_MUL, type, product, 2, true);
+        const weft_ir_value term = weft_ir_compute(decoder, SpvOpFMul, type, product, 2, true);
         const weft_ir_value sum[] = {row[0], term};
-        row[0] = i == 0 ? term : weft_ir_compute(decoder, WEFT_OP_F_ADD, type, sum, 2, true);
+        row[0] = i == 0 ? term : weft_ir_compute(decoder, SpvOpFAdd, type, sum, 2, true);
     }
     define(decoder, view, row);
 }
@@ -255,7 +255,7 @@ static void unpack_half(struct weft_ir_decoder *decoder, const struct weft_ir_vi
     const weft_ir_value word = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 5), 0);
     weft_ir_value *row = weft_ir_row(decoder, 2);
     for (uint32_t i = 0; row && i < 2; i++) {
-        const weft_ir_value bits = weft_ir_binary(decoder, WEFT_OP_SHIFT_RIGHT_LOGICAL, WEFT_IR_I32,
+        const weft_ir_value bits = weft_ir_binary(decoder, SpvOpShiftRightLogical, WEFT_IR_I32,
                                                   word, weft_ir_u32(decoder, 16 * i));
         row[i] = weft_ir_compute(decoder, WEFT_IR_GLSL + WEFT_GLSL_UNPACK_HALF, WEFT_IR_F32, &bits,
                                  1, false);
@@ -279,8 +279,8 @@ static void decode_ext_inst(struct weft_ir_decoder *decoder, const struct weft_i
 
 static void decode_subgroup(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     enum { EXCLUSIVE_SCAN = 2 };
-    const bool groups = view->opcode >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD &&
-                        view->opcode <= WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_XOR;
+    const bool groups =
+        view->opcode >= SpvOpGroupNonUniformIAdd && view->opcode <= SpvOpGroupNonUniformLogicalXor;
     const uint32_t first = groups ? 5 : 4;
     const uint32_t operation = groups ? weft_ir_word(decoder, view, 4) : 0;
     if (operation > EXCLUSIVE_SCAN) {
@@ -315,32 +315,32 @@ static void decode_subgroup(struct weft_ir_decoder *decoder, const struct weft_i
 
 static bool decode_composite(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     switch (view->opcode) {
-    case WEFT_OP_COMPOSITE_CONSTRUCT:
+    case SpvOpCompositeConstruct:
         weft_ir_construct(decoder, view);
         return true;
-    case WEFT_OP_COMPOSITE_EXTRACT:
+    case SpvOpCompositeExtract:
         extract(decoder, view);
         return true;
-    case WEFT_OP_COMPOSITE_INSERT:
+    case SpvOpCompositeInsert:
         insert(decoder, view);
         return true;
-    case WEFT_OP_VECTOR_SHUFFLE:
+    case SpvOpVectorShuffle:
         shuffle(decoder, view);
         return true;
-    case WEFT_OP_VECTOR_EXTRACT_DYNAMIC:
+    case SpvOpVectorExtractDynamic:
         extract_dynamic(decoder, view);
         return true;
-    case WEFT_OP_VECTOR_INSERT_DYNAMIC:
+    case SpvOpVectorInsertDynamic:
         insert_dynamic(decoder, view);
         return true;
-    case WEFT_OP_TRANSPOSE:
+    case SpvOpTranspose:
         transpose(decoder, view);
         return true;
-    case WEFT_OP_ANY:
-    case WEFT_OP_ALL:
+    case SpvOpAny:
+    case SpvOpAll:
         any_or_all(decoder, view);
         return true;
-    case WEFT_OP_DOT:
+    case SpvOpDot:
         dot(decoder, view);
         return true;
     default:
@@ -377,26 +377,25 @@ void weft_ir_decode_instruction(struct weft_ir_decoder *decoder, const struct we
     if (decode_composite(decoder, view)) {
         return;
     }
-    if (op == WEFT_OP_EXT_INST) {
+    if (op == SpvOpExtInst) {
         decode_ext_inst(decoder, view);
-    } else if (op == WEFT_OP_COPY_OBJECT || op == WEFT_OP_COPY_LOGICAL) {
+    } else if (op == SpvOpCopyObject || op == SpvOpCopyLogical) {
         copy(decoder, view);
-    } else if (op == WEFT_OP_I_ADD_CARRY) {
-        compute_pair(decoder, view, WEFT_OP_I_ADD, WEFT_IR_CARRY);
-    } else if (op == WEFT_OP_I_SUB_BORROW) {
-        compute_pair(decoder, view, WEFT_OP_I_SUB, WEFT_IR_BORROW);
-    } else if (op == WEFT_OP_U_MUL_EXTENDED) {
-        compute_pair(decoder, view, WEFT_OP_I_MUL, WEFT_IR_HIGH_UNSIGNED);
-    } else if (op == WEFT_OP_S_MUL_EXTENDED) {
-        compute_pair(decoder, view, WEFT_OP_I_MUL, WEFT_IR_HIGH_SIGNED);
-    } else if (op == WEFT_OP_VECTOR_TIMES_SCALAR || op == WEFT_OP_MATRIX_TIMES_SCALAR) {
-        compute_each(decoder, view, WEFT_OP_F_MUL, 3);
-    } else if (op >= WEFT_OP_GROUP_NON_UNIFORM_ELECT &&
-               op <= WEFT_OP_GROUP_NON_UNIFORM_LOGICAL_XOR) {
+    } else if (op == SpvOpIAddCarry) {
+        compute_pair(decoder, view, SpvOpIAdd, WEFT_IR_CARRY);
+    } else if (op == SpvOpISubBorrow) {
+        compute_pair(decoder, view, SpvOpISub, WEFT_IR_BORROW);
+    } else if (op == SpvOpUMulExtended) {
+        compute_pair(decoder, view, SpvOpIMul, WEFT_IR_HIGH_UNSIGNED);
+    } else if (op == SpvOpSMulExtended) {
+        compute_pair(decoder, view, SpvOpIMul, WEFT_IR_HIGH_SIGNED);
+    } else if (op == SpvOpVectorTimesScalar || op == SpvOpMatrixTimesScalar) {
+        compute_each(decoder, view, SpvOpFMul, 3);
+    } else if (op >= SpvOpGroupNonUniformElect && op <= SpvOpGroupNonUniformLogicalXor) {
         decode_subgroup(decoder, view);
-    } else if (op == WEFT_OP_BITCAST && is_bitcast_of_other_width(decoder, view)) {
+    } else if (op == SpvOpBitcast && is_bitcast_of_other_width(decoder, view)) {
         weft_ir_unsupported(decoder, "a bit cast between widths, opcode", op);
-    } else if (op >= WEFT_OP_CONVERT_F_TO_U && op <= WEFT_OP_BIT_COUNT) {
+    } else if (op >= SpvOpConvertFToU && op <= SpvOpBitCount) {
         compute_each(decoder, view, op, 3);
     } else {
         weft_ir_unsupported(decoder, "the instruction of opcode", op);

@@ -2,8 +2,6 @@
 /* A module's declarations, and what has to be known of its functions before they are decoded. */
 #include "spirv/ir/decode.h"
 
-#include "spirv/operands.h"
-
 struct weft_ir_view weft_ir_view_at(const struct weft_ir_decoder *decoder, uint32_t at) {
     return (struct weft_ir_view){.words = decoder->words + at,
                                  .length = weft_spirv_length(decoder->words[at]),
@@ -36,22 +34,22 @@ void weft_ir_unsupported(struct weft_ir_decoder *decoder, const char *what, uint
 
 static void decorate(struct weft_ir_id *id, uint32_t decoration, uint32_t literal) {
     switch (decoration) {
-    case WEFT_DECORATION_NO_CONTRACTION:
+    case SpvDecorationNoContraction:
         id->precise = true;
         break;
-    case WEFT_DECORATION_SPEC_ID:
+    case SpvDecorationSpecId:
         id->spec_id = literal;
         break;
-    case WEFT_DECORATION_BUILT_IN:
+    case SpvDecorationBuiltIn:
         id->built_in = literal;
         break;
-    case WEFT_DECORATION_BINDING:
+    case SpvDecorationBinding:
         id->binding = literal;
         break;
-    case WEFT_DECORATION_DESCRIPTOR_SET:
+    case SpvDecorationDescriptorSet:
         id->set = literal;
         break;
-    case WEFT_DECORATION_ARRAY_STRIDE:
+    case SpvDecorationArrayStride:
         id->array_stride = literal;
         break;
     default:
@@ -71,10 +69,10 @@ static void read_decorations(struct weft_ir_decoder *decoder) {
     for (uint32_t at = WEFT_SPIRV_HEADER_WORDS; at < decoder->functions;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_DECORATE) {
+        if (view.opcode == SpvOpDecorate) {
             decorate(weft_ir_id(decoder, weft_ir_word(decoder, &view, 1)),
                      weft_ir_word(decoder, &view, 2), view.length > 3 ? view.words[3] : 0);
-        } else if (view.opcode == WEFT_OP_GROUP_DECORATE) {
+        } else if (view.opcode == SpvOpGroupDecorate) {
             decorate_group(decoder, &view);
         }
     }
@@ -85,7 +83,7 @@ static void read_member_decorations(struct weft_ir_decoder *decoder) {
     for (uint32_t at = WEFT_SPIRV_HEADER_WORDS; at < decoder->functions;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode != WEFT_OP_MEMBER_DECORATE || view.length < 4) {
+        if (view.opcode != SpvOpMemberDecorate || view.length < 4) {
             continue;
         }
         const struct weft_ir_spirv_type *type = weft_ir_type_of(decoder, view.words[1]);
@@ -94,11 +92,11 @@ static void read_member_decorations(struct weft_ir_decoder *decoder) {
         }
         struct weft_ir_member *member = &decoder->members[type->first_member + view.words[2]];
         const uint32_t literal = view.length > 4 ? view.words[4] : 0;
-        if (view.words[3] == WEFT_DECORATION_OFFSET) {
+        if (view.words[3] == SpvDecorationOffset) {
             member->offset = literal;
-        } else if (view.words[3] == WEFT_DECORATION_MATRIX_STRIDE) {
+        } else if (view.words[3] == SpvDecorationMatrixStride) {
             member->matrix_stride = literal;
-        } else if (view.words[3] == WEFT_DECORATION_ROW_MAJOR) {
+        } else if (view.words[3] == SpvDecorationRowMajor) {
             member->row_major = true;
         }
     }
@@ -110,8 +108,8 @@ static void find_entry_point(struct weft_ir_decoder *decoder) {
     for (uint32_t at = WEFT_SPIRV_HEADER_WORDS; at < decoder->functions && decoder->main == 0;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_ENTRY_POINT && view.length > 3 &&
-            view.words[1] == WEFT_EXECUTION_MODEL_GL_COMPUTE &&
+        if (view.opcode == SpvOpEntryPoint && view.length > 3 &&
+            view.words[1] == SpvExecutionModelGLCompute &&
             weft_spirv_string_is(view.words + 3, view.length - 3, decoder->source->entry_point)) {
             decoder->main = view.words[2];
         }
@@ -128,9 +126,9 @@ static void read_execution_mode(struct weft_ir_decoder *decoder, const struct we
         return;
     }
     for (uint32_t i = 0; i < 3; i++) {
-        if (mode == WEFT_EXECUTION_MODE_LOCAL_SIZE) {
+        if (mode == SpvExecutionModeLocalSize) {
             decoder->program->local_size[i] = weft_ir_word(decoder, view, 3 + i);
-        } else if (mode == WEFT_EXECUTION_MODE_LOCAL_SIZE_ID) {
+        } else if (mode == SpvExecutionModeLocalSizeId) {
             decoder->program->local_size[i] =
                 (uint32_t)weft_ir_constant_of(decoder, weft_ir_word(decoder, view, 3 + i));
         }
@@ -145,14 +143,14 @@ static void find_local_size(struct weft_ir_decoder *decoder) {
     for (uint32_t at = WEFT_SPIRV_HEADER_WORDS; at < decoder->functions;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_EXECUTION_MODE || view.opcode == WEFT_OP_EXECUTION_MODE_ID) {
+        if (view.opcode == SpvOpExecutionMode || view.opcode == SpvOpExecutionModeId) {
             read_execution_mode(decoder, &view);
         }
     }
     /* A constant so decorated counts more than the execution mode. */
     for (uint32_t id = 1; id < decoder->bound; id++) {
         const struct weft_ir_id *entry = &decoder->ids[id];
-        if (entry->built_in == WEFT_BUILT_IN_WORKGROUP_SIZE && entry->kind == WEFT_IR_ID_VALUE &&
+        if (entry->built_in == SpvBuiltInWorkgroupSize && entry->kind == WEFT_IR_ID_VALUE &&
             entry->count == 3) {
             for (uint32_t i = 0; i < 3; i++) {
                 program->local_size[i] = (uint32_t)program->values[entry->scalars[i]].bits;
@@ -175,19 +173,19 @@ static void find_local_size(struct weft_ir_decoder *decoder) {
 
 /* Whether what follows an instruction is another piece of code. */
 static bool ends_piece(uint32_t opcode) {
-    return opcode == WEFT_OP_LABEL || opcode == WEFT_OP_CONTROL_BARRIER ||
-           opcode == WEFT_OP_FUNCTION_CALL;
+    return opcode == SpvOpLabel || opcode == SpvOpControlBarrier || opcode == SpvOpFunctionCall;
 }
 
 static void note_uses(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
                       uint32_t piece) {
-    uint32_t first = 0;
-    uint32_t end = 0;
-    weft_spirv_value_words(&first, &end, view->words);
-    for (uint32_t i = first; i < end; i++) {
+    const struct weft_spirv_layout layout = weft_spirv_layout(view->opcode);
+    for (uint32_t i = layout.first; i < view->length; i++) {
+        if (!weft_spirv_is_id(&layout, i)) {
+            continue;
+        }
         struct weft_ir_id *id = weft_ir_id(decoder, view->words[i]);
         /* An operand of OpPhi is read at the end of a block that may not have been seen yet. */
-        if ((id->home != 0 && id->home != piece) || view->opcode == WEFT_OP_PHI) {
+        if ((id->home != 0 && id->home != piece) || view->opcode == SpvOpPhi) {
             id->crosses = true;
         }
     }
@@ -206,26 +204,24 @@ static void note_store(struct weft_ir_decoder *decoder, uint32_t pointer) {
 
 static void survey_instruction(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
                                uint32_t at, uint32_t piece) {
-    if (weft_spirv_has_typed_result(view->opcode)) {
+    if (weft_spirv_layout(view->opcode).type != 0) {
         const uint32_t result = weft_ir_word(decoder, view, 2);
         struct weft_ir_id *id = weft_ir_id(decoder, result);
         id->home = piece;
         id->at = at;
-        id->is_phi = view->opcode == WEFT_OP_PHI;
-        if (view->opcode == WEFT_OP_VARIABLE || view->opcode == WEFT_OP_FUNCTION_PARAMETER) {
+        id->is_phi = view->opcode == SpvOpPhi;
+        if (view->opcode == SpvOpVariable || view->opcode == SpvOpFunctionParameter) {
             id->root = result;
-            id->stores += view->opcode == WEFT_OP_VARIABLE && view->length > 4 ? 1 : 0;
-        } else if (view->opcode == WEFT_OP_ACCESS_CHAIN ||
-                   view->opcode == WEFT_OP_IN_BOUNDS_ACCESS_CHAIN ||
-                   view->opcode == WEFT_OP_COPY_OBJECT) {
+            id->stores += view->opcode == SpvOpVariable && view->length > 4 ? 1 : 0;
+        } else if (view->opcode == SpvOpAccessChain || view->opcode == SpvOpInBoundsAccessChain ||
+                   view->opcode == SpvOpCopyObject) {
             id->root = root_of(decoder, weft_ir_word(decoder, view, 3));
         }
     }
-    if (view->opcode == WEFT_OP_STORE || view->opcode == WEFT_OP_COPY_MEMORY) {
+    if (view->opcode == SpvOpStore || view->opcode == SpvOpCopyMemory) {
         note_store(decoder, weft_ir_word(decoder, view, 1));
-    } else if (view->opcode >= WEFT_OP_ATOMIC_LOAD && view->opcode <= WEFT_OP_ATOMIC_XOR) {
-        note_store(decoder,
-                   weft_ir_word(decoder, view, view->opcode == WEFT_OP_ATOMIC_STORE ? 1 : 3));
+    } else if (view->opcode >= SpvOpAtomicLoad && view->opcode <= SpvOpAtomicXor) {
+        note_store(decoder, weft_ir_word(decoder, view, view->opcode == SpvOpAtomicStore ? 1 : 3));
     }
     note_uses(decoder, view, piece);
 }
@@ -238,9 +234,9 @@ static bool note_call(struct weft_ir_decoder *decoder, const struct weft_ir_view
     for (uint32_t i = 4; i < view->length && at != 0; i++) {
         do {
             at += weft_spirv_length(decoder->words[at]);
-        } while (weft_spirv_opcode(decoder->words[at]) == WEFT_OP_LINE ||
-                 weft_spirv_opcode(decoder->words[at]) == WEFT_OP_NO_LINE);
-        if (weft_spirv_opcode(decoder->words[at]) != WEFT_OP_FUNCTION_PARAMETER) {
+        } while (weft_spirv_opcode(decoder->words[at]) == SpvOpLine ||
+                 weft_spirv_opcode(decoder->words[at]) == SpvOpNoLine);
+        if (weft_spirv_opcode(decoder->words[at]) != SpvOpFunctionParameter) {
             break;
         }
         const struct weft_ir_id *parameter = weft_ir_id(decoder, decoder->words[at + 2]);
@@ -262,7 +258,7 @@ static void survey_calls(struct weft_ir_decoder *decoder) {
         for (uint32_t at = decoder->functions; at < decoder->count;
              at += weft_spirv_length(decoder->words[at])) {
             const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-            if (view.opcode == WEFT_OP_FUNCTION_CALL) {
+            if (view.opcode == SpvOpFunctionCall) {
                 news = note_call(decoder, &view) || news;
             }
         }
@@ -275,10 +271,10 @@ static void survey_functions(struct weft_ir_decoder *decoder) {
          at < decoder->count && decoder->program->status == WEFT_OK;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_LABEL) {
+        if (view.opcode == SpvOpLabel) {
             weft_ir_id(decoder, weft_ir_word(decoder, &view, 1))->at = at;
         }
-        piece += view.opcode == WEFT_OP_LABEL || view.opcode == WEFT_OP_FUNCTION ? 1 : 0;
+        piece += view.opcode == SpvOpLabel || view.opcode == SpvOpFunction ? 1 : 0;
         survey_instruction(decoder, &view, at, piece);
         piece += ends_piece(view.opcode) ? 1 : 0;
     }
@@ -293,11 +289,11 @@ static void decode_declaration(struct weft_ir_decoder *decoder, const struct wef
         weft_ir_decode_type(decoder, view);
     } else if (weft_ir_makes_constant(view->opcode)) {
         weft_ir_decode_constant(decoder, view);
-    } else if (view->opcode == WEFT_OP_VARIABLE) {
+    } else if (view->opcode == SpvOpVariable) {
         const uint32_t id = weft_ir_word(decoder, view, 2);
         weft_ir_id(decoder, id)->root = id;
         weft_ir_id(decoder, id)->at = at;
-    } else if (view->opcode == WEFT_OP_EXT_INST_IMPORT) {
+    } else if (view->opcode == SpvOpExtInstImport) {
         if (view->length > 2 &&
             weft_spirv_string_is(view->words + 2, view->length - 2, "GLSL.std.450")) {
             weft_ir_id(decoder, view->words[1])->kind = WEFT_IR_ID_GLSL;
@@ -307,7 +303,7 @@ static void decode_declaration(struct weft_ir_decoder *decoder, const struct wef
 
 void weft_ir_survey(struct weft_ir_decoder *decoder) {
     uint32_t at = WEFT_SPIRV_HEADER_WORDS;
-    while (at < decoder->count && weft_spirv_opcode(decoder->words[at]) != WEFT_OP_FUNCTION) {
+    while (at < decoder->count && weft_spirv_opcode(decoder->words[at]) != SpvOpFunction) {
         at += weft_spirv_length(decoder->words[at]);
     }
     decoder->functions = at;
@@ -335,7 +331,7 @@ void weft_ir_survey(struct weft_ir_decoder *decoder) {
          at < decoder->functions && decoder->program->status == WEFT_OK;
          at += weft_spirv_length(decoder->words[at])) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == WEFT_OP_VARIABLE) {
+        if (view.opcode == SpvOpVariable) {
             weft_ir_decode_global(decoder, &view);
         }
     }

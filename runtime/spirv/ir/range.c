@@ -4,8 +4,8 @@
  * divisions that change nothing: (gl_LocalInvocationID.x + 64) % 768 in a workgroup of 64. Without them such a place
  * counts up from lane to lane.
  */
+#include "spirv/check.h"
 #include "spirv/ir/ir.h"
-#include "spirv/module.h"
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -17,9 +17,9 @@ uint64_t weft_ir_most_input(const struct weft_ir_program *program,
                             const struct weft_ir_instruction *input) {
     const uint32_t *size = program->local_size;
     switch (input->root) {
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_ID:
+    case SpvBuiltInLocalInvocationId:
         return input->place < 3 ? size[input->place] - 1 : UINT32_MAX;
-    case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
+    case SpvBuiltInLocalInvocationIndex:
         return (uint64_t)size[0] * size[1] * size[2] - 1;
     default:
         return UINT32_MAX;
@@ -37,24 +37,24 @@ static uint64_t fill(uint64_t number) {
 static uint64_t most_of_two(uint32_t op, uint64_t ones, const struct weft_ir_def *a,
                             const struct weft_ir_def *b) {
     switch (op) {
-    case WEFT_OP_I_ADD:
+    case SpvOpIAdd:
         return a->most <= ones - b->most ? a->most + b->most : ones;
-    case WEFT_OP_I_MUL:
+    case SpvOpIMul:
         return a->most == 0 || b->most <= ones / a->most ? a->most * b->most : ones;
-    case WEFT_OP_SHIFT_LEFT_LOGICAL:
+    case SpvOpShiftLeftLogical:
         return b->constant && b->bits < 64 && a->most <= ones >> b->bits ? a->most << b->bits
                                                                          : ones;
-    case WEFT_OP_SHIFT_RIGHT_LOGICAL:
+    case SpvOpShiftRightLogical:
         return b->constant && b->bits < 64 ? a->most >> b->bits : a->most;
-    case WEFT_OP_BITWISE_AND:
+    case SpvOpBitwiseAnd:
     case WEFT_IR_U_MIN:
         return smaller(a->most, b->most);
-    case WEFT_OP_BITWISE_OR:
-    case WEFT_OP_BITWISE_XOR:
+    case SpvOpBitwiseOr:
+    case SpvOpBitwiseXor:
         return fill(a->most | b->most);
-    case WEFT_OP_U_DIV:
+    case SpvOpUDiv:
         return b->constant && b->bits != 0 ? a->most / b->bits : ones;
-    case WEFT_OP_U_MOD:
+    case SpvOpUMod:
         return b->constant && b->bits != 0 ? smaller(a->most, b->bits - 1) : ones;
     case WEFT_IR_U_MAX:
         return a->most > b->most ? a->most : b->most;
@@ -74,10 +74,10 @@ uint64_t weft_ir_most(const struct weft_ir_program *program, uint32_t op, uint32
     if (count == 2) {
         return most_of_two(op, ones, a, b);
     }
-    if (count == 3 && op == WEFT_OP_SELECT) {
+    if (count == 3 && op == SpvOpSelect) {
         return most_of_two(WEFT_IR_U_MAX, ones, &program->values[arguments[1]], b);
     }
-    const bool same = op == WEFT_OP_BITCAST || op == WEFT_OP_U_CONVERT;
+    const bool same = op == SpvOpBitcast || op == SpvOpUConvert;
     return count == 1 && same && !weft_ir_is_float(a->type) ? smaller(a->most, ones) : ones;
 }
 
@@ -90,23 +90,23 @@ static weft_ir_value truth(struct weft_ir_program *program, bool value) {
 /* Comparisons with a constant on the right that come out alike for all that is not greater than `most`. */
 static weft_ir_value compare(struct weft_ir_program *program, uint32_t op, uint64_t most,
                              uint64_t bound, uint64_t ones) {
-    const bool is_signed = op == WEFT_OP_S_LESS_THAN || op == WEFT_OP_S_LESS_THAN_EQUAL ||
-                           op == WEFT_OP_S_GREATER_THAN || op == WEFT_OP_S_GREATER_THAN_EQUAL;
+    const bool is_signed = op == SpvOpSLessThan || op == SpvOpSLessThanEqual ||
+                           op == SpvOpSGreaterThan || op == SpvOpSGreaterThanEqual;
     if (is_signed && (most > ones >> 1 || bound > ones >> 1)) {
         return 0;
     }
     switch (op) {
-    case WEFT_OP_S_LESS_THAN:
-    case WEFT_OP_U_LESS_THAN:
+    case SpvOpSLessThan:
+    case SpvOpULessThan:
         return most < bound ? truth(program, true) : 0;
-    case WEFT_OP_S_LESS_THAN_EQUAL:
-    case WEFT_OP_U_LESS_THAN_EQUAL:
+    case SpvOpSLessThanEqual:
+    case SpvOpULessThanEqual:
         return most <= bound ? truth(program, true) : 0;
-    case WEFT_OP_S_GREATER_THAN:
-    case WEFT_OP_U_GREATER_THAN:
+    case SpvOpSGreaterThan:
+    case SpvOpUGreaterThan:
         return most <= bound ? truth(program, false) : 0;
-    case WEFT_OP_S_GREATER_THAN_EQUAL:
-    case WEFT_OP_U_GREATER_THAN_EQUAL:
+    case SpvOpSGreaterThanEqual:
+    case SpvOpUGreaterThanEqual:
         return most < bound ? truth(program, false) : 0;
     default:
         return 0;
@@ -114,18 +114,18 @@ static weft_ir_value compare(struct weft_ir_program *program, uint32_t op, uint6
 }
 
 /* With a constant on the right. Shifts stay, as they are: those that give 0 are there to hide it
- * (shader/spirv_hide_zeros.h). */
+ * (spirv/passes/hide_zeros.c). */
 static weft_ir_value with_constant(struct weft_ir_program *program, uint32_t op, uint32_t type,
                                    weft_ir_value a, uint64_t b) {
     const uint64_t most = program->values[a].most;
     switch (op) {
-    case WEFT_OP_I_ADD:
+    case SpvOpIAdd:
         return b == 0 ? a : 0;
-    case WEFT_OP_I_MUL:
+    case SpvOpIMul:
         return b == 1 ? a : b == 0 ? weft_ir_constant(program, type, 0) : 0;
-    case WEFT_OP_U_DIV:
+    case SpvOpUDiv:
         return b == 1 ? a : most < b ? weft_ir_constant(program, type, 0) : 0;
-    case WEFT_OP_U_MOD:
+    case SpvOpUMod:
         return most < b ? a : 0;
     default:
         return 0;
@@ -137,7 +137,7 @@ weft_ir_value weft_ir_simplify(struct weft_ir_program *program, uint32_t op, uin
     if (count != 2 || weft_ir_is_float(program->values[arguments[0]].type)) {
         return 0;
     }
-    const bool commutes = op == WEFT_OP_I_ADD || op == WEFT_OP_I_MUL;
+    const bool commutes = op == SpvOpIAdd || op == SpvOpIMul;
     const bool turn = commutes && program->values[arguments[0]].constant;
     const weft_ir_value a = arguments[turn ? 1 : 0];
     const weft_ir_value b = arguments[turn ? 0 : 1];

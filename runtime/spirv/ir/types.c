@@ -6,7 +6,7 @@
 #define MAX_SLOTS (UINT32_C(1) << 30)
 
 bool weft_ir_makes_type(uint32_t opcode) {
-    return opcode >= WEFT_OP_TYPE_VOID && opcode <= WEFT_OP_TYPE_FUNCTION;
+    return opcode >= SpvOpTypeVoid && opcode <= SpvOpTypeFunction;
 }
 
 const struct weft_ir_spirv_type *weft_ir_type_of(struct weft_ir_decoder *decoder, uint32_t id) {
@@ -31,14 +31,14 @@ static bool int_type(struct weft_ir_spirv_type *type, uint32_t width) {
 static void scalar_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_type *type,
                         const struct weft_ir_view *view) {
     *type = (struct weft_ir_spirv_type){.kind = WEFT_IR_TYPE_SCALAR, .slots = 1};
-    if (view->opcode == WEFT_OP_TYPE_BOOL) {
+    if (view->opcode == SpvOpTypeBool) {
         type->scalar = WEFT_IR_BOOL;
         type->size = 4;
         return;
     }
     const uint32_t width = weft_ir_word(decoder, view, 2);
     bool known = true;
-    if (view->opcode == WEFT_OP_TYPE_INT) {
+    if (view->opcode == SpvOpTypeInt) {
         known = int_type(type, width);
     } else {
         known = width == 32 || width == 64;
@@ -47,7 +47,7 @@ static void scalar_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_ty
     type->size = width / 8;
     if (!known) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED, "%s of %u bits",
-                      view->opcode == WEFT_OP_TYPE_INT ? "integers" : "floats", width);
+                      view->opcode == SpvOpTypeInt ? "integers" : "floats", width);
     }
 }
 
@@ -95,40 +95,40 @@ void weft_ir_decode_type(struct weft_ir_decoder *decoder, const struct weft_ir_v
     }
     struct weft_ir_spirv_type type = {.kind = WEFT_IR_TYPE_VOID};
     switch (view->opcode) {
-    case WEFT_OP_TYPE_VOID:
+    case SpvOpTypeVoid:
         break;
-    case WEFT_OP_TYPE_BOOL:
-    case WEFT_OP_TYPE_INT:
-    case WEFT_OP_TYPE_FLOAT:
+    case SpvOpTypeBool:
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
         scalar_type(decoder, &type, view);
         break;
-    case WEFT_OP_TYPE_VECTOR:
-    case WEFT_OP_TYPE_MATRIX:
-        type.kind = view->opcode == WEFT_OP_TYPE_VECTOR ? WEFT_IR_TYPE_VECTOR : WEFT_IR_TYPE_MATRIX;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+        type.kind = view->opcode == SpvOpTypeVector ? WEFT_IR_TYPE_VECTOR : WEFT_IR_TYPE_MATRIX;
         type.element = weft_ir_word(decoder, view, 2);
         repeat(decoder, &type, weft_ir_word(decoder, view, 3));
         type.stride = weft_ir_type_of(decoder, type.element)->size;
         break;
-    case WEFT_OP_TYPE_ARRAY:
+    case SpvOpTypeArray:
         type.kind = WEFT_IR_TYPE_ARRAY;
         type.element = weft_ir_word(decoder, view, 2);
         type.stride = decoder->ids[id].array_stride;
         repeat(decoder, &type,
                (uint32_t)weft_ir_constant_of(decoder, weft_ir_word(decoder, view, 3)));
         break;
-    case WEFT_OP_TYPE_RUNTIME_ARRAY:
+    case SpvOpTypeRuntimeArray:
         type.kind = WEFT_IR_TYPE_RUNTIME_ARRAY;
         type.element = weft_ir_word(decoder, view, 2);
         type.stride = decoder->ids[id].array_stride;
         break;
-    case WEFT_OP_TYPE_STRUCT:
+    case SpvOpTypeStruct:
         struct_type(decoder, &type, view);
         break;
-    case WEFT_OP_TYPE_POINTER:
+    case SpvOpTypePointer:
         type.kind = WEFT_IR_TYPE_POINTER;
         type.element = weft_ir_word(decoder, view, 3);
         break;
-    case WEFT_OP_TYPE_FUNCTION:
+    case SpvOpTypeFunction:
         type.kind = WEFT_IR_TYPE_FUNCTION;
         type.element = weft_ir_word(decoder, view, 2);
         break;

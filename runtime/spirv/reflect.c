@@ -1,104 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "shader/spirv_reflect.h"
+#include "spirv/reflect.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/try.h"
-#include "spirv/module.h"
+#include "spirv/check.h"
+#include "spirv/index.h"
 
 #define NONE UINT32_MAX
 
 /* Sorts of fields, in the order in which an interface has them. */
 enum sort { PUSH, BINDING, CONSTANT, TILE, FIXED, SORTS };
 
-/* What the instructions before the functions say of an id. */
-struct id {
-    const char *name;
-    uint32_t opcode;       /* that makes it */
-    const uint32_t *words; /* of that instruction */
-    uint32_t binding, set, spec_id;
-    bool not_writable, not_readable;
-};
-
 struct reflection {
     const char *kernel;
     const weft_host *host;
-    const uint32_t *words;
-    size_t count;
-    struct id *ids;
-    uint32_t bound;
+    struct weft_spirv_module module;
     struct weft_shader_field *fields[SORTS];
     uint32_t counts[SORTS], capacities[SORTS];
 };
-
-/* ---- what the module says ---- */
-
-static void note_decoration(struct reflection *r, const uint32_t *instruction, uint32_t length) {
-    struct id *id = &r->ids[instruction[1]];
-    const uint32_t literal = length > 3 ? instruction[3] : 0;
-    switch (instruction[2]) {
-    case WEFT_DECORATION_SPEC_ID:
-        id->spec_id = literal;
-        break;
-    case WEFT_DECORATION_BINDING:
-        id->binding = literal;
-        break;
-    case WEFT_DECORATION_DESCRIPTOR_SET:
-        id->set = literal;
-        break;
-    case WEFT_DECORATION_NON_WRITABLE:
-        id->not_writable = true;
-        break;
-    case WEFT_DECORATION_NON_READABLE:
-        id->not_readable = true;
-        break;
-    default:
-        break;
-    }
-}
-
-static void note(struct reflection *r, const uint32_t *instruction, uint32_t length) {
-    const uint32_t opcode = weft_spirv_opcode(instruction[0]);
-    switch (opcode) {
-    case WEFT_OP_NAME:
-        r->ids[instruction[1]].name = (const char *)(instruction + 2);
-        break;
-    case WEFT_OP_DECORATE:
-        note_decoration(r, instruction, length);
-        break;
-    case WEFT_OP_TYPE_BOOL:
-    case WEFT_OP_TYPE_INT:
-    case WEFT_OP_TYPE_FLOAT:
-    case WEFT_OP_TYPE_STRUCT:
-    case WEFT_OP_TYPE_POINTER:
-        r->ids[instruction[1]].opcode = opcode;
-        r->ids[instruction[1]].words = instruction;
-        break;
-    case WEFT_OP_VARIABLE:
-    case WEFT_OP_SPEC_CONSTANT:
-    case WEFT_OP_SPEC_CONSTANT_TRUE:
-    case WEFT_OP_SPEC_CONSTANT_FALSE:
-        r->ids[instruction[2]].opcode = opcode;
-        r->ids[instruction[2]].words = instruction;
-        break;
-    default:
-        break;
-    }
-}
-
-static void read_module(struct reflection *r) {
-    for (uint32_t i = 0; i < r->bound; i++) {
-        r->ids[i].binding = r->ids[i].set = r->ids[i].spec_id = NONE;
-    }
-    size_t at = WEFT_SPIRV_HEADER_WORDS;
-    while (at < r->count && weft_spirv_opcode(r->words[at]) != WEFT_OP_FUNCTION) {
-        const uint32_t length = weft_spirv_length(r->words[at]);
-        note(r, r->words + at, length);
-        at += length;
-    }
-}
 
 /* ---- names ---- */
 
@@ -148,125 +70,117 @@ static weft_status add_field(struct reflection *r, enum sort sort, const char *n
 
 static weft_status read_type(enum weft_field_type *type, const struct reflection *r, uint32_t id,
                              const char *name) {
-    const struct id *found = &r->ids[id];
-    const bool word = found->words && (found->opcode == WEFT_OP_TYPE_BOOL || found->words[2] == 32);
-    if (word && found->opcode == WEFT_OP_TYPE_INT) {
-        *type = found->words[3] ? WEFT_FIELD_I32 : WEFT_FIELD_U32;
-    } else if (word && found->opcode == WEFT_OP_TYPE_FLOAT) {
-        *type = WEFT_FIELD_F32;
-    } else if (word && found->opcode == WEFT_OP_TYPE_BOOL) {
-        *type = WEFT_FIELD_BOOL;
-    } else {
+    static const enum weft_field_type types[] = {[WEFT_SPIRV_BOOL] = WEFT_FIELD_BOOL,
+                                                 [WEFT_SPIRV_UINT] = WEFT_FIELD_U32,
+                                                 [WEFT_SPIRV_INT] = WEFT_FIELD_I32,
+                                                 [WEFT_SPIRV_FLOAT] = WEFT_FIELD_F32};
+    const struct weft_spirv_shape shape = weft_spirv_shape_of(&r->module, id);
+    if (shape.width != 1) {
         return weft_fail(r->host, WEFT_COMPILE_ERROR,
                          "kernel %s: '%s' is none of uint, int, float and bool", r->kernel,
                          name ? name : "?");
     }
+    *type = types[shape.kind];
     return WEFT_OK;
 }
 
-/* OpMemberName or an Offset of OpMemberDecorate; null when there is none. */
-static const uint32_t *find_member(const struct reflection *r, uint32_t opcode, uint32_t type,
-                                   uint32_t member, uint32_t decoration) {
-    size_t at = WEFT_SPIRV_HEADER_WORDS;
-    while (at < r->count && weft_spirv_opcode(r->words[at]) != WEFT_OP_FUNCTION) {
-        const uint32_t *i = r->words + at;
-        if (weft_spirv_opcode(i[0]) == opcode && i[1] == type && i[2] == member &&
-            (decoration == NONE || i[3] == decoration)) {
-            return i;
-        }
-        at += weft_spirv_length(i[0]);
-    }
-    return NULL;
-}
-
-static weft_status read_push(struct reflection *r, uint32_t struct_id) {
-    const uint32_t *type = r->ids[struct_id].words;
-    for (uint32_t m = 0; m + 2 < weft_spirv_length(type[0]); m++) {
-        const uint32_t *name = find_member(r, WEFT_OP_MEMBER_NAME, struct_id, m, NONE);
-        const uint32_t *offset =
-            find_member(r, WEFT_OP_MEMBER_DECORATE, struct_id, m, WEFT_DECORATION_OFFSET);
-        struct weft_shader_field field = {.place = offset ? offset[4] : 0};
-        const char *text = name ? (const char *)(name + 3) : NULL;
-        WEFT_TRY(read_type(&field.type, r, type[2 + m], text));
-        WEFT_TRY(add_field(r, PUSH, text, field));
+static weft_status read_push(struct reflection *r, const uint32_t *block) {
+    for (uint32_t m = 0; m + 2 < weft_spirv_length(block[0]); m++) {
+        const char *name = weft_spirv_member_name(&r->module, block[1], m);
+        struct weft_shader_field field = {0};
+        (void)weft_spirv_member_has_decoration(&field.place, &r->module, block[1], m,
+                                               SpvDecorationOffset);
+        WEFT_TRY(read_type(&field.type, r, block[2 + m], name));
+        WEFT_TRY(add_field(r, PUSH, name, field));
     }
     return WEFT_OK;
 }
 
-/* Whether all members of a block are decorated so, which is how `readonly buffer` arrives. */
-static bool all_members(const struct reflection *r, uint32_t struct_id, uint32_t decoration) {
-    const uint32_t members = weft_spirv_length(r->ids[struct_id].words[0]) - 2;
-    for (uint32_t m = 0; m < members; m++) {
-        if (!find_member(r, WEFT_OP_MEMBER_DECORATE, struct_id, m, decoration)) {
+/* Whether a buffer, or all members of its block, which is how `readonly buffer` arrives, are decorated so. */
+static bool is_all(const struct reflection *r, uint32_t variable, const uint32_t *block,
+                   SpvDecoration decoration) {
+    if (weft_spirv_has_decoration(NULL, &r->module, variable, decoration)) {
+        return true;
+    }
+    for (uint32_t m = 0; m + 2 < weft_spirv_length(block[0]); m++) {
+        if (!weft_spirv_member_has_decoration(NULL, &r->module, block[1], m, decoration)) {
             return false;
         }
     }
     return true;
 }
 
-static weft_status read_binding(struct reflection *r, const struct id *variable,
-                                uint32_t struct_id) {
-    if (variable->set != 0 || variable->binding >= WEFT_MAX_BINDINGS) {
+static weft_status read_binding(struct reflection *r, uint32_t variable, const uint32_t *block) {
+    uint32_t set = NONE;
+    struct weft_shader_field field = {
+        .place = NONE,
+        .reads = !is_all(r, variable, block, SpvDecorationNonReadable),
+        .writes = !is_all(r, variable, block, SpvDecorationNonWritable)};
+    (void)weft_spirv_has_decoration(&set, &r->module, variable, SpvDecorationDescriptorSet);
+    (void)weft_spirv_has_decoration(&field.place, &r->module, variable, SpvDecorationBinding);
+    if (set != 0 || field.place >= WEFT_MAX_BINDINGS) {
         return weft_fail(r->host, WEFT_COMPILE_ERROR,
                          "kernel %s: a buffer at set %u, binding %u; buffers are at set 0, "
                          "bindings 0 to %d",
-                         r->kernel, variable->set, variable->binding, WEFT_MAX_BINDINGS - 1);
+                         r->kernel, set, field.place, WEFT_MAX_BINDINGS - 1);
     }
-    const char *block = r->ids[struct_id].name;
-    const bool reads =
-        !variable->not_readable && !all_members(r, struct_id, WEFT_DECORATION_NON_READABLE);
-    const bool writes =
-        !variable->not_writable && !all_members(r, struct_id, WEFT_DECORATION_NON_WRITABLE);
+    const char *name = weft_spirv_name(&r->module, block[1]);
     for (uint32_t i = 0; i < r->counts[BINDING]; i++) {
         struct weft_shader_field *known = &r->fields[BINDING][i];
-        if (known->place == variable->binding) { /* another view of the same buffer */
-            known->reads |= reads;
-            known->writes |= writes;
-            if (block && strlen(block) < strlen(known->name)) {
-                snake_case(known->name, block);
+        if (known->place == field.place) { /* another view of the same buffer */
+            known->reads |= field.reads;
+            known->writes |= field.writes;
+            if (name && strlen(name) < strlen(known->name)) {
+                snake_case(known->name, name);
             }
             return WEFT_OK;
         }
     }
-    return add_field(
-        r, BINDING, r->ids[struct_id].name,
-        (struct weft_shader_field){.place = variable->binding, .reads = reads, .writes = writes});
+    return add_field(r, BINDING, name, field);
 }
 
-static weft_status read_variable(struct reflection *r, const struct id *variable) {
-    const struct id *pointer = &r->ids[variable->words[1]];
-    const uint32_t storage_class = variable->words[3];
-    const uint32_t pointee = pointer->words ? pointer->words[3] : 0;
-    if (r->ids[pointee].opcode != WEFT_OP_TYPE_STRUCT) {
+static weft_status read_variable(struct reflection *r, const uint32_t *variable) {
+    const uint32_t *pointer = weft_spirv_made_by(&r->module, variable[1], SpvOpTypePointer);
+    const uint32_t *block =
+        pointer ? weft_spirv_made_by(&r->module, pointer[3], SpvOpTypeStruct) : NULL;
+    if (!block) {
         return WEFT_OK;
     }
-    if (storage_class == WEFT_STORAGE_CLASS_PUSH_CONSTANT) {
-        return read_push(r, pointee);
+    switch (variable[3]) {
+    case SpvStorageClassPushConstant:
+        return read_push(r, block);
+    case SpvStorageClassStorageBuffer:
+    case SpvStorageClassUniform:
+        return read_binding(r, variable[2], block);
+    default:
+        return WEFT_OK;
     }
-    const bool buffer = storage_class == WEFT_STORAGE_CLASS_STORAGE_BUFFER ||
-                        storage_class == WEFT_STORAGE_CLASS_UNIFORM;
-    return buffer ? read_binding(r, variable, pointee) : WEFT_OK;
 }
 
 /* glslang makes a constant without a name of local_size_x_id, beside that which has the number and a name. */
-static bool is_named_elsewhere(const struct reflection *r, const struct id *constant) {
-    bool named = false;
-    for (uint32_t i = 0; i < r->bound && !constant->name; i++) {
-        named = named || (r->ids[i].spec_id == constant->spec_id && r->ids[i].name);
+static bool is_named_elsewhere(const struct reflection *r, uint32_t number) {
+    WEFT_SPIRV_EACH(instruction, &r->module, WEFT_SPIRV_ANNOTATIONS) {
+        if (weft_spirv_opcode(instruction[0]) == SpvOpDecorate &&
+            instruction[2] == SpvDecorationSpecId && weft_spirv_word(instruction, 3) == number &&
+            weft_spirv_name(&r->module, instruction[1])) {
+            return true;
+        }
     }
-    return named;
+    return false;
 }
 
-static weft_status read_constant(struct reflection *r, const struct id *constant) {
-    struct weft_shader_field field = {.place = constant->spec_id};
-    if (field.place == NONE /* composed of others */ || is_named_elsewhere(r, constant)) {
+static weft_status read_constant(struct reflection *r, const uint32_t *constant) {
+    const uint32_t opcode = weft_spirv_opcode(constant[0]);
+    const char *name = weft_spirv_name(&r->module, constant[2]);
+    struct weft_shader_field field = {.place = NONE};
+    (void)weft_spirv_has_decoration(&field.place, &r->module, constant[2], SpvDecorationSpecId);
+    if (field.place == NONE /* composed of others */ ||
+        (!name && is_named_elsewhere(r, field.place))) {
         return WEFT_OK;
     }
-    WEFT_TRY(read_type(&field.type, r, constant->words[1], constant->name));
-    field.value = constant->opcode == WEFT_OP_SPEC_CONSTANT
-                      ? constant->words[3]
-                      : constant->opcode == WEFT_OP_SPEC_CONSTANT_TRUE;
-    const char *name = constant->name ? without(constant->name, "WEFT_") : NULL;
+    WEFT_TRY(read_type(&field.type, r, constant[1], name));
+    field.value = opcode == SpvOpSpecConstant ? constant[3] : opcode == SpvOpSpecConstantTrue;
+    name = name ? without(name, "WEFT_") : NULL;
     enum sort sort = CONSTANT;
     if (name && strncmp(name, "TILE_", 5) == 0) {
         sort = TILE;
@@ -346,22 +260,22 @@ static weft_status put_together(struct weft_shader_interface *interface, struct 
 }
 
 static weft_status reflect(struct weft_shader_interface *interface, struct reflection *r) {
-    r->ids = weft_alloc_zero(r->host, r->bound, sizeof *r->ids);
-    if (!r->ids) {
-        return weft_fail_memory(r->host, "a kernel's interface");
-    }
-    read_module(r);
-    for (uint32_t i = 0; i < r->bound; i++) {
-        if (r->ids[i].opcode == WEFT_OP_VARIABLE) {
-            WEFT_TRY(read_variable(r, &r->ids[i]));
-        } else if (r->ids[i].opcode == WEFT_OP_SPEC_CONSTANT ||
-                   r->ids[i].opcode == WEFT_OP_SPEC_CONSTANT_TRUE ||
-                   r->ids[i].opcode == WEFT_OP_SPEC_CONSTANT_FALSE) {
-            WEFT_TRY(read_constant(r, &r->ids[i]));
+    WEFT_SPIRV_EACH(instruction, &r->module, WEFT_SPIRV_DECLARATIONS) {
+        switch (weft_spirv_opcode(instruction[0])) {
+        case SpvOpVariable:
+            WEFT_TRY(read_variable(r, instruction));
+            break;
+        case SpvOpSpecConstant:
+        case SpvOpSpecConstantTrue:
+        case SpvOpSpecConstantFalse:
+            WEFT_TRY(read_constant(r, instruction));
+            break;
+        default:
+            break;
         }
     }
     uint32_t local_size[3];
-    weft_spirv_local_size(local_size, r->words, 4 * r->count);
+    weft_spirv_local_size(local_size, &r->module, NULL, 0);
     if (local_size[0] == 0) {
         return weft_fail(r->host, WEFT_COMPILE_ERROR,
                          "kernel %s: the size of its workgroup is computed and cannot be read",
@@ -375,13 +289,10 @@ static weft_status reflect(struct weft_shader_interface *interface, struct refle
 weft_status weft_spirv_reflect(struct weft_shader_interface *interface, const char *name,
                                const uint32_t *words, size_t size, const weft_host *host) {
     WEFT_TRY(weft_spirv_check(words, size, host));
-    struct reflection r = {.kernel = name,
-                           .host = host,
-                           .words = words,
-                           .count = size / 4,
-                           .bound = words[WEFT_SPIRV_AT_BOUND]};
-    const weft_status status = reflect(interface, &r);
-    weft_free(host, r.ids);
+    struct reflection r = {.kernel = name, .host = host};
+    weft_status status = weft_spirv_read(&r.module, words, size, host);
+    status = status == WEFT_OK ? reflect(interface, &r) : status;
+    weft_spirv_module_free(&r.module);
     for (uint32_t s = 0; s < SORTS; s++) {
         weft_free(host, r.fields[s]);
     }
@@ -459,22 +370,15 @@ void weft_shader_interface_free(struct weft_shader_interface *interface, const w
 size_t weft_spirv_strip(uint32_t *target, const uint32_t *words, size_t count) {
     memmove(target, words, WEFT_SPIRV_HEADER_WORDS * sizeof *words);
     size_t kept = WEFT_SPIRV_HEADER_WORDS;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < count; at += weft_spirv_length(words[at])) {
-        switch (weft_spirv_opcode(words[at])) {
-        case WEFT_OP_SOURCE_CONTINUED:
-        case WEFT_OP_SOURCE:
-        case WEFT_OP_SOURCE_EXTENSION:
-        case WEFT_OP_NAME:
-        case WEFT_OP_MEMBER_NAME:
-        case WEFT_OP_STRING:
-        case WEFT_OP_LINE:
-        case WEFT_OP_NO_LINE:
-        case WEFT_OP_MODULE_PROCESSED:
-            break;
-        default:
-            memmove(target + kept, words + at, weft_spirv_length(words[at]) * sizeof *words);
-            kept += weft_spirv_length(words[at]);
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < count;) {
+        const uint32_t opcode = weft_spirv_opcode(words[at]);
+        const uint32_t length = weft_spirv_length(words[at]);
+        if (weft_spirv_layout(opcode).section != WEFT_SPIRV_DEBUG && opcode != SpvOpLine &&
+            opcode != SpvOpNoLine) {
+            memmove(target + kept, words + at, length * sizeof *words);
+            kept += length;
         }
+        at += length;
     }
     return kept;
 }

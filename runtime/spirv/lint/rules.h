@@ -4,8 +4,8 @@
  * reasons about floating point come from the Vulkan specification, appendix "Vulkan Environment for
  * SPIR-V", "Precision and Operation of SPIR-V Instructions".
  */
-#ifndef WEFT_SHADER_SPIRV_LINT_RULES_H
-#define WEFT_SHADER_SPIRV_LINT_RULES_H
+#ifndef WEFT_SPIRV_LINT_RULES_H
+#define WEFT_SPIRV_LINT_RULES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +28,6 @@ enum weft_lint_check {
     WEFT_LINT_CHECK_MODE,           /* it is on the list; float modes are for 32 bits */
     WEFT_LINT_CHECK_DECORATION,     /* it is on the list, and so is the built-in variable */
     WEFT_LINT_CHECK_MEMBER_DECORATION,
-    WEFT_LINT_CHECK_GROUP,        /* nothing is wrong with it; passes NoContraction on */
     WEFT_LINT_CHECK_FLOAT_TYPE,   /* 32 bits */
     WEFT_LINT_CHECK_CONSTANT,     /* no subnormal float */
     WEFT_LINT_CHECK_SPEC_OP,      /* the operation is allowed without a check of its own */

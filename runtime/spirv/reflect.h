@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel's interface, read from its SPIR-V. */
-#ifndef WEFT_SHADER_SPIRV_REFLECT_H
-#define WEFT_SHADER_SPIRV_REFLECT_H
+#ifndef WEFT_SPIRV_REFLECT_H
+#define WEFT_SPIRV_REFLECT_H
 
 #include "core/host.h"
-#include "shader/shader.h"
+#include "spirv/interface.h"
 
 /**
  * The interface of a module, whose names it must still have: `fields` is in host memory, and the caller frees it.

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Subnormal numbers on devices that would keep them. Reproducible math counts every subnormal operand and result as the zero of its sign,
+ * because that is what all devices can be brought to: some cannot keep subnormals, and most that can have an execution mode that flushes
+ * them (float_modes.c). What is left does it in instructions.
+ *
+ * Behind each instruction that makes a float32 by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
+ * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a choice. What they use is
+ * declared in flush_declare.c; products are in flush_products.c. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
+ */
+#include "spirv/passes/flush.h"
+
+/* ---- what is flushed ---- */
+
+/* Whether what a pointer points to was not written by this shader. */
+static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id) {
+    const uint32_t *pointer =
+        weft_spirv_made_by(module, weft_spirv_type_of(module, id), SpvOpTypePointer);
+    switch (pointer ? pointer[2] : SpvStorageClassFunction) {
+    case SpvStorageClassInput:
+    case SpvStorageClassUniform:
+    case SpvStorageClassPushConstant:
+    case SpvStorageClassStorageBuffer:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether an instruction can make a subnormal out of operands that are none. */
+static bool is_source(const struct weft_spirv_module *module, const uint32_t *instruction) {
+    switch (weft_spirv_opcode(instruction[0])) {
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpVectorTimesScalar:
+    case SpvOpBitcast:
+        return true;
+    case SpvOpLoad:
+        return is_from_outside(module, instruction[3]);
+    default:
+        return false;
+    }
+}
+
+/* Whether there is a float32 somewhere in a type; those that it is made of come before it. */
+static bool has_float(const struct weft_spirv_flush *flush, const uint32_t *type) {
+    switch (weft_spirv_opcode(type[0])) {
+    case SpvOpTypeFloat:
+        return type[2] == 32;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+    case SpvOpTypeArray:
+    case SpvOpTypeRuntimeArray:
+        return flush->has_float[type[2]];
+    case SpvOpTypeStruct:
+        for (uint32_t i = 2; i < weft_spirv_length(type[0]); i++) {
+            if (flush->has_float[type[i]]) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void note_types(struct weft_spirv_flush *flush) {
+    WEFT_SPIRV_EACH(type, flush->module, WEFT_SPIRV_DECLARATIONS) {
+        const uint32_t opcode = weft_spirv_opcode(type[0]);
+        if (opcode < SpvOpTypeVoid || opcode > SpvOpTypeFunction) {
+            continue;
+        }
+        const struct weft_spirv_shape shape = weft_spirv_shape_of(flush->module, type[1]);
+        struct weft_spirv_width *width = &flush->widths[shape.width];
+        flush->has_float[type[1]] = has_float(flush, type);
+        width->types[shape.kind] = type[1];
+    }
+}
+
+/* Notes which results are flushed. */
+static weft_status survey(struct weft_spirv_flush *flush) {
+    const struct weft_spirv_module *module = flush->module;
+    note_types(flush);
+    WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_FUNCTIONS) {
+        if (!is_source(module, instruction)) {
+            continue;
+        }
+        const struct weft_spirv_shape shape = weft_spirv_shape_of(module, instruction[1]);
+        if (shape.kind == WEFT_SPIRV_FLOAT) {
+            flush->raw[instruction[2]] = 1; /* an id is chosen later */
+            flush->widths[shape.width].is_used = true;
+            flush->widths[1].is_used = true; /* vectors are made of its types and constants */
+        } else if (flush->has_float[instruction[1]]) {
+            return weft_fail(module->host, WEFT_UNSUPPORTED,
+                             "SPIR-V module, word %zu: a whole structure, array or matrix of "
+                             "floats is loaded; on this device, which keeps subnormals, load its "
+                             "members",
+                             (size_t)(instruction - module->words));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* ---- rewriting ---- */
+
+/* Decorations such as NoContraction belong to the arithmetic, whose result has a new id. */
+static void move_decorations(struct weft_spirv_flush *flush) {
+    WEFT_SPIRV_EACH(instruction, flush->module, WEFT_SPIRV_ANNOTATIONS) {
+        const uint32_t opcode = weft_spirv_opcode(instruction[0]);
+        const uint32_t first = opcode == SpvOpGroupDecorate ? 2 : 1;
+        const uint32_t end = opcode == SpvOpGroupDecorate ? weft_spirv_length(instruction[0])
+                             : opcode == SpvOpDecorate    ? 2
+                                                          : 0;
+        for (uint32_t i = first; i < end; i++) {
+            if (flush->raw[instruction[i]] != 0) {
+                weft_spirv_set_word(flush->edit, instruction, i, flush->raw[instruction[i]]);
+            }
+        }
+    }
+}
+
+static void choose_site_ids(struct weft_spirv_flush *flush) {
+    weft_spirv_insert_into(flush->edit, WEFT_SPIRV_ANNOTATIONS);
+    WEFT_SPIRV_EACH(instruction, flush->module, WEFT_SPIRV_FUNCTIONS) {
+        if (is_source(flush->module, instruction) && flush->raw[instruction[2]] != 0) {
+            flush->raw[instruction[2]] = weft_flush_is_product(instruction)
+                                             ? weft_flush_begin_product(flush)
+                                             : weft_spirv_new_ids(flush->edit, WEFT_FLUSH_IDS);
+        }
+    }
+}
+
+/* The instruction with a new result, and what makes the old result of it. */
+static void put_site(struct weft_spirv_flush *flush, const uint32_t *instruction) {
+    const uint32_t type = instruction[1];
+    const uint32_t result = instruction[2];
+    const uint32_t raw = flush->raw[result];
+    const struct weft_spirv_width *width = weft_flush_width(flush, instruction);
+    weft_spirv_set_word(flush->edit, instruction, 2, raw);
+    weft_spirv_insert_before(flush->edit, weft_spirv_next(instruction));
+    weft_flush_put_question(flush, width, raw, raw, width->constants + WEFT_FLUSH_LEAST_NORMAL,
+                            raw);
+    WEFT_SPIRV_PUT(flush->edit, SpvOpSelect, type, result, raw + WEFT_FLUSH_IS_SMALL,
+                   raw + WEFT_FLUSH_ZERO, raw);
+}
+
+static void rewrite(struct weft_spirv_flush *flush) {
+    weft_flush_declare(flush);
+    choose_site_ids(flush);
+    move_decorations(flush);
+    WEFT_SPIRV_EACH(instruction, flush->module, WEFT_SPIRV_FUNCTIONS) {
+        if (is_source(flush->module, instruction) && flush->raw[instruction[2]] != 0) {
+            (weft_flush_is_product(instruction) ? weft_flush_put_product : put_site)(flush,
+                                                                                     instruction);
+        }
+    }
+}
+
+weft_status weft_spirv_flush(struct weft_spirv_edit *edit) {
+    const struct weft_spirv_module *module = &edit->module;
+    struct weft_spirv_flush flush = {.edit = edit,
+                                     .module = module,
+                                     .loses_small_products =
+                                         edit->needs->loses_small_products != 0};
+    flush.has_float = weft_alloc_zero(module->host, module->bound, sizeof *flush.has_float);
+    flush.raw = weft_alloc_zero(module->host, module->bound, sizeof *flush.raw);
+    weft_status status = flush.has_float && flush.raw
+                             ? survey(&flush)
+                             : weft_fail_memory(module->host, "SPIR-V ids");
+    if (status == WEFT_OK && flush.widths[1].is_used) {
+        rewrite(&flush);
+    }
+    weft_free(module->host, flush.has_float);
+    weft_free(module->host, flush.raw);
+    return status;
+}
