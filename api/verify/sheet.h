@@ -175,48 +175,34 @@ typedef struct weft_sheet {
 #define WEFT_SHEET_STEPS(rows)  .steps = (rows), .step_count = WEFT_COUNT(rows)
 #define WEFT_SHEET_TRIALS(rows) .trials = (rows), .trial_count = WEFT_COUNT(rows)
 
-/** Operands that most mixers have. */
-#define WEFT_OPERAND_Q                                            \
-    {                                                             \
-        "q", {                                                    \
-            WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS \
-        }                                                         \
+/** Operands by their axes: an input, a weight, and a tensor of the parameters that may be absent. */
+#define WEFT_AXES(...) .axes = {__VA_ARGS__}
+#define WEFT_INPUT(text, ...) \
+    { .name = (text), __VA_ARGS__ }
+#define WEFT_WEIGHT(text, ...)                                     \
+    {                                                              \
+        .name = (text), .is_weight = true, .axes = { __VA_ARGS__ } \
     }
-#define WEFT_OPERAND_K                                          \
-    {                                                           \
-        "k", {                                                  \
-            WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS \
-        }                                                       \
-    }
-#define WEFT_OPERAND_V                                        \
-    {                                                         \
-        "v", {                                                \
-            WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_VALUES \
-        }                                                     \
-    }
-#define WEFT_OPERAND_Q_FEATURES                                                       \
-    {                                                                                 \
-        .name = "q", .axes = {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS}, \
-        .range = WEFT_RANGE_POSITIVE                                                  \
-    }
-#define WEFT_OPERAND_K_FEATURES                                                     \
-    {                                                                               \
-        .name = "k", .axes = {WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS}, \
-        .range = WEFT_RANGE_POSITIVE                                                \
-    }
-#define WEFT_OPERAND_X                                            \
-    {                                                             \
-        "x", {                                                    \
-            WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS \
-        }                                                         \
-    }
-#define WEFT_OPERANDS_QKV WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V
-/** A tensor of the parameters that may be absent, with axes or, of ops that are tried by themselves alone, without. */
 #define WEFT_OPTIONAL(text, type, member, ...) \
     { .name = (text), .is_optional = true, .field = WEFT_FIELD(type, member), __VA_ARGS__ }
-#define WEFT_AXES(...) .axes = {__VA_ARGS__}
-#define WEFT_OPERAND_W \
-    { "w", {WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH}, .is_weight = true }
+
+/** Operands that most mixers have. */
+#define WEFT_OPERAND_Q \
+    WEFT_INPUT("q", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_K \
+    WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_V WEFT_INPUT("v", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_VALUES))
+#define WEFT_OPERAND_X \
+    WEFT_INPUT("x", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_W    WEFT_WEIGHT("w", WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH)
+#define WEFT_OPERANDS_QKV WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V
+/** Positive features in place of q and k. */
+#define WEFT_OPERANDS_FEATURES                                                          \
+    WEFT_INPUT("q", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS),   \
+               .range = WEFT_RANGE_POSITIVE),                                           \
+        WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS), \
+                   .range = WEFT_RANGE_POSITIVE),                                       \
+        WEFT_OPERAND_V
 
 #define WEFT_DECLARE_SHEET(name) extern const weft_sheet weft_sheet_##name;
 WEFT_SHEETS(WEFT_DECLARE_SHEET)
