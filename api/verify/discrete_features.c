@@ -60,9 +60,7 @@ static const weft_trial trials[] = {
 const weft_sheet weft_sheet_discrete_features = {
     WEFT_SHEET_OP(discrete_features),
     WEFT_SHEET_LENGTHS(weft_discrete_features_params),
-    .operands = {WEFT_OPERAND_X,
-                 WEFT_OPERAND_W,
-                 {.name = "coefficients", .axes = {WEFT_AXIS_ROWS}, .is_weight = true}},
+    .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W, WEFT_WEIGHT("coefficients", WEFT_AXIS_ROWS)},
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
     .usual = weft_discrete_features_params(.heads = 2),
     WEFT_SHEET_TRIALS(trials),

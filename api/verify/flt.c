@@ -29,10 +29,9 @@ static const weft_use uses[] = {{.name = "FLT", .sizes.rows = 64}};
 
 const weft_sheet weft_sheet_flt_attention = {
     WEFT_SHEET_FEATURES("flt_attention"),
-    .operands = {WEFT_OPERANDS_QKV,
-                 {.name = "w", .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_LONGER}, .is_weight = true},
-                 {.name = "frequencies", .axes = {WEFT_AXIS_FEW, WEFT_AXIS_ONE}, .is_weight = true},
-                 {.name = "weights", .axes = {WEFT_AXIS_FEW}, .is_weight = true}},
+    .operands = {WEFT_OPERANDS_QKV, WEFT_WEIGHT("w", WEFT_AXIS_ROWS, WEFT_AXIS_LONGER),
+                 WEFT_WEIGHT("frequencies", WEFT_AXIS_FEW, WEFT_AXIS_ONE),
+                 WEFT_WEIGHT("weights", WEFT_AXIS_FEW)},
     .mix = mix_flt,
     WEFT_SHEET_USES(uses),
 };
@@ -73,11 +72,8 @@ static const weft_trial trials[] = {
 
 const weft_sheet weft_sheet_flt_features = {
     WEFT_SHEET_OP(flt_features),
-    .operands = {WEFT_OPERAND_X,
-                 {.name = "frequencies",
-                  .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_ONE},
-                  .is_weight = true},
-                 {.name = "weights", .axes = {WEFT_AXIS_ROWS}, .is_weight = true},
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("frequencies", WEFT_AXIS_ROWS, WEFT_AXIS_ONE),
+                 WEFT_WEIGHT("weights", WEFT_AXIS_ROWS),
                  WEFT_OPTIONAL("positions", weft_flt_features_params, positions, .shape = {0}),
                  WEFT_OPTIONAL("phases", weft_flt_features_params, phases, .shape = {0})},
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .rows = 4},

@@ -25,11 +25,8 @@ static const weft_use uses[] = {{.name = "hybrid features",
 
 const weft_sheet weft_sheet_hybrid_attention = {
     WEFT_SHEET_FEATURES("hybrid_attention"),
-    .operands = {WEFT_OPERANDS_QKV,
-                 WEFT_OPERAND_W,
-                 {.name = "directions",
-                  .axes = {WEFT_AXIS_FEW, WEFT_AXIS_WIDTH},
-                  .is_weight = true}},
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W,
+                 WEFT_WEIGHT("directions", WEFT_AXIS_FEW, WEFT_AXIS_WIDTH)},
     .mix = mix_hybrid_features,
     WEFT_SHEET_USES(uses),
 };
@@ -59,11 +56,8 @@ static const weft_trial trials[] = {
 const weft_sheet weft_sheet_hybrid_features = {
     WEFT_SHEET_OP(hybrid_features),
     WEFT_SHEET_LENGTHS(weft_hybrid_features_params),
-    .operands = {WEFT_OPERAND_X,
-                 WEFT_OPERAND_W,
-                 {.name = "directions",
-                  .axes = {WEFT_AXIS_FEW, WEFT_AXIS_WIDTH},
-                  .is_weight = true},
+    .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W,
+                 WEFT_WEIGHT("directions", WEFT_AXIS_FEW, WEFT_AXIS_WIDTH),
                  WEFT_OPTIONAL("coefficients", weft_hybrid_features_params, coefficients,
                                WEFT_AXES(WEFT_AXIS_ROWS), .is_weight = true)},
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},

@@ -39,16 +39,15 @@ static const weft_trial generator_trials[] = {
 
 const weft_sheet weft_sheet_gmm_weights = {
     .name = "gmm_weights",
-    .operands = {{.name = "noise", .shape = {2, {12, 4}}},
-                 {.name = "sigma", .shape = {2, {3, 4}}},
-                 {.name = "mu", .shape = {2, {3, 4}}}},
+    .operands = {WEFT_INPUT("noise", .shape = {2, {12, 4}}),
+                 WEFT_INPUT("sigma", .shape = {2, {3, 4}}), WEFT_INPUT("mu", .shape = {2, {3, 4}})},
     .call = call_gmm_weights,
     WEFT_SHEET_TRIALS(mixture_trials),
 };
 
 const weft_sheet weft_sheet_dgm_weights = {
     WEFT_SHEET_OP(dgm_weights),
-    .operands = {{.name = "noise", .shape = {2, {12, 4}}},
+    .operands = {WEFT_INPUT("noise", .shape = {2, {12, 4}}),
                  WEFT_OPTIONAL("first", weft_dgm_weights_params, weight[0], .shape = {0}),
                  WEFT_OPTIONAL("second", weft_dgm_weights_params, weight[1], .shape = {0})},
     WEFT_SHEET_TRIALS(generator_trials),

@@ -3,8 +3,9 @@
  * What a mixer is, said once: its operands, where its parameters have what mixers have in common, how it is added to a
  * graph, in which ways it is tried, and which arguments it refuses.
  *
- * A sheet stands at the top of the mixer's file here, and as a row of lists.h. Cases of `weft verify`, the suites of
- * `weft bench` and the tests over all mixers (tests/unit/test_sheets.c names them) build graphs by sheets alone.
+ * A sheet stands at the top of the mixer's file here, and in a row of lists.h. Cases of `weft verify` and the suites of
+ * `weft bench` build graphs by sheets, and so do the tests that run all mixers: test_trials.c, test_sheets.c, test_lengths.c and
+ * test_decode.c of tests/unit.
  */
 #ifndef WEFT_VERIFY_SHEET_H
 #define WEFT_VERIFY_SHEET_H
@@ -64,11 +65,11 @@ typedef enum weft_operand_range {
 typedef struct weft_mixer_operand {
     const char *name;
     uint8_t axes[WEFT_MAX_RANK]; /* weft_axis */
-    weft_shape shape;            /* of an op that is tried by itself alone: without axes */
+    weft_shape shape;            /* without axes: of trials */
     size_t field; /* WEFT_FIELD: a tensor of the parameters; 0: an argument of its own */
     weft_operand_range range;
     bool is_weight;   /* usually a constant of the graph */
-    bool is_optional; /* absent where nobody asks for it */
+    bool is_optional; /* absent unless a use has it */
 } weft_operand;
 
 /** Where a member stands, so that 0 can say that there is none. */
@@ -105,9 +106,9 @@ typedef struct weft_use {
     const char *implementation; /* null: the usual choice */
     weft_sizes sizes;           /* of steps; in other tests only `rows` and `reach` count */
     uint32_t
-        longest; /* tokens that sequences alone and together may have for the same bits; 0: any number */
-    float tolerance;   /* of earlier tokens when later ones change; 0: they keep their bits */
-    uint32_t with;     /* bits of the optional operands that it has */
+        longest;     /* sequences of so many tokens have the same bits alone and together; 0: all */
+    float tolerance; /* of earlier tokens when later ones change; 0: they keep their bits */
+    uint32_t with;   /* bits of the optional operands that it has */
     bool reads_nearby; /* a bidirectional one, of which no token reads all others */
 } weft_use;
 
@@ -119,7 +120,7 @@ typedef struct weft_sheet {
     size_t half_width;             /* likewise: at most n - 1 */
     const char *lengths_of;        /* the op within that the lengths are given to; null: itself */
     bool is_causal;                /* always, without a field */
-    bool grows_linearly;           /* memory beside inputs and outputs, with the tokens */
+    bool grows_linearly; /* its memory beside inputs and outputs, with the number of tokens */
 
     /** Adds the op; null: a mixer of several ops, which has no trials. */
     weft_status (*call)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
@@ -131,8 +132,8 @@ typedef struct weft_sheet {
     /** Adds the step of a token; null: there is none. */
     weft_status (*step)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                         const weft_step *step, const void *params);
-    uint32_t (*state_size)(const weft_sizes *s,
-                           const void *params); /* of a sequence, as weft/decode.h says */
+    /** Elements of a sequence's state, as weft/decode.h says. */
+    uint32_t (*state_size)(const weft_sizes *s, const void *params);
 
     const weft_use *uses, *steps;
     uint32_t use_count, step_count;
@@ -143,7 +144,7 @@ typedef struct weft_sheet {
     uint32_t trial_count;
 } weft_sheet;
 
-/** The functions of a mixer that is one op with so many operands that are not in its parameters. */
+/** Functions of a sheet, by the call of that name. The operands that are not in the parameters are x[0], x[1] … */
 #define WEFT_SHEET_CALL(name, ...)                                                          \
     static weft_status call_##name(weft_tensor *y, weft_graph *graph, const weft_tensor *x, \
                                    const void *params) {                                    \
@@ -175,48 +176,34 @@ typedef struct weft_sheet {
 #define WEFT_SHEET_STEPS(rows)  .steps = (rows), .step_count = WEFT_COUNT(rows)
 #define WEFT_SHEET_TRIALS(rows) .trials = (rows), .trial_count = WEFT_COUNT(rows)
 
-/** Operands that most mixers have. */
-#define WEFT_OPERAND_Q                                            \
-    {                                                             \
-        "q", {                                                    \
-            WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS \
-        }                                                         \
+/** Operands by their axes: an input, a weight, and a tensor of the parameters that may be absent. */
+#define WEFT_AXES(...) .axes = {__VA_ARGS__}
+#define WEFT_INPUT(text, ...) \
+    { .name = (text), __VA_ARGS__ }
+#define WEFT_WEIGHT(text, ...)                                     \
+    {                                                              \
+        .name = (text), .is_weight = true, .axes = { __VA_ARGS__ } \
     }
-#define WEFT_OPERAND_K                                          \
-    {                                                           \
-        "k", {                                                  \
-            WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS \
-        }                                                       \
-    }
-#define WEFT_OPERAND_V                                        \
-    {                                                         \
-        "v", {                                                \
-            WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_VALUES \
-        }                                                     \
-    }
-#define WEFT_OPERAND_Q_FEATURES                                                       \
-    {                                                                                 \
-        .name = "q", .axes = {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS}, \
-        .range = WEFT_RANGE_POSITIVE                                                  \
-    }
-#define WEFT_OPERAND_K_FEATURES                                                     \
-    {                                                                               \
-        .name = "k", .axes = {WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS}, \
-        .range = WEFT_RANGE_POSITIVE                                                \
-    }
-#define WEFT_OPERAND_X                                            \
-    {                                                             \
-        "x", {                                                    \
-            WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS \
-        }                                                         \
-    }
-#define WEFT_OPERANDS_QKV WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V
-/** A tensor of the parameters that may be absent, with axes or, of ops that are tried by themselves alone, without. */
 #define WEFT_OPTIONAL(text, type, member, ...) \
     { .name = (text), .is_optional = true, .field = WEFT_FIELD(type, member), __VA_ARGS__ }
-#define WEFT_AXES(...) .axes = {__VA_ARGS__}
-#define WEFT_OPERAND_W \
-    { "w", {WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH}, .is_weight = true }
+
+/** Operands that most mixers have. */
+#define WEFT_OPERAND_Q \
+    WEFT_INPUT("q", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_K \
+    WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_V WEFT_INPUT("v", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_VALUES))
+#define WEFT_OPERAND_X \
+    WEFT_INPUT("x", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))
+#define WEFT_OPERAND_W    WEFT_WEIGHT("w", WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH)
+#define WEFT_OPERANDS_QKV WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V
+/** Positive features in place of q and k. */
+#define WEFT_OPERANDS_FEATURES                                                          \
+    WEFT_INPUT("q", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS),   \
+               .range = WEFT_RANGE_POSITIVE),                                           \
+        WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS), \
+                   .range = WEFT_RANGE_POSITIVE),                                       \
+        WEFT_OPERAND_V
 
 #define WEFT_DECLARE_SHEET(name) extern const weft_sheet weft_sheet_##name;
 WEFT_SHEETS(WEFT_DECLARE_SHEET)
@@ -280,5 +267,8 @@ weft_array weft_attend_with_features(weft_case *c, weft_array phi, weft_array ps
 
 /** weft/decode.h: elements of the state of a far field, of so many features of a head. */
 uint32_t weft_far_state_size(const weft_sizes *s, uint32_t features);
+
+/** The sheet of the row `index` of lists.h; null behind the last. */
+const weft_sheet *weft_sheet_at(uint32_t index);
 
 #endif

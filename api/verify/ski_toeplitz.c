@@ -17,7 +17,7 @@ static const weft_use uses[] = {
 };
 
 static const weft_trial trials[] = {
-    {ACCEPTED},
+    {ACCEPTED, GIVES(2, 10, 6)},
     {INVALID, WITH(.gamma = 0.0F), SAYS("gamma", "above 0", "at most 1")},
     {INVALID, WITH(.gamma = -0.5F), SAYS("gamma", "above 0", "at most 1")},
     {INVALID, WITH(.gamma = 1.0001F), SAYS("gamma", "above 0", "at most 1")},

@@ -44,11 +44,8 @@ static const weft_trial conv_trials[] = {
 
 const weft_sheet weft_sheet_sine_spe = {
     WEFT_SHEET_OP(sine_spe),
-    .operands = {WEFT_OPERAND_X,
-                 {.name = "noise", .shape = {3, {6, 8, 10}}},
-                 EACH("frequencies", frequencies),
-                 EACH("gains", gains),
-                 EACH("phases", phases)},
+    .operands = {WEFT_OPERAND_X, WEFT_INPUT("noise", .shape = {3, {6, 8, 10}}),
+                 EACH("frequencies", frequencies), EACH("gains", gains), EACH("phases", phases)},
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 3},
     .usual = weft_sine_spe_params(.heads = 2),
     WEFT_SHEET_TRIALS(sine_trials),
@@ -57,7 +54,7 @@ const weft_sheet weft_sheet_sine_spe = {
 const weft_sheet weft_sheet_conv_spe = {
     WEFT_SHEET_OP(conv_spe),
     .operands = {WEFT_OPERAND_X,
-                 {.name = "noise", .shape = {3, {7, 6, 10}}},
+                 WEFT_INPUT("noise", .shape = {3, {7, 6, 10}}),
                  {.name = "filters",
                   .shape = {2, {3, 6}},
                   .field = WEFT_FIELD(weft_conv_spe_params, filters)}},

@@ -55,8 +55,7 @@ static const weft_trial trials[] = {
 
 const weft_sheet weft_sheet_structured_projection = {
     WEFT_SHEET_OP(structured_projection),
-    .operands = {WEFT_OPERAND_X,
-                 {.name = "diagonals", .shape = {3, {2, 3, 8}}},
+    .operands = {WEFT_OPERAND_X, WEFT_INPUT("diagonals", .shape = {3, {2, 3, 8}}),
                  WEFT_OPTIONAL("permutation", weft_structured_projection_params, permutation,
                                .shape = {0})},
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 5},

@@ -55,10 +55,7 @@ static const weft_trial trials[] = {
 
 const weft_sheet weft_sheet_toeplitz_attention = {
     WEFT_SHEET_ATTENTION(toeplitz_attention),
-    .operands = {WEFT_OPERAND_Q_FEATURES,
-                 WEFT_OPERAND_K_FEATURES,
-                 WEFT_OPERAND_V,
-                 {.name = "bias", .axes = {WEFT_AXIS_LAGS, WEFT_AXIS_HEADS}, .is_weight = true}},
+    .operands = {WEFT_OPERANDS_FEATURES, WEFT_WEIGHT("bias", WEFT_AXIS_LAGS, WEFT_AXIS_HEADS)},
     .lengths_of = "mask",
     .define = define_relative,
     WEFT_SHEET_USES(uses),

@@ -29,10 +29,7 @@ static const weft_trial trials[] = {
 const weft_sheet weft_sheet_toeplitz_fd = {
     WEFT_SHEET_OP(toeplitz_fd),
     WEFT_SHEET_CAUSAL(weft_toeplitz_fd_params),
-    .operands = {WEFT_OPERAND_X,
-                 {.name = "response",
-                  .axes = {WEFT_AXIS_POINTS, WEFT_AXIS_SPECTRUM},
-                  .is_weight = true}},
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("response", WEFT_AXIS_POINTS, WEFT_AXIS_SPECTRUM)},
     .mix = mix_toeplitz_fd,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 6, .heads = 1, .width = 3},

@@ -6,9 +6,6 @@
 #include "core/shape.h"
 #include "support_sheet.h"
 
-#define SHEET_ADDRESS(name) &weft_sheet_##name,
-static const weft_sheet *const sheets[] = {WEFT_SHEETS(SHEET_ADDRESS)};
-
 /* ---- the whole sequence ---- */
 
 static uint32_t operand_count(const struct weft_test_mix *p) {
@@ -176,9 +173,10 @@ static void check_use(struct weft_test_graph *f, const weft_sheet *sheet, const 
 
 /* The steps of all sheets. */
 static void check_steps(struct weft_test_graph *f, check_mix *check) {
-    for (size_t i = 0; i < WEFT_COUNT(sheets); i++) {
-        for (uint32_t k = 0; k < sheets[i]->step_count; k++) {
-            check_use(f, sheets[i], &sheets[i]->steps[k], check);
+    for (uint32_t i = 0; weft_sheet_at(i); i++) {
+        const weft_sheet *sheet = weft_sheet_at(i);
+        for (uint32_t k = 0; k < sheet->step_count; k++) {
+            check_use(f, sheet, &sheet->steps[k], check);
         }
     }
 }
@@ -389,26 +387,25 @@ WEFT_TEST_ON_GRAPH(test_bad_steps, f) {
 WEFT_TEST_ON_GRAPH(test_steps_take_no_lengths, f) {
     const weft_step step = {.position = weft_test_input_i32(f->graph, "position", weft_shape_of(2)),
                             .state = "s"};
-    for (size_t s = 0; s < WEFT_COUNT(sheets); s++) {
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
         const weft_sizes sizes = {2, 1, 1, 8, .values = 8};
         weft_tensor x[WEFT_OPERANDS];
         weft_tensor y;
         char name[64];
-        if (!sheets[s]->step || sheets[s]->lengths == 0) {
+        if (!sheet->step || sheet->lengths == 0) {
             continue;
         }
-        for (uint32_t i = 0; i < weft_sheet_operand_count(sheets[s]); i++) {
-            snprintf(name, sizeof name, "%s%u", sheets[s]->name, i);
-            x[i] = weft_test_input(f->graph, name, weft_sheet_shape(sheets[s], i, &sizes, true));
+        for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
+            snprintf(name, sizeof name, "%s%u", sheet->name, i);
+            x[i] = weft_test_input(f->graph, name, weft_sheet_shape(sheet, i, &sizes, true));
         }
-        snprintf(name, sizeof name, "lengths of %s", sheets[s]->name);
-        const weft_sheet_params params =
-            weft_sheet_params_of(sheets[s], sheets[s]->usual, &sizes,
-                                 weft_test_input_i32(f->graph, name, weft_shape_of(2)));
-        snprintf(name, sizeof name, "%s_step: lengths are given", sheets[s]->name);
-        WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                            sheets[s]->step(&y, f->graph, x, &step, &params), name,
-                            "a step has none");
+        snprintf(name, sizeof name, "lengths of %s", sheet->name);
+        const weft_sheet_params params = weft_sheet_params_of(
+            sheet, sheet->usual, &sizes, weft_test_input_i32(f->graph, name, weft_shape_of(2)));
+        snprintf(name, sizeof name, "%s_step: lengths are given", sheet->name);
+        WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, sheet->step(&y, f->graph, x, &step, &params),
+                            name, "a step has none");
     }
 }
 

@@ -9,9 +9,6 @@
 #include "core/philox.h"
 #include "support_sheet.h"
 
-#define SHEET_ADDRESS(name) &weft_sheet_##name,
-static const weft_sheet *const sheets[] = {WEFT_SHEETS(SHEET_ADDRESS)};
-
 enum { BATCH = 4, HEADS = 2, WIDTH = 12, D = HEADS * WIDTH };
 
 /* Whether operand i has an element for each channel of each token, and not the rate of a head. */
@@ -97,14 +94,14 @@ static void check_use(struct weft_test_graph *f, const weft_sheet *sheet, const 
 /* Of those that take lengths, or, being causal, need none. A prime below a chunk of tokens, one above it, and more than the largest chunk. */
 WEFT_TEST_ON_GRAPH(test_sequences_alone, f) {
     static const uint32_t longest[] = {31, 89, 331};
-    for (size_t s = 0; s < WEFT_COUNT(sheets); s++) {
-        for (uint32_t i = 0; i < sheets[s]->use_count; i++) {
-            const weft_use *use = &sheets[s]->uses[i];
-            const bool takes =
-                sheets[s]->lengths != 0 || weft_sheet_is_causal(sheets[s], use->params);
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        for (uint32_t i = 0; i < sheet->use_count; i++) {
+            const weft_use *use = &sheet->uses[i];
+            const bool takes = sheet->lengths != 0 || weft_sheet_is_causal(sheet, use->params);
             for (uint32_t k = 0; k < WEFT_COUNT(longest) && takes; k++) {
                 if (use->longest == 0 || longest[k] <= use->longest) {
-                    check_use(f, sheets[s], use, longest[k]);
+                    check_use(f, sheet, use, longest[k]);
                 }
             }
         }

@@ -8,11 +8,6 @@
 
 #include "support_sheet.h"
 
-#define SHEET_ADDRESS(name) &weft_sheet_##name,
-static const weft_sheet *const sheets[] = {WEFT_SHEETS(SHEET_ADDRESS)};
-
-#define SHEETS (sizeof sheets / sizeof sheets[0])
-
 enum { N = 150, HEADS = 2, WIDTH = 8, COLUMNS = HEADS * WIDTH };
 
 /* One sequence of n tokens. */
@@ -119,16 +114,17 @@ static void check_all_read(struct weft_test_graph *f, const weft_sheet *sheet,
 }
 
 WEFT_TEST_ON_GRAPH(test_what_tokens_read, f) {
-    for (size_t s = 0; s < SHEETS; s++) {
-        for (uint32_t i = 0; i < sheets[s]->use_count; i++) {
-            const weft_use *use = &sheets[s]->uses[i];
-            if (!weft_sheet_is_causal(sheets[s], use->params)) {
-                check_all_read(f, sheets[s], use);
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        for (uint32_t i = 0; i < sheet->use_count; i++) {
+            const weft_use *use = &sheet->uses[i];
+            if (!weft_sheet_is_causal(sheet, use->params)) {
+                check_all_read(f, sheet, use);
                 continue;
             }
-            check_causality(f, sheets[s], use);
+            check_causality(f, sheet, use);
             if (use->tolerance == 0.0F && use->longest != 1) {
-                check_prefixes(f, sheets[s], use);
+                check_prefixes(f, sheet, use);
             }
         }
     }
@@ -154,10 +150,11 @@ static void check_shared(struct weft_test_graph *f, const weft_sheet *sheet, con
 }
 
 WEFT_TEST_ON_GRAPH(test_one_tensor_for_queries_and_keys, f) {
-    for (size_t s = 0; s < SHEETS; s++) {
-        for (uint32_t i = 0; i < sheets[s]->use_count; i++) {
-            if (strcmp(sheets[s]->operands[0].name, "q") == 0) {
-                check_shared(f, sheets[s], &sheets[s]->uses[i]);
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        for (uint32_t i = 0; i < sheet->use_count; i++) {
+            if (strcmp(sheet->operands[0].name, "q") == 0) {
+                check_shared(f, sheet, &sheet->uses[i]);
             }
         }
     }
@@ -214,10 +211,11 @@ static double exponent_of(struct weft_test_device *f, const weft_sheet *sheet,
 }
 
 WEFT_TEST_ON_DEVICE(test_memory_is_linear, f) {
-    for (size_t s = 0; s < SHEETS; s++) {
-        for (uint32_t i = 0; i < sheets[s]->use_count && sheets[s]->grows_linearly; i++) {
-            const weft_use *use = &sheets[s]->uses[i];
-            const double exponent = exponent_of(f, sheets[s], use);
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        for (uint32_t i = 0; i < sheet->use_count && sheet->grows_linearly; i++) {
+            const weft_use *use = &sheet->uses[i];
+            const double exponent = exponent_of(f, sheet, use);
             print_message("%s: n^%.3f\n", use->name, exponent);
             if (!(exponent <= 1.05)) {
                 fail_msg("%s: memory grows as n^%.3f", use->name, exponent);

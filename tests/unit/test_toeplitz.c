@@ -3,11 +3,9 @@
 /* What is known of the Toeplitz operators without computing them. */
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "support_graph.h"
 #include "support_reference.h"
+#include "support_sheet.h"
 
 #define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
@@ -25,8 +23,8 @@ struct problem {
     bool given; /* kernel and decay are inputs, and not weights */
     uint32_t batch, n, d;
     uint32_t rows, columns; /* of the kernel: coefficients or response */
-    const float *kernel;
-    const float *decay; /* [d] or null */
+    float *kernel;
+    float *decay; /* [d] or null */
 };
 
 /* What decides which implementations can run it. */
@@ -38,7 +36,7 @@ struct shape {
 
 /* With a coefficient for each lag, or a response over n points; decay, or null, is of coefficients alone. */
 static struct problem problem_of(const struct shape *shape, const char *implementation,
-                                 const float *decay) {
+                                 float *decay) {
     bool is_fd = shape->op == TOEPLITZ_FD;
     return (struct problem){.op = shape->op,
                             .implementation = implementation,
@@ -53,29 +51,21 @@ static struct problem problem_of(const struct shape *shape, const char *implemen
                             .decay = is_fd ? NULL : decay};
 }
 
-static weft_tensor source(struct weft_test_run *r, const struct problem *problem, const char *name,
-                          weft_shape shape, const float *data) {
-    return problem->given ? weft_test_feed(r, name, shape, data)
-                          : weft_test_constant(r->graph, shape, data);
-}
-
 /* The result of the operator on x. */
 static weft_tensor begin(struct weft_test_run *r, struct weft_test_graph *f,
-                         const struct problem *p, const float *x_data) {
-    weft_tensor y;
-    weft_tensor decay = {0};
-    *r = weft_test_begin(f->device);
-    weft_tensor x = weft_test_feed(r, "x", weft_shape_of(p->batch, p->n, p->d), x_data);
-    weft_tensor kernel = source(r, p, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
-    if (p->decay) {
-        decay = source(r, p, "decay", weft_shape_of(p->d), p->decay);
-    }
-    assert_ok(p->op == TOEPLITZ
-                  ? weft_graph_toeplitz(&y, r->graph, x, kernel,
-                                        weft_toeplitz_params(.causal = p->causal, .decay = decay))
-                  : weft_graph_toeplitz_fd(&y, r->graph, x, kernel,
-                                           weft_toeplitz_fd_params(.causal = p->causal)));
-    return y;
+                         const struct problem *p, float *x) {
+    const bool is_fd = p->op == TOEPLITZ_FD;
+    const struct weft_test_mix mix = {
+        .sheet = is_fd ? &weft_sheet_toeplitz_fd : &weft_sheet_toeplitz,
+        .sizes = {p->batch, p->n, 1, p->d,
+                  .reach = is_fd       ? p->rows - 1
+                           : p->causal ? p->rows
+                                       : (p->rows + 1) / 2},
+        .params = is_fd ? (const void *)weft_toeplitz_fd_params(.causal = p->causal)
+                        : (const void *)weft_toeplitz_params(.causal = p->causal),
+        .x = {x, p->kernel, p->decay},
+        .feeds_weights = p->given};
+    return weft_test_mix_begin(r, f->device, &mix);
 }
 
 static weft_plan *compile(struct weft_test_graph *f, const struct problem *problem) {
@@ -84,8 +74,7 @@ static weft_plan *compile(struct weft_test_graph *f, const struct problem *probl
     return weft_test_plan_to(&r, "y", y, problem->implementation);
 }
 
-static void run(struct weft_test_graph *f, const struct problem *problem, const float *x,
-                float *y) {
+static void run(struct weft_test_graph *f, const struct problem *problem, float *x, float *y) {
     struct weft_test_run r;
     weft_tensor out = begin(&r, f, problem, x);
     weft_test_take(&r, "y", out, y);
@@ -292,7 +281,7 @@ TEST(test_forced_imaginary_parts, f) {
 /* With a decay that leaves nothing of the other lags only t(0), which has none, is left. */
 TEST(test_lag_zero_is_undecayed, f) {
     enum { N = 9, D = 2 };
-    const float decay[D] = {1e-38F, 1e-38F};
+    float decay[D] = {1e-38F, 1e-38F};
     struct problem problem = problem_of(&(struct shape){TOEPLITZ, N, D, 1, false}, NULL, decay);
     float *kernel = add_kernel(&problem, 7);
     float *x = uniform(N * D, 8);
@@ -334,7 +323,7 @@ struct once_case {
 static void check_once(struct weft_test_graph *f, const struct once_case *c) {
     const uint32_t n = 21;
     const uint32_t d = 4;
-    const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
+    float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
     struct problem problem = problem_of(&(struct shape){c->op, n, d, 2, c->causal},
                                         c->implementation, c->decay ? decay : NULL);
     problem.rows = c->op == TOEPLITZ_FD ? 32 + 1 : problem.rows;
@@ -380,7 +369,7 @@ TEST(test_constant_kernels_are_made_once, f) {
 /* ---- in shared memory ---- */
 
 static void check_agreement(struct weft_test_graph *f, const struct shape *c) {
-    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
+    float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
     struct problem problem = problem_of(c, "fft_shared", decay);
     uint64_t count = (uint64_t)c->batch * c->n * c->d;
     float *kernel = add_kernel(&problem, 20);
@@ -459,7 +448,7 @@ static void expect_plan(struct weft_test_graph *f, const struct problem *problem
 
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
 TEST(test_one_dispatch, f) {
-    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
+    float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
     const struct shape cases[] = {{TOEPLITZ, 64, 4, 3, false},
                                   {TOEPLITZ, 1000, 4, 2, true},
                                   {TOEPLITZ_FD, 64, 4, 2, false},

@@ -8,11 +8,6 @@
 #include "support_graph.h"
 #include "verify/sheet.h"
 
-#define SHEET_ADDRESS(name) &weft_sheet_##name,
-static const weft_sheet *const sheets[] = {WEFT_SHEETS(SHEET_ADDRESS)};
-
-#define SHEETS (sizeof sheets / sizeof sheets[0])
-
 /* ---- the operands of a trial ---- */
 
 /* A graph and what a sheet's op is called with. */
@@ -131,12 +126,13 @@ static void expect(const struct call *call, const void *params, weft_status expe
 }
 
 WEFT_TEST_ON_HOST(what_sheets_say_of_arguments_holds, host) {
-    for (size_t s = 0; s < SHEETS; s++) {
-        for (uint32_t i = 0; i < sheets[s]->trial_count; i++) {
-            const weft_trial *trial = &sheets[s]->trials[i];
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        for (uint32_t i = 0; i < sheet->trial_count; i++) {
+            const weft_trial *trial = &sheet->trials[i];
             char name[24];
             snprintf(name, sizeof name, "trial %u", i);
-            struct call call = {.sheet = sheets[s], .trial = name, .host = host};
+            struct call call = {.sheet = sheet, .trial = name, .host = host};
             begin(&call, trial);
             expect(&call, trial->without_params ? NULL : &call.params, trial->status, trial->says,
                    trial->gives);
@@ -146,18 +142,19 @@ WEFT_TEST_ON_HOST(what_sheets_say_of_arguments_holds, host) {
 }
 
 WEFT_TEST_ON_HOST(no_graph_or_result_is_an_error, host) {
-    for (size_t s = 0; s < SHEETS; s++) {
-        struct call call = {.sheet = sheets[s], .trial = "no graph", .host = host};
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
+        struct call call = {.sheet = sheet, .trial = "no graph", .host = host};
         weft_tensor y = {0};
-        if (!sheets[s]->call) {
+        if (!sheet->call) {
             continue;
         }
         begin(&call, NULL);
-        const weft_status of[] = {sheets[s]->call(&y, NULL, call.x, &call.params),
-                                  sheets[s]->call(NULL, call.graph, call.x, &call.params)};
+        const weft_status of[] = {sheet->call(&y, NULL, call.x, &call.params),
+                                  sheet->call(NULL, call.graph, call.x, &call.params)};
         for (uint32_t i = 0; i < 2; i++) {
             if (of[i] != WEFT_INVALID_ARGUMENT) {
-                fail_msg("%s without a %s: %s", sheets[s]->name, i == 0 ? "graph" : "result",
+                fail_msg("%s without a %s: %s", sheet->name, i == 0 ? "graph" : "result",
                          weft_status_name(of[i]));
             }
         }
@@ -172,8 +169,8 @@ WEFT_TEST_ON_HOST(lengths_of_another_kind_are_refused, host) {
     } wrong[] = {{"f32 [2]", {.shape = {1, {2}}}},
                  {"i32 [3]", {.shape = {1, {3}}, .dtype = WEFT_I32}},
                  {"i32 [2, 1]", {.shape = {2, {2, 1}}, .dtype = WEFT_I32}}};
-    for (size_t s = 0; s < SHEETS; s++) {
-        const weft_sheet *sheet = sheets[s];
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        const weft_sheet *sheet = weft_sheet_at(s);
         for (size_t i = 0; i < WEFT_COUNT(wrong) && sheet->call && sheet->lengths != 0; i++) {
             struct call call = {.sheet = sheet, .trial = wrong[i].found, .host = host};
             begin(&call, NULL);
