@@ -78,7 +78,7 @@ if(weft_vkfft_unit IN_LIST weft_c_sources)
 endif()
 
 # Exceptions of C++ may come through this one, from the program's job system.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/jobs/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
 
 set(weft_compiler_objects "")
 if(WEFT_HAVE_LLVM)

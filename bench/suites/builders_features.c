@@ -242,7 +242,7 @@ weft_array weft_bench_feature_attention(weft_case *c, const weft_bench_mixer *mi
     } else {
         add_dense(&matrix, c, weft_bench_mixer_is_weighted(mixer));
     }
-    if (mixer->kind == WEFT_BENCH_RFA) {
+    if (mixer->rfa) {
         return weft_case_rfa_attention(
             c, in.q, in.k, in.v, matrix.w,
             weft_rfa_attention_params(.heads = in.heads, .causal = mixer->causal));

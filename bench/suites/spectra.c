@@ -14,7 +14,7 @@
 
 #define PAIR(text, of, count, ...)                                           \
     {                                                                        \
-        text, .kind = WEFT_BENCH_FEATURES, .matrix = WEFT_FEATURES_##of,     \
+        text, .matrix = WEFT_FEATURES_##of,     \
               .growth = WEFT_BENCH_GROWTH_LINEAR, .rows = count, __VA_ARGS__ \
     }
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_GRAPH_INDEX_H
 #define WEFT_GRAPH_INDEX_H
 
-#include "shader/digest_map.h"
+#include "core/digest_map.h"
 
 #define WEFT_INDEX_NONE UINT32_MAX
 

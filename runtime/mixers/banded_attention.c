@@ -7,14 +7,14 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
-#include "graph/registers.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/step_unrolled.h"
 #include "kernels/banded_attention/tiled.h"
+#include "lower/lowering.h"
+#include "lower/registers.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
 #include "ops/row.h"

@@ -4,13 +4,13 @@
 #include <stdio.h>
 
 #include "core/trig.h"
-#include "graph/variant.h"
 #include "kernels/convolution/crop.h"
 #include "kernels/convolution/multiply.h"
 #include "kernels/convolution/pad.h"
 #include "kernels/convolution/shared.h"
 #include "kernels/convolution/shared_lanes.h"
 #include "kernels/convolution/shared_wide.h"
+#include "lower/variant.h"
 #include "mixers/vkfft/fft_lowering.h"
 
 #define SLAB_BYTES   (UINT64_C(64) << 20)

@@ -9,7 +9,6 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/variant.h"
 #include "kernels/fast_weight/normalize.h"
 #include "kernels/fast_weight/normalize_lanes.h"
 #include "kernels/fast_weight/prompt.h"
@@ -24,6 +23,7 @@
 #include "kernels/fast_weight/update.h"
 #include "kernels/fast_weight/update_lanes.h"
 #include "kernels/fast_weight/update_tiled.h"
+#include "lower/variant.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"

@@ -3,8 +3,6 @@
 #include "mixers/linear_attention.h"
 
 #include "core/try.h"
-#include "graph/registers.h"
-#include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
 #include "kernels/linear_attention/apply_tiled.h"
 #include "kernels/linear_attention/apply_wide.h"
@@ -12,6 +10,8 @@
 #include "kernels/linear_attention/state.h"
 #include "kernels/linear_attention/state_lanes.h"
 #include "kernels/linear_attention/state_tiled.h"
+#include "lower/registers.h"
+#include "lower/variant.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
 #include "ops/mask.h"

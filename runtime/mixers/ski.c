@@ -13,7 +13,6 @@
 
 #include "core/portable_math.h"
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "kernels/ski/apply.h"
 #include "kernels/ski/apply_lanes.h"
 #include "kernels/ski/collect.h"
@@ -21,6 +20,7 @@
 #include "kernels/ski/interpolate_lanes.h"
 #include "kernels/ski/kernel.h"
 #include "kernels/ski/project.h"
+#include "lower/lowering.h"
 
 struct weft_ski_toeplitz_node {
     uint32_t points;

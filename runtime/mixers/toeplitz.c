@@ -11,13 +11,13 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
-#include "graph/prepared.h"
 #include "kernels/toeplitz/circulant.h"
 #include "kernels/toeplitz/decay.h"
 #include "kernels/toeplitz/direct.h"
 #include "kernels/toeplitz/direct_lanes.h"
 #include "kernels/toeplitz/shared_spectrum.h"
 #include "kernels/toeplitz/shared_spectrum_wide.h"
+#include "lower/prepared.h"
 #include "mixers/convolution.h"
 
 struct weft_toeplitz_kernel_node {

@@ -11,12 +11,9 @@
 #include "model/architecture.h"
 #include "model/network.h"
 
-static const struct weft_model_family *const families[] = {
-    &weft_family_fnet,          &weft_family_transformer, &weft_family_performer,
-    &weft_family_cosformer,     &weft_family_fmmformer,   &weft_family_flt,
-    &weft_family_spectraformer, &weft_family_tnn,         &weft_family_ski_tnn,
-    &weft_family_fd_tnn,
-};
+#define FAMILY(name) &weft_family_##name,
+static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
+#undef FAMILY
 
 #define FAMILY_COUNT  (sizeof families / sizeof families[0])
 #define EXPECTED_SIZE 512

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "kernels/elementwise/convert.h"
+#include "lower/lowering.h"
 
 struct weft_convert_node {
     weft_dtype dtype;

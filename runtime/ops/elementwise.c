@@ -4,13 +4,20 @@
 #include <stdio.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
 #include "kernels/elementwise/binary.h"
+#include "lower/lowering.h"
 #include "ops/binary.h"
-#include "ops/params.h"
+
+struct weft_activation_node {
+    weft_activation activation;
+};
+
+struct weft_binary_node {
+    weft_binary op;
+};
 
 struct weft_affine_node {
     float scale;
@@ -101,6 +108,12 @@ static weft_status activation_lower(struct weft_lowering *lowering, const struct
     return weft_lower_status(lowering);
 }
 
+static uint32_t activation_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
+    const struct weft_activation_node *params = (const void *)node->params.bytes;
+    epilogue->activation = params->activation;
+    return WEFT_FUSE_ACTIVATION;
+}
+
 static void activation_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%s]", weft_activation_name(params->activation));
@@ -111,6 +124,7 @@ const struct weft_op weft_op_activation = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_activation_node),
+    .fuses_as = activation_fuses_as,
     .infer = activation_infer,
     .describe = activation_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
@@ -186,6 +200,12 @@ static weft_status binary_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+static uint32_t binary_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    (void)epilogue;
+    return params->op == WEFT_BINARY_ADD ? WEFT_FUSE_BIAS | WEFT_FUSE_RESIDUAL : 0;
+}
+
 static void binary_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%s]", weft_binary_name(params->op));
@@ -196,6 +216,7 @@ const struct weft_op weft_op_binary = {
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_binary_node),
+    .fuses_as = binary_fuses_as,
     .infer = binary_infer,
     .describe = binary_describe,
     .cuts = WEFT_CUTS({.inputs = 1 | 2}, {.inputs = 1, .as = 1}),

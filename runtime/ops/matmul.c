@@ -8,8 +8,6 @@
 
 #include "core/try.h"
 #include "device/vendor.h"
-#include "graph/cut.h"
-#include "graph/registers.h"
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
@@ -17,6 +15,8 @@
 #include "kernels/matmul/skinny.h"
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
+#include "lower/cut.h"
+#include "lower/registers.h"
 #include "ops/row.h"
 
 struct weft_matmul_node {

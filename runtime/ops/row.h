@@ -5,9 +5,9 @@
 
 #include <assert.h>
 
-#include "graph/lowering.h"
-#include "graph/registers.h"
-#include "graph/variant.h"
+#include "lower/lowering.h"
+#include "lower/registers.h"
+#include "lower/variant.h"
 
 /** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */
 struct weft_row_args {

@@ -7,8 +7,8 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# tests/data/quick.txt lists cases that execute every kernel with each value of its constants, tests/data/kernels.txt those of
-# them that execute every kernel. ./dev test runs all cases on the processor device, where it is built, or else on one driver,
+# quick.txt (tests/data/cases.txt says what the lists are) has cases that execute every kernel with each value of its constants,
+# kernels.txt those of them that execute every kernel. ./dev test runs all cases on the processor device, where it is built, or else on one driver,
 # the former on others, and the latter on slow drivers, the relatives of one driver and other widths of the processor's vectors.
 # Each run of more cases on a driver checks that the list of fewer is complete.
 set(weft_others ${weft_drivers})
@@ -17,7 +17,7 @@ set(weft_whole_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_whole_driver processor-8)
 endif()
-set(weft_verify weft-cli verify --bits tests/data/bits.json)
+set(weft_verify weft-cli verify --bits tests/data/bits)
 # Sanitizers see what the host does, which on the processor device is all but the kernels themselves.
 if(WEFT_SANITIZE)
     if(weft_processors)
@@ -25,10 +25,10 @@ if(WEFT_SANITIZE)
     endif()
     return()
 endif()
-set(weft_quick_list --list tests/data/quick.txt)
-set(weft_kernel_list --list tests/data/kernels.txt)
+set(weft_quick_list --list "${weft_lists}/quick.txt")
+set(weft_kernel_list --list "${weft_lists}/kernels.txt")
 weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
-    COMMAND ${weft_verify} --device all --check-list tests/data/quick.txt)
+    COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
 if(weft_processors) # its rows are others than those of the drivers that the lists are made of
     weft_add_device_test(verify DRIVERS ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
         COMMAND ${weft_verify} --device all)
@@ -37,7 +37,7 @@ foreach(driver IN LISTS weft_drivers weft_processors)
     if(driver STREQUAL weft_whole_driver)
         continue()
     endif()
-    set(cases ${weft_quick_list} --check-list tests/data/kernels.txt --kernels-once)
+    set(cases ${weft_quick_list} --check-list "${weft_lists}/kernels.txt" --kernels-once)
     if(driver MATCHES "^(lavapipe-4|lavapipe-16|mesa-backports|swiftshader|processor-.*)$")
         set(cases ${weft_kernel_list})
     endif()
@@ -56,7 +56,7 @@ if(weft_vulkan11_drivers)
     # Without the validation layer, which would see that the probe binds more, as every real device can.
     weft_add_device_test(verify.parts DRIVERS small-ranges QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env --unset=WEFT_VALIDATION $<TARGET_FILE:weft-cli> verify
-            --bits tests/data/bits.json --device all --list tests/data/ranges.txt)
+            --bits tests/data/bits --device all --list "${weft_lists}/ranges.txt")
     weft_add_device_test(verify.quick DRIVERS vulkan-1.1 LABELS verify short
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
     # After that of lavapipe-8, which compiles the same kernels into the same cache.

@@ -52,8 +52,8 @@ function(weft_add_pipelines name)
         FIXTURES_SETUP weft_pipelines_${name} LABELS compilers TIMEOUT 600)
 endfunction()
 
-weft_add_pipelines(reproducible reproducible tests/data/quick.txt)
-weft_add_pipelines(fast fast tests/data/kernels.txt)
+weft_add_pipelines(reproducible reproducible "${weft_lists}/quick.txt")
+weft_add_pipelines(fast fast "${weft_lists}/kernels.txt")
 
 foreach(manifest IN LISTS weft_compilers)
     cmake_path(GET manifest STEM name)

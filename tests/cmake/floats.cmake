@@ -30,5 +30,5 @@ foreach(state IN LISTS weft_float_states)
     endif()
     weft_add_device_test(floats.${state} ${drivers} ${quick} LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FLOATS=${state} $<TARGET_FILE:weft-floats>
-                verify --bits tests/data/bits.json --no-cache ${weft_kernel_list})
+                verify --bits tests/data/bits --no-cache ${weft_kernel_list})
 endforeach()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Each tests/unit/test_*.c, tests/unit/test_*.cpp, tests/model/test_*.c, tests/embed/*.c and, where the
+# Each tests/unit/test_*.c, tests/unit/test_*.cpp, tests/model/test_*.c, tests/embed/*.c, tests/driver/test_*.c and, where the
 # command is built, tests/cli/test_*.c is one cmocka program, linked to the library's objects so that hidden functions are within reach, and to
 # tests/support/*.c and *.cpp.
 
@@ -54,7 +54,7 @@ function(weft_add_test_program folder source)
     weft_finish_program(${target})
     if(head MATCHES "/\\* weft-test: (slow )?faults") # what support_faults.h stands in front of
         target_link_options(${target} PRIVATE
-            "LINKER:--wrap=weft_loader_open,--wrap=weft_cpu_get_instance_proc_addr")
+            "LINKER:--wrap=weft_loader_open,--wrap=weft_soft_get_instance_proc_addr")
     endif()
 
     # The marker decides how the test is registered, so a change of it must configure again; the
@@ -97,7 +97,7 @@ function(weft_add_test_program folder source)
     endif()
 endfunction()
 
-set(weft_test_patterns unit/test_*.c unit/test_*.cpp model/test_*.c embed/*.c)
+set(weft_test_patterns unit/test_*.c unit/test_*.cpp model/test_*.c embed/*.c driver/test_*.c)
 if(WIN32)
     list(APPEND weft_test_patterns windows/test_*.c)
 elseif(WEFT_BUILD_CLI)
@@ -108,6 +108,9 @@ foreach(pattern IN LISTS weft_test_patterns)
     cmake_path(GET pattern PARENT_PATH folder)
     foreach(source IN LISTS sources)
         weft_add_test_program("${folder}" "${source}")
+        if(folder STREQUAL "driver" AND TARGET weft-test-driver-functions)
+            target_sources(weft-test-driver-functions PRIVATE ${weft_driver_sources})
+        endif()
         if(folder STREQUAL "cli")
             cmake_path(GET source STEM stem)
             string(REGEX REPLACE "^test_" "" short "${stem}")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_faults.h"
 
-#include "cpu/driver.h"
 #include "device/loader.h"
+#include "softvk/softvk.h"
 
 struct weft_faults weft_faults;
 
@@ -384,10 +384,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL GetDeviceProcAddr(VkDevice devic
 }
 
 /* By the linker (--wrap): what the library calls by the names without __wrap_, and what these are. */
-PFN_vkVoidFunction VKAPI_CALL __real_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name);
-PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name);
+PFN_vkVoidFunction VKAPI_CALL __real_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name);
+PFN_vkVoidFunction VKAPI_CALL __wrap_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name);
 PFN_vkGetInstanceProcAddr __real_weft_loader_open(void);
 PFN_vkGetInstanceProcAddr __wrap_weft_loader_open(void);
 
@@ -396,12 +396,12 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_faults_get_instance_proc_addr(VkIn
     const PFN_vkGetInstanceProcAddr of_system =
         weft_faults.driver == WEFT_FAULTS_SYSTEM ? __real_weft_loader_open() : NULL;
     return in_front(of_system ? of_system(instance, name)
-                              : __real_weft_cpu_get_instance_proc_addr(instance, name),
+                              : __real_weft_soft_get_instance_proc_addr(instance, name),
                     name);
 }
 
-PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name) {
+PFN_vkVoidFunction VKAPI_CALL __wrap_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name) {
     return weft_faults_get_instance_proc_addr(instance, name);
 }
 

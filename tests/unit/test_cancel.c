@@ -433,7 +433,7 @@ static void try_held_runs_of_a_device_that_is_given_up(const char *select) {
             assert_status(weft_plan_wait(f.plan, h.ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
             pthread_join(thread, NULL);
             expect_lost(&f);
-            if (!f.device->is_processor) {
+            if (!f.device->in_process) {
                 weft_test_signal(f.device, h.semaphore, 1);
             }
         }
@@ -487,7 +487,7 @@ WEFT_TEST(events_that_nobody_sets) {
             assert_status(weft_device_wait(f.device, ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
             pthread_join(thread, NULL);
             expect_lost(&f);
-            if (!f.device->is_processor) { /* it is this library's, but as a driver */
+            if (!f.device->in_process) { /* it is this library's, but as a driver */
                 assert_int_equal(FUNCTION(&f, SetEvent)(f.device->vk.handle, event), VK_SUCCESS);
             }
             weft_device_settle(f.device, ticket);

@@ -7,8 +7,8 @@
 #include <weft/vulkan.h>
 
 #include "core/philox.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
+#include "lower/lowering.h"
 #include "ops/matmul.h"
 #include "support_graph.h"
 

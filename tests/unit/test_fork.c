@@ -75,7 +75,7 @@ static void begin(struct life *life, const weft_device_params *params) {
         assert_ok(weft_device_open(&life->device, params));
     }
     assert_ok(weft_device_get_info(life->device, &info));
-    life->goes_on = info.type == WEFT_DEVICE_PROCESSOR && life->device->is_processor;
+    life->goes_on = info.type == WEFT_DEVICE_PROCESSOR && life->device->in_process;
     assert_ok(build(&life->graph, &life->host));
     assert_ok(weft_plan_compile(&life->plan, life->device, life->graph, NULL));
     assert_ok(weft_buffer_create(&life->in, life->device, sizeof life->x));

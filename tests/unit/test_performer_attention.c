@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one long device */
-/* Properties of the Performer's attention, its estimate of softmax attention, and bad parameters. */
+/* Properties of the Performer's attention, and its estimate of softmax attention. */
 #include <math.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "support_causality.h"
 #include "support_graph.h"
 #include "support_reference.h"
 
@@ -111,73 +110,4 @@ WEFT_TEST_ON_GRAPH(test_stabilizers, f) {
     }
     assert_true(lost > 0);
     free(s);
-}
-
-static void run_plain(struct weft_test_graph *f, const void *sequence, float *out) {
-    run(f, sequence, true, true, out);
-}
-
-static void run_stable(struct weft_test_graph *f, const void *sequence, float *out) {
-    run(f, sequence, true, false, out);
-}
-
-static void run_full(struct weft_test_graph *f, const void *sequence, float *out) {
-    run(f, sequence, false, false, out);
-}
-
-static struct weft_test_mixer mixer_of(struct sequence *s, weft_test_mix *mix) {
-    return (struct weft_test_mixer){
-        .run = mix, .problem = s, .n = N, .values = D, .inputs = {{s->q, D}, {s->k, D}, {s->v, D}}};
-}
-
-/* Without stabilizers; with them epsilon's share may change. */
-WEFT_TEST_ON_GRAPH(test_causality, f) {
-    static const uint32_t cuts[] = {1, 40, 63, 64, 65, 99};
-    struct sequence *s = make(16, 5);
-    const struct weft_test_mixer plain = mixer_of(s, run_plain);
-    struct weft_test_mixer stable = mixer_of(s, run_stable);
-    stable.tolerance = 1e-4F;
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        weft_test_expect_causal(f, &plain, cuts[i], 0.25F);
-        weft_test_expect_causal(f, &stable, cuts[i], 0.25F);
-    }
-    free(s);
-}
-
-/* Without causality the first token does depend on the last one. */
-WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
-    struct sequence *s = make(16, 5);
-    const struct weft_test_mixer mixer = mixer_of(s, run_full);
-    weft_test_expect_all_read(f, &mixer, 2, 0.25F);
-    free(s);
-}
-
-/* ---- bad parameters ---- */
-
-#define REFUSED(status, q, k, v, w, params, ...)                                          \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status,                                                 \
-                        weft_graph_performer_attention(&y, f->graph, q, k, v, w, params), \
-                        __VA_ARGS__)
-#define WITH(...) weft_performer_attention_params(__VA_ARGS__)
-
-WEFT_TEST_ON_GRAPH(test_bad_params, f) {
-    weft_graph *g = f->graph;
-    static const float epsilons[] = {-1.0F, NAN, INFINITY};
-    static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
-    weft_tensor y;
-    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
-    weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
-    assert_ok(weft_graph_performer_attention(&y, g, q, k, v, w, NULL));
-    REFUSED(SHAPE_MISMATCH, q, k, v, q, NULL, "w [2, 5, 6]");
-    REFUSED(SHAPE_MISMATCH, q, k, q, w, NULL, "v [2, 5, 6]");
-    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.heads = 2), "w [9, 6]", "[s, 3]", "2 heads");
-    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.causal = true), "k = n");
-    REFUSED(INVALID_ARGUMENT, q, k, v, w, WITH(.heads = 4), "4 heads", "6 channels");
-    for (int i = 0; i < 3; i++) {
-        REFUSED(INVALID_ARGUMENT, q, k, v, w, WITH(.epsilon = epsilons[i]), texts[i]);
-    }
-    assert_int_equal(weft_graph_performer_attention(&y, NULL, q, k, v, w, NULL),
-                     WEFT_INVALID_ARGUMENT);
 }

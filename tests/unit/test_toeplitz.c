@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one long device */
-/* What is known of the Toeplitz operators without computing them, and what they refuse. */
+/* What is known of the Toeplitz operators without computing them. */
 #include <math.h>
 
 #include <weft/mixers.h>
@@ -556,76 +556,4 @@ TEST(test_channels_are_separate, f) {
     free(x);
     free(clean);
     free(spoilt);
-}
-
-/* ---- bad parameters ---- */
-
-#define TOEPLITZ_REFUSED(status, x, coefficients, params, ...) \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
-                        weft_graph_toeplitz(&y, f->graph, x, coefficients, params), __VA_ARGS__)
-#define TOEPLITZ_WITH(...) weft_toeplitz_params(__VA_ARGS__)
-
-TEST(test_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 6, 3));
-    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(6, 3));
-    weft_tensor even = weft_test_input(f->graph, "even", weft_shape_of(12, 3));
-    weft_tensor few = weft_test_input(f->graph, "few", weft_shape_of(9, 3));
-    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(11, 3));
-    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 4));
-    weft_tensor causal = weft_test_input(f->graph, "causal", weft_shape_of(5, 3));
-    weft_tensor three = weft_test_input(f->graph, "three", weft_shape_of(2, 11, 3));
-    const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, even, NULL, "coefficients", "2m - 1", "m >= 6", "[12, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, few, NULL, "coefficients", "m >= 6", "[9, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, three, NULL, "coefficients", "[2, 11, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "[11, 4]", "[2, 6, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, causal, is_causal, "causal", "[m, d]", "m >= 6", "[5, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, good, TOEPLITZ_WITH(.decay = causal), "decay", "[3]",
-                     "[5, 3]");
-    assert_ok(weft_graph_toeplitz(&y, g, x, good, NULL));
-    assert_ok(weft_graph_toeplitz(&y, g, x, even, is_causal));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 6, 3));
-}
-
-TEST(test_decay_range, f) {
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x2", weft_shape_of(1, 4, 2));
-    weft_tensor t = weft_test_input(f->graph, "t2", weft_shape_of(7, 2));
-    const float bad[] = {0.0F, -0.5F, 1.0000001F, NAN, INFINITY};
-    const char *const texts[] = {"is 0,", "is -0.5,", "is 1,", "nan", "is inf,"};
-    for (uint32_t i = 0; i < 5; i++) {
-        const float gammas[] = {1.0F, bad[i]};
-        weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), gammas);
-        TOEPLITZ_REFUSED(INVALID_ARGUMENT, x, t, TOEPLITZ_WITH(.decay = decay), "decay[1]",
-                         texts[i], "(0, 1]");
-    }
-    const float good[] = {1.0F, 1e-30F};
-    weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), good);
-    assert_ok(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)));
-}
-
-#define TOEPLITZ_FD_REFUSED(status, x, response, params, ...) \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status,                     \
-                        weft_graph_toeplitz_fd(&y, f->graph, x, response, params), __VA_ARGS__)
-
-TEST(test_response_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x3", weft_shape_of(2, 6, 3));
-    weft_tensor flat = weft_test_input(f->graph, "flat3", weft_shape_of(6, 3));
-    weft_tensor few = weft_test_input(f->graph, "few3", weft_shape_of(6, 6));
-    weft_tensor good = weft_test_input(f->graph, "good3", weft_shape_of(7, 6));
-    weft_tensor odd = weft_test_input(f->graph, "odd3", weft_shape_of(7, 7));
-    weft_tensor wide = weft_test_input(f->graph, "wide3", weft_shape_of(7, 8));
-    const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, few, NULL, "response", "N >= 6", "[6, 6]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, odd, NULL, "response", "[7, 7]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "response", "[7, 8]", "[2, 6, 3]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, good, is_causal, "causal response", "[7, 6]",
-                        "[2, 6, 3]");
-    assert_ok(weft_graph_toeplitz_fd(&y, g, x, good, NULL));
 }

@@ -5,10 +5,10 @@
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "graph/choose.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
+#include "lower/choose.h"
+#include "lower/lowering.h"
 #include "ops/matmul.h"
 #include "support_graph.h"
 

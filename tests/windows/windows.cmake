@@ -68,7 +68,7 @@ endif()
 if(WEFT_BUILD_CLI)
     set_target_properties(weft-cli PROPERTIES CROSSCOMPILING_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
     weft_add_device_test(verify DRIVERS ${weft_vulkan_drivers} LABELS verify
-        COMMAND weft-cli verify --bits tests/data/bits.json --device all)
+        COMMAND weft-cli verify --bits tests/data/bits --device all)
     weft_add_host_test(command.utf8 LABELS cli
         COMMAND "${CMAKE_COMMAND}" "-DCOMMAND=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:weft-cli>"
                 "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}" -P tests/windows/command.cmake)
