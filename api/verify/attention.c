@@ -24,18 +24,14 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_attention = {
-    .name = "attention",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
+    WEFT_SHEET_OP(attention),
+    WEFT_SHEET_HEADS(weft_attention_params),
+    WEFT_SHEET_LENGTHS(weft_attention_params),
+    .operands = {WEFT_OPERANDS_QKV,
                  {"bias",
                   {WEFT_AXIS_TOKENS, WEFT_AXIS_KEYS},
                   .field = WEFT_FIELD(weft_attention_params, bias),
                   .is_optional = true}},
-    WEFT_SHEET_PARAMS(weft_attention_params),
-    .heads = WEFT_FIELD(weft_attention_params, heads),
-    .lengths = WEFT_FIELD(weft_attention_params, lengths),
-    .call = call_attention,
     .mix = mix_attention,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 8},

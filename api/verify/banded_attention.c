@@ -5,8 +5,13 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(banded_attention, x[0], x[1], x[2])
-WEFT_SHEET_MIX(banded_attention, x[0], x[1], x[2])
 WEFT_SHEET_STEP(banded_attention, x[0], x[1], x[2])
+
+static void define_band(const weft_sequence *s) {
+    const weft_banded_attention_params *p = s->call->params;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, p->half_width,
+                                     (double)p->scale);
+}
 
 /* weft/decode.h: keys and values of the band. */
 static uint32_t state_size(const weft_sizes *s, const void *params) {
@@ -65,16 +70,11 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_banded_attention = {
-    .name = "banded_attention",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V},
-    WEFT_SHEET_PARAMS(weft_banded_attention_params),
-    .heads = WEFT_FIELD(weft_banded_attention_params, heads),
-    .causal = WEFT_FIELD(weft_banded_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_banded_attention_params, lengths),
+    WEFT_SHEET_ATTENTION(banded_attention),
+    .operands = {WEFT_OPERANDS_QKV},
     .half_width = WEFT_FIELD(weft_banded_attention_params, half_width),
     .grows_linearly = true,
-    .call = call_banded_attention,
-    .mix = mix_banded_attention,
+    .define = define_band,
     .step = step_banded_attention,
     .state_size = state_size,
     WEFT_SHEET_USES(uses),

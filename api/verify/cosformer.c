@@ -5,8 +5,12 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(cosformer, x[0], x[1], x[2])
-WEFT_SHEET_MIX(cosformer, x[0], x[1], x[2])
 WEFT_SHEET_STEP(cosformer, x[0], x[1], x[2])
+
+static void define_cosformer(const weft_sequence *s) {
+    const weft_cosformer_params *p = s->call->params;
+    weft_reference_cosformer(s->ref, s->out, s->rows, &s->a, p->length, (double)p->epsilon);
+}
 
 static uint32_t state_size(const weft_sizes *s, const void *params) {
     (void)params;
@@ -44,9 +48,7 @@ static const weft_trial trials[] = {
     {INVALID, WITH(.length = 6), SAYS("length 6", "7 tokens")},
     {INVALID, IS(AS(Q, 2, 7, 6), AS(K, 2, 5, 6), AS(V, 2, 5, 6)), WITH(.length = 6),
      SAYS("length 6", "7 tokens")},
-    {INVALID, WITH(.epsilon = -1.0F), SAYS("epsilon -1")},
-    {INVALID, WITH(.epsilon = NAN), SAYS("epsilon nan")},
-    {INVALID, WITH(.epsilon = INFINITY), SAYS("epsilon inf")},
+    EPSILONS,
     {ACCEPTED, WITH(.length = 7)},
     /* Otherwise a sequence's weights would depend on the longest of its batch. */
     {INVALID, IS(AS_I32(WEFT_LENGTHS, 2)), WITH(.length = 0),
@@ -54,15 +56,10 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_cosformer = {
-    .name = "cosformer",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V},
-    WEFT_SHEET_PARAMS(weft_cosformer_params),
-    .heads = WEFT_FIELD(weft_cosformer_params, heads),
-    .causal = WEFT_FIELD(weft_cosformer_params, causal),
-    .lengths = WEFT_FIELD(weft_cosformer_params, lengths),
+    WEFT_SHEET_ATTENTION(cosformer),
+    .operands = {WEFT_OPERANDS_QKV},
     .grows_linearly = true,
-    .call = call_cosformer,
-    .mix = mix_cosformer,
+    .define = define_cosformer,
     .step = step_cosformer,
     .state_size = state_size,
     WEFT_SHEET_USES(uses),

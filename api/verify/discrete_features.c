@@ -24,10 +24,8 @@ static const weft_use uses[] = {{.name = "discrete features",
                                  .sizes.rows = 8}};
 
 const weft_sheet weft_sheet_discrete_attention = {
-    .name = "discrete_attention",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
+    WEFT_SHEET_FEATURES("discrete_attention"),
+    .operands = {WEFT_OPERANDS_QKV,
                  {.name = "w",
                   .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH},
                   .is_weight = true,
@@ -36,11 +34,6 @@ const weft_sheet weft_sheet_discrete_attention = {
                   .axes = {WEFT_AXIS_ROWS},
                   .is_weight = true,
                   .range = WEFT_RANGE_STEPS}},
-    WEFT_SHEET_PARAMS(weft_feature_attention),
-    .heads = WEFT_FIELD(weft_feature_attention, heads),
-    .causal = WEFT_FIELD(weft_feature_attention, causal),
-    .lengths = WEFT_FIELD(weft_feature_attention, lengths),
-    .grows_linearly = true,
     .mix = mix_discrete_features,
     WEFT_SHEET_USES(uses),
 };
@@ -65,13 +58,11 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_discrete_features = {
-    .name = "discrete_features",
+    WEFT_SHEET_OP(discrete_features),
+    WEFT_SHEET_LENGTHS(weft_discrete_features_params),
     .operands = {WEFT_OPERAND_X,
                  WEFT_OPERAND_W,
                  {.name = "coefficients", .axes = {WEFT_AXIS_ROWS}, .is_weight = true}},
-    WEFT_SHEET_PARAMS(weft_discrete_features_params),
-    .lengths = WEFT_FIELD(weft_discrete_features_params, lengths),
-    .call = call_discrete_features,
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
     .usual = weft_discrete_features_params(.heads = 2),
     WEFT_SHEET_TRIALS(trials),

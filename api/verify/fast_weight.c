@@ -5,8 +5,12 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(fast_weight, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(fast_weight, x[0], x[1], x[2], x[3])
 WEFT_SHEET_STEP(fast_weight, x[0], x[1], x[2], x[3])
+
+static void define_fast_weight(const weft_sequence *s) {
+    weft_reference_fast_weight(s->ref, s->out, s->rows, &s->a,
+                               s->call->given + (uint64_t)s->batch * s->a.n * s->a.heads);
+}
 
 /* weft/decode.h: the weights, and what a chunk of 128 tokens needs. */
 static uint32_t state_size(const weft_sizes *s, const void *params) {
@@ -35,19 +39,15 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_fast_weight = {
-    .name = "fast_weight",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
+    WEFT_SHEET_OP(fast_weight),
+    WEFT_SHEET_HEADS(weft_fast_weight_params),
+    .operands = {WEFT_OPERANDS_QKV,
                  {"beta",
                   {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_HEADS},
                   .range = WEFT_RANGE_UNIT}},
-    WEFT_SHEET_PARAMS(weft_fast_weight_params),
-    .heads = WEFT_FIELD(weft_fast_weight_params, heads),
     .is_causal = true,
     .grows_linearly = true,
-    .call = call_fast_weight,
-    .mix = mix_fast_weight,
+    .define = define_fast_weight,
     .step = step_fast_weight,
     .state_size = state_size,
     WEFT_SHEET_USES(uses),
@@ -119,7 +119,7 @@ static void build(weft_case *c, uint32_t index) {
                                 : weft_case_activate(c, b, WEFT_ACTIVATION_SIGMOID);
     weft_case_expect(
         c, "y",
-        weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
+        WEFT_MIX(c, fast_weight, weft_fast_weight_params(.heads = row->heads), q, k, v, beta));
 }
 
 WEFT_CASE_FAMILY(fast_weight, ROWS + WEFT_COUNT(tiled_rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,

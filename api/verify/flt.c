@@ -19,7 +19,8 @@ static weft_array mix_flt(weft_case *c, const weft_array *x, const void *params)
             c, longer, x[3],
             weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = p->heads,
                                         .stabilizer =
-                                            i == 0 ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_KEY));
+                                            i == 0 ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_KEY,
+                                        .lengths = p->lengths));
     }
     return weft_attend_with_features(c, features[0], features[1], x[2], p);
 }
@@ -27,17 +28,11 @@ static weft_array mix_flt(weft_case *c, const weft_array *x, const void *params)
 static const weft_use uses[] = {{.name = "FLT", .sizes.rows = 64}};
 
 const weft_sheet weft_sheet_flt_attention = {
-    .name = "flt_attention",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
+    WEFT_SHEET_FEATURES("flt_attention"),
+    .operands = {WEFT_OPERANDS_QKV,
                  {.name = "w", .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_LONGER}, .is_weight = true},
                  {.name = "frequencies", .axes = {WEFT_AXIS_FEW, WEFT_AXIS_ONE}, .is_weight = true},
                  {.name = "weights", .axes = {WEFT_AXIS_FEW}, .is_weight = true}},
-    WEFT_SHEET_PARAMS(weft_feature_attention),
-    .heads = WEFT_FIELD(weft_feature_attention, heads),
-    .causal = WEFT_FIELD(weft_feature_attention, causal),
-    .grows_linearly = true,
     .mix = mix_flt,
     WEFT_SHEET_USES(uses),
 };
@@ -77,20 +72,14 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_flt_features = {
-    .name = "flt_features",
+    WEFT_SHEET_OP(flt_features),
     .operands = {WEFT_OPERAND_X,
                  {.name = "frequencies",
                   .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_ONE},
                   .is_weight = true},
                  {.name = "weights", .axes = {WEFT_AXIS_ROWS}, .is_weight = true},
-                 {.name = "positions",
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_flt_features_params, positions)},
-                 {.name = "phases",
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_flt_features_params, phases)}},
-    WEFT_SHEET_PARAMS(weft_flt_features_params),
-    .call = call_flt_features,
+                 WEFT_OPTIONAL("positions", weft_flt_features_params, positions, .shape = {0}),
+                 WEFT_OPTIONAL("phases", weft_flt_features_params, phases, .shape = {0})},
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .rows = 4},
     WEFT_SHEET_TRIALS(trials),
 };

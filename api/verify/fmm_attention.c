@@ -3,7 +3,45 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(fmm_attention, x[0], x[1], x[2])
-WEFT_SHEET_MIX(fmm_attention, x[0], x[1], x[2])
+
+/* Nguyen et al., 2021, (11): the fields, each times the weight of its channel. */
+static weft_array mix_fmm_attention(weft_case *c, const weft_array *x, const void *params) {
+    const weft_fmm_attention_params *p = params;
+    const weft_array q = x[0];
+    const weft_array k = x[1];
+    const weft_array v = x[2];
+    const bool only_values = c->only_values;
+    const double *weights[2] = {weft_case_find(c, p->near_weight).value,
+                                weft_case_find(c, p->far_weight).value};
+    weft_tensor tensor = {0};
+    double *out;
+    const weft_status status = WEFT_CASE_ADD(
+        c, weft_graph_fmm_attention(&tensor, c->graph, q.tensor, k.tensor, v.tensor, p));
+    c->only_values = true;
+    const weft_array near =
+        weft_sheet_mix(c, &weft_sheet_banded_attention, x,
+                       &(weft_banded_attention_params){
+                           .heads = p->heads, .half_width = p->half_width, .causal = p->causal});
+    const weft_array far =
+        p->beta.id != 0 ? WEFT_MIX(c, fast_weight, &(weft_fast_weight_params){.heads = p->heads}, q,
+                                   k, v, weft_case_find(c, p->beta))
+                        : weft_case_kernel_attention(
+                              c, q, k, v,
+                              &(weft_kernel_attention_params){.heads = p->heads,
+                                                              .causal = p->causal,
+                                                              .kernels = p->kernels,
+                                                              .kernel_count = p->kernel_count},
+                              NULL);
+    c->only_values = only_values;
+    weft_array y = weft_case_made(c, status, tensor, near.shape, true, &out);
+    const uint32_t channels = v.shape.dim[2];
+    const uint32_t rows = c->rows.count > 0 ? c->rows.count : q.shape.dim[1];
+    for (uint64_t i = 0; out && i < (uint64_t)q.shape.dim[0] * rows * channels; i++) {
+        out[i] = (weights[0] ? weights[0][i % channels] : 1.0) * near.value[i] +
+                 (weights[1] ? weights[1][i % channels] : 1.0) * far.value[i];
+    }
+    return y;
+}
 
 enum { Q, K, V, BETA, NEAR, FAR };
 
@@ -29,33 +67,18 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_fmm_attention = {
-    .name = "fmm_attention",
-    .operands = {WEFT_OPERAND_Q,
-                 WEFT_OPERAND_K,
-                 WEFT_OPERAND_V,
-                 {.name = "beta",
-                  .axes = {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_HEADS},
-                  .field = WEFT_FIELD(weft_fmm_attention_params, beta),
-                  .range = WEFT_RANGE_UNIT,
-                  .is_optional = true},
-                 {.name = "near",
-                  .axes = {WEFT_AXIS_VALUES},
-                  .is_weight = true,
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_fmm_attention_params, near_weight)},
-                 {.name = "far",
-                  .axes = {WEFT_AXIS_VALUES},
-                  .is_weight = true,
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_fmm_attention_params, far_weight)}},
-    WEFT_SHEET_PARAMS(weft_fmm_attention_params),
-    .heads = WEFT_FIELD(weft_fmm_attention_params, heads),
-    .causal = WEFT_FIELD(weft_fmm_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_fmm_attention_params, lengths),
+    WEFT_SHEET_ATTENTION(fmm_attention),
+    .operands = {WEFT_OPERANDS_QKV,
+                 WEFT_OPTIONAL("beta", weft_fmm_attention_params, beta,
+                               WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_HEADS),
+                               .range = WEFT_RANGE_UNIT),
+                 WEFT_OPTIONAL("near", weft_fmm_attention_params, near_weight,
+                               WEFT_AXES(WEFT_AXIS_VALUES), .is_weight = true),
+                 WEFT_OPTIONAL("far", weft_fmm_attention_params, far_weight,
+                               WEFT_AXES(WEFT_AXIS_VALUES), .is_weight = true)},
     .half_width = WEFT_FIELD(weft_fmm_attention_params, half_width),
     .lengths_of = "banded_attention",
     .grows_linearly = true,
-    .call = call_fmm_attention,
     .mix = mix_fmm_attention,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 4},

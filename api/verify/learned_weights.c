@@ -47,16 +47,10 @@ const weft_sheet weft_sheet_gmm_weights = {
 };
 
 const weft_sheet weft_sheet_dgm_weights = {
-    .name = "dgm_weights",
+    WEFT_SHEET_OP(dgm_weights),
     .operands = {{.name = "noise", .shape = {2, {12, 4}}},
-                 {.name = "first",
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_dgm_weights_params, weight[0])},
-                 {.name = "second",
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_dgm_weights_params, weight[1])}},
-    WEFT_SHEET_PARAMS(weft_dgm_weights_params),
-    .call = call_dgm_weights,
+                 WEFT_OPTIONAL("first", weft_dgm_weights_params, weight[0], .shape = {0}),
+                 WEFT_OPTIONAL("second", weft_dgm_weights_params, weight[1], .shape = {0})},
     WEFT_SHEET_TRIALS(generator_trials),
 };
 

@@ -48,12 +48,11 @@ static const weft_trial trials[] = {
     {MISMATCH, IS(AS_I32(V, 2, 7, 8)), SAYS("v must be f32")},
     {MISMATCH, WITH(.causal = true), SAYS("k = n")},
     {INVALID, WITH(.heads = 3), SAYS("3 heads", "6 features", "8 values")},
-    {INVALID, WITH(.epsilon = -1.0F), SAYS("epsilon -1")},
-    {INVALID, WITH(.epsilon = NAN), SAYS("epsilon nan")},
+    EPSILONS,
 };
 
 const weft_sheet weft_sheet_linear_attention = {
-    .name = "linear_attention",
+    WEFT_SHEET_ATTENTION(linear_attention),
     .operands = {{"q",
                   {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS},
                   .range = WEFT_RANGE_POSITIVE},
@@ -61,12 +60,7 @@ const weft_sheet weft_sheet_linear_attention = {
                   {WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS},
                   .range = WEFT_RANGE_POSITIVE},
                  WEFT_OPERAND_V},
-    WEFT_SHEET_PARAMS(weft_linear_attention_params),
-    .heads = WEFT_FIELD(weft_linear_attention_params, heads),
-    .causal = WEFT_FIELD(weft_linear_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_linear_attention_params, lengths),
     .grows_linearly = true,
-    .call = call_linear_attention,
     .mix = mix_linear_attention,
     .step = step_linear_attention,
     .state_size = state_size,

@@ -5,7 +5,17 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(performer_attention, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(performer_attention, x[0], x[1], x[2], x[3])
+
+static void define_performer(const weft_sequence *s) {
+    const weft_performer_attention_params *p = s->call->params;
+    const float usual = p->unstabilized ? 0.0F : 1e-6F;
+    weft_reference_performer(s->ref, s->out, s->rows, &s->a,
+                             &(weft_reference_performer_params){
+                                 .w = s->call->given,
+                                 .count = s->call->count,
+                                 .unstabilized = p->unstabilized,
+                                 .epsilon = (double)(p->epsilon > 0.0F ? p->epsilon : usual)});
+}
 
 enum { Q, K, V, W };
 
@@ -27,22 +37,15 @@ static const weft_trial trials[] = {
     {MISMATCH, WITH(.heads = 2), SAYS("w [9, 6]", "[s, 3]", "2 heads")},
     {MISMATCH, WITH(.causal = true), SAYS("k = n")},
     {INVALID, WITH(.heads = 4), SAYS("4 heads", "6 channels")},
-    {INVALID, WITH(.epsilon = -1.0F), SAYS("epsilon -1")},
-    {INVALID, WITH(.epsilon = NAN), SAYS("epsilon nan")},
-    {INVALID, WITH(.epsilon = INFINITY), SAYS("epsilon inf")},
+    EPSILONS,
 };
 
 const weft_sheet weft_sheet_performer_attention = {
-    .name = "performer_attention",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V, WEFT_OPERAND_W},
-    WEFT_SHEET_PARAMS(weft_performer_attention_params),
-    .heads = WEFT_FIELD(weft_performer_attention_params, heads),
-    .causal = WEFT_FIELD(weft_performer_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_performer_attention_params, lengths),
+    WEFT_SHEET_ATTENTION(performer_attention),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
     .lengths_of = "random_features",
     .grows_linearly = true,
-    .call = call_performer_attention,
-    .mix = mix_performer_attention,
+    .define = define_performer,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
     WEFT_SHEET_TRIALS(trials),

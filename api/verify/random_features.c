@@ -39,13 +39,8 @@ static const weft_use uses[] = {
 };
 
 const weft_sheet weft_sheet_random_attention = {
-    .name = "random_attention",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V, WEFT_OPERAND_W},
-    WEFT_SHEET_PARAMS(weft_feature_attention),
-    .heads = WEFT_FIELD(weft_feature_attention, heads),
-    .causal = WEFT_FIELD(weft_feature_attention, causal),
-    .lengths = WEFT_FIELD(weft_feature_attention, lengths),
-    .grows_linearly = true,
+    WEFT_SHEET_FEATURES("random_attention"),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
     .mix = mix_random_features,
     WEFT_SHEET_USES(uses),
 };
@@ -121,13 +116,11 @@ static const weft_trial trials[] = {
     }
 
 const weft_sheet weft_sheet_random_features = {
-    .name = "random_features",
+    WEFT_SHEET_OP(random_features),
+    WEFT_SHEET_LENGTHS(weft_random_features_params),
     .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W, OPTIONAL("other", other),
                  OPTIONAL("coefficients", coefficients), OPTIONAL("projection", projection),
                  OPTIONAL("square_norms", square_norms), OPTIONAL("other_lengths", other_lengths)},
-    WEFT_SHEET_PARAMS(weft_random_features_params),
-    .lengths = WEFT_FIELD(weft_random_features_params, lengths),
-    .call = call_random_features,
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
     .usual = weft_random_features_params(.heads = 2),
     WEFT_SHEET_TRIALS(trials),

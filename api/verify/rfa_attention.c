@@ -5,7 +5,12 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(rfa_attention, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(rfa_attention, x[0], x[1], x[2], x[3])
+
+static void define_rfa(const weft_sequence *s) {
+    const weft_rfa_attention_params *p = s->call->params;
+    weft_reference_rfa(s->ref, s->out, s->rows, &s->a, s->call->given, s->call->count,
+                       (double)p->epsilon);
+}
 
 enum { Q, K, V, W };
 
@@ -25,23 +30,16 @@ static const weft_trial trials[] = {
     {MISMATCH, WITH(.heads = 2), SAYS("w [9, 6]", "[s, 3]", "2 heads")},
     {MISMATCH, WITH(.causal = true), SAYS("m = n")},
     {INVALID, WITH(.heads = 3), SAYS("3 heads", "6 and 8")},
-    {INVALID, WITH(.epsilon = -1.0F), SAYS("epsilon -1")},
-    {INVALID, WITH(.epsilon = NAN), SAYS("epsilon nan")},
-    {INVALID, WITH(.epsilon = INFINITY), SAYS("epsilon inf")},
+    EPSILONS,
     {INVALID, IS(AS_UNKNOWN(W)), SAYS("99")},
 };
 
 const weft_sheet weft_sheet_rfa_attention = {
-    .name = "rfa_attention",
-    .operands = {WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V, WEFT_OPERAND_W},
-    WEFT_SHEET_PARAMS(weft_rfa_attention_params),
-    .heads = WEFT_FIELD(weft_rfa_attention_params, heads),
-    .causal = WEFT_FIELD(weft_rfa_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_rfa_attention_params, lengths),
+    WEFT_SHEET_ATTENTION(rfa_attention),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
     .lengths_of = "linear_attention",
     .grows_linearly = true,
-    .call = call_rfa_attention,
-    .mix = mix_rfa_attention,
+    .define = define_rfa,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
     WEFT_SHEET_TRIALS(trials),

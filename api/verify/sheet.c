@@ -134,14 +134,42 @@ static void limit_half_width(weft_sheet_params *params, size_t field, uint32_t n
     }
 }
 
+/* The op, and what its definition makes of each sequence. */
+static weft_array call_and_define(weft_case *c, const weft_sheet *sheet, const weft_array *x,
+                                  const weft_sheet_params *params) {
+    weft_call call = {x[0],
+                      x[1],
+                      x[2],
+                      1,
+                      weft_sheet_is_causal(sheet, params),
+                      params,
+                      .given = x[3].value,
+                      .count = x[3].shape.dim[0]};
+    weft_tensor tensors[WEFT_OPERANDS];
+    weft_tensor y = {0};
+    for (uint32_t i = 0; i < WEFT_OPERANDS; i++) {
+        tensors[i] = x[i].tensor;
+    }
+    if (sheet->heads != 0) {
+        memcpy(&call.heads, (const uint8_t *)params + sheet->heads - 1, sizeof call.heads);
+    }
+    const weft_status status = WEFT_CASE_ADD(c, sheet->call(&y, c->graph, tensors, params));
+    return weft_case_attend(c, status, y, sheet->define, &call);
+}
+
 weft_array weft_sheet_mix(weft_case *c, const weft_sheet *sheet, const weft_array *x,
-                          const weft_sheet_params *params) {
-    weft_sheet_params own = *params;
+                          const void *params) {
+    weft_sheet_params own = {{0}};
+    if (params) {
+        memcpy(&own, params, sheet->params_size);
+    }
     for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
-        weft_sheet_set(&own, sheet->operands[i].field, x[i].tensor);
+        if (x[i].tensor.id != 0) {
+            weft_sheet_set(&own, sheet->operands[i].field, x[i].tensor);
+        }
     }
     limit_half_width(&own, sheet->half_width, x[0].shape.dim[1]);
-    return sheet->mix(c, x, &own);
+    return sheet->define ? call_and_define(c, sheet, x, &own) : sheet->mix(c, x, &own);
 }
 
 /* An input, or a constant with values of its own. */
@@ -182,14 +210,12 @@ void weft_sheet_case(weft_case *c, const weft_sheet *sheet, const weft_sizes *si
                      weft_values kind, const void *params) {
     const bool causal = weft_sheet_is_causal(sheet, params);
     weft_array x[WEFT_OPERANDS] = {{.value = NULL}};
-    weft_sheet_params own = {{0}};
-    memcpy(&own, params, sheet->params_size);
     for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
         if (!sheet->operands[i].is_optional) {
             x[i] = weft_sheet_operand(c, sheet, i, sizes, causal, kind);
         }
     }
-    weft_case_expect(c, "y", weft_sheet_mix(c, sheet, x, &own));
+    weft_case_expect(c, "y", weft_sheet_mix(c, sheet, x, params));
 }
 
 weft_array weft_attend_with_features(weft_case *c, weft_array phi, weft_array psi, weft_array v,

@@ -3,7 +3,7 @@
  * What a mixer is, said once: its operands, where its parameters have what mixers have in common, how it is added to a
  * graph, in which ways it is tried, and which arguments it refuses.
  *
- * A sheet stands at the top of the mixer's file here, and as a row of WEFT_SHEETS. Cases of `weft verify`, the suites of
+ * A sheet stands at the top of the mixer's file here, and as a row of lists.h. Cases of `weft verify`, the suites of
  * `weft bench` and the tests over all mixers (tests/unit/test_sheets.c names them) build graphs by sheets alone.
  */
 #ifndef WEFT_VERIFY_SHEET_H
@@ -61,7 +61,7 @@ typedef enum weft_operand_range {
     WEFT_RANGE_STEPS     /* 1, 1.25, 1.5 …, for each row */
 } weft_operand_range;
 
-typedef struct weft_operand {
+typedef struct weft_mixer_operand {
     const char *name;
     uint8_t axes[WEFT_MAX_RANK]; /* weft_axis */
     weft_shape shape;            /* of an op that is tried by itself alone: without axes */
@@ -124,7 +124,9 @@ typedef struct weft_sheet {
     /** Adds the op; null: a mixer of several ops, which has no trials. */
     weft_status (*call)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                         const void *params);
-    /** Adds the mixer with what its definition makes of it; null: an op that is tried as a part of mixers. */
+    /** What attention with the first three operands and perhaps a fourth is; null: `mix` says it. */
+    weft_definition define;
+    /** Adds the mixer with what its definition makes of it; null: `call` and `define` do, or it is an op of other mixers. */
     weft_array (*mix)(weft_case *c, const weft_array *x, const void *params);
     /** Adds the step of a token; null: there is none. */
     weft_status (*step)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
@@ -157,8 +159,18 @@ typedef struct weft_sheet {
         return weft_graph_##name##_step(y, graph, __VA_ARGS__, step, params);               \
     }
 
-/** Members of a sheet. */
-#define WEFT_SHEET_PARAMS(type) .params_size = sizeof(type)
+/** Members of a sheet: of an op with parameters, of one with heads, of attention, and of attention with features. */
+#define WEFT_SHEET_OP(op)        .name = #op, .params_size = sizeof(weft_##op##_params), .call = call_##op
+#define WEFT_SHEET_HEADS(type)   .heads = WEFT_FIELD(type, heads)
+#define WEFT_SHEET_LENGTHS(type) .lengths = WEFT_FIELD(type, lengths)
+#define WEFT_SHEET_CAUSAL(type)  .causal = WEFT_FIELD(type, causal)
+#define WEFT_SHEET_ATTENTION(op)                             \
+    WEFT_SHEET_OP(op), WEFT_SHEET_HEADS(weft_##op##_params), \
+        WEFT_SHEET_CAUSAL(weft_##op##_params), WEFT_SHEET_LENGTHS(weft_##op##_params)
+#define WEFT_SHEET_FEATURES(text)                                                        \
+    .name = (text), .params_size = sizeof(weft_feature_attention),                       \
+    WEFT_SHEET_HEADS(weft_feature_attention), WEFT_SHEET_CAUSAL(weft_feature_attention), \
+    WEFT_SHEET_LENGTHS(weft_feature_attention), .grows_linearly = true
 #define WEFT_SHEET_USES(rows)   .uses = (rows), .use_count = WEFT_COUNT(rows)
 #define WEFT_SHEET_STEPS(rows)  .steps = (rows), .step_count = WEFT_COUNT(rows)
 #define WEFT_SHEET_TRIALS(rows) .trials = (rows), .trial_count = WEFT_COUNT(rows)
@@ -198,38 +210,13 @@ typedef struct weft_sheet {
             WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS \
         }                                                         \
     }
+#define WEFT_OPERANDS_QKV WEFT_OPERAND_Q, WEFT_OPERAND_K, WEFT_OPERAND_V
+/** A tensor of the parameters that may be absent, with axes or, of ops that are tried by themselves alone, without. */
+#define WEFT_OPTIONAL(text, type, member, ...) \
+    { .name = (text), .is_optional = true, .field = WEFT_FIELD(type, member), __VA_ARGS__ }
+#define WEFT_AXES(...) .axes = {__VA_ARGS__}
 #define WEFT_OPERAND_W \
     { "w", {WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH}, .is_weight = true }
-
-/** Every sheet, one row each. */
-#define WEFT_SHEETS(ROW)       \
-    ROW(attention)             \
-    ROW(banded_attention)      \
-    ROW(linear_attention)      \
-    ROW(kernel_attention)      \
-    ROW(cosformer)             \
-    ROW(fast_weight)           \
-    ROW(performer_attention)   \
-    ROW(rfa_attention)         \
-    ROW(toeplitz_attention)    \
-    ROW(toeplitz)              \
-    ROW(toeplitz_fd)           \
-    ROW(ski_toeplitz)          \
-    ROW(fourier)               \
-    ROW(random_features)       \
-    ROW(random_attention)      \
-    ROW(hybrid_features)       \
-    ROW(hybrid_attention)      \
-    ROW(discrete_features)     \
-    ROW(discrete_attention)    \
-    ROW(fmm_attention)         \
-    ROW(flt_features)          \
-    ROW(flt_attention)         \
-    ROW(structured_projection) \
-    ROW(sine_spe)              \
-    ROW(conv_spe)              \
-    ROW(gmm_weights)           \
-    ROW(dgm_weights)
 
 #define WEFT_DECLARE_SHEET(name) extern const weft_sheet weft_sheet_##name;
 WEFT_SHEETS(WEFT_DECLARE_SHEET)
@@ -256,7 +243,11 @@ weft_shape weft_sheet_shape(const weft_sheet *sheet, uint32_t operand, const wef
 
 /** The mixer of operands, of which those without tensor are absent; a band is no wider than the sequence. */
 weft_array weft_sheet_mix(weft_case *c, const weft_sheet *sheet, const weft_array *x,
-                          const weft_sheet_params *params);
+                          const void *params);
+
+/** The same of arrays one by one. */
+#define WEFT_MIX(c, name, params, ...) \
+    weft_sheet_mix(c, &weft_sheet_##name, (const weft_array[WEFT_OPERANDS]){__VA_ARGS__}, params)
 
 /** Fills data with what `operand` has to be, of uniform numbers in [-1, 1). */
 void weft_sheet_fill(float *data, const weft_operand *operand, weft_shape shape, uint64_t seed,

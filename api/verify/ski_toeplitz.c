@@ -49,20 +49,15 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_ski_toeplitz = {
-    .name = "ski_toeplitz",
+    WEFT_SHEET_OP(ski_toeplitz),
     .operands = {WEFT_OPERAND_X,
                  {.name = "rpe",
                   .axes = {WEFT_AXIS_ODD_ROWS, WEFT_AXIS_CHANNELS},
                   .is_weight = true,
                   .field = WEFT_FIELD(weft_ski_toeplitz_params, rpe)},
-                 {.name = "taps",
-                  .axes = {WEFT_AXIS_TAPS, WEFT_AXIS_CHANNELS},
-                  .is_weight = true,
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_ski_toeplitz_params, taps)}},
-    WEFT_SHEET_PARAMS(weft_ski_toeplitz_params),
+                 WEFT_OPTIONAL("taps", weft_ski_toeplitz_params, taps,
+                               WEFT_AXES(WEFT_AXIS_TAPS, WEFT_AXIS_CHANNELS), .is_weight = true)},
     .grows_linearly = true,
-    .call = call_ski_toeplitz,
     .mix = mix_ski_toeplitz,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 10, .heads = 1, .width = 6, .rows = 4},

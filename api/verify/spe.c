@@ -43,28 +43,24 @@ static const weft_trial conv_trials[] = {
     { .name = text, .shape = {2, {6, 4}}, .field = WEFT_FIELD(weft_sine_spe_params, member) }
 
 const weft_sheet weft_sheet_sine_spe = {
-    .name = "sine_spe",
+    WEFT_SHEET_OP(sine_spe),
     .operands = {WEFT_OPERAND_X,
                  {.name = "noise", .shape = {3, {6, 8, 10}}},
                  EACH("frequencies", frequencies),
                  EACH("gains", gains),
                  EACH("phases", phases)},
-    WEFT_SHEET_PARAMS(weft_sine_spe_params),
-    .call = call_sine_spe,
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 3},
     .usual = weft_sine_spe_params(.heads = 2),
     WEFT_SHEET_TRIALS(sine_trials),
 };
 
 const weft_sheet weft_sheet_conv_spe = {
-    .name = "conv_spe",
+    WEFT_SHEET_OP(conv_spe),
     .operands = {WEFT_OPERAND_X,
                  {.name = "noise", .shape = {3, {7, 6, 10}}},
                  {.name = "filters",
                   .shape = {2, {3, 6}},
                   .field = WEFT_FIELD(weft_conv_spe_params, filters)}},
-    WEFT_SHEET_PARAMS(weft_conv_spe_params),
-    .call = call_conv_spe,
     .sizes = {.batch = 2, .n = 5, .heads = 3, .width = 2},
     .usual = weft_conv_spe_params(.heads = 3),
     WEFT_SHEET_TRIALS(conv_trials),

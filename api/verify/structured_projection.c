@@ -54,14 +54,11 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_structured_projection = {
-    .name = "structured_projection",
+    WEFT_SHEET_OP(structured_projection),
     .operands = {WEFT_OPERAND_X,
                  {.name = "diagonals", .shape = {3, {2, 3, 8}}},
-                 {.name = "permutation",
-                  .is_optional = true,
-                  .field = WEFT_FIELD(weft_structured_projection_params, permutation)}},
-    WEFT_SHEET_PARAMS(weft_structured_projection_params),
-    .call = call_structured_projection,
+                 WEFT_OPTIONAL("permutation", weft_structured_projection_params, permutation,
+                               .shape = {0})},
     .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 5},
     WEFT_SHEET_TRIALS(trials),
 };

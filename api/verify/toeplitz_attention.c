@@ -5,7 +5,16 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(toeplitz_attention, x[0], x[1], x[2], x[3])
-WEFT_SHEET_MIX(toeplitz_attention, x[0], x[1], x[2], x[3])
+
+static void define_relative(const weft_sequence *s) {
+    const weft_toeplitz_attention_params *p = s->call->params;
+    const weft_reference_features phi = weft_features_of(s, s->call->q, s->a.q);
+    const weft_reference_features psi = weft_features_of(s, s->call->k, s->a.k);
+    const weft_reference_weighing own = weft_reference_weighing_of(&s->a, (double)p->epsilon);
+    const uint32_t rows = s->call->count;
+    weft_reference_toeplitz_attention(s->ref, s->out, s->rows, &phi, &psi, &own, s->call->given,
+                                      s->call->causal ? rows : (rows + 1) / 2);
+}
 
 enum { Q, K, V, BIAS };
 
@@ -45,18 +54,13 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_toeplitz_attention = {
-    .name = "toeplitz_attention",
+    WEFT_SHEET_ATTENTION(toeplitz_attention),
     .operands = {WEFT_OPERAND_Q_FEATURES,
                  WEFT_OPERAND_K_FEATURES,
                  WEFT_OPERAND_V,
                  {.name = "bias", .axes = {WEFT_AXIS_LAGS, WEFT_AXIS_HEADS}, .is_weight = true}},
-    WEFT_SHEET_PARAMS(weft_toeplitz_attention_params),
-    .heads = WEFT_FIELD(weft_toeplitz_attention_params, heads),
-    .causal = WEFT_FIELD(weft_toeplitz_attention_params, causal),
-    .lengths = WEFT_FIELD(weft_toeplitz_attention_params, lengths),
     .lengths_of = "mask",
-    .call = call_toeplitz_attention,
-    .mix = mix_toeplitz_attention,
+    .define = define_relative,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .values = 8},
     WEFT_SHEET_TRIALS(trials),
@@ -163,11 +167,12 @@ static void build(weft_case *c, const struct row *row) {
         weft_case_input(c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values), kind);
     weft_array bias = weft_case_weight(
         c, weft_shape_of(row->causal ? reach : 2 * reach - 1, row->heads), row->bias);
-    weft_case_expect(c, "y",
-                     weft_case_toeplitz_attention(
-                         c, phi, psi, v, bias,
-                         weft_toeplitz_attention_params(.heads = row->heads, .causal = row->causal,
-                                                        .epsilon = row->epsilon)));
+    weft_case_expect(
+        c, "y",
+        WEFT_MIX(c, toeplitz_attention,
+                 weft_toeplitz_attention_params(.heads = row->heads, .causal = row->causal,
+                                                .epsilon = row->epsilon),
+                 phi, psi, v, bias));
 }
 
 WEFT_CASE_TABLE(toeplitz_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

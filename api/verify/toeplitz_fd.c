@@ -27,14 +27,12 @@ static const weft_trial trials[] = {
 };
 
 const weft_sheet weft_sheet_toeplitz_fd = {
-    .name = "toeplitz_fd",
+    WEFT_SHEET_OP(toeplitz_fd),
+    WEFT_SHEET_CAUSAL(weft_toeplitz_fd_params),
     .operands = {WEFT_OPERAND_X,
                  {.name = "response",
                   .axes = {WEFT_AXIS_POINTS, WEFT_AXIS_SPECTRUM},
                   .is_weight = true}},
-    WEFT_SHEET_PARAMS(weft_toeplitz_fd_params),
-    .causal = WEFT_FIELD(weft_toeplitz_fd_params, causal),
-    .call = call_toeplitz_fd,
     .mix = mix_toeplitz_fd,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 6, .heads = 1, .width = 3},

@@ -34,6 +34,13 @@
 #define AS_UNKNOWN(at) \
     { .operand = (at), .is_other = true, .id = 99 }
 
+/** No denominator is guarded by these. */
+#define EPSILONS                                                \
+    {INVALID, WITH(.epsilon = -1.0F), SAYS("epsilon -1")},      \
+        {INVALID, WITH(.epsilon = NAN), SAYS("epsilon nan")}, { \
+        INVALID, WITH(.epsilon = INFINITY), SAYS("epsilon inf") \
+    }
+
 #define SAYS(...)  .says = {__VA_ARGS__}
 #define GIVES(...) .gives = DIMS(__VA_ARGS__)
 

@@ -73,44 +73,46 @@ static weft_bench_qkv qkv(weft_case *c, const weft_bench_case *bench_case) {
     return in;
 }
 
-/** With weights of the streams WEFT_BENCH_STREAM_KERNEL and on. */
-static weft_array by_sheet(weft_case *c, const weft_bench_mixer *mixer,
-                           const weft_bench_case *bench_case) {
-    const uint32_t heads = bench_case->sizes[2];
-    const weft_sizes sizes = {1,
-                              bench_case->sizes[0],
-                              heads,
-                              bench_case->sizes[1] / heads,
-                              .rows = WEFT_BENCH_SKI_GRID,
-                              .taps = WEFT_BENCH_SKI_TAPS};
-    const bool causal = weft_sheet_is_causal(mixer->sheet, mixer->params);
-    const weft_sheet_params params =
-        weft_sheet_params_of(mixer->sheet, mixer->params, &sizes, (weft_tensor){0});
+weft_array weft_bench_sheet(weft_case *c, const weft_sheet *sheet, const weft_sizes *sizes,
+                            const void *params, uint32_t with) {
+    const bool causal = weft_sheet_is_causal(sheet, params);
+    const weft_sheet_params own = weft_sheet_params_of(sheet, params, sizes, (weft_tensor){0});
     weft_array x[WEFT_OPERANDS] = {{.value = NULL}};
     uint64_t stream = WEFT_BENCH_STREAM_KERNEL;
-    for (uint32_t i = 0; i < weft_sheet_operand_count(mixer->sheet); i++) {
-        const weft_operand *operand = &mixer->sheet->operands[i];
-        const weft_shape shape = weft_sheet_shape(mixer->sheet, i, &sizes, causal);
-        if (!operand->is_optional || (mixer->with >> i & 1) != 0) {
+    for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
+        const weft_operand *operand = &sheet->operands[i];
+        const weft_shape shape = weft_sheet_shape(sheet, i, sizes, causal);
+        if (!operand->is_optional || (with >> i & 1) != 0) {
             x[i] = operand->is_weight ? weft_bench_weight(c, shape, stream++)
                                       : weft_case_input(c, operand->name, shape, WEFT_VALUES_UNIT);
         }
     }
-    if (mixer->exponential) {
-        c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    }
-    return weft_sheet_mix(c, mixer->sheet, x, &params);
+    return weft_sheet_mix(c, sheet, x, &own);
+}
+
+static weft_sizes sizes_of(const weft_bench_case *bench_case) {
+    const uint32_t heads = bench_case->sizes[2];
+    return (weft_sizes){.batch = 1,
+                        .n = bench_case->sizes[0],
+                        .heads = heads,
+                        .width = bench_case->sizes[1] / heads,
+                        .rows = WEFT_BENCH_SKI_GRID,
+                        .taps = WEFT_BENCH_SKI_TAPS};
 }
 
 static void define(weft_case *c, const weft_bench_case *bench_case) {
     const weft_bench_mixer *mixer = bench_case->data;
     const bool causal = mixer->sheet && weft_sheet_is_causal(mixer->sheet, mixer->params);
+    const weft_sizes sizes = sizes_of(bench_case);
     weft_array y;
+    if (mixer->exponential) {
+        c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    }
     if (!mixer->sheet) {
         const weft_bench_qkv in = qkv(c, bench_case);
         y = weft_bench_feature_attention(c, mixer, &in);
     } else if (!mixer->rpe) {
-        y = by_sheet(c, mixer, bench_case);
+        y = weft_bench_sheet(c, mixer->sheet, &sizes, mixer->params, mixer->with);
     } else if (mixer->sheet == &weft_sheet_toeplitz) {
         y = toeplitz_of_rpe(c, causal, tokens(c, bench_case, "x"));
     } else {

@@ -15,9 +15,8 @@ static void judge_processors(struct weft_discovery *discovery) {
     for (uint32_t i = 0; i < discovery->count; i++) {
         weft_device_info *info = &discovery->list[i].info;
         const bool in_place = !discovery->list[i].instance->software;
-        const bool makes_code = in_place || weft_cpu_can_compile();
-        if (info->compiles && makes_code && weft_runs_on_processor(info) &&
-            !weft_cpu_can_execute(in_place)) {
+        const bool interprets = !in_place && !weft_cpu_can_compile();
+        if (info->compiles && !interprets && weft_runs_on_processor(info) && !weft_cpu_can_execute(in_place)) {
             info->compiles = info->usable = false;
             (void)snprintf(info->reason, sizeof info->reason,
                            "makes its code while it runs, and the system lets this process execute "
@@ -50,7 +49,7 @@ weft_status weft_discover(struct weft_discovery *discovery, const weft_host *hos
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {
         struct weft_vk_instance *instance = &discovery->own[i];
         if (weft_software[i].is_listed()) {
-            WEFT_TRY(weft_instance_create_software(instance, &weft_software[i], host));
+            WEFT_TRY(weft_instance_create_software(instance, &weft_software[i], NULL, host));
             WEFT_TRY(add_devices(discovery, instance, host));
         }
     }

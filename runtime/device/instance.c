@@ -301,10 +301,10 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
 }
 
 weft_status weft_instance_create_software(struct weft_vk_instance *instance,
-                                          const struct weft_software *software,
+                                          const struct weft_software *software, void *user,
                                           const weft_host *host) {
     const struct weft_soft_instance_info which = {
-        .sType = WEFT_SOFT_INSTANCE_INFO, .backend = software->backend, .host = host};
+        .sType = WEFT_SOFT_INSTANCE_INFO, .backend = software->backend, .host = host, .user = user};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .pNext = &which};
     *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
@@ -314,7 +314,7 @@ weft_status weft_instance_create_software(struct weft_vk_instance *instance,
     load_globals(&global, instance->GetInstanceProcAddr);
     VkInstance handle = VK_NULL_HANDLE; /* undefined after a failure */
     WEFT_TRY(weft_vk_check(host, global.CreateInstance(&info, NULL, &handle),
-                           software->backend->driver));
+                           "vkCreateInstance without a loader"));
     instance->handle = handle;
     const weft_status status = weft_vk_load_instance(instance, host);
     if (status != WEFT_OK) {

@@ -209,15 +209,15 @@ static uint64_t largest_device_heap(VkPhysicalDevice handle,
     return largest;
 }
 
-/* Ours are known by their drivers' names, so that they are the same devices by way of a loader. A slow one is no more to be
- * preferred than a driver in software. */
+/* Ours are known by their drivers' names, so that they are the same devices by way of a loader. One that interprets kernels is
+ * no faster than a driver in software, and no more to be preferred. */
 static void write_type(weft_device_info *info, const struct facts *facts) {
     const struct weft_software *software = weft_software_of_driver(info->driver);
     struct weft_soft_properties properties = {0};
     info->type = type_of(facts->properties.deviceType);
     if (software) {
         software->backend->describe(&properties);
-        info->type = properties.slow ? WEFT_DEVICE_SOFTWARE : software->type;
+        info->type = properties.interprets ? WEFT_DEVICE_SOFTWARE : software->type;
         info->threads = properties.threads;
     }
 }

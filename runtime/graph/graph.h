@@ -7,9 +7,9 @@
 
 #include <weft/op.h>
 
+#include "core/digest_map.h"
 #include "core/host.h"
 #include "core/shape.h"
-#include "graph/index.h"
 
 struct weft_weight_part;
 

@@ -198,6 +198,24 @@ struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z) {
     return (struct weft_grid){.extent = {x, y, z}};
 }
 
+struct weft_grid weft_grid_of_first_items(const struct weft_variant *variant, const void *args,
+                                          uint32_t batches) {
+    (void)variant, (void)batches;
+    return weft_grid_of_items(*(const uint32_t *)args);
+}
+
+struct weft_grid weft_grid_of_first_groups(const struct weft_variant *variant, const void *args,
+                                           uint32_t batches) {
+    (void)variant, (void)batches;
+    return weft_grid_of_groups(*(const uint32_t *)args);
+}
+
+struct weft_grid weft_grid_of_batches(const struct weft_variant *variant, const void *args,
+                                      uint32_t batches) {
+    (void)variant, (void)args;
+    return weft_grid_of_groups(batches);
+}
+
 struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering) {
     const weft_host *host = &lowering->device->host;
     memset(&lowering->discarded, 0, sizeof lowering->discarded);

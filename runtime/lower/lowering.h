@@ -143,6 +143,14 @@ struct weft_grid weft_grid_of_items(uint64_t count);
 struct weft_grid weft_grid_of_groups(uint64_t count);
 struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z);
 
+/* Grids of variants: as many items or workgroups as the first push constant says, and a workgroup for each of `batches`. */
+struct weft_grid weft_grid_of_first_items(const struct weft_variant *variant, const void *args,
+                                          uint32_t batches);
+struct weft_grid weft_grid_of_first_groups(const struct weft_variant *variant, const void *args,
+                                           uint32_t batches);
+struct weft_grid weft_grid_of_batches(const struct weft_variant *variant, const void *args,
+                                      uint32_t batches);
+
 /**
  * Appends a dispatch of a kernel; the caller notes its flops and bytes before the next one, which may move it. Never
  * null: after an error it is a dispatch that goes nowhere.

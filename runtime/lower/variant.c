@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "device/vendor.h"
+
 uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
     const uint32_t own = variant->tiles[at];
     return own ? own : weft_shader_tiles(&variant->shader->interface)[at].value;
@@ -93,4 +95,18 @@ double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {
                              [WEFT_COST_PROCESSOR] = cost->processor};
     const float given = columns[device->cost_column];
     return given > 0.0F ? (double)given : 1.0;
+}
+
+/* ---- registers ---- */
+
+bool weft_has_over_64_registers(const weft_device_info *info) {
+    return weft_vendor_has_over_64_registers(info->vendor_id);
+}
+
+bool weft_has_registers_for_tiles(const weft_device_info *info) {
+    return info->vendor_id != WEFT_VENDOR_INTEL && weft_has_over_64_registers(info);
+}
+
+bool weft_has_many_registers(const weft_device_info *info) {
+    return info->vendor_id != WEFT_VENDOR_QUALCOMM && weft_has_registers_for_tiles(info);
 }

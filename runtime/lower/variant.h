@@ -38,7 +38,7 @@ struct weft_variant {
                              uint32_t batches);
 };
 
-/** The ways to do one kind of work. To add a way: a row, and a shader if none there is has the tiles for it. */
+/** The ways to do one kind of work. To add a way: a row, and a shader if none there is has the tiles for it. WEFT_VARIANTS makes one. */
 struct weft_variant_set {
     const char *name; /* "matmul/product" */
     const struct weft_variant *rows;
@@ -46,6 +46,15 @@ struct weft_variant_set {
     /** The bits group for these arguments in reproducible mode, by shape alone; null: group 0. */
     uint32_t (*group)(const void *args);
 };
+
+/** weft_<set>_variants, called `text`, of these rows. */
+#define WEFT_VARIANTS(set, text, ...)                              \
+    static const struct weft_variant set##_rows[] = {__VA_ARGS__}; \
+    const struct weft_variant_set weft_##set##_variants = {        \
+        .name = (text),                                            \
+        .rows = set##_rows,                                        \
+        .count = sizeof set##_rows / sizeof set##_rows[0],         \
+    };
 
 #define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
 WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
@@ -66,5 +75,20 @@ const char *weft_variant_misfit(const struct weft_variant *variant, const weft_d
 
 /** The relative cost of a row on a device. */
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device);
+
+/* ---- what rows ask of a GPU's registers, as bench/compilers found it ---- */
+
+/** Not on a Raspberry Pi's GPU and on Arm's, whose compilers look for minutes for a way to put tiles into fewer. */
+bool weft_has_over_64_registers(const weft_device_info *info);
+
+/** Whether an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some. */
+bool weft_has_registers_for_tiles(const weft_device_info *info);
+
+/** As AMD's and NVIDIA's: compilers for Qualcomm's spill of the largest tiles, too, or hold fewer subgroups at once than without. */
+bool weft_has_many_registers(const weft_device_info *info);
+
+/** The `needs` of a row that is for devices of which `predicate`, one of these or a mixer's own, is true. */
+#define WEFT_NEEDS_REGISTERS(predicate) \
+    { .also = (predicate), .also_text = "wants more registers" }
 
 #endif

@@ -407,8 +407,8 @@ static weft_status check_lengths(const weft_model *model, const weft_graph *grap
     }
     if (!model->info.takes_lengths) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
-                         "the model has no input \"lengths\": what it makes of a %s depends on how "
-                         "long the sequence is",
+                         "the model has no input \"lengths\": the result of its mixing, %s, "
+                         "depends on the sequence's length",
                          model->info.mixing);
     }
     weft_shape shape;

@@ -63,7 +63,7 @@ static weft_status activation_infer(const weft_graph *graph, struct weft_node *n
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->activation >= WEFT_ACTIVATION_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "activation: there is no activation number %d", (int)params->activation);
+                         "activation: unknown activation number %d", (int)params->activation);
     }
     return same_shape_infer(graph, node, dtype, shape);
 }
@@ -77,23 +77,16 @@ static struct weft_grid activation_grid(const struct weft_variant *variant, cons
 }
 
 /* With four elements an invocation loads and stores whole vectors, which is most of what cheap functions take on a GPU. */
-static const struct weft_variant activation_rows[] = {
-    {.name = "element",
-     .shader = &weft_shader_activation_activation,
-     .grid = activation_grid,
-     .cost = {.hardware = 3.0F}},
-    {.name = "four",
-     .shader = &weft_shader_activation_activation,
-     .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
-     .grid = activation_grid,
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-};
-
-const struct weft_variant_set weft_activation_variants = {
-    .name = "activation/activation",
-    .rows = activation_rows,
-    .count = sizeof activation_rows / sizeof activation_rows[0],
-};
+WEFT_VARIANTS(activation, "activation/activation",
+              {.name = "element",
+               .shader = &weft_shader_activation_activation,
+               .grid = activation_grid,
+               .cost = {.hardware = 3.0F}},
+              {.name = "four",
+               .shader = &weft_shader_activation_activation,
+               .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
+               .grid = activation_grid,
+               .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static weft_status activation_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;
@@ -160,8 +153,8 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
                                 weft_shape *shape) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->op >= WEFT_BINARY_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "binary: there is no operator number %d", (int)params->op);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "binary: unknown operator number %d",
+                         (int)params->op);
     }
     WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
     weft_shape a = *weft_node_shape(graph, node, 0);

@@ -33,10 +33,10 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     weft_shape x = *weft_node_shape(graph, node, 0);
     weft_shape row = {.rank = 1, .dim = {weft_shape_rows(x).columns}};
     if (status == WEFT_OK && row.dim[0] > MOST_COLUMNS) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "layer_norm: x has %u elements in its last axis, at most %u can be "
-                         "counted in float32",
-                         row.dim[0], MOST_COLUMNS);
+        return weft_fail(
+            &graph->host, WEFT_UNSUPPORTED,
+            "layer_norm: x has %u elements in its last axis; float32 can count at most %u",
+            row.dim[0], MOST_COLUMNS);
     }
     if (status == WEFT_OK) {
         status = weft_expect_shape(graph, node, 1, "gamma", row);
@@ -49,8 +49,9 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     return status;
 }
 
-WEFT_ROW_VARIANTS(layer_norm, "norm/layer_norm", norm_layer_norm, norm_layer_norm_lanes,
-                  words->push.columns)
+WEFT_VARIANTS(layer_norm, "norm/layer_norm",
+              WEFT_GROUP_ROW(norm_layer_norm, weft_grid_of_first_groups, 1.0F),
+              WEFT_LANES_ROWS(norm_layer_norm_lanes, weft_lanes_grid, 1))
 
 static uint32_t layer_norm_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
     const struct weft_layer_norm_node *params = (const void *)node->params.bytes;

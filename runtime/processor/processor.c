@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "jobs/machine.h"
 #include "native/memory.h"
+#include "jobs/machine.h"
 #include "processor/settings.h"
 #include "processor/state.h"
 
@@ -39,8 +39,8 @@ static void describe(struct weft_soft_properties *properties) {
     struct weft_processor_settings settings;
     weft_processor_settings_read(&settings);
     weft_processor_name(properties->name, sizeof properties->name);
-    properties->slow = !weft_cpu_can_compile();
-    if (properties->slow) {
+    properties->interprets = !weft_cpu_can_compile();
+    if (properties->interprets) {
         (void)snprintf(properties->version, sizeof properties->version,
                        "%s, interpreted: slow, without LLVM", weft_version());
     } else {

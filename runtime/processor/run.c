@@ -25,14 +25,21 @@ static void give_jobs(struct weft_soft_device *device, const weft_job_system *jo
     }
 }
 
+/* Of a stream. */
+struct run {
+    struct weft_soft_device *device;
+    struct weft_watch *watch;
+    struct weft_scratch_pieces
+        scratch; /* as large as all its kernels want, which were there before it */
+};
+
 static uint8_t *bytes_of(const struct weft_soft_range *range) {
     return range->memory ? range->memory->bytes + range->offset : NULL;
 }
 
 /* ---- dispatches ---- */
 
-static void dispatch(struct weft_processor *processor,
-                     const struct weft_soft_dispatch_record *record, struct weft_watch *watch) {
+static void dispatch(const struct run *run, const struct weft_soft_dispatch_record *record) {
     struct weft_processor_kernel *kernel = record->kernel->own;
     const struct weft_soft_range *bound = weft_soft_dispatch_ranges(record);
     struct weft_cpu_range ranges[WEFT_CPU_MAX_BINDINGS];
@@ -40,7 +47,7 @@ static void dispatch(struct weft_processor *processor,
                                            .ranges = ranges,
                                            .push = weft_soft_dispatch_push(record),
                                            .cost = &kernel->cost,
-                                           .watch = watch};
+                                           .watch = run->watch};
     for (uint32_t i = 0; i < record->kernel->binding_count; i++) {
         ranges[i] = (struct weft_cpu_range){.data = bytes_of(&bound[i]), .size = bound[i].size};
     }
@@ -49,27 +56,25 @@ static void dispatch(struct weft_processor *processor,
     if (work.groups[0] == 0 || work.groups[1] == 0 || work.groups[2] == 0) {
         return;
     }
-    const struct weft_scratch_pieces scratch = weft_scratch_pieces(&processor->scratch);
-    const weft_job_system *jobs = take_jobs(processor->device);
-    weft_processor_dispatch_run(&work, jobs, &scratch);
-    give_jobs(processor->device, jobs);
+    const weft_job_system *jobs = take_jobs(run->device);
+    weft_processor_dispatch_run(&work, jobs, &run->scratch);
+    give_jobs(run->device, jobs);
 }
 
 /* ---- copies ---- */
 
 static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t first,
                                      uint64_t count),
-                         const void *job, uint64_t size, struct weft_processor *processor,
-                         struct weft_watch *watch) {
+                         const void *job, uint64_t size, const struct run *context) {
     uint64_t cost = BLOCK_PS;
     const struct weft_share_items items = {.run = run,
                                            .job = job,
                                            .count = size / BLOCK + (size % BLOCK != 0),
                                            .cost = &cost,
-                                           .watch = watch};
-    const weft_job_system *jobs = take_jobs(processor->device);
+                                           .watch = context->watch};
+    const weft_job_system *jobs = take_jobs(context->device);
     weft_share(&items, jobs);
-    give_jobs(processor->device, jobs);
+    give_jobs(context->device, jobs);
 }
 
 /* Where blocks `first` … begin, and how many bytes there are. */
@@ -99,38 +104,44 @@ static void fill_blocks(const void *job, uint32_t slot, uint64_t first, uint64_t
 
 /* ---- all ---- */
 
-static void run_one(struct weft_processor *processor, struct weft_soft_record *record,
-                    struct weft_watch *watch) {
+static void run_one(const struct run *run, struct weft_soft_record *record) {
     const void *contents = record + 1;
     switch (record->command) {
     case WEFT_SOFT_DISPATCH:
-        dispatch(processor, contents, watch);
+        dispatch(run, contents);
         break;
     case WEFT_SOFT_COPY:
         share_blocks(copy_blocks, contents,
-                     ((const struct weft_soft_copy_record *)contents)->from.size, processor, watch);
+                     ((const struct weft_soft_copy_record *)contents)->from.size, run);
         break;
     case WEFT_SOFT_FILL:
         share_blocks(fill_blocks, contents,
-                     ((const struct weft_soft_fill_record *)contents)->to.size, processor, watch);
+                     ((const struct weft_soft_fill_record *)contents)->to.size, run);
         break;
     case WEFT_SOFT_BARRIER:
         break;
     case WEFT_SOFT_RESET_QUERIES:
     case WEFT_SOFT_WRITE_TIMESTAMP:
     case WEFT_SOFT_CALL:
-        weft_soft_run_other(record, watch, weft_clock_ns());
+        weft_soft_run_other(record, run->watch, weft_clock_ns());
         break;
     }
 }
 
 void weft_processor_run(const struct weft_soft_stream *stream, struct weft_watch *watch,
                         void *state) {
+    struct weft_processor *processor = state;
+    const struct run run = {.device = processor->device,
+                            .watch = watch,
+                            .scratch = weft_scratch_pieces(&processor->scratch)};
     struct weft_soft_record *record = NULL;
     while ((record = weft_soft_stream_next(stream, record))) {
+        if (record->command == WEFT_SOFT_BARRIER) {
+            continue;
+        }
         weft_watch_ask(watch);
         if (!weft_halted(watch) || weft_soft_runs_when_halted(record)) {
-            run_one(state, record, watch);
+            run_one(&run, record);
         }
     }
 }

@@ -33,8 +33,8 @@ struct weft_soft_properties {
     /* It runs commands within vkQueueSubmit, on the calling thread; otherwise whoever waits for a result runs them, or a thread of the
      * queue's. */
     bool immediate;
-    bool slow;        /* no faster than a driver in software: to be chosen last */
     uint32_t threads; /* of its job system, where the program gives none; 0: it needs no jobs */
+    bool interprets;  /* kernels are not compiled to native code */
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;

@@ -164,9 +164,11 @@ static void begin(struct build *build, const struct weft_soft_device *device,
                                               .entry_point = info->stage.pName,
                                               .constants = info->stage.pSpecializationInfo,
                                               .checked = wants_checks(device, info)};
-    build->key = weft_soft_cache_key(device, &build->source);
     list_all(&build->kernel, weft_soft_pipeline_layout_of(info->layout));
-    build->found = cache && weft_soft_cache_load(&build->kernel, cache, &build->key, device);
+    if (cache) {
+        build->key = weft_soft_cache_key(device, &build->source);
+        build->found = weft_soft_cache_load(&build->kernel, cache, &build->key, device);
+    }
     build->loaded = build->found;
     build->ns = weft_clock_ns() - start;
 }

@@ -46,7 +46,8 @@ weft_add_host_test(places.noticed LABELS house
 set_tests_properties(places.noticed PROPERTIES PASS_REGULAR_EXPRESSION "sample\\.c: \"/nonexistent[^:]*sample\\.c: \"/tmp")
 
 # Constants in our shaders are the same whoever compiles them.
-set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders")
+set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders"
+    "-DNUMBERS=${weft_numbers_dir}")
 weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/house/folded.cmake)
 weft_add_host_test(folded.noticed LABELS house
     COMMAND ${weft_folded} "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/folded.comp" -P tests/house/folded.cmake)

@@ -2,6 +2,7 @@
 #include "support_faults.h"
 
 #include "device/loader.h"
+#include "processor/processor.h"
 #include "softvk/softvk.h"
 
 struct weft_faults weft_faults;
@@ -203,9 +204,23 @@ static bool fails(uint32_t function, VkDevice device, VkResult *result) {
     DESTROYS(Destroy##thing, kind, (VkDevice d, type o, const VkAllocationCallbacks *a),          \
              (d, o, a), o)
 
-MAKES(CreateInstance, Instance,
-      (const VkInstanceCreateInfo *i, const VkAllocationCallbacks *a, VkInstance *out), (i, a, out),
-      VK_NULL_HANDLE, 1, out, UNDEFINED)
+/* In the place of a loader there is the processor device, which nobody has to name. */
+static VKAPI_ATTR VkResult VKAPI_CALL CreateInstance(const VkInstanceCreateInfo *i,
+                                                     const VkAllocationCallbacks *a,
+                                                     VkInstance *out) {
+    const struct weft_soft_instance_info which = {
+        .sType = WEFT_SOFT_INSTANCE_INFO, .pNext = i->pNext, .backend = &weft_processor_backend};
+    VkInstanceCreateInfo chained = *i;
+    VkResult result = VK_SUCCESS;
+    if (fails(AT_CreateInstance, VK_NULL_HANDLE, &result)) {
+        memset(out, UNDEFINED, sizeof *out);
+        return result;
+    }
+    chained.pNext = weft_faults.driver == WEFT_FAULTS_LOADER ? &which : i->pNext;
+    result = real.CreateInstance(&chained, a, out);
+    live[OF_Instance] += result == VK_SUCCESS;
+    return result;
+}
 DESTROYS(DestroyInstance, Instance, (VkInstance o, const VkAllocationCallbacks *a), (o, a), o)
 FAILS(EnumerateInstanceVersion, VK_NULL_HANDLE, (uint32_t * version), (version))
 FILLS(EnumerateInstanceExtensionProperties,

@@ -441,8 +441,7 @@ static void try_held_runs_of_a_device_that_is_given_up(const char *select) {
     }
 }
 
-#define FUNCTION(f, name) \
-    ((PFN_vk##name)(f)->device->instance.GetDeviceProcAddr((f)->device->vk.handle, "vk" #name))
+#define FUNCTION(f, name) ((PFN_vk##name)weft_test_function((f)->device, "vk" #name))
 
 /* Commands of the caller's that wait for an event: on the processor they end with the device. */
 static void submit_a_wait_for(struct fixture *f, VkCommandPool *pool, VkEvent *event,

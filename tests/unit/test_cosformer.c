@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of cosFormer, and values checked by hand. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* FLT's features on a device: what they estimate, accuracy of large phases, and values by hand. */
 #include <math.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of kernelized attention with relative positions, and values checked by hand. */
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "core/shape.h"
-#include "support_graph.h"
+#include "support_sheet.h"
 
 /* ---- running ---- */
 
@@ -19,22 +16,21 @@ struct problem {
     float *q, *k, *v, *bias;
 };
 
-static uint32_t heads_of(const struct problem *p) {
-    return p->params.heads ? p->params.heads : 1;
-}
-
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    const uint32_t n = p->n;
-    struct weft_test_run r = weft_test_begin(f->device);
-    weft_tensor y;
-    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, p->features), p->q);
-    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, p->features), p->k);
-    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, p->values), p->v);
-    weft_tensor bias =
-        weft_test_feed(&r, "bias", weft_shape_of(p->bias_rows, heads_of(p)), p->bias);
-    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, k, v, bias, &p->params));
-    weft_test_take(&r, "y", y, out);
-    weft_test_execute(&r, p->implementation);
+    const uint32_t heads = p->params.heads ? p->params.heads : 1;
+    const weft_sizes sizes = {1,
+                              p->n,
+                              heads,
+                              p->features / heads,
+                              .values = p->values / heads,
+                              .reach = p->params.causal ? p->bias_rows : (p->bias_rows + 1) / 2};
+    const struct weft_test_mix mix = {.sheet = &weft_sheet_toeplitz_attention,
+                                      .sizes = sizes,
+                                      .params = &p->params,
+                                      .implementation = p->implementation,
+                                      .x = {p->q, p->k, p->v, p->bias},
+                                      .feeds_weights = true};
+    weft_test_mix_run(f->device, &mix, out);
 }
 
 static void expect_near(const float *y, const float *expected, uint32_t count, float error) {

@@ -135,7 +135,7 @@ WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft
 WEFT_API weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            weft_tensor gamma, weft_tensor beta, float epsilon);
 
-/** Elementwise functions. The numbers are those of shaders/include/activation.glsl. */
+/** Elementwise functions. GLSL has these names in "activation.glsl". */
 typedef enum weft_activation {
     WEFT_ACTIVATION_NONE = 0,
     WEFT_ACTIVATION_GELU_TANH = 1, /**< x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³))): "gelu_new" */

@@ -39,7 +39,7 @@ WEFT_API weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *g
                                                  weft_tensor v,
                                                  const weft_linear_attention_params *params);
 
-/** Elementwise feature maps, numbered as in shaders/kernel_attention/feature.comp. */
+/** Elementwise feature maps. */
 typedef enum weft_feature_map {
     WEFT_FEATURE_ELU1 = 0,         /**< elu(x) + 1 */
     WEFT_FEATURE_ELU1_NEGATED = 1, /**< elu(-x) + 1 */
