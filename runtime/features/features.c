@@ -141,7 +141,7 @@ static weft_status take_structure(weft_features_params *taken, weft_features_str
     WEFT_TRY(take_params(taken, params, host));
     if (!families[taken->kind]->structure) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "features: kind %s is dense: it has no diagonals",
+                         "features: kind is %s, which is dense: it has no diagonals",
                          weft_features_name(taken->kind));
     }
     *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};

@@ -322,7 +322,7 @@ static weft_status check_tokens(const weft_decoder *decoder, const int32_t *toke
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
     if (decoder->length >= decoder->max_length) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "the sequences already have %u tokens, the most they can have",
+                         "the sequences already fill all of their %u positions",
                          decoder->max_length);
     }
     return check_tokens(decoder, tokens, 1);
