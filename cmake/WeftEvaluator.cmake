@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The plain-C evaluation of shaders (api/verify/evaluator), for `weft verify` and the tests:
-# target weft_evaluator.
+# The evaluation of plans in plain C (api/verify/evaluator), for `weft verify` and the tests: target weft_evaluator.
 
 file(GLOB weft_evaluator_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/api/verify/evaluator/*.c")

@@ -88,7 +88,7 @@ struct weft_interpret_lanes {
 /** A workgroup. */
 struct weft_interpret_group {
     const struct weft_interpreted *kernel;
-    void *memory; /* weft_interpreted_memory bytes, aligned to 64 */
+    void *memory; /* weft_interpreted_memory bytes, aligned as malloc aligns */
     struct weft_interpreted_range range[WEFT_INTERPRET_RANGES]; /* in the program's order */
     uint32_t groups[3];                                         /* of the dispatch */
     uint32_t id[3];

@@ -8,8 +8,8 @@
 /* ---- compiling ---- */
 
 /* The constants in host memory, null where there are none; false when memory is out. */
-static bool make_constants(struct weft_ir_specialization **constants, const VkSpecializationInfo *given,
-                           const weft_host *host) {
+static bool make_constants(struct weft_ir_specialization **constants,
+                           const VkSpecializationInfo *given, const weft_host *host) {
     const uint32_t count = given ? given->mapEntryCount : 0;
     *constants = NULL;
     if (count == 0) {
@@ -20,8 +20,8 @@ static bool make_constants(struct weft_ir_specialization **constants, const VkSp
         const VkSpecializationMapEntry *entry = &given->pMapEntries[i];
         (*constants)[i] =
             (struct weft_ir_specialization){.id = entry->constantID,
-                                       .size = (uint32_t)entry->size,
-                                       .value = (const uint8_t *)given->pData + entry->offset};
+                                            .size = (uint32_t)entry->size,
+                                            .value = (const uint8_t *)given->pData + entry->offset};
     }
     return *constants != NULL;
 }

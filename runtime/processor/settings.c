@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "native/kernel.h"
 #include "jobs/machine.h"
+#include "native/kernel.h"
 
 /* The number that `text` is, or 0. */
 static uint32_t number_of(const char *text) {

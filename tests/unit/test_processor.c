@@ -165,9 +165,6 @@ static weft_status wild_lower(weft_lowering *lowering, const weft_node *node) {
 }
 
 WEFT_TEST_ON_HOST(kernels_of_others_reach_nothing_else, host) {
-    if (!weft_cpu_can_compile()) {
-        skip();
-    }
     static const weft_implementation row = {.name = "only", .lower = wild_lower};
     int32_t x[WORDS], y[WORDS];
     weft_device *device = NULL;

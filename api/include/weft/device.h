@@ -112,9 +112,9 @@ typedef struct weft_device_info {
 /**
  * Lists the system's devices, those of Vulkan drivers first and then the processor. Writes up to *count entries to
  * infos (may be null when *count is 0) and sets *count to the number of devices. Without a Vulkan loader or driver the
- * processor is the only device. It is missing if the library was built without a compiler for it, or if the environment
- * has WEFT_PROCESSOR=0. Without any device the result is WEFT_OK with *count 0. Devices that compute on the processor
- * are not usable if the system forbids this process to execute code that it generated. host may be null. Thread safe.
+ * processor is the only device. It is missing if the environment has WEFT_PROCESSOR=0. Without LLVM it interprets its
+ * kernels, slowly. Without any device the result is WEFT_OK with *count 0. Devices that compile for the processor are not
+ * usable if the system forbids this process to execute code that it generated. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
                                       const weft_host *host);
