@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The weft command: target weft-cli, file <build>/weft, with bench/ and the cases of api/verify. Linked to libweft, of
+# The weft command: target weft-cli, file <build>/weft, with bench/ and, of weft_reference, the cases of api/verify. Linked to libweft, of
 # which it uses what the public headers declare, and to weft_core for memory, files and their formats.
 # Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
@@ -12,11 +12,10 @@ if(NOT weft_cli_sources)
 endif()
 list(REMOVE_ITEM weft_cli_sources "${PROJECT_SOURCE_DIR}/api/cli/main.c")
 file(GLOB weft_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c" "${PROJECT_SOURCE_DIR}/bench/suites/*.c")
-file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/verify/*.c")
 weft_keep_platform(weft_cli_sources)
 weft_keep_platform(weft_bench_sources)
 include(WeftPage)
-add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
+add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api" "${PROJECT_SOURCE_DIR}/api/cli")
 weft_compile_options(weft-cli-objects)

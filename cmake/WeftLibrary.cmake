@@ -6,7 +6,8 @@
 
 file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
 file(GLOB_RECURSE weft_core_sources CONFIGURE_DEPENDS
-     "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c")
+     "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c"
+     "${PROJECT_SOURCE_DIR}/runtime/interpret/*.c")
 if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()
@@ -15,10 +16,10 @@ weft_keep_platform(weft_c_sources)
 weft_keep_platform(weft_core_sources)
 # The processor's compiler, or what stands in its place.
 set(weft_compiler_c_sources ${weft_c_sources})
-list(FILTER weft_compiler_c_sources INCLUDE REGEX "/runtime/cpu/compile/")
+list(FILTER weft_compiler_c_sources INCLUDE REGEX "/runtime/native/llvm/")
 list(REMOVE_ITEM weft_c_sources ${weft_compiler_c_sources})
 if(WEFT_HAVE_LLVM)
-    list(REMOVE_ITEM weft_c_sources "${PROJECT_SOURCE_DIR}/runtime/cpu/no_compiler.c")
+    list(REMOVE_ITEM weft_c_sources "${PROJECT_SOURCE_DIR}/runtime/native/no_compiler.c")
 endif()
 
 # What every part of the library compiles against, and what a static libweft needs at its last link.
@@ -46,6 +47,11 @@ target_include_directories(weft_core_objects PUBLIC
 target_include_directories(weft_core_objects SYSTEM PUBLIC "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 target_link_libraries(weft_core_objects PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 target_compile_definitions(weft_core_objects PRIVATE WEFT_BUILDING=1)
+# The interpreter's loops over the invocations of a workgroup want a vectorizer in every build but those for debugging.
+set(weft_interpret_sources ${weft_core_sources})
+list(FILTER weft_interpret_sources INCLUDE REGEX "/runtime/interpret/")
+set_source_files_properties(${weft_interpret_sources} PROPERTIES
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 add_library(weft_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:weft_core_objects>)
 target_include_directories(weft_core PUBLIC
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
@@ -61,20 +67,26 @@ target_include_directories(weft_objects SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/vo
 target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1)
 
 # VkFFT is one third-party header of 39 000 lines: no warnings, no undefined-behaviour checks, and
-# -O1, because it only prepares shaders and -O2 doubles its compile time.
+# -O1, because it only prepares shaders and -O2 doubles its compile time. With sanitizers -O0 and no counters for fuzzers, which
+# compiles in a tenth of the time.
 set(weft_vkfft_unit "${PROJECT_SOURCE_DIR}/runtime/mixers/vkfft/vkfft_unit.c")
 if(weft_vkfft_unit IN_LIST weft_c_sources)
     set(weft_vkfft_options -w -O1)
-    if(WEFT_SANITIZE MATCHES "undefined")
-        list(APPEND weft_vkfft_options -fno-sanitize=undefined)
+    if(WEFT_SANITIZE)
+        list(APPEND weft_vkfft_options -O0)
     endif()
+    foreach(sanitizer undefined fuzzer-no-link)
+        if(WEFT_SANITIZE MATCHES "${sanitizer}")
+            list(APPEND weft_vkfft_options -fno-sanitize=${sanitizer})
+        endif()
+    endforeach()
     set_source_files_properties("${weft_vkfft_unit}" PROPERTIES
         COMPILE_OPTIONS "${weft_vkfft_options}"
         INCLUDE_DIRECTORIES "${weft_vkfft_dir}")
 endif()
 
 # Exceptions of C++ may come through this one, from the program's job system.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/jobs/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
 
 set(weft_compiler_objects "")
 if(WEFT_HAVE_LLVM)
@@ -87,7 +99,7 @@ if(WEFT_HAVE_LLVM)
     target_link_libraries(weft_compiler_objects PRIVATE weft_llvm)
     target_compile_definitions(weft_compiler_objects PRIVATE WEFT_BUILDING=1)
     # Optimisers across files do not see what assembly in C defines.
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/compile/llvm.c" PROPERTIES
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/native/llvm/llvm.c" PROPERTIES
         COMPILE_OPTIONS -fno-lto OBJECT_DEPENDS "${weft_llvm_dir}/llvm_functions.h")
     set(weft_compiler_objects $<TARGET_OBJECTS:weft_compiler_objects>)
 endif()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The compiler of the processor device (runtime/cpu/compile), which needs LLVM's C headers to be built and libLLVM to run.
-# libLLVM is not linked but opened at the first compilation, see runtime/cpu/compile/llvm.h, so that neither a program's
+# The compiler of the processor device (runtime/native/llvm), which needs LLVM's C headers to be built and libLLVM to run.
+# libLLVM is not linked but opened at the first compilation, see runtime/native/llvm/llvm.h, so that neither a program's
 # start nor a package of Weft depends on it. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
 # call LLVM compile against.
 
@@ -80,8 +80,8 @@ function(weft_find_llvm_headers)
 endfunction()
 
 set(WEFT_HAVE_LLVM OFF)
-if(WEFT_PROCESSOR STREQUAL "OFF")
-    set(weft_llvm_missing "WEFT_PROCESSOR is OFF")
+if(WEFT_LLVM STREQUAL "OFF")
+    set(weft_llvm_missing "WEFT_LLVM is OFF")
 elseif(WIN32 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     weft_find_llvm_headers()
 elseif(NOT CMAKE_SYSTEM_NAME MATCHES "^(Linux|FreeBSD)$" OR
@@ -93,17 +93,18 @@ endif()
 if(NOT weft_llvm_missing)
     set(WEFT_HAVE_LLVM ON)
     message(STATUS "Processor device: LLVM ${weft_llvm_version}, ${weft_llvm_path}")
-elseif(WEFT_PROCESSOR STREQUAL "ON")
-    message(FATAL_ERROR "WEFT_PROCESSOR is ON, but ${weft_llvm_missing}.\nOn Debian, ./dev setup installs it.")
+elseif(WEFT_LLVM STREQUAL "ON")
+    message(FATAL_ERROR "WEFT_LLVM is ON, but ${weft_llvm_missing}.\nOn Debian, ./dev setup installs it.")
 else()
-    message(STATUS "Processor device: without a compiler, since ${weft_llvm_missing}")
+    message(STATUS "Processor device: it interprets kernels, slowly, since ${weft_llvm_missing}")
 endif()
 
 if(WEFT_HAVE_LLVM)
     # Which functions the sources name, and the names of ours that stand for them.
-    file(GLOB weft_compiler_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/cpu/compile/*.[ch]")
+    file(GLOB weft_compiler_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/native/llvm/*.[ch]"
+         "${PROJECT_SOURCE_DIR}/runtime/spirv/ir/*.[ch]")
     # What compiled code knows of its callers is here, and so part of the compiler's identity.
-    list(APPEND weft_compiler_sources "${PROJECT_SOURCE_DIR}/runtime/cpu/kernel.h")
+    list(APPEND weft_compiler_sources "${PROJECT_SOURCE_DIR}/runtime/native/kernel.h")
     set(weft_llvm_dir "${PROJECT_BINARY_DIR}/llvm")
     add_custom_command(
         OUTPUT "${weft_llvm_dir}/llvm_functions.stamp"

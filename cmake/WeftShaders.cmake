@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Compiles every shaders/<folder>/<name>.comp twice (reproducible, and fast with WEFT_MATH_FAST=1), makes a header of
-# each one's interface, which lowering includes as "kernels/<folder>/<name>.h", and one C file with all of them. Sets
+# Compiles every kernel of shaders/<folder>/*.comp twice (reproducible, and fast with WEFT_MATH_FAST=1), makes a header of
+# each one's interface, which lowering includes as "kernels/<folder>/<name>.h", and one C file with all of them. A file is one
+# kernel of its name, or one for each of its lines `// form <name> [<definition>...]`. Sets
 # weft_embedded_source to what the library compiles and weft_spirv_modules to the modules as files, for spirv-val.
 
 set(weft_shader_source_dir "${PROJECT_SOURCE_DIR}/shaders")
@@ -15,14 +16,58 @@ if(WEFT_COMPILED_SHADERS)
 endif()
 
 # The folders are globbed on purpose: a mixer arrives as files, without an edit here.
-file(GLOB weft_shaders CONFIGURE_DEPENDS RELATIVE "${weft_shader_source_dir}"
-     "${weft_shader_source_dir}/*/*.comp")
-file(GLOB weft_shader_includes CONFIGURE_DEPENDS RELATIVE "${weft_shader_source_dir}/include"
-     "${weft_shader_source_dir}/include/*.glsl")
+file(GLOB weft_shader_files CONFIGURE_DEPENDS "${weft_shader_source_dir}/*/*.comp")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${weft_shader_files}) # for their forms
+set(weft_shaders "") # with weft_source_of_<kernel> and weft_definitions_of_<kernel>
+foreach(file IN LISTS weft_shader_files)
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    cmake_path(GET file STEM name)
+    file(STRINGS "${file}" forms REGEX "^// form ")
+    if(NOT forms)
+        set(forms "// form ${name}")
+    endif()
+    foreach(form IN LISTS forms)
+        separate_arguments(definitions UNIX_COMMAND "${form}")
+        list(POP_FRONT definitions slashes word name)
+        list(TRANSFORM definitions PREPEND "-D")
+        list(APPEND weft_shaders "${folder}/${name}")
+        set("weft_source_of_${folder}/${name}" "${file}")
+        set("weft_definitions_of_${folder}/${name}" "${definitions}")
+    endforeach()
+endforeach()
+file(GLOB weft_shader_includes CONFIGURE_DEPENDS "${weft_shader_source_dir}/include/*.glsl")
 # By code point, as strcmp orders the names that the runtime searches.
-list(TRANSFORM weft_shaders REPLACE "\\.comp$" "")
 list(SORT weft_shaders COMPARE STRING)
 list(SORT weft_shader_includes COMPARE STRING)
+
+# numbers.glsl: the enumerators of these headers, as macros of the same names.
+set(weft_number_headers api/include/weft/graph.h api/include/weft/features.h api/include/weft/mixers/kernels.h
+    api/include/weft/mixers/random_features.h runtime/ops/numbers.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${weft_number_headers})
+set(numbers "// Made from C by cmake/WeftShaders.cmake. SPDX-License-Identifier: MIT\n")
+foreach(header IN LISTS weft_number_headers)
+    file(READ "${PROJECT_SOURCE_DIR}/${header}" text)
+    string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/|;" "" text "${text}")
+    string(REGEX MATCHALL "typedef enum [a-z_0-9]+ {[^}]*}" enums "${text}")
+    foreach(enum IN LISTS enums)
+        string(REGEX MATCHALL "WEFT_[A-Z_0-9]+( = [0-9]+)?" enumerators "${enum}")
+        set(next 0)
+        foreach(enumerator IN LISTS enumerators)
+            string(REGEX MATCH "^([A-Z_0-9]+)( = ([0-9]+))?" enumerator "${enumerator}")
+            if(CMAKE_MATCH_2)
+                set(next ${CMAKE_MATCH_3})
+            endif()
+            string(APPEND numbers "#define ${CMAKE_MATCH_1} ${next}\n")
+            math(EXPR next "${next} + 1")
+        endforeach()
+    endforeach()
+endforeach()
+set(weft_numbers_dir "${weft_shader_binary_dir}/numbers")
+if(NOT WEFT_COMPILED_SHADERS)
+    file(CONFIGURE OUTPUT "${weft_numbers_dir}/numbers.glsl" CONTENT "${numbers}" @ONLY)
+endif()
+list(APPEND weft_shader_includes "${weft_numbers_dir}/numbers.glsl")
 
 # What reads a kernel's interface from its modules and writes it as C runs on the machine that builds: when cross-compiling
 # without an emulator, give a kernel-header that was built for it.
@@ -47,7 +92,7 @@ endif()
 # weft_compile_kernel(<name> [definition of the reproducible variant...]): both modules of a shader, and in
 # <weft_shader_binary_dir>/kernels its header (.h) and the object that holds it (.inc).
 function(weft_compile_kernel name)
-    set(source_dir "${weft_shader_source_dir}")
+    set(source "${weft_source_of_${name}}")
     set(module "${weft_shader_binary_dir}/${name}")
     set(output "${weft_shader_binary_dir}/kernels/${name}")
     set(weft_last_object "${output}.inc" PARENT_SCOPE)
@@ -60,18 +105,17 @@ function(weft_compile_kernel name)
     cmake_path(GET output PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
     set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.1
-        "-I${weft_shader_source_dir}/include")
+        "-I${weft_shader_source_dir}/include" "-I${weft_numbers_dir}" ${weft_definitions_of_${name}})
     add_custom_command(
         OUTPUT "${output}.inc"
         BYPRODUCTS "${module}.reproducible.spv" "${module}.fast.spv" "${output}.h"
-        COMMAND ${compile} ${ARGN} -o "${module}.reproducible.spv" "${source_dir}/${name}.comp"
-        COMMAND ${compile} -DWEFT_MATH_FAST=1 --depfile "${module}.d" -o "${module}.fast.spv"
-                "${source_dir}/${name}.comp"
+        COMMAND ${compile} ${ARGN} -o "${module}.reproducible.spv" "${source}"
+        COMMAND ${compile} -DWEFT_MATH_FAST=1 --depfile "${module}.d" -o "${module}.fast.spv" "${source}"
         COMMAND ${weft_kernel_header} "${name}" "${module}.reproducible.spv" "${module}.fast.spv"
                 "${output}"
         COMMAND "${CMAKE_COMMAND}" "-DDEPFILE=${module}.d" "-DOUTPUT=${output}.inc"
                 -P "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
-        DEPENDS "${source_dir}/${name}.comp" "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
+        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
                 ${weft_kernel_header}
         DEPFILE "${output}.inc.d"
         COMMENT "Shader ${name}"
@@ -86,15 +130,16 @@ set(weft_index 0)
 if(NOT WEFT_COMPILED_SHADERS)
     file(MAKE_DIRECTORY "${weft_shader_binary_dir}/include")
 endif()
-foreach(name IN LISTS weft_shader_includes)
+foreach(file IN LISTS weft_shader_includes)
+    cmake_path(GET file FILENAME name)
     set(initialiser "${weft_shader_binary_dir}/include/${name}.inc")
     if(NOT WEFT_COMPILED_SHADERS)
         add_custom_command(
             OUTPUT "${initialiser}"
-            COMMAND "${CMAKE_COMMAND}" "-DINPUT=${weft_shader_source_dir}/include/${name}"
-                    "-DOUTPUT=${initialiser}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-            DEPENDS "${weft_shader_source_dir}/include/${name}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-            COMMENT "Embedding shaders/include/${name}"
+            COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}"
+                    -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+            DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+            COMMENT "Embedding ${name}"
             VERBATIM)
     endif()
     list(APPEND weft_include_initialisers "${initialiser}")

@@ -131,7 +131,7 @@ static bool write_header(const struct kernel *kernel, const char *path) {
         return false;
     }
     fprintf(out,
-            "/* Generated from shaders/%s.comp by cmake/kernel_header.c. */\n"
+            "/* Generated from the kernel %s by cmake/kernel_header.c. */\n"
             "#ifndef WEFT_KERNELS_%s_H\n#define WEFT_KERNELS_%s_H\n\n"
             "#include <assert.h>\n#include <stddef.h>\n\n#include \"shader/shader.h\"\n\n"
             "extern const struct weft_shader weft_shader_%s;\n\n",
@@ -291,7 +291,7 @@ int main(int argc, char **argv) {
     }
     const char *const paths[2] = {argv[2], argv[3]};
     if (!run(argv[1], paths, argv[4])) {
-        fprintf(stderr, "kernel-header: shaders/%s.comp: no interface was written\n", argv[1]);
+        fprintf(stderr, "kernel-header: %s: no interface was written\n", argv[1]);
         return 1;
     }
     return 0;

@@ -21,10 +21,10 @@ expect() {
     local what=$1 wanted=$2
     shift 2
     local got
-    got=$("$@") && [[ $got == *"$wanted"* ]] || {
+    if ! got=$("$@") || [[ $got != *"$wanted"* ]]; then
         printf '%s: "%s" printed "%s", expected "%s"\n' "$what" "$*" "${got:-}" "$wanted" >&2
         exit 1
-    }
+    fi
     printf 'packages: %s works\n' "$what"
 }
 

@@ -132,7 +132,7 @@ static int convert(const struct options *options, const weft_cli_syntax *syntax,
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (given[i]) {
             return weft_cli_usage_error(
-                syntax, "--from takes all rows of a file and measures none, so not with --%s",
+                syntax, "--from uses the rows of a file and measures nothing: it excludes --%s",
                 names[i]);
         }
     }
@@ -199,9 +199,8 @@ int weft_cli_bench(int argc, char **argv) {
          "the "
          "intervals; --seconds is for all N (default 2)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
-         "leave out a case if 8 runs of it are expected to take longer than\nN seconds, going by "
-         "its "
-         "times at shorter lengths (default 120)"},
+         "leave out a case if 8 runs of it are expected to take longer than\n"
+         "N seconds, judging by its times at shorter lengths (default 120)"},
         {"no-limits", WEFT_CLI_FLAG, &options.settings.no_limits, NULL,
          "do not measure the device's own limits, which takes some seconds"},
         {"out", WEFT_CLI_TEXT, &options.outputs.json_file, "FILE",
@@ -211,14 +210,13 @@ int weft_cli_bench(int argc, char **argv) {
         {"html", WEFT_CLI_TEXT, &options.outputs.html_file, "FILE",
          "also write the report to FILE, as a page with plots"},
         {"from", WEFT_CLI_TEXT, &options.from, "FILE",
-         "measure nothing: take the report in FILE, which --out wrote"},
+         "measure nothing: use the report in FILE, which --out wrote"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
-         "say what is slower or faster, beyond noise, than in FILE, which\n--out wrote; with "
-         "--json "
-         "print only that"},
+         "report rows that are slower or faster, beyond noise, than in FILE,\n"
+         "which --out wrote; with --json print only this"},
         {"noise", WEFT_CLI_COUNT, &options.outputs.noise_percent, "PERCENT",
-         "with --compare: the least difference that counts, besides the\nintervals of the two "
-         "(default 3 on a GPU, 25 on a processor)"},
+         "with --compare: the least difference that counts, besides both\n"
+         "intervals (default 3 on a GPU, 25 on a processor)"},
         {"fail-on-slower", WEFT_CLI_FLAG, &options.outputs.fail_on_slower, NULL,
          "with --compare: exit code 1 when a row is slower"},
         {"debug-slow-down", WEFT_CLI_COUNT, &options.settings.slow_down, "FACTOR",
@@ -232,9 +230,10 @@ int weft_cli_bench(int argc, char **argv) {
     };
     const weft_cli_syntax syntax = {
         .command = "bench",
-        .summary = "Times ops, mixers, whole models and a device's own limits, checks what they\n"
-                   "give, and fits how time and memory grow with the length. --device all takes\n"
-                   "every usable device. Ctrl-C keeps what is done.",
+        .summary =
+            "Times ops, mixers, whole models and a device's own limits, checks their\n"
+            "results, and fits how time and memory grow with the length. --device all takes\n"
+            "every usable device. Ctrl-C keeps finished cases.",
         .options = list};
     int code;
     if (!weft_cli_parse(&syntax, argc, argv, NULL, &code)) {

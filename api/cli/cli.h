@@ -98,7 +98,7 @@ typedef struct weft_cli_option {
 #define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \
         "verbose", WEFT_CLI_FLAG, &(common)->verbose, NULL,                            \
-            "report on stderr what is chosen and done"                                 \
+            "report choices and progress on stderr"                                    \
     }
 
 typedef struct weft_cli_syntax {

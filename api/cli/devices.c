@@ -99,7 +99,7 @@ int weft_cli_devices(int argc, char **argv) {
     if (!taken) {
         weft_cli_print(stderr, "weft: error: %s\n",
                        count == 0 ? "no device: there is no Vulkan loader, no driver, or no driver "
-                                    "offers one, and the processor is left out"
+                                    "offers a device, and the processor is disabled"
                                   : "none of the devices is usable");
         exit_code = exit_code == WEFT_CLI_FINE ? WEFT_CLI_NO_DEVICE : exit_code;
     }

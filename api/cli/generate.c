@@ -86,7 +86,7 @@ static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
     const uint32_t most = state->session.info.max_length - state->prompt.length + 1;
     if (wanted > most) {
         return weft_cli_usage_error(
-            syntax, "--tokens %u: the model's %u positions leave %u tokens behind a prompt of %u",
+            syntax, "--tokens %u: the model's %u positions leave %u tokens after a prompt of %u",
             wanted, state->session.info.max_length, most, state->prompt.length);
     }
     const uint32_t usual = most < USUAL_TOKENS ? most : USUAL_TOKENS;
@@ -277,7 +277,7 @@ static int check_options(const weft_cli_syntax *syntax, generate_options *option
     const bool samples = options->seed || options->temperature || options->top_k != 0;
     if (samples && options->greedy) {
         return weft_cli_usage_error(
-            syntax, "--greedy goes without --seed, --temperature and --top-k: it draws nothing");
+            syntax, "--greedy excludes --seed, --temperature and --top-k: it draws nothing");
     }
     options->sampling =
         (weft_sampling){.temperature = samples ? 1.0 : 0.0, .top_k = options->top_k};
@@ -299,7 +299,7 @@ static int check_options(const weft_cli_syntax *syntax, generate_options *option
 int weft_cli_generate(int argc, char **argv) {
     generate_options options = {.tokens = 0};
     const weft_cli_option table[] = {
-        {"text", WEFT_CLI_TEXT, &options.prompt.text, "STRING", "the text that goes on"},
+        {"text", WEFT_CLI_TEXT, &options.prompt.text, "STRING", "the text to continue"},
         {"file", WEFT_CLI_TEXT, &options.prompt.file, "FILE",
          "the same in a file, or - for standard input"},
         {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
@@ -315,7 +315,7 @@ int weft_cli_generate(int argc, char **argv) {
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the new text to this file, byte for byte"},
         {"reevaluate", WEFT_CLI_FLAG, &options.reevaluate, NULL,
-         "run the whole text again for each token, also where a state would do"},
+         "run the whole text again for each token, even if a state would do"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -326,11 +326,10 @@ int weft_cli_generate(int argc, char **argv) {
         .positional_count = 1,
         .summary =
             "Continues a text with a causal language model of bytes or pieces (SentencePiece). "
-            "The\n"
-            "new text comes on standard output as it is made, with control characters other than\n"
-            "newlines and tabs shown as \\x1b or the like, what it took on standard error. It "
-            "ends\n"
-            "with the model's eos_token_id, which is not shown, if there is one.",
+            "It\n"
+            "prints new text on standard output at once, with control characters other than\n"
+            "newlines and tabs escaped as \\x1b, and times on standard error. It ends at the\n"
+            "model's eos_token_id, which is not shown, if there is one.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

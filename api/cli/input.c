@@ -199,9 +199,8 @@ static void note_file(const char *text) {
     FILE *stream = weft_system_stream(text);
     if (stream) {
         fclose(stream);
-        weft_cli_print(
-            stderr, "weft: note: --text is the text itself; to run on what is in %s, use --file\n",
-            text);
+        weft_cli_print(stderr, "weft: note: --text is the text itself; to read %s, use --file\n",
+                       text);
     }
 }
 

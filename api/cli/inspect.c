@@ -329,7 +329,7 @@ static int settle(inspect_options *options, const weft_cli_syntax *syntax) {
     }
     options->pipelines = options->pipelines || options->isa;
     if (options->pipelines && options->pass) {
-        return weft_cli_usage_error(syntax, "--pass and --pipelines: one of them");
+        return weft_cli_usage_error(syntax, "--pass and --pipelines: use only one of them");
     }
     options->common.executables = options->pipelines;
     return WEFT_CLI_FINE;
@@ -342,18 +342,18 @@ int weft_cli_inspect(int argc, char **argv) {
          "tokens of a sequence (default: the most the model takes)"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "B", "sequences (default 1)"},
         {"pass", WEFT_CLI_TEXT, &options.pass, "NAME",
-         "print what a pass made of the graph instead:\ngraph, fuse, choose, place, order or "
+         "print the result of a pass instead:\ngraph, fuse, choose, place, order or "
          "choices"},
         {"choices", WEFT_CLI_FLAG, &options.choices, NULL,
-         "print the candidates for each piece of work instead, why some\nwere left out, their "
-         "times, and which was taken"},
+         "print the candidates for each choice instead, why some were left\n"
+         "out, their times, and the one taken"},
         {"pipelines", WEFT_CLI_FLAG, &options.pipelines, NULL,
-         "print what the driver's compiler made of each kernel instead:\nregisters, spills, "
+         "print the driver's report on each compiled kernel instead:\nregisters, spills, "
          "occupancy, instructions"},
         {"isa", WEFT_CLI_TEXT, &options.isa, "DIR",
          "the same, and write the machine code of each kernel to DIR"},
         {"compile-only", WEFT_CLI_FLAG, &options.common.compile_only, NULL,
-         "a device that can only compile will do: hardware that is not there"},
+         "accept a device that can only compile, for absent hardware"},
         {"case", WEFT_CLI_FLAG, &options.is_case, NULL,
          "MODEL is the name of a case of weft verify, such as one op"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
@@ -364,8 +364,8 @@ int weft_cli_inspect(int argc, char **argv) {
         .command = "inspect",
         .positionals = "MODEL",
         .positional_count = 1,
-        .summary = "Shows what a model is and what its plan for a batch and a length consists of:\n"
-                   "dispatches, submissions, bytes, and what the driver's compiler made of them.",
+        .summary = "Shows a model and its plan for a batch and a length: dispatches, submissions,\n"
+                   "bytes, and the driver's report on compiled kernels.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

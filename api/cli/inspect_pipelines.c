@@ -224,9 +224,7 @@ int weft_cli_pipelines_print(const weft_cli_pipelines *pipelines) {
     }
     const int exit_code = weft_cli_table_print(&table);
     WEFT_CLI_TRY(exit_code);
-    weft_cli_print(
-        stdout,
-        "\nOccupancy and cycles are in units of the driver's own, '-' is what it does not tell; "
-        "--json has all that it tells.\n");
+    weft_cli_print(stdout, "\nOccupancy and cycles are in the driver's own units; it does not "
+                           "report '-'. --json has its whole report.\n");
     return weft_cli_exit_code(status);
 }

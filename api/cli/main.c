@@ -21,7 +21,7 @@ static const subcommand subcommands[] = {
     {"generate", weft_cli_generate, "continue a text with a causal language model"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},
-    {"inspect", weft_cli_inspect, "show a model, its plan and what the passes made of it"},
+    {"inspect", weft_cli_inspect, "show a model, its plan and the results of passes"},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
@@ -34,10 +34,10 @@ static void print_help(FILE *stream) {
     }
     weft_cli_print_lines(
         stream,
-        "  help      print this; weft COMMAND --help tells about one\n"
+        "  help      print this; weft COMMAND --help describes a command\n"
         "  --version print the version\n\n"
-        "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
-        "130 or 143 stopped by Ctrl-C or SIGTERM: what was done is kept.\n");
+        "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
+        "130 or 143 stopped by Ctrl-C or SIGTERM: finished work is kept.\n");
 }
 
 static const subcommand *find(const char *name) {

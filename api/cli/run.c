@@ -135,12 +135,11 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
             sources == 0 ? "none" : "several");
     }
     if (paths->lines && (paths->positions || options->trace || options->repeats > 1)) {
-        return weft_cli_usage_error(syntax,
-                                    "--positions, --trace and --repeat are of one batch, and "
-                                    "do not go with --lines");
+        return weft_cli_usage_error(
+            syntax, "--positions, --trace and --repeat need one batch: --lines excludes them");
     }
     if (paths->types && !paths->tokens) {
-        return weft_cli_usage_error(syntax, "--token-types goes with --tokens only");
+        return weft_cli_usage_error(syntax, "--token-types needs --tokens");
     }
     return WEFT_CLI_FINE;
 }
@@ -179,8 +178,8 @@ int weft_cli_run(int argc, char **argv) {
         .positional_count = 1,
         .summary =
             "Runs a model, a folder with config.json and model.safetensors, on a text, on token\n"
-            "ids or on vectors. What is printed: a classifier's best labels, a masked language\n"
-            "model's best tokens for each [MASK], a causal one's best next tokens, a regression's\n"
+            "ids or on vectors. It prints a classifier's best labels, a masked language model's\n"
+            "best tokens for each [MASK], a causal one's best next tokens, a regression's\n"
             "values, else the shape of the output. Models for retrieval take pairs of sequences.",
         .options = table,
     };

@@ -31,11 +31,10 @@ static void tell_cut(const weft_cli_text_note *note, const char *path,
             "left out\n",
             path, info->max_length);
     } else if (note->full && strcmp(info->tokenizer, "bytes") != 0) {
-        weft_cli_print(
-            stderr,
-            "weft: note: %s: the text fills the model's %u positions; what is beyond them, if "
-            "anything, is left out\n",
-            path, info->max_length);
+        weft_cli_print(stderr,
+                       "weft: note: %s: the text fills the model's %u positions; any further "
+                       "tokens are left out\n",
+                       path, info->max_length);
     }
 }
 

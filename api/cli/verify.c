@@ -343,9 +343,10 @@ int weft_cli_verify(int argc, char **argv) {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
          "only the cases whose names contain S, such as fourier/fft"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
-         "also compare the bits of every output with a file of SHA-256 digests"},
+         "also compare the bits of every output with a file of SHA-256 digests, or with a folder\n"
+         "that has a file OP.json for each op"},
         {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
-         "write such a file, if nothing failed"},
+         "write such a file, or into such a folder, if nothing failed"},
         {"cases", WEFT_CLI_FLAG, &options.prints_cases, NULL,
          "print a line for each case with the SHA-256 of its output"},
         {"list", WEFT_CLI_TEXT, &options.list, "FILE",

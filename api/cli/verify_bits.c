@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the expected bits of every case. */
+/* Files of the expected bits of every case: one file, or a folder with a file OP.json for each op. */
 #include <string.h>
 
 #include "core/file.h"
 #include "core/json.h"
+#include "core/system.h"
 #include "core/try.h"
 #include "verify_record.h"
 
@@ -32,7 +33,7 @@ static weft_status check_object(json_t *object, const char *path, const weft_hos
     return WEFT_OK;
 }
 
-static weft_status read_bits(json_t **object, const char *path, const weft_host *host) {
+static weft_status read_file(json_t **object, const char *path, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
     WEFT_TRY(weft_file_read(&data, &size, FILE_LIMIT, path, host));
@@ -48,6 +49,82 @@ static weft_status read_bits(json_t **object, const char *path, const weft_host 
         return status;
     }
     *object = loaded;
+    return WEFT_OK;
+}
+
+/* The characters of "softmax" in the name of a case, "softmax/unit/rank=1", or of a file, "softmax.json". */
+static size_t op_length(const char *name, char end) {
+    const char *at = strchr(name, end);
+    return at ? (size_t)(at - name) : strlen(name);
+}
+
+/* A folder of such files; `object` gets the cases of all. */
+typedef struct folder_reader {
+    const weft_host *host;
+    const char *path;
+    json_t *object;
+    weft_status status;
+} folder_reader;
+
+static weft_status add_file(folder_reader *folder, const char *name, const char *path) {
+    json_t *object = NULL;
+    WEFT_TRY(read_file(&object, path, folder->host));
+    const char *key = NULL;
+    json_t *value = NULL;
+    weft_status status = WEFT_OK;
+    json_object_foreach(object, key, value) {
+        const size_t length = op_length(key, '/');
+        if (length != op_length(name, '.') || strncmp(key, name, length) != 0) {
+            status = weft_fail(folder->host, WEFT_BAD_FILE, "%s: case '%s' belongs in %.*s.json",
+                               path, key, (int)length, key);
+            break;
+        }
+    }
+    if (status == WEFT_OK && json_object_update(folder->object, object) != 0) {
+        status = weft_fail_memory(folder->host, path);
+    }
+    json_decref(object);
+    return status;
+}
+
+static bool read_entry(void *user, const char *name) {
+    folder_reader *folder = user;
+    if (strcmp(name + op_length(name, '.'), ".json") != 0) {
+        return true;
+    }
+    char *path = weft_format(folder->host, "%s/%s", folder->path, name);
+    folder->status =
+        path ? add_file(folder, name, path) : weft_fail_memory(folder->host, folder->path);
+    weft_free(folder->host, path);
+    return folder->status == WEFT_OK;
+}
+
+static bool take_nothing(void *user, const char *name) {
+    (void)user;
+    (void)name;
+    return false;
+}
+
+static bool is_folder(const char *path) {
+    return weft_system_list(path, take_nothing, NULL) == 0;
+}
+
+static weft_status read_bits(json_t **object, const char *path, const weft_host *host) {
+    if (!is_folder(path)) {
+        return read_file(object, path, host);
+    }
+    folder_reader folder = {host, path, json_object(), WEFT_OK};
+    if (!folder.object) {
+        return weft_fail_memory(host, path);
+    }
+    if (weft_system_list(path, read_entry, &folder) != 0) {
+        folder.status = weft_fail(host, WEFT_IO_ERROR, "%s: cannot list", path);
+    }
+    if (folder.status != WEFT_OK) {
+        json_decref(folder.object);
+        return folder.status;
+    }
+    *object = folder.object;
     return WEFT_OK;
 }
 
@@ -119,31 +196,89 @@ int weft_verify_compare_bits(weft_verify_record *record, const char *path, bool 
     return weft_cli_exit_code(status);
 }
 
-int weft_verify_write_bits(const weft_verify_record *record, const char *path) {
+static weft_status write_file(json_t *object, const char *path, const weft_host *host) {
+    char *text = object ? weft_json_text(object, JSON_INDENT(1), host) : NULL;
+    char *lines = !text ? NULL : weft_format(host, "%s\n", text);
+    weft_free(host, text);
+    weft_status status =
+        !lines ? weft_fail_memory(host, path) : weft_file_write(path, lines, strlen(lines), host);
+    weft_free(host, lines);
+    return status;
+}
+
+/* The digests of all cases, or of those of the op of case `first`; null when memory is out. */
+static json_t *digests(const weft_verify_record *record, const weft_verify_run *run, uint32_t first,
+                       bool of_one_op) {
+    const char *op = record->cases[first].name;
+    json_t *object = json_object();
+    for (uint32_t index = first; object && index < record->case_count; index++) {
+        const char *name = record->cases[index].name;
+        const bool taken = !of_one_op || strncmp(name, op, op_length(op, '/') + 1) == 0;
+        if (taken &&
+            json_object_set_new(object, name, json_string(run->results[index].digest)) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+/* A file for each op, written when its first case comes. */
+static weft_status write_folder(const weft_verify_record *record, const weft_verify_run *run,
+                                const char *folder) {
+    weft_status status = WEFT_OK;
+    for (uint32_t index = 0; index < record->case_count && status == WEFT_OK; index++) {
+        const char *op = record->cases[index].name;
+        const size_t length = op_length(op, '/');
+        uint32_t first = 0;
+        while (strncmp(record->cases[first].name, op, length + 1) != 0) {
+            first++;
+        }
+        if (first < index) {
+            continue;
+        }
+        char *path = weft_format(&record->host, "%s/%.*s.json", folder, (int)length, op);
+        json_t *object = digests(record, run, index, true);
+        status = path ? write_file(object, path, &record->host)
+                      : weft_fail_memory(&record->host, folder);
+        json_decref(object);
+        weft_free(&record->host, path);
+    }
+    return status;
+}
+
+/* The first device that ran, or null after a message: it skipped a case, or none ran. */
+static const weft_verify_run *complete_run(const weft_verify_record *record, const char *path) {
     uint32_t device = 0;
     while (device < record->run_count && record->runs[device].status != WEFT_OK) {
         device++;
     }
-    for (uint32_t index = 0; device < record->run_count && index < record->case_count; index++) {
-        const weft_case_result *result = &record->runs[device].results[index];
-        if (result->skipped) {
-            return weft_cli_exit_code(weft_fail(&record->host, WEFT_UNSUPPORTED,
-                                                "%s needs every case, and this device skips %s: %s",
-                                                path, record->cases[index].name, result->reason));
+    if (device == record->run_count) {
+        weft_fail(&record->host, WEFT_UNSUPPORTED, "%s needs a device that runs", path);
+        return NULL;
+    }
+    const weft_verify_run *run = &record->runs[device];
+    for (uint32_t index = 0; index < record->case_count; index++) {
+        if (run->results[index].skipped) {
+            weft_fail(&record->host, WEFT_UNSUPPORTED,
+                      "%s needs every case, and this device skips %s: %s", path,
+                      record->cases[index].name, run->results[index].reason);
+            return NULL;
         }
     }
-    json_t *object = device < record->run_count ? json_object() : NULL;
-    bool fine = object != NULL;
-    for (uint32_t index = 0; fine && index < record->case_count; index++) {
-        json_t *digest = json_string(record->runs[device].results[index].digest);
-        fine = json_object_set_new(object, record->cases[index].name, digest) == 0;
+    return run;
+}
+
+int weft_verify_write_bits(const weft_verify_record *record, const char *path) {
+    const weft_verify_run *run = complete_run(record, path);
+    if (!run) {
+        return weft_cli_exit_code(WEFT_UNSUPPORTED);
     }
-    char *text = fine ? weft_json_text(object, JSON_INDENT(1), &record->host) : NULL;
+    if (is_folder(path)) {
+        return weft_cli_exit_code(write_folder(record, run, path));
+    }
+    json_t *object = digests(record, run, 0, false);
+    const weft_status status = write_file(object, path, &record->host);
     json_decref(object);
-    char *lines = !text ? NULL : weft_format(&record->host, "%s\n", text);
-    weft_free(&record->host, text);
-    weft_status status = !lines ? weft_fail_memory(&record->host, path)
-                                : weft_file_write(path, lines, strlen(lines), &record->host);
-    weft_free(&record->host, lines);
     return weft_cli_exit_code(status);
 }

@@ -77,7 +77,7 @@ int weft_verify_report_json(const weft_verify_record *record);
  */
 int weft_verify_report_text(const weft_verify_record *record);
 
-/* ---- files of expected bits: an object {case name: SHA-256} ---- */
+/* ---- files of expected bits: an object {case name: SHA-256}, or a folder with such a file OP.json for each op ---- */
 
 /**
  * Compares every device's digests with a file's. Names in the file that are no case are differences

@@ -2,7 +2,43 @@
 /* Softmax attention, head by head. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(attention, x[0], x[1], x[2])
+WEFT_SHEET_MIX(attention, x[0], x[1], x[2])
+
+enum { Q, K, V, BIAS };
+
+#define WITH(...) .params = weft_attention_params(__VA_ARGS__)
+
+static const weft_use uses[] = {{.name = "attention"}};
+
+static const weft_trial trials[] = {
+    {MISMATCH, IS(AS(BIAS, 5)), WITH(.heads = 4), SAYS("attention: bias must be", "[4, 5, 5]")},
+    /* of sequences, not of heads */
+    {MISMATCH, IS(AS(BIAS, 2, 5, 5)), WITH(.heads = 4),
+     SAYS("attention: bias must be", "[4, 5, 5]")},
+    {MISMATCH, IS(AS(BIAS, 4, 5, 6)), WITH(.heads = 4),
+     SAYS("attention: bias must be", "[4, 5, 5]")},
+    {MISMATCH, IS(AS_I32(BIAS, 5, 5)), WITH(.heads = 4), SAYS("attention: bias must be", "f32")},
+};
+
+const weft_sheet weft_sheet_attention = {
+    WEFT_SHEET_OP(attention),
+    WEFT_SHEET_HEADS(weft_attention_params),
+    WEFT_SHEET_LENGTHS(weft_attention_params),
+    .operands = {WEFT_OPERANDS_QKV,
+                 {"bias",
+                  {WEFT_AXIS_TOKENS, WEFT_AXIS_KEYS},
+                  .field = WEFT_FIELD(weft_attention_params, bias),
+                  .is_optional = true}},
+    .mix = mix_attention,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 8},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, m, d, heads;

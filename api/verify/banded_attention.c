@@ -2,7 +2,88 @@
 /* Softmax attention within a band, by each implementation. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(banded_attention, x[0], x[1], x[2])
+WEFT_SHEET_STEP(banded_attention, x[0], x[1], x[2])
+
+static void define_band(const weft_sequence *s) {
+    const weft_banded_attention_params *p = s->call->params;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, p->half_width,
+                                     (double)p->scale);
+}
+
+/* weft/decode.h: keys and values of the band. */
+static uint32_t state_size(const weft_sizes *s, const void *params) {
+    const weft_banded_attention_params *p = params;
+    return 2 * s->heads * s->width * (p->half_width + 1);
+}
+
+enum { Q, K, V };
+
+#define PARAMS(...) weft_banded_attention_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "a band of 1", .reads_nearby = true},
+    {.name = "a band of 11, direct",
+     .params = PARAMS(.half_width = 5),
+     .implementation = "direct",
+     .reads_nearby = true},
+    {.name = "a band of 81, tiled",
+     .params = PARAMS(.half_width = 40),
+     .implementation = "tiled",
+     .reads_nearby = true},
+    {.name = "a band of all", .params = PARAMS(.half_width = 999)},
+    {.name = "a causal band", .params = PARAMS(.half_width = 20, .causal = true)},
+};
+
+static const weft_use steps[] = {
+    {.name = "band, itself alone",
+     .params = PARAMS(.causal = true),
+     .sizes = {2, 40, 2, 8, .values = 8}},
+    {.name = "band",
+     .params = PARAMS(.causal = true, .half_width = 29),
+     .sizes = {2, 200, 2, 8, .values = 8}},
+    {.name = "band, odd widths",
+     .params = PARAMS(.causal = true, .half_width = 64, .scale = 4.0F),
+     .sizes = {3, 131, 3, 7, .values = 7}},
+    {.name = "band, wide heads",
+     .params = PARAMS(.causal = true, .half_width = 150),
+     .sizes = {1, 300, 1, 133, .values = 133}},
+    {.name = "band, longer than the sequence",
+     .params = PARAMS(.causal = true, .half_width = 511, .scale = 2.5F),
+     .sizes = {2, 200, 2, 16, .values = 16}},
+};
+
+static const weft_trial trials[] = {
+    {INVALID, WITH(.half_width = 9), SAYS("half_width 9", "0 … 8")},
+    {INVALID, WITH(.half_width = UINT32_MAX), SAYS("half_width 4294967295", "0 … 8")},
+    {INVALID, WITH(.heads = 4), SAYS("heads 4", "1 … 6", "6 channels")},
+    {INVALID, WITH(.heads = 12), SAYS("heads 12", "1 … 6")},
+    {INVALID, WITH(.scale = INFINITY), SAYS("scale inf", "finite")},
+    {MISMATCH, IS(AS(K, 2, 8, 6), AS(V, 2, 8, 6)), SAYS("[2, 9, 6]", "[2, 8, 6]")},
+    {MISMATCH, IS(AS(V, 2, 8, 6)), SAYS("v [2, 8, 6]")},
+    {MISMATCH, IS(AS(Q, 9, 6), AS(K, 9, 6), AS(V, 9, 6)), SAYS("[9, 6]", "[B, n, d]")},
+    {MISMATCH, IS(AS_I32(K, 2, 9, 6)), SAYS("k must be f32", "i32")},
+    {INVALID, IS(AS_NOTHING(V)), SAYS("input 2")},
+};
+
+const weft_sheet weft_sheet_banded_attention = {
+    WEFT_SHEET_ATTENTION(banded_attention),
+    .operands = {WEFT_OPERANDS_QKV},
+    .half_width = WEFT_FIELD(weft_banded_attention_params, half_width),
+    .grows_linearly = true,
+    .define = define_band,
+    .step = step_banded_attention,
+    .state_size = state_size,
+    WEFT_SHEET_USES(uses),
+    WEFT_SHEET_STEPS(steps),
+    .sizes = {.batch = 2, .n = 9, .heads = 1, .width = 6},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, d, heads, half_width;
@@ -59,18 +140,15 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index % ROWS];
-    weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
     c->implementation = implementations[index / ROWS];
     c->seed = index % ROWS; /* the same input for both */
-    weft_array q = weft_case_input(c, "q", shape, row->values);
-    weft_array k = weft_case_input(c, "k", shape, row->values);
-    weft_array v = weft_case_input(c, "v", shape, row->values);
-    weft_case_expect(
-        c, "y",
-        weft_case_banded_attention(
-            c, q, k, v,
-            weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
-                                         .causal = row->causal, .scale = row->scale)));
+    weft_sheet_case(
+        c, &weft_sheet_banded_attention,
+        &(weft_sizes){
+            .batch = row->batch, .n = row->n, .heads = row->heads, .width = row->d / row->heads},
+        row->values,
+        weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
+                                     .causal = row->causal, .scale = row->scale));
 }
 
 WEFT_CASE_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,

@@ -3,9 +3,9 @@
  * The conformance cases behind `weft verify`: graphs of one op or a few, their inputs, and what
  * the definitions of reference/ make of them in float64.
  *
- * A family is a file here and a row of WEFT_FAMILIES; an op or a mixer has besides its definition in reference/, and in
- * paired.h the function that adds it to a graph together with what it makes. `weft bench` makes its graphs by the same
- * functions. The files use the public headers, core/philox.h, core/hash.h and core/host.h, and never print.
+ * A family is a file here and a row of lists.h; an op has besides its definition in reference/, and in paired.h the
+ * function that adds it to a graph together with what it makes, a mixer a sheet (sheet.h). `weft bench` makes its graphs
+ * by the same functions. The files use the public headers, core/philox.h, core/hash.h and core/host.h, and never print.
  * All arrays are dense and row-major. One thread only.
  */
 #ifndef WEFT_CONFORMANCE_CONFORMANCE_H
@@ -15,6 +15,7 @@
 
 #include "core/hash.h"
 #include "core/host.h"
+#include "verify/lists.h"
 #include "verify/reference/reference.h"
 
 /* ---- cases ---- */
@@ -255,84 +256,6 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
     WEFT_ROW_FUNCTIONS(special_##label, rows, name_row, build_row)                 \
     WEFT_SPECIAL_FAMILY(label, WEFT_COUNT(rows), bound, name_special_##label##_at, \
                         build_special_##label##_at)
-
-/** Every family, one row each. */
-#define WEFT_FAMILIES(ROW)        \
-    ROW(embedding)                \
-    ROW(matmul)                   \
-    ROW(layer_norm)               \
-    ROW(activation)               \
-    ROW(softmax)                  \
-    ROW(binary)                   \
-    ROW(affine)                   \
-    ROW(gather)                   \
-    ROW(reshape)                  \
-    ROW(fourier)                  \
-    ROW(attention)                \
-    ROW(banded_attention)         \
-    ROW(ski_toeplitz)             \
-    ROW(toeplitz)                 \
-    ROW(toeplitz_fd)              \
-    ROW(toeplitz_rpe)             \
-    ROW(toeplitz_fd_rpe)          \
-    ROW(toeplitz_attention)       \
-    ROW(linear_attention)         \
-    ROW(kernel_attention)         \
-    ROW(cosformer)                \
-    ROW(fast_weight)              \
-    ROW(structured_projection)    \
-    ROW(random_features)          \
-    ROW(balance_channels)         \
-    ROW(discrete_features)        \
-    ROW(hybrid_features)          \
-    ROW(learned_weights)          \
-    ROW(rfa_attention)            \
-    ROW(performer_attention)      \
-    ROW(sine_spe)                 \
-    ROW(conv_spe)                 \
-    ROW(flt_features)             \
-    ROW(lengths)                  \
-    ROW(special_banded_attention) \
-    ROW(special_toeplitz)         \
-    ROW(special_linear_attention) \
-    ROW(special_kernel_attention) \
-    ROW(special_cosformer)        \
-    ROW(special_fast_weight)      \
-    ROW(special_random_features)  \
-    ROW(special_rfa_attention)    \
-    ROW(special_flt_features)     \
-    ROW(rms_norm)                 \
-    ROW(simple_rms_norm)          \
-    ROW(scale_norm)               \
-    ROW(batch_norm)               \
-    ROW(linear_attention_step)    \
-    ROW(kernel_attention_step)    \
-    ROW(cosformer_step)           \
-    ROW(fast_weight_step)         \
-    ROW(banded_attention_step)    \
-    ROW(glu)                      \
-    ROW(gtu)                      \
-    ROW(residual)                 \
-    ROW(projections)              \
-    ROW(special_rms_norm)         \
-    ROW(special_simple_rms_norm)  \
-    ROW(special_scale_norm)       \
-    ROW(special_batch_norm)       \
-    ROW(fused)                    \
-    ROW(structure)                \
-    ROW(special_binary)           \
-    ROW(special_affine)           \
-    ROW(special_convert)          \
-    ROW(special_activation)       \
-    ROW(special_embedding)        \
-    ROW(special_copies)           \
-    ROW(special_matmul)           \
-    ROW(special_layer_norm)       \
-    ROW(special_softmax)          \
-    ROW(special_fourier)          \
-    ROW(special_attention)        \
-    ROW(special_chains)           \
-    ROW(special_graphs)
 
 #define WEFT_DECLARE_FAMILY(name) extern const weft_case_family weft_case_family_##name;
 WEFT_FAMILIES(WEFT_DECLARE_FAMILY)

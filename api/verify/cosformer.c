@@ -2,7 +2,74 @@
 /* cosFormer, causal and not. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(cosformer, x[0], x[1], x[2])
+WEFT_SHEET_STEP(cosformer, x[0], x[1], x[2])
+
+static void define_cosformer(const weft_sequence *s) {
+    const weft_cosformer_params *p = s->call->params;
+    weft_reference_cosformer(s->ref, s->out, s->rows, &s->a, p->length, (double)p->epsilon);
+}
+
+static uint32_t state_size(const weft_sizes *s, const void *params) {
+    (void)params;
+    return weft_far_state_size(s, 2 * s->width);
+}
+
+enum { Q, K, V };
+
+#define PARAMS(...) weft_cosformer_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "cosFormer", .params = PARAMS(.length = 1 << 20)},
+    {.name = "causal cosFormer", .params = PARAMS(.length = 1 << 20, .causal = true)},
+};
+
+static const weft_use steps[] = {
+    {.name = "cosformer",
+     .params = PARAMS(.length = 200, .causal = true, .epsilon = 1e-6F),
+     .sizes = {2, 200, 2, 8, .values = 8}},
+    {.name = "cosformer, longer",
+     .params = PARAMS(.length = 1000, .causal = true, .epsilon = 1e-6F),
+     .sizes = {1, 130, 3, 5, .values = 7}},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 5, 8)},
+    {MISMATCH, IS(AS(Q, 5, 6)), SAYS("[5, 6]", "[2, 7, 6]")},
+    {MISMATCH, IS(AS(K, 2, 7, 8)), SAYS("[2, 5, 6]", "[2, 7, 8]")},
+    {MISMATCH, IS(AS(V, 2, 5, 6)), SAYS("[2, 7, 6]", "[2, 5, 6]")},
+    {MISMATCH, IS(AS_I32(V, 2, 7, 8)), SAYS("v must be f32")},
+    {MISMATCH, WITH(.causal = true), SAYS("m = n")},
+    {INVALID, IS(AS_UNKNOWN(K)), SAYS("99")},
+    {INVALID, WITH(.heads = 3), SAYS("3 heads", "6 and 8")},
+    {INVALID, WITH(.length = 6), SAYS("length 6", "7 tokens")},
+    {INVALID, IS(AS(Q, 2, 7, 6), AS(K, 2, 5, 6), AS(V, 2, 5, 6)), WITH(.length = 6),
+     SAYS("length 6", "7 tokens")},
+    EPSILONS,
+    {ACCEPTED, WITH(.length = 7)},
+    /* Otherwise a sequence's weights would depend on the longest of its batch. */
+    {INVALID, IS(AS_I32(WEFT_LENGTHS, 2)), WITH(.length = 0),
+     SAYS("cosformer: with lengths, length must be given", "at least 7")},
+};
+
+const weft_sheet weft_sheet_cosformer = {
+    WEFT_SHEET_ATTENTION(cosformer),
+    .operands = {WEFT_OPERANDS_QKV},
+    .grows_linearly = true,
+    .define = define_cosformer,
+    .step = step_cosformer,
+    .state_size = state_size,
+    WEFT_SHEET_USES(uses),
+    WEFT_SHEET_STEPS(steps),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8},
+    .usual = PARAMS(.length = 9), /* which lengths want */
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -59,17 +126,12 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build(weft_case *c, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    uint32_t d = row->heads * row->width;
-    weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
-    weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
-    weft_array v = weft_case_input(
-        c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_case_expect(
-        c, "y",
-        weft_case_cosformer(c, q, k, v,
-                            weft_cosformer_params(.heads = row->heads, .causal = row->m == 0,
-                                                  .length = row->length, .epsilon = row->epsilon)));
+    weft_sheet_case(
+        c, &weft_sheet_cosformer,
+        &(weft_sizes){row->batch, row->n, row->heads, row->width, row->m, .values = row->values},
+        row->kind,
+        weft_cosformer_params(.heads = row->heads, .causal = row->m == 0, .length = row->length,
+                              .epsilon = row->epsilon));
 }
 
 WEFT_CASE_TABLE(cosformer, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -3,8 +3,70 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
 #include <weft/features.h>
+
+WEFT_SHEET_CALL(discrete_features, x[0], x[1], x[2])
+
+/* Features of queries and keys, and linear attention with them. */
+static weft_array mix_discrete_features(weft_case *c, const weft_array *x, const void *params) {
+    const weft_feature_attention *p = params;
+    weft_discrete_features_params own = {
+        .heads = p->heads, .stabilizer = WEFT_STABILIZER_QUERY, .lengths = p->lengths};
+    const weft_array phi = weft_case_discrete_features(c, x[0], x[3], x[4], &own);
+    own.stabilizer = WEFT_STABILIZER_KEY;
+    return weft_attend_with_features(c, phi, weft_case_discrete_features(c, x[1], x[3], x[4], &own),
+                                     x[2], p);
+}
+
+static const weft_use uses[] = {{.name = "discrete features",
+                                 .params = &(const weft_feature_attention){.epsilon = 1e-3F},
+                                 .sizes.rows = 8}};
+
+const weft_sheet weft_sheet_discrete_attention = {
+    WEFT_SHEET_FEATURES("discrete_attention"),
+    .operands = {WEFT_OPERANDS_QKV,
+                 {.name = "w",
+                  .axes = {WEFT_AXIS_ROWS, WEFT_AXIS_WIDTH},
+                  .is_weight = true,
+                  .range = WEFT_RANGE_POWERS},
+                 {.name = "coefficients",
+                  .axes = {WEFT_AXIS_ROWS},
+                  .is_weight = true,
+                  .range = WEFT_RANGE_STEPS}},
+    .mix = mix_discrete_features,
+    WEFT_SHEET_USES(uses),
+};
+
+enum { X, W, COEFFICIENTS };
+
+#define WITH(...) .params = weft_discrete_features_params(__VA_ARGS__)
+
+static const weft_trial trials[] = {
+    {INVALID, WITH(.heads = 2, .stabilizer = WEFT_STABILIZER_COUNT), SAYS("stabilizer 3", "0 … 2")},
+    {INVALID, WITH(.heads = 2, .scale = NAN), SAYS("scale nan", "finite")},
+    {INVALID, WITH(.heads = 3), SAYS("3 heads", "8 channels")},
+    {INVALID, IS(AS(X, 1, 2, 4097), AS(W, 6, 4097)), WITH(.heads = 1),
+     SAYS("width 4097", "1 to 4096")},
+    {MISMATCH, WITH(.heads = 1), SAYS("[6, 4]", "[s, 8]")},
+    {MISMATCH, IS(AS(X, 10, 8)), SAYS("[10, 8]", "[B, n, d]")},
+    {MISMATCH, IS(AS(W, 6)), SAYS("[6]", "[s, d/heads]")},
+    {MISMATCH, IS(AS_I32(X, 2, 5, 8)), SAYS("x must be f32")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 7)), SAYS("coefficients", "[7]", "[6]")},
+    {INVALID, IS(AS_NOTHING(COEFFICIENTS)), SAYS("discrete_features")},
+    {ACCEPTED, GIVES(2, 5, 12)},
+};
+
+const weft_sheet weft_sheet_discrete_features = {
+    WEFT_SHEET_OP(discrete_features),
+    WEFT_SHEET_LENGTHS(weft_discrete_features_params),
+    .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W, WEFT_WEIGHT("coefficients", WEFT_AXIS_ROWS)},
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
+    .usual = weft_discrete_features_params(.heads = 2),
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     bool attention; /* queries and keys, the latter with KEY where the former have QUERY */

@@ -2,7 +2,62 @@
 /* The fast-weight far field. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(fast_weight, x[0], x[1], x[2], x[3])
+WEFT_SHEET_STEP(fast_weight, x[0], x[1], x[2], x[3])
+
+static void define_fast_weight(const weft_sequence *s) {
+    weft_reference_fast_weight(s->ref, s->out, s->rows, &s->a,
+                               s->call->given + (uint64_t)s->batch * s->a.n * s->a.heads);
+}
+
+/* weft/decode.h: the weights, and what a chunk of 128 tokens needs. */
+static uint32_t state_size(const weft_sizes *s, const void *params) {
+    (void)params;
+    return s->heads * (s->width * (s->width + 2 * s->values) + 128 * (s->width + s->values));
+}
+
+enum { Q, K, V, BETA };
+
+static const weft_use uses[] = {{.name = "fast weights"}};
+
+static const weft_use steps[] = {
+    {.name = "fast weight", .sizes = {2, 200, 2, 8, .values = 8}},
+    {.name = "fast weight, odd widths", .sizes = {2, 193, 3, 7, .values = 5}},
+    {.name = "fast weight, 128 columns of state", .sizes = {1, 130, 1, 128, .values = 20}},
+    {.name = "fast weight, wide", .sizes = {1, 130, 1, 300, .values = 6}},
+    {.name = "fast weight, many values", .sizes = {1, 130, 2, 5, .values = 131}},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, IS(AS(V, 2, 5, 1026)), GIVES(2, 5, 1026)},
+    {MISMATCH, IS(AS(K, 2, 5, 1026)), SAYS("[2, 5, 6]", "[2, 5, 1026]")},
+    {MISMATCH, .without_params = true, SAYS("beta", "[2, 5, 1]", "[2, 5, 2]")},
+    {INVALID, .params = weft_fast_weight_params(.heads = 4), SAYS("4 heads", "6")},
+    {UNSUPPORTED, IS(AS(Q, 2, 5, 1026), AS(K, 2, 5, 1026)), SAYS("513", "512")},
+};
+
+const weft_sheet weft_sheet_fast_weight = {
+    WEFT_SHEET_OP(fast_weight),
+    WEFT_SHEET_HEADS(weft_fast_weight_params),
+    .operands = {WEFT_OPERANDS_QKV,
+                 {"beta",
+                  {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_HEADS},
+                  .range = WEFT_RANGE_UNIT}},
+    .is_causal = true,
+    .grows_linearly = true,
+    .define = define_fast_weight,
+    .step = step_fast_weight,
+    .state_size = state_size,
+    WEFT_SHEET_USES(uses),
+    WEFT_SHEET_STEPS(steps),
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 3},
+    .usual = weft_fast_weight_params(.heads = 2),
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, heads, width, values;
@@ -64,7 +119,7 @@ static void build(weft_case *c, uint32_t index) {
                                 : weft_case_activate(c, b, WEFT_ACTIVATION_SIGMOID);
     weft_case_expect(
         c, "y",
-        weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
+        WEFT_MIX(c, fast_weight, weft_fast_weight_params(.heads = row->heads), q, k, v, beta));
 }
 
 WEFT_CASE_FAMILY(fast_weight, ROWS + WEFT_COUNT(tiled_rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,

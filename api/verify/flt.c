@@ -2,7 +2,87 @@
 /* FLT's queries and keys, and attention with them. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(flt_features, x[0], x[1], x[2])
+
+/* Relative positions of queries and keys, PosRF of both, and linear attention with them. */
+static weft_array mix_flt(weft_case *c, const weft_array *x, const void *params) {
+    const weft_feature_attention *p = params;
+    weft_array features[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const weft_array longer = weft_case_flt_features(
+            c, x[i], x[4], x[5],
+            weft_flt_features_params(.side = i == 0 ? WEFT_FLT_QUERY : WEFT_FLT_KEY,
+                                     .heads = p->heads));
+        features[i] = weft_case_random_features(
+            c, longer, x[3],
+            weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = p->heads,
+                                        .stabilizer =
+                                            i == 0 ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_KEY,
+                                        .lengths = p->lengths));
+    }
+    return weft_attend_with_features(c, features[0], features[1], x[2], p);
+}
+
+static const weft_use uses[] = {{.name = "FLT", .sizes.rows = 64}};
+
+const weft_sheet weft_sheet_flt_attention = {
+    WEFT_SHEET_FEATURES("flt_attention"),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_WEIGHT("w", WEFT_AXIS_ROWS, WEFT_AXIS_LONGER),
+                 WEFT_WEIGHT("frequencies", WEFT_AXIS_FEW, WEFT_AXIS_ONE),
+                 WEFT_WEIGHT("weights", WEFT_AXIS_FEW)},
+    .mix = mix_flt,
+    WEFT_SHEET_USES(uses),
+};
+
+enum { X, FREQUENCIES, WEIGHTS, POSITIONS, PHASES };
+
+#define WITH(...)  .params = weft_flt_features_params(__VA_ARGS__)
+#define IN_3D(...) IS(AS(FREQUENCIES, 4, 3), __VA_ARGS__)
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 5, 14)},
+    {ACCEPTED, WITH(.heads = 3), GIVES(2, 5, 30)},
+    {INVALID, WITH(.side = (weft_flt_side)2), SAYS("side 2")},
+    {INVALID, WITH(.heads = 4), SAYS("4 heads", "6")},
+    {INVALID, WITH(.scale = NAN), SAYS("scale nan")},
+    {INVALID, IS(AS(PHASES, 4)), WITH(.side = WEFT_FLT_KEY), SAYS("phases", "keys")},
+    {ACCEPTED, IN_3D(AS(POSITIONS, 5, 3))},
+    {ACCEPTED, IN_3D(AS(POSITIONS, 2, 5, 3))},
+    {ACCEPTED, IN_3D(AS(WEIGHTS, 2, 4), AS(POSITIONS, 5, 3), AS(PHASES, 2, 4)), WITH(.heads = 2)},
+    {MISMATCH, IN_3D(AS(POSITIONS, 5)), SAYS("positions", "[5, 3]", "[5]")},
+    {MISMATCH, IN_3D(AS(POSITIONS, 1, 2, 5, 3)), SAYS("positions", "[1, 2, 5, 3]")},
+    {MISMATCH, IN_3D(AS(POSITIONS, 5, 2)), SAYS("positions", "[5, 3]", "[5, 2]")},
+    {MISMATCH, IN_3D(AS(POSITIONS, 4, 3)), SAYS("positions", "[4, 3]")},
+    {MISMATCH, IN_3D(AS(POSITIONS, 3, 5, 3)), SAYS("positions", "[2, 5, 3]", "[3, 5, 3]")},
+    {MISMATCH, IN_3D(AS_I32(POSITIONS, 5, 3)), SAYS("positions", "f32")},
+    {MISMATCH, IS(AS(FREQUENCIES, 4, 3)), WITH(.heads = 1), SAYS("3 dimensions", "token numbers")},
+    {UNSUPPORTED, IS(AS(X, 1, (1 << 24) + 1, 1)), WITH(.heads = 1), SAYS("16777217", "16777216")},
+    {MISMATCH, IS(AS(X, 5, 3)), WITH(.heads = 1), SAYS("[B, n, d]", "[5, 3]")},
+    {MISMATCH, IS(AS(FREQUENCIES, 4)), WITH(.heads = 1), SAYS("frequencies", "[4]")},
+    {MISMATCH, IS(AS(FREQUENCIES, 3, 5, 3), AS(POSITIONS, 5, 3)), WITH(.heads = 2),
+     SAYS("frequencies", "[2, r, l]", "[3, 5, 3]")},
+    {MISMATCH, IN_3D(AS(WEIGHTS, 5), AS(POSITIONS, 5, 3)), SAYS("weights", "[4]", "[5]")},
+    {MISMATCH, IN_3D(AS(WEIGHTS, 2, 4), AS(POSITIONS, 5, 3)), WITH(.heads = 3),
+     SAYS("weights", "[3, 4]", "[2, 4]")},
+    {MISMATCH, IN_3D(AS(WEIGHTS, 2, 4), AS(POSITIONS, 5, 3), AS(PHASES, 4)), WITH(.heads = 2),
+     SAYS("phases", "[2, 4]", "[4]")},
+};
+
+const weft_sheet weft_sheet_flt_features = {
+    WEFT_SHEET_OP(flt_features),
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("frequencies", WEFT_AXIS_ROWS, WEFT_AXIS_ONE),
+                 WEFT_WEIGHT("weights", WEFT_AXIS_ROWS),
+                 WEFT_OPTIONAL("positions", weft_flt_features_params, positions, .shape = {0}),
+                 WEFT_OPTIONAL("phases", weft_flt_features_params, phases, .shape = {0})},
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .rows = 4},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+#undef WITH
+
+/* ---- cases ---- */
 
 enum positions { NUMBERS = 0, SHARED, BATCHED };
 

@@ -2,7 +2,32 @@
 /* FNet's Fourier sublayer by each implementation. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+static weft_status call_fourier(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                const void *params) {
+    (void)params;
+    return weft_graph_fourier(y, graph, x[0]);
+}
+
+static weft_array mix_fourier(weft_case *c, const weft_array *x, const void *params) {
+    (void)params;
+    return weft_case_fourier(c, x[0]);
+}
+
+static const weft_use uses[] = {{.name = "Fourier by FFT", .implementation = "fft"},
+                                {.name = "Fourier by matrices", .implementation = "matrix"}};
+
+const weft_sheet weft_sheet_fourier = {
+    .name = "fourier",
+    .operands = {WEFT_OPERAND_X},
+    .call = call_fourier,
+    .mix = mix_fourier,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 1, .n = 5, .heads = 1, .width = 6},
+};
+
+/* ---- cases ---- */
 
 struct row {
     const char *implementation; /* null: the usual choice */

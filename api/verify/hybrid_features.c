@@ -3,7 +3,69 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(hybrid_features, x[0], x[1], x[2])
+
+/* Features of queries and keys, and linear attention with them. */
+static weft_array mix_hybrid_features(weft_case *c, const weft_array *x, const void *params) {
+    const weft_feature_attention *p = params;
+    weft_hybrid_features_params own = {
+        .heads = p->heads, .stabilizer = WEFT_STABILIZER_QUERY, .lengths = p->lengths};
+    const weft_array phi = weft_case_hybrid_features(c, x[0], x[3], x[4], &own);
+    own.keys = true;
+    own.stabilizer = WEFT_STABILIZER_KEY;
+    return weft_attend_with_features(c, phi, weft_case_hybrid_features(c, x[1], x[3], x[4], &own),
+                                     x[2], p);
+}
+
+static const weft_use uses[] = {{.name = "hybrid features",
+                                 .params = &(const weft_feature_attention){.epsilon = 1e-3F},
+                                 .sizes.rows = 9}};
+
+const weft_sheet weft_sheet_hybrid_attention = {
+    WEFT_SHEET_FEATURES("hybrid_attention"),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W,
+                 WEFT_WEIGHT("directions", WEFT_AXIS_FEW, WEFT_AXIS_WIDTH)},
+    .mix = mix_hybrid_features,
+    WEFT_SHEET_USES(uses),
+};
+
+enum { X, W, DIRECTIONS, COEFFICIENTS };
+
+#define WITH(...) .params = weft_hybrid_features_params(__VA_ARGS__)
+
+static const weft_trial trials[] = {
+    {INVALID, WITH(.heads = 2, .stabilizer = WEFT_STABILIZER_COUNT), SAYS("stabilizer 3", "0 … 2")},
+    {INVALID, WITH(.heads = 2, .scale = INFINITY), SAYS("scale inf", "finite")},
+    {INVALID, WITH(.heads = 3), SAYS("3 heads", "8 channels")},
+    {INVALID, IS(AS(W, 1 << 15, 4), AS(DIRECTIONS, 1 << 15, 4)), WITH(.heads = 2, .keys = true),
+     SAYS("2 heads of 32768 features", "32768 directions")},
+    {MISMATCH, IS(AS(W, 6, 8)), WITH(.heads = 2, .keys = true), SAYS("w [6, 8]", "[s, 4]")},
+    {MISMATCH, IS(AS(DIRECTIONS, 6, 8)), WITH(.heads = 2, .keys = true),
+     SAYS("directions [6, 8]", "[r, 4]")},
+    {MISMATCH, IS(AS(X, 10, 8)), WITH(.heads = 2, .keys = true), SAYS("[10, 8]", "[B, n, d]")},
+    {MISMATCH, IS(AS(DIRECTIONS, 6)), WITH(.heads = 2, .keys = true),
+     SAYS("directions [6]", "[r, d/heads]")},
+    {MISMATCH, IS(AS_I32(DIRECTIONS, 6, 4)), WITH(.heads = 2, .keys = true),
+     SAYS("directions must be f32")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 7)), SAYS("coefficients", "[7]", "[6]")},
+    {ACCEPTED, IS(AS(COEFFICIENTS, 6)), GIVES(2, 5, 2 * 3 * 6 * 4)},
+};
+
+const weft_sheet weft_sheet_hybrid_features = {
+    WEFT_SHEET_OP(hybrid_features),
+    WEFT_SHEET_LENGTHS(weft_hybrid_features_params),
+    .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W,
+                 WEFT_WEIGHT("directions", WEFT_AXIS_FEW, WEFT_AXIS_WIDTH),
+                 WEFT_OPTIONAL("coefficients", weft_hybrid_features_params, coefficients,
+                               WEFT_AXES(WEFT_AXIS_ROWS), .is_weight = true)},
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
+    .usual = weft_hybrid_features_params(.heads = 2),
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     bool attention,

@@ -4,7 +4,84 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(kernel_attention, x[0], x[1], x[2])
+WEFT_SHEET_STEP(kernel_attention, x[0], x[1], x[2])
+
+static weft_array mix_kernel_attention(weft_case *c, const weft_array *x, const void *params) {
+    return weft_case_kernel_attention(c, x[0], x[1], x[2], params, NULL);
+}
+
+static uint32_t state_size(const weft_sizes *s, const void *params) {
+    const weft_kernel_attention_params *p = params;
+    return p->kernel_count * weft_far_state_size(s, s->width);
+}
+
+enum { Q, K, V };
+
+#define PARAMS(...)        weft_kernel_attention_params(__VA_ARGS__)
+#define KERNELS(list, ...) PARAMS(.kernels = (list), .kernel_count = WEFT_COUNT(list), __VA_ARGS__)
+#define WITH(...)          .params = PARAMS(__VA_ARGS__)
+#define WITH_COUNT(n, ...) \
+    WITH(.kernels = (const weft_kernel[WEFT_MAX_KERNELS + 1]){{__VA_ARGS__}}, .kernel_count = (n))
+
+static const weft_kernel two[] = {{.map = WEFT_FEATURE_TANH1},
+                                  {.map = WEFT_FEATURE_EXP, .weight = 0.5F}};
+static const weft_kernel others[] = {{.map = WEFT_FEATURE_ELU1},
+                                     {.map = WEFT_FEATURE_TANH1, .weight = 0.5F}};
+static const weft_kernel one[] = {{.map = WEFT_FEATURE_ELU1}};
+static const weft_kernel five[] = {
+    {.map = WEFT_FEATURE_ELU1},
+    {.map = WEFT_FEATURE_TANH, .weight = -0.25F},
+    {.glsl = "float weft_feature(float x) { return weft_relu(x) + 0.5; }", .weight = 3.0F},
+    {.map = WEFT_FEATURE_ELU1_NEGATED},
+    {.map = WEFT_FEATURE_EXP, .weight = 0.5F}};
+
+static const weft_use uses[] = {
+    {.name = "kernels", .params = KERNELS(two, .causal = false)},
+    {.name = "causal kernels", .params = KERNELS(others, .causal = true)}};
+
+static const weft_use steps[] = {
+    {.name = "kernels, one",
+     .params = KERNELS(one, .causal = true),
+     .sizes = {2, 200, 2, 8, .values = 8}},
+    {.name = "kernels, five",
+     .params = KERNELS(five, .causal = true),
+     .sizes = {2, 131, 3, 6, .values = 10}},
+};
+
+static const weft_trial trials[] = {
+    {INVALID, WITH_COUNT(0, .weight = 1.0F), SAYS("kernel_count 0", "1 … 5")},
+    {INVALID, WITH_COUNT(6, .weight = 1.0F), SAYS("kernel_count 6", "1 … 5")},
+    {INVALID, WITH_COUNT(1, .map = WEFT_FEATURE_COUNT), SAYS("map 6", "0 … 5")},
+    {INVALID, WITH_COUNT(1, .weight = INFINITY), SAYS("weight inf")},
+    {INVALID, WITH_COUNT(1, .glsl = ""), SAYS("glsl", "0 bytes")},
+    {INVALID, WITH(.kernel_count = 2), SAYS("kernel_count is 2", "kernels is null")},
+    {INVALID,
+     WITH(.heads = 4, .kernel_count = 1,
+          .kernels = (const weft_kernel[]){{.glsl = "float weft_feature(float x) { return x; }"}}),
+     SAYS("4 heads", "6")},
+    EPSILONS,
+    {MISMATCH, IS(AS(K, 5, 6)), SAYS("[5, 6]", "[2, 5, 6]")},
+    {MISMATCH, IS(AS(K, 2, 7, 6), AS(V, 2, 7, 6)), WITH(.causal = true), SAYS("m = n")},
+    {INVALID, IS(AS_UNKNOWN(K)), SAYS("99")},
+};
+
+const weft_sheet weft_sheet_kernel_attention = {
+    WEFT_SHEET_ATTENTION(kernel_attention),
+    .operands = {WEFT_OPERANDS_QKV},
+    .grows_linearly = true,
+    .mix = mix_kernel_attention,
+    .step = step_kernel_attention,
+    .state_size = state_size,
+    WEFT_SHEET_USES(uses),
+    WEFT_SHEET_STEPS(steps),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 /* x² + 1/2, as a caller would register it. */
 static const char square_text[] = "float weft_feature(float x)\n"

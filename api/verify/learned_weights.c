@@ -2,7 +2,58 @@
 /* Learned weight matrices: mixtures Σ_c n + μ_c and generators of noise, and random features with them. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+static weft_status call_gmm_weights(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    const void *params) {
+    (void)params;
+    return weft_graph_gmm_weights(y, graph, x[0], x[1], x[2]);
+}
+
+WEFT_SHEET_CALL(dgm_weights, x[0])
+
+enum { NOISE, SIGMA, MU };
+
+static const weft_trial mixture_trials[] = {
+    {INVALID, IS(AS(SIGMA, 5, 4), AS(MU, 5, 4)), SAYS("5 components", "12 rows")},
+    {MISMATCH, IS(AS(MU, 5, 4)), SAYS("sigma [3, 4]", "mu [5, 4]", "[C, d]")},
+    {MISMATCH, IS(AS(SIGMA, 3, 4, 4), AS(MU, 3, 5)), SAYS("mu [3, 5]")},
+    {MISMATCH, IS(AS(SIGMA, 4, 4)), SAYS("sigma [4, 4]")},
+    {MISMATCH, IS(AS(NOISE, 12)), SAYS("noise [12]", "[s, d]")},
+    {MISMATCH, IS(AS(MU, 12)), SAYS("mu [12]")},
+    {MISMATCH, IS(AS_I32(NOISE, 12, 4)), SAYS("noise must be f32")},
+    {INVALID, IS(AS_NOTHING(SIGMA)), SAYS("")},
+    {ACCEPTED, IS(AS(SIGMA, 3, 4, 4)), GIVES(12, 4)},
+};
+
+#define GENERATOR(...) .params = weft_dgm_weights_params(__VA_ARGS__)
+
+static const weft_trial generator_trials[] = {
+    {INVALID, GENERATOR(.layers = 0), SAYS("layers 0", "1 … 8")},
+    {INVALID, GENERATOR(.layers = 9), SAYS("layers 9", "1 … 8")},
+    {INVALID, GENERATOR(.layers = 1, .activation = WEFT_ACTIVATION_COUNT),
+     SAYS("activation 9", "0 … 8")},
+    {MISMATCH, IS(AS(1, 4, 4), AS(2, 3, 5)), GENERATOR(.layers = 2), SAYS("[3, 5]")},
+    {INVALID, .without_params = true, SAYS("null argument")},
+};
+
+const weft_sheet weft_sheet_gmm_weights = {
+    .name = "gmm_weights",
+    .operands = {WEFT_INPUT("noise", .shape = {2, {12, 4}}),
+                 WEFT_INPUT("sigma", .shape = {2, {3, 4}}), WEFT_INPUT("mu", .shape = {2, {3, 4}})},
+    .call = call_gmm_weights,
+    WEFT_SHEET_TRIALS(mixture_trials),
+};
+
+const weft_sheet weft_sheet_dgm_weights = {
+    WEFT_SHEET_OP(dgm_weights),
+    .operands = {WEFT_INPUT("noise", .shape = {2, {12, 4}}),
+                 WEFT_OPTIONAL("first", weft_dgm_weights_params, weight[0], .shape = {0}),
+                 WEFT_OPTIONAL("second", weft_dgm_weights_params, weight[1], .shape = {0})},
+    WEFT_SHEET_TRIALS(generator_trials),
+};
+
+/* ---- cases ---- */
 
 /* ---- mixtures ---- */
 

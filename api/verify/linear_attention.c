@@ -2,7 +2,75 @@
 /* Linear attention over given features. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(linear_attention, x[0], x[1], x[2])
+WEFT_SHEET_MIX(linear_attention, x[0], x[1], x[2])
+WEFT_SHEET_STEP(linear_attention, x[0], x[1], x[2])
+
+static uint32_t state_size(const weft_sizes *s, const void *params) {
+    (void)params;
+    return weft_far_state_size(s, s->width);
+}
+
+enum { Q, K, V };
+
+#define PARAMS(...) weft_linear_attention_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "linear attention"},
+    {.name = "causal linear attention", .params = PARAMS(.causal = true)}};
+
+static const weft_use steps[] = {
+    {.name = "linear", .params = PARAMS(.causal = true), .sizes = {2, 200, 2, 8, .values = 8}},
+    {.name = "linear, one channel",
+     .params = PARAMS(.causal = true),
+     .sizes = {1, 130, 1, 1, .values = 1}},
+    {.name = "linear, odd widths",
+     .params = PARAMS(.causal = true),
+     .sizes = {3, 131, 3, 7, .values = 5}},
+    {.name = "linear, many features",
+     .params = PARAMS(.causal = true),
+     .sizes = {1, 130, 2, 130, .values = 12}},
+    {.name = "linear, many values",
+     .params = PARAMS(.causal = true),
+     .sizes = {1, 130, 1, 5, .values = 131}},
+    {.name = "linear, guarded",
+     .params = PARAMS(.causal = true, .epsilon = 40.0F),
+     .sizes = {2, 140, 2, 4, .values = 4}},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 5, 8)},
+    {MISMATCH, IS(AS(Q, 5, 6)), SAYS("[5, 6]", "[2, 7, 6]")},
+    {MISMATCH, IS(AS(K, 2, 7, 8)), SAYS("[2, 5, 6]", "[2, 7, 8]")},
+    {MISMATCH, IS(AS_I32(V, 2, 7, 8)), SAYS("v must be f32")},
+    {MISMATCH, WITH(.causal = true), SAYS("k = n")},
+    {INVALID, WITH(.heads = 3), SAYS("3 heads", "6 features", "8 values")},
+    EPSILONS,
+};
+
+const weft_sheet weft_sheet_linear_attention = {
+    WEFT_SHEET_ATTENTION(linear_attention),
+    .operands = {{"q",
+                  {WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS},
+                  .range = WEFT_RANGE_POSITIVE},
+                 {"k",
+                  {WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS},
+                  .range = WEFT_RANGE_POSITIVE},
+                 WEFT_OPERAND_V},
+    .grows_linearly = true,
+    .mix = mix_linear_attention,
+    .step = step_linear_attention,
+    .state_size = state_size,
+    WEFT_SHEET_USES(uses),
+    WEFT_SHEET_STEPS(steps),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, keys; /* keys 0: causal, as many as queries */

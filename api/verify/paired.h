@@ -57,28 +57,43 @@ weft_array weft_case_toeplitz_decay(weft_case *c, weft_array theta, float lambda
 
 weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
                                const weft_attention_params *params);
-weft_array weft_case_banded_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
-                                      const weft_banded_attention_params *params);
 /** maps: of kernels with GLSL, or null. */
 weft_array weft_case_kernel_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
                                       const weft_kernel_attention_params *params,
                                       const weft_reference_map *maps);
-weft_array weft_case_fmm_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
-                                   const weft_fmm_attention_params *params);
-weft_array weft_case_fast_weight(weft_case *c, weft_array q, weft_array k, weft_array v,
-                                 weft_array beta, const weft_fast_weight_params *params);
-weft_array weft_case_cosformer(weft_case *c, weft_array q, weft_array k, weft_array v,
-                               const weft_cosformer_params *params);
-weft_array weft_case_performer_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
-                                         weft_array w,
-                                         const weft_performer_attention_params *params);
-weft_array weft_case_rfa_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
-                                   weft_array w, const weft_rfa_attention_params *params);
 weft_array weft_case_linear_attention(weft_case *c, weft_array q_features, weft_array k_features,
                                       weft_array v, const weft_linear_attention_params *params);
-weft_array weft_case_toeplitz_attention(weft_case *c, weft_array q_features, weft_array k_features,
-                                        weft_array v, weft_array bias,
-                                        const weft_toeplitz_attention_params *params);
+
+/** A call's queries, keys and values, and its heads. */
+typedef struct weft_call {
+    weft_array q, k, v;
+    uint32_t heads;
+    bool causal;
+    const void *params;
+    const double *given; /* beta, w, bias: what the mixer reads besides */
+    uint32_t count;      /* its rows; of attention's bias its rank */
+    const weft_reference_map *maps;
+} weft_call;
+
+/** A sequence of a call: what a definition takes, and where its rows go. */
+typedef struct weft_sequence {
+    weft_reference *ref;
+    double *out;
+    weft_rows rows;
+    weft_reference_attention a;
+    const weft_call *call;
+    uint32_t batch; /* which it is */
+} weft_sequence;
+
+typedef void (*weft_definition)(const weft_sequence *s);
+
+/** What the definition makes of each sequence. */
+weft_array weft_case_attend(weft_case *c, weft_status status, weft_tensor tensor,
+                            weft_definition define, const weft_call *call);
+
+/** The features of a sequence's queries or keys, x. */
+weft_reference_features weft_features_of(const weft_sequence *s, weft_array features,
+                                         const double *x);
 
 /* ---- features ---- */
 

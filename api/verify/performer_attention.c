@@ -2,7 +2,56 @@
 /* The Performer's attention with its stabilizers and without them. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(performer_attention, x[0], x[1], x[2], x[3])
+
+static void define_performer(const weft_sequence *s) {
+    const weft_performer_attention_params *p = s->call->params;
+    const float usual = p->unstabilized ? 0.0F : 1e-6F;
+    weft_reference_performer(s->ref, s->out, s->rows, &s->a,
+                             &(weft_reference_performer_params){
+                                 .w = s->call->given,
+                                 .count = s->call->count,
+                                 .unstabilized = p->unstabilized,
+                                 .epsilon = (double)(p->epsilon > 0.0F ? p->epsilon : usual)});
+}
+
+enum { Q, K, V, W };
+
+#define PARAMS(...) weft_performer_attention_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+/* The stabilizer of keys is of all of them, so that epsilon's share of earlier tokens may change. */
+static const weft_use uses[] = {
+    {.name = "Performer", .sizes.rows = 40},
+    {.name = "Performer without stabilizers", WITH(.unstabilized = true), .sizes.rows = 40},
+    {.name = "causal Performer", WITH(.causal = true), .tolerance = 1e-4F},
+    {.name = "causal Performer without stabilizers", WITH(.causal = true, .unstabilized = true)},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true},
+    {MISMATCH, IS(AS(W, 2, 5, 6)), SAYS("w [2, 5, 6]")},
+    {MISMATCH, IS(AS(V, 2, 5, 6)), SAYS("v [2, 5, 6]")},
+    {MISMATCH, WITH(.heads = 2), SAYS("w [9, 6]", "[s, 3]", "2 heads")},
+    {MISMATCH, WITH(.causal = true), SAYS("k = n")},
+    {INVALID, WITH(.heads = 4), SAYS("4 heads", "6 channels")},
+    EPSILONS,
+};
+
+const weft_sheet weft_sheet_performer_attention = {
+    WEFT_SHEET_ATTENTION(performer_attention),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
+    .lengths_of = "random_features",
+    .grows_linearly = true,
+    .define = define_performer,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -46,20 +95,13 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build(weft_case *c, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    uint32_t d = row->heads * row->width;
     c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
-    weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
-    weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
-    weft_array v = weft_case_input(
-        c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_case_expect(c, "y",
-                     weft_case_performer_attention(
-                         c, q, k, v, w,
-                         weft_performer_attention_params(.heads = row->heads, .causal = row->m == 0,
-                                                         .unstabilized = row->unstabilized,
-                                                         .epsilon = row->epsilon)));
+    weft_sheet_case(c, &weft_sheet_performer_attention,
+                    &(weft_sizes){row->batch, row->n, row->heads, row->width, row->m, row->values,
+                                  .rows = row->features},
+                    row->kind,
+                    PARAMS(.heads = row->heads, .causal = row->m == 0,
+                           .unstabilized = row->unstabilized, .epsilon = row->epsilon));
 }
 
 WEFT_CASE_TABLE(performer_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

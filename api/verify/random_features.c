@@ -2,7 +2,131 @@
 /* Random features, and attention with them. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(random_features, x[0], x[1])
+
+/* Features of queries and keys, and linear attention with them. */
+static weft_array mix_random_features(weft_case *c, const weft_array *x, const void *params) {
+    const weft_feature_attention *p = params;
+    const bool both =
+        p->component == WEFT_COMPONENT_OPTIMAL || p->component == WEFT_COMPONENT_ASYMMETRIC;
+    weft_array features[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const weft_tensor none = {0};
+        features[i] = weft_case_random_features(
+            c, x[i], x[3],
+            weft_random_features_params(.component = p->component, .heads = p->heads,
+                                        .stabilizer =
+                                            i == 0 ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_KEY,
+                                        .other = both ? x[1 - i].tensor : none,
+                                        .lengths = p->lengths,
+                                        .other_lengths = both ? p->lengths : none));
+    }
+    return weft_attend_with_features(c, features[0], features[1], x[2], p);
+}
+
+#define WITH_COMPONENT(of)                                                                         \
+    .params = &(const weft_feature_attention){.component = WEFT_COMPONENT_##of, .epsilon = 1e-3F}, \
+    .sizes.rows = 20
+
+static const weft_use uses[] = {
+    {.name = "trigonometric features", WITH_COMPONENT(TRIGONOMETRIC)},
+    {.name = "positive features", WITH_COMPONENT(POSITIVE)},
+    {.name = "hyperbolic features", WITH_COMPONENT(HYPERBOLIC)},
+    {.name = "optimal features", WITH_COMPONENT(OPTIMAL)},
+    {.name = "asymmetric features", WITH_COMPONENT(ASYMMETRIC)},
+};
+
+const weft_sheet weft_sheet_random_attention = {
+    WEFT_SHEET_FEATURES("random_attention"),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
+    .mix = mix_random_features,
+    WEFT_SHEET_USES(uses),
+};
+
+enum { X, W, OTHER, COEFFICIENTS, PROJECTION, NORMS, OTHER_LENGTHS };
+
+#define WITH(...)          .params = weft_random_features_params(.heads = 2, __VA_ARGS__)
+#define WITH_POSITIVE(...) WITH(.component = WEFT_COMPONENT_POSITIVE, __VA_ARGS__)
+#define WITH_GENERAL(...)  WITH(.component = WEFT_COMPONENT_GENERALIZED, __VA_ARGS__)
+#define WITH_OPTIMAL       WITH(.component = WEFT_COMPONENT_OPTIMAL)
+#define WITH_ASYMMETRIC    WITH(.component = WEFT_COMPONENT_ASYMMETRIC)
+#define A_PROJECTION       AS_NOTHING(W), AS(PROJECTION, 2, 5, 12)
+
+static const weft_trial trials[] = {
+    {INVALID, WITH(.component = WEFT_COMPONENT_COUNT), SAYS("component 6", "0 … 5")},
+    {INVALID, WITH(.stabilizer = WEFT_STABILIZER_COUNT), SAYS("stabilizer 3", "0 … 2")},
+    {INVALID, WITH(.scale = INFINITY), SAYS("scale inf")},
+    {INVALID, WITH_POSITIVE(.epsilon = -1.0F), SAYS("epsilon -1", "at least 0")},
+    {INVALID, WITH_POSITIVE(.epsilon = NAN), SAYS("epsilon")},
+    {INVALID, WITH(.epsilon = 1e-6F), SAYS("epsilon 1e-06", "trigonometric")},
+    {INVALID, .params = weft_random_features_params(.heads = 3), SAYS("3 heads", "8 channels")},
+    {INVALID, WITH_OPTIMAL, SAYS("other is missing")},
+    {INVALID, IS(AS(OTHER, 2, 9, 8)), SAYS("other is given")},
+    {INVALID, WITH_ASYMMETRIC, SAYS("other is missing", "asymmetric")},
+    {INVALID, WITH_GENERAL(.a = 0.25F), SAYS("a 0.25", "below 1/4")},
+    {INVALID, WITH_GENERAL(.a = NAN), SAYS("a nan", "below 1/4")},
+    {INVALID, WITH_GENERAL(.a = -INFINITY), SAYS("a -inf", "finite")},
+    {INVALID, WITH_GENERAL(.s = 2), SAYS("s 2", "1 or -1")},
+    {INVALID, WITH_GENERAL(.s = -1, .epsilon = 1e-6F), SAYS("epsilon 1e-06")},
+    {INVALID, IS(AS(OTHER, 2, 9, 8)), WITH_GENERAL(.s = 0), SAYS("other is given", "generalized")},
+    {INVALID, WITH(.a = -0.5F), SAYS("a -0.5", "trigonometric")},
+    {INVALID, WITH_POSITIVE(.s = 1), SAYS("s 1", "positive")},
+    {MISMATCH, IS(AS(W, 6, 8)), SAYS("[6, 8]", "[s, 4]")},
+    {MISMATCH, IS(AS(X, 10, 8)), SAYS("[10, 8]", "[B, n, d]")},
+    {MISMATCH, IS(AS(W, 6)), SAYS("[6]", "[s, d/heads]")},
+    {MISMATCH, IS(AS_I32(X, 2, 5, 8)), SAYS("x must be f32")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 7)), SAYS("coefficients", "[6]", "[7]")},
+    {MISMATCH, IS(AS(OTHER, 3, 5, 8)), WITH_OPTIMAL, SAYS("other", "[3, 5, 8]")},
+    {MISMATCH, IS(AS(OTHER, 10, 8)), WITH_OPTIMAL, SAYS("other", "[10, 8]")},
+    {MISMATCH, IS(AS(OTHER, 3, 5, 8)), WITH_ASYMMETRIC, SAYS("other", "[3, 5, 8]")},
+    {ACCEPTED, IS(AS(OTHER, 2, 9, 8), AS(COEFFICIENTS, 6)), WITH_OPTIMAL, GIVES(2, 5, 12)},
+    {ACCEPTED, WITH(.component = WEFT_COMPONENT_HYPERBOLIC), GIVES(2, 5, 24)},
+    {ACCEPTED, WITH_GENERAL(.s = -1, .a = 0.2F), GIVES(2, 5, 24)},
+    {ACCEPTED, WITH_GENERAL(.a = 0.2F), GIVES(2, 5, 12)},
+    /* A mask that was added before the mistake was found is gone again. */
+    {INVALID, IS(AS_I32(WEFT_LENGTHS, 2)), WITH_OPTIMAL,
+     SAYS("other is missing", "random_features")},
+    {INVALID, IS(AS_I32(OTHER_LENGTHS, 2)),
+     SAYS("other_lengths is given, but no other", "random_features")},
+    /* A projection in place of w. */
+    {INVALID, IS(AS(PROJECTION, 2, 5, 12)), SAYS("w and projection", "both given")},
+    {INVALID, IS(AS_NOTHING(W)), SAYS("w and projection", "both missing")},
+    {INVALID, IS(A_PROJECTION, AS(OTHER, 2, 5, 8)), WITH_OPTIMAL,
+     SAYS("square_norms is missing", "optimal")},
+    {INVALID, IS(A_PROJECTION, AS(NORMS, 6)), SAYS("square_norms is given", "trigonometric")},
+    {INVALID, IS(AS(OTHER, 2, 5, 8), AS(NORMS, 6)), WITH_OPTIMAL,
+     SAYS("square_norms is given", "matrix w")},
+    {MISMATCH, IS(A_PROJECTION, AS(OTHER, 2, 5, 8), AS(NORMS, 7)), WITH_OPTIMAL,
+     SAYS("square_norms", "[6]", "[7]")},
+    {MISMATCH, IS(A_PROJECTION, AS(COEFFICIENTS, 7)), SAYS("coefficients", "[6]", "[7]")},
+    {MISMATCH, IS(AS_NOTHING(W), AS(PROJECTION, 2, 5, 13)),
+     SAYS("projection", "[2, 5, 13]", "2 heads")},
+    {MISMATCH, IS(AS_NOTHING(W), AS(PROJECTION, 2, 6, 12)), SAYS("projection", "[2, 6, 12]")},
+    {MISMATCH, IS(AS_NOTHING(W), AS_I32(PROJECTION, 2, 5, 12)), SAYS("projection must be f32")},
+    {ACCEPTED, IS(A_PROJECTION, AS(OTHER, 2, 5, 8), AS(NORMS, 6), AS(COEFFICIENTS, 6)),
+     WITH_OPTIMAL, GIVES(2, 5, 12)},
+};
+
+#define OPTIONAL(text, member)                                       \
+    {                                                                \
+        .name = text, .axes = {WEFT_AXIS_ROWS}, .is_optional = true, \
+        .field = WEFT_FIELD(weft_random_features_params, member)     \
+    }
+
+const weft_sheet weft_sheet_random_features = {
+    WEFT_SHEET_OP(random_features),
+    WEFT_SHEET_LENGTHS(weft_random_features_params),
+    .operands = {WEFT_OPERAND_X, WEFT_OPERAND_W, OPTIONAL("other", other),
+                 OPTIONAL("coefficients", coefficients), OPTIONAL("projection", projection),
+                 OPTIONAL("square_norms", square_norms), OPTIONAL("other_lengths", other_lengths)},
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 4, .rows = 6},
+    .usual = weft_random_features_params(.heads = 2),
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     weft_component component;

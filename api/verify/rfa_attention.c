@@ -2,7 +2,50 @@
 /* RFA: random feature attention. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(rfa_attention, x[0], x[1], x[2], x[3])
+
+static void define_rfa(const weft_sequence *s) {
+    const weft_rfa_attention_params *p = s->call->params;
+    weft_reference_rfa(s->ref, s->out, s->rows, &s->a, s->call->given, s->call->count,
+                       (double)p->epsilon);
+}
+
+enum { Q, K, V, W };
+
+#define PARAMS(...) weft_rfa_attention_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+static const weft_use uses[] = {{.name = "RFA", .sizes.rows = 40},
+                                {.name = "causal RFA", WITH(.causal = true)}};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 5, 8)},
+    {MISMATCH, IS(AS(Q, 5, 6)), SAYS("q [5, 6]", "k [2, 7, 6]")},
+    {MISMATCH, IS(AS(K, 2, 7, 8)), SAYS("q [2, 5, 6]", "k [2, 7, 8]")},
+    {MISMATCH, IS(AS(V, 2, 5, 6)), SAYS("k [2, 7, 6]", "v [2, 5, 6]")},
+    {MISMATCH, IS(AS(W, 2, 7, 8)), SAYS("w [2, 7, 8]")},
+    {MISMATCH, IS(AS_I32(V, 2, 7, 8)), SAYS("v must be f32")},
+    {MISMATCH, WITH(.heads = 2), SAYS("w [9, 6]", "[s, 3]", "2 heads")},
+    {MISMATCH, WITH(.causal = true), SAYS("m = n")},
+    {INVALID, WITH(.heads = 3), SAYS("3 heads", "6 and 8")},
+    EPSILONS,
+    {INVALID, IS(AS_UNKNOWN(W)), SAYS("99")},
+};
+
+const weft_sheet weft_sheet_rfa_attention = {
+    WEFT_SHEET_ATTENTION(rfa_attention),
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPERAND_W},
+    .lengths_of = "linear_attention",
+    .grows_linearly = true,
+    .define = define_rfa,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .keys = 7, .values = 8, .rows = 9},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -51,18 +94,11 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build(weft_case *c, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    uint32_t d = row->heads * row->width;
-    weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
-    weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
-    weft_array v = weft_case_input(
-        c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_case_expect(c, "y",
-                     weft_case_rfa_attention(c, q, k, v, w,
-                                             weft_rfa_attention_params(.heads = row->heads,
-                                                                       .causal = row->m == 0,
-                                                                       .epsilon = row->epsilon)));
+    weft_sheet_case(c, &weft_sheet_rfa_attention,
+                    &(weft_sizes){row->batch, row->n, row->heads, row->width, row->m, row->values,
+                                  .rows = row->features},
+                    row->kind,
+                    PARAMS(.heads = row->heads, .causal = row->m == 0, .epsilon = row->epsilon));
 }
 
 WEFT_CASE_TABLE(rfa_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -3,7 +3,69 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(ski_toeplitz, x[0])
+WEFT_SHEET_MIX(ski_toeplitz, x[0])
+
+enum { X, RPE, TAPS };
+
+#define WITH(...) .params = weft_ski_toeplitz_params(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "SKI", WITH(.points = 64, .gamma = 0.99F), .sizes.rows = 32, .with = 1 << TAPS},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, GIVES(2, 10, 6)},
+    {INVALID, WITH(.gamma = 0.0F), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.gamma = -0.5F), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.gamma = 1.0001F), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.gamma = 1e-45F), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.gamma = NAN), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.gamma = INFINITY), SAYS("gamma", "above 0", "at most 1")},
+    {INVALID, WITH(.points = 11, .gamma = 0.9F), SAYS("points 11", "n = 10")},
+    {INVALID, WITH(.interpolation = WEFT_INTERPOLATION_COUNT, .gamma = 0.9F),
+     SAYS("interpolation 2", "0 … 1")},
+    {INVALID, .without_params = true, SAYS("weft_graph_ski_toeplitz")},
+    /* The grid's points are too many for a short sequence. */
+    {INVALID, IS(AS(X, 1, 3, 6)), SAYS("points 4", "n = 3")},
+    {ACCEPTED, IS(AS(TAPS, 5, 6))},
+    {MISMATCH, IS(AS(RPE, 8, 6), AS(TAPS, 5, 6)), SAYS("rpe", "[8, 6]", "2g + 1")},
+    {MISMATCH, IS(AS(RPE, 1, 6), AS(TAPS, 5, 6)), SAYS("rpe", "[1, 6]", "2g + 1")},
+    {MISMATCH, IS(AS(RPE, 9, 5), AS(TAPS, 5, 6)), SAYS("rpe", "[9, 5]", "2g + 1")},
+    {MISMATCH, IS(AS(RPE, 54), AS(TAPS, 5, 6)), SAYS("rpe", "[54]", "2g + 1")},
+    {MISMATCH, IS(AS(TAPS, 4, 6)), SAYS("taps", "[4, 6]", "odd")},
+    {MISMATCH, IS(AS(TAPS, 5, 3)), SAYS("taps", "[5, 3]")},
+    {MISMATCH, IS(AS(X, 9, 6), AS(TAPS, 5, 6)), SAYS("x", "[9, 6]", "[B, n, d]")},
+    {INVALID, IS(AS_NOTHING(RPE), AS(TAPS, 5, 6)), SAYS("input 1")},
+    /* Positions are counted in 24 bits and their products with points in 32. */
+    {ACCEPTED, IS(AS(X, 1, 1 << 24, 1), AS(RPE, 9, 1))},
+    {UNSUPPORTED, IS(AS(X, 1, (1 << 24) + 1, 1), AS(RPE, 9, 1)), SAYS("16777217", "16777216")},
+    /* 256 (2^24 - 1) = 2^32 - 256 */
+    {ACCEPTED, IS(AS(X, 1, 1 << 24, 1), AS(RPE, 9, 1)), WITH(.points = 257, .gamma = 0.9F)},
+    {UNSUPPORTED, IS(AS(X, 1, 1 << 24, 1), AS(RPE, 9, 1)), WITH(.points = 258, .gamma = 0.9F),
+     SAYS("258 points", "4294967295")},
+};
+
+const weft_sheet weft_sheet_ski_toeplitz = {
+    WEFT_SHEET_OP(ski_toeplitz),
+    .operands = {WEFT_OPERAND_X,
+                 {.name = "rpe",
+                  .axes = {WEFT_AXIS_ODD_ROWS, WEFT_AXIS_CHANNELS},
+                  .is_weight = true,
+                  .field = WEFT_FIELD(weft_ski_toeplitz_params, rpe)},
+                 WEFT_OPTIONAL("taps", weft_ski_toeplitz_params, taps,
+                               WEFT_AXES(WEFT_AXIS_TAPS, WEFT_AXIS_CHANNELS), .is_weight = true)},
+    .grows_linearly = true,
+    .mix = mix_ski_toeplitz,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 10, .heads = 1, .width = 6, .rows = 4},
+    .usual = weft_ski_toeplitz_params(.gamma = 0.9F),
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t n, d, batch;

@@ -3,7 +3,67 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(sine_spe, x[0], x[1])
+WEFT_SHEET_CALL(conv_spe, x[0], x[1])
+
+enum { X, NOISE, FREQUENCIES, GAINS, PHASES, FILTERS = FREQUENCIES };
+
+static const weft_trial sine_trials[] = {
+    {ACCEPTED, GIVES(2, 5, 20)},
+    {MISMATCH, IS(AS(X, 5, 6)), SAYS("x must be [B, n, d]", "[5, 6]")},
+    {MISMATCH, IS(AS(NOISE, 6, 4, 10)), SAYS("noise [6, 4, 10] must be [6, 8, s]")},
+    {MISMATCH, IS(AS(NOISE, 5, 6)), SAYS("noise must be [d, 2t, s]", "[5, 6]")},
+    {INVALID, .params = weft_sine_spe_params(.heads = 4), SAYS("4 heads", "6 channels")},
+    {MISMATCH, IS(AS(GAINS, 6, 3)), SAYS("gains must be [6, 4], not [6, 3]")},
+    {MISMATCH, IS(AS(PHASES, 6, 3)), SAYS("phases must be [6, 4], not [6, 3]")},
+    {MISMATCH, IS(AS(FREQUENCIES, 5, 6)), SAYS("frequencies must be [6, 6], not [5, 6]")},
+    {INVALID, IS(AS_NOTHING(FREQUENCIES)), SAYS("frequencies is missing")},
+    {INVALID, IS(AS_NOTHING(GAINS)), SAYS("gains is missing")},
+    {UNSUPPORTED,
+     IS(AS(X, 1, (1 << 24) + 1, 1), AS(NOISE, 1, 2, 1), AS(FREQUENCIES, 1, 1), AS(GAINS, 1, 1),
+        AS_NOTHING(PHASES)),
+     .params = weft_sine_spe_params(.heads = 1), SAYS("n is 16777217", "16777216")},
+    {INVALID, .without_params = true, SAYS("sine_spe")},
+};
+
+static const weft_trial conv_trials[] = {
+    {ACCEPTED, GIVES(2, 5, 30)},
+    {MISMATCH, IS(AS(NOISE, 6, 6, 10)), SAYS("noise [6, 6, 10] must be [at least 7, 6, s]")},
+    {MISMATCH, IS(AS(NOISE, 7, 5, 10)), SAYS("noise [7, 5, 10]")},
+    {INVALID, .params = weft_conv_spe_params(.heads = 4), SAYS("4 heads", "6 channels")},
+    {MISMATCH, IS(AS(FILTERS, 3, 5)), SAYS("filters must be [3, 6], not [3, 5]")},
+    {MISMATCH, IS(AS(FILTERS, 7, 6, 10)), SAYS("filters must be [p, d], not [7, 6, 10]")},
+    {INVALID, IS(AS_NOTHING(FILTERS)), SAYS("filters is missing")},
+    {INVALID, .without_params = true, SAYS("conv_spe")},
+};
+
+#define EACH(text, member) \
+    { .name = text, .shape = {2, {6, 4}}, .field = WEFT_FIELD(weft_sine_spe_params, member) }
+
+const weft_sheet weft_sheet_sine_spe = {
+    WEFT_SHEET_OP(sine_spe),
+    .operands = {WEFT_OPERAND_X, WEFT_INPUT("noise", .shape = {3, {6, 8, 10}}),
+                 EACH("frequencies", frequencies), EACH("gains", gains), EACH("phases", phases)},
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 3},
+    .usual = weft_sine_spe_params(.heads = 2),
+    WEFT_SHEET_TRIALS(sine_trials),
+};
+
+const weft_sheet weft_sheet_conv_spe = {
+    WEFT_SHEET_OP(conv_spe),
+    .operands = {WEFT_OPERAND_X,
+                 WEFT_INPUT("noise", .shape = {3, {7, 6, 10}}),
+                 {.name = "filters",
+                  .shape = {2, {3, 6}},
+                  .field = WEFT_FIELD(weft_conv_spe_params, filters)}},
+    .sizes = {.batch = 2, .n = 5, .heads = 3, .width = 2},
+    .usual = weft_conv_spe_params(.heads = 3),
+    WEFT_SHEET_TRIALS(conv_trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     uint32_t batch, n, heads, width, realizations;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "verify/bounded.h"
-#include "verify/paired.h"
+#include "verify/sheet.h"
 
 static const struct row {
     uint32_t n, d, heads, half_width;
@@ -47,11 +47,12 @@ static void build(weft_case *c, uint32_t index) {
     arrays[0] = weft_case_input(c, "q", shape, row->q);
     arrays[1] = weft_case_input(c, "k", shape, row->k);
     arrays[2] = weft_case_input(c, "v", shape, row->v);
-    weft_case_expect(c, "y",
-                     weft_case_banded_attention(
-                         c, arrays[0], arrays[1], arrays[2],
-                         weft_banded_attention_params(.heads = row->heads, .causal = row->causal,
-                                                      .half_width = row->half_width)));
+    weft_case_expect(
+        c, "y",
+        WEFT_MIX(c, banded_attention,
+                 weft_banded_attention_params(.heads = row->heads, .causal = row->causal,
+                                              .half_width = row->half_width),
+                 arrays[0], arrays[1], arrays[2]));
     weft_bounded_expect_attention(c, arrays,
                                   &(weft_bounded_band){.n = row->n,
                                                        .m = row->n,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "verify/bounded.h"
-#include "verify/paired.h"
+#include "verify/sheet.h"
 
 static const struct row {
     uint32_t n, heads, width, values;
@@ -135,8 +135,8 @@ static void build(weft_case *c, const struct row *row) {
     arrays[3] = weft_case_input(c, "b", weft_shape_of(1, row->n, row->heads), row->beta);
     weft_array beta = weft_case_activate(c, arrays[3], WEFT_ACTIVATION_SIGMOID);
     weft_case_expect(c, "y",
-                     weft_case_fast_weight(c, arrays[0], arrays[1], arrays[2], beta,
-                                           weft_fast_weight_params(.heads = row->heads)));
+                     WEFT_MIX(c, fast_weight, weft_fast_weight_params(.heads = row->heads),
+                              arrays[0], arrays[1], arrays[2], beta));
     expect(c, row, arrays);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "verify/bounded.h"
-#include "verify/paired.h"
+#include "verify/sheet.h"
 
 struct row {
     uint32_t n, keys; /* keys 0: causal, as many as queries */
@@ -188,10 +188,10 @@ static void cosformer_features(weft_bounded *out, const weft_bounded *x, const s
 
 static void build_cosformer(weft_case *c, const struct row *row) {
     struct inputs inputs = add_inputs(c, row);
-    weft_case_expect(
-        c, "y",
-        weft_case_cosformer(c, inputs.q, inputs.k, inputs.v,
-                            weft_cosformer_params(.heads = row->heads, .causal = row->keys == 0)));
+    weft_case_expect(c, "y",
+                     WEFT_MIX(c, cosformer,
+                              weft_cosformer_params(.heads = row->heads, .causal = row->keys == 0),
+                              inputs.q, inputs.k, inputs.v));
     expect(c, row, &inputs, cosformer_features, 2);
 }
 

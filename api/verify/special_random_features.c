@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "verify/bounded.h"
-#include "verify/paired.h"
+#include "verify/sheet.h"
 
 static const weft_bounded anything = {.value = 0.0, .error = INFINITY};
 
@@ -290,10 +290,10 @@ static void build_attention(weft_case *c, const struct attention_row *row) {
     weft_array k = weft_case_input(c, "k", weft_shape_of(1, keys, d), row->k);
     weft_array v = weft_case_input(c, "v", weft_shape_of(1, keys, values), row->v);
     weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_case_expect(
-        c, "y",
-        weft_case_rfa_attention(
-            c, q, k, v, w, weft_rfa_attention_params(.heads = row->heads, .causal = row->m == 0)));
+    weft_case_expect(c, "y",
+                     WEFT_MIX(c, rfa_attention,
+                              weft_rfa_attention_params(.heads = row->heads, .causal = row->m == 0),
+                              q, k, v, w));
     weft_bounded *phi = features_of(c, row, q.value, w.value, row->n);
     weft_bounded *psi = features_of(c, row, k.value, w.value, keys);
     weft_bounded *source = weft_bounded_of(c, v.value, (uint64_t)keys * values);

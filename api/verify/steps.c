@@ -6,93 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verify/paired.h"
-#include "verify/steps.h"
+#include "verify/sheet.h"
 
 struct row {
     uint32_t batch, n, heads, width, values;
-    uint32_t option; /* as weft_case_step */
+    uint32_t option; /* kernels, M, or the half-width */
     weft_values kind;
     uint32_t prompt; /* tokens of the first step; 0: 1, as of all others */
     bool unrolled;   /* by the kernel of GPUs, which software drivers would not take */
 };
-
-/* Added to the features of WEFT_CASE_STEP_LINEAR: above 1 makes them positive. */
-#define SHIFT 1.25F
-
-static const weft_kernel kernels[] = {
-    {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
-
-/* What the mixer of whole sequences makes of them. */
-static weft_array define(weft_case *c, weft_case_step_mixer mixer, const struct row *row,
-                         const weft_array x[4]) {
-    switch (mixer) {
-    case WEFT_CASE_STEP_LINEAR:
-        return weft_case_linear_attention(
-            c, x[0], x[1], x[2], weft_linear_attention_params(.heads = row->heads, .causal = true));
-    case WEFT_CASE_STEP_KERNELS:
-        return weft_case_kernel_attention(
-            c, x[0], x[1], x[2],
-            weft_kernel_attention_params(.heads = row->heads, .causal = true, .kernels = kernels,
-                                         .kernel_count = row->option),
-            NULL);
-    case WEFT_CASE_STEP_COSFORMER:
-        return weft_case_cosformer(
-            c, x[0], x[1], x[2],
-            weft_cosformer_params(.heads = row->heads, .causal = true, .length = row->option));
-    case WEFT_CASE_STEP_FAST_WEIGHT:
-        return weft_case_fast_weight(c, x[0], x[1], x[2], x[3],
-                                     weft_fast_weight_params(.heads = row->heads));
-    default:
-        return weft_case_banded_attention(c, x[0], x[1], x[2],
-                                          weft_banded_attention_params(.heads = row->heads,
-                                                                       .half_width = row->option,
-                                                                       .causal = true));
-    }
-}
-
-/* ---- the graph ---- */
-
-/* weft/decode.h: elements of the state of a sequence. */
-static uint32_t state_size(weft_case_step_mixer mixer, const struct row *row) {
-    uint32_t m = mixer == WEFT_CASE_STEP_COSFORMER ? 2 * row->width : row->width;
-    uint32_t w = row->values;
-    if (mixer == WEFT_CASE_STEP_FAST_WEIGHT) {
-        return row->heads * (m * (m + 2 * w) + 128 * (m + w));
-    }
-    if (mixer == WEFT_CASE_STEP_BAND) {
-        return 2 * row->heads * m * (row->option + 1);
-    }
-    return (mixer == WEFT_CASE_STEP_KERNELS ? row->option : 1) * row->heads *
-           (6 * m * (w + 1) + 64 * (m + w));
-}
-
-weft_status weft_case_add_step(weft_tensor *y, weft_graph *graph, const weft_case_step *p,
-                               const weft_tensor x[4], const weft_step *step) {
-    switch (p->mixer) {
-    case WEFT_CASE_STEP_LINEAR:
-        return weft_graph_linear_attention_step(
-            y, graph, x[0], x[1], x[2], step,
-            weft_linear_attention_params(.heads = p->heads, .epsilon = p->epsilon));
-    case WEFT_CASE_STEP_KERNELS:
-        return weft_graph_kernel_attention_step(
-            y, graph, x[0], x[1], x[2], step,
-            weft_kernel_attention_params(.heads = p->heads, .kernels = p->kernels,
-                                         .kernel_count = p->option, .epsilon = p->epsilon));
-    case WEFT_CASE_STEP_COSFORMER:
-        return weft_graph_cosformer_step(
-            y, graph, x[0], x[1], x[2], step,
-            weft_cosformer_params(.heads = p->heads, .length = p->option, .epsilon = p->epsilon));
-    case WEFT_CASE_STEP_FAST_WEIGHT:
-        return weft_graph_fast_weight_step(y, graph, x[0], x[1], x[2], x[3], step,
-                                           weft_fast_weight_params(.heads = p->heads));
-    case WEFT_CASE_STEP_BAND:
-        return weft_graph_banded_attention_step(
-            y, graph, x[0], x[1], x[2], step,
-            weft_banded_attention_params(.heads = p->heads, .half_width = p->option));
-    }
-    return WEFT_INVALID_ARGUMENT;
-}
 
 /* The constant [batch] of `token` in every element. */
 static weft_tensor add_position(weft_case *c, uint32_t batch, uint32_t token) {
@@ -163,43 +85,47 @@ static void expect_tokens(weft_case *c, weft_tensor y, weft_array whole, uint32_
 }
 
 /* The step of the tokens from that one on. */
-static weft_tensor add_step(weft_case *c, const weft_case_step *params, const weft_array x[4],
-                            uint32_t token, uint32_t count) {
+static weft_tensor add_step(weft_case *c, const weft_sheet *sheet, const weft_sheet_params *params,
+                            const weft_array x[4], uint32_t token, uint32_t count) {
     weft_step step = {.state = "state", .position = add_position(c, x[0].shape.dim[0], token)};
     weft_tensor y = {0};
     weft_tensor own[4];
     for (uint32_t i = 0; i < 4; i++) {
         own[i] = count > 1 ? take_tokens(c, x[i], count) : take_token(c, x[i].tensor, token);
     }
-    weft_case_check(c, WEFT_CASE_ADD(c, weft_case_add_step(&y, c->graph, params, own, &step)));
+    weft_case_check(c, WEFT_CASE_ADD(c, sheet->step(&y, c->graph, own, &step, params)));
     return y;
 }
 
-static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row *row) {
-    c->implementation = row->unrolled ? "unrolled" : NULL;
+/* q, k, v and rates, whether the mixer takes them or not. */
+static void make_operands(weft_case *c, weft_array x[4], const weft_sheet *sheet,
+                          const struct row *row) {
     const uint32_t columns[4] = {row->heads * row->width, row->heads * row->width,
                                  row->heads * row->values, row->heads};
     static const char *const names[4] = {"q", "k", "v", "b"};
-    weft_array x[4];
     for (uint32_t i = 0; i < 4; i++) {
         x[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
                                i == 3 ? WEFT_VALUES_UNIT : row->kind);
     }
-    x[3] = mixer == WEFT_CASE_STEP_FAST_WEIGHT
-               ? weft_case_activate(c, x[3], WEFT_ACTIVATION_SIGMOID)
-               : x[3];
-    for (uint32_t i = 0; mixer == WEFT_CASE_STEP_LINEAR && i < 2; i++) {
-        x[i] = weft_case_affine(c, x[i], 1.0F, SHIFT);
+    for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
+        x[i] = weft_sheet_in_range(c, &sheet->operands[i], x[i]);
     }
-    weft_case_state(c, "state", weft_shape_of(row->batch, state_size(mixer, row)));
-    const weft_case_step params = {
-        .mixer = mixer, .heads = row->heads, .option = row->option, .kernels = kernels};
+}
+
+static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *row,
+                      const void *params) {
+    const weft_sizes sizes = {row->batch, row->n, row->heads, row->width, .values = row->values};
+    weft_array x[4];
+    c->implementation = row->unrolled ? "unrolled" : NULL;
+    make_operands(c, x, sheet, row);
+    weft_sheet_params own = weft_sheet_params_of(sheet, params, &sizes, (weft_tensor){0});
+    weft_case_state(c, "state", weft_shape_of(row->batch, sheet->state_size(&sizes, &own)));
     c->only_values = true;
-    const weft_array whole = define(c, mixer, row, x);
+    const weft_array whole = weft_sheet_mix(c, sheet, x, &own);
     c->only_values = false;
     for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n;) {
         const uint32_t count = token == 0 && row->prompt ? row->prompt : 1;
-        const weft_tensor y = add_step(c, &params, x, token, count);
+        const weft_tensor y = add_step(c, sheet, &own, x, token, count);
         if (is_shown(row, token)) {
             expect_tokens(c, y, whole, token, count);
         }
@@ -275,14 +201,23 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     }
 }
 
-#define FAMILY(label, mixer, rows, bound)                            \
-    static void build_##label(weft_case *c, const struct row *row) { \
-        build_row(c, mixer, row);                                    \
-    }                                                                \
-    WEFT_CASE_TABLE(label, rows, bound, name_row, build_##label)
+static const weft_kernel kernels[] = {
+    {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
 
-FAMILY(linear_attention_step, WEFT_CASE_STEP_LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(kernel_attention_step, WEFT_CASE_STEP_KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(cosformer_step, WEFT_CASE_STEP_COSFORMER, cosformer_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(fast_weight_step, WEFT_CASE_STEP_FAST_WEIGHT, rule_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(banded_attention_step, WEFT_CASE_STEP_BAND, band_rows, WEFT_TOLERANCE_EXPONENTIAL);
+/* A family of a mixer's steps, of which `given` are the parameters of a row. */
+#define FAMILY(mixer, rows, bound, given)                            \
+    static void build_##mixer(weft_case *c, const struct row *row) { \
+        build_row(c, &weft_sheet_##mixer, row, given);               \
+    }                                                                \
+    WEFT_CASE_TABLE(mixer##_step, rows, bound, name_row, build_##mixer)
+
+FAMILY(linear_attention, linear_rows, WEFT_TOLERANCE_LINEAR,
+       weft_linear_attention_params(.causal = true));
+FAMILY(kernel_attention, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL,
+       weft_kernel_attention_params(.causal = true, .kernels = kernels,
+                                    .kernel_count = row->option));
+FAMILY(cosformer, cosformer_rows, WEFT_TOLERANCE_LINEAR,
+       weft_cosformer_params(.causal = true, .length = row->option));
+FAMILY(fast_weight, rule_rows, WEFT_TOLERANCE_EXPONENTIAL, weft_fast_weight_params(.heads = 0));
+FAMILY(banded_attention, band_rows, WEFT_TOLERANCE_EXPONENTIAL,
+       weft_banded_attention_params(.causal = true, .half_width = row->option));

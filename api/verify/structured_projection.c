@@ -3,7 +3,66 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(structured_projection, x[0], x[1])
+
+enum { X, DIAGONALS, PERMUTATION };
+
+#define OF(type, count, ...)                                                                   \
+    .params = weft_structured_projection_params(.kind = WEFT_FEATURES_##type, .rows = (count), \
+                                                __VA_ARGS__)
+#define TWO_HEADS .heads = 2
+
+static const weft_trial trials[] = {
+    {INVALID, .without_params = true, SAYS("params is null")},
+    {INVALID, OF(BASE, 16, TWO_HEADS), SAYS("kind is base", "scrf")},
+    {INVALID, OF(P_MODEL, 16, TWO_HEADS), SAYS("kind is p_model", "fastfood")},
+    {INVALID, OF(SORF, 0, TWO_HEADS), SAYS("rows", "is 0", "1 to 1048576")},
+    {INVALID, OF(SORF, 16, .heads = 3), SAYS("3 heads", "10 channels")},
+    {INVALID, OF(SORF, 16, TWO_HEADS, .scale = INFINITY), SAYS("scale inf", "finite")},
+    {INVALID, OF(S_HYBRID, 15, TWO_HEADS), SAYS("rows", "15", "even")},
+    {INVALID, IS(AS(X, 1, 1, 4097)), OF(SORF, 16, .heads = 1),
+     SAYS("columns", "4097", "1 to 4096")},
+    {INVALID, IS(AS(DIAGONALS, 1, 17, 8)), OF(ROM, 8, TWO_HEADS), SAYS("factors", "17", "1 to 16")},
+    {INVALID, IS(AS(DIAGONALS, 1, 1, 8)), OF(S_HYBRID, 8, TWO_HEADS),
+     SAYS("factors", "1", "2 to 16")},
+    {INVALID, OF(FASTFOOD, 16, TWO_HEADS), SAYS("permutation is missing", "fastfood")},
+    {INVALID, IS(AS_I32(PERMUTATION, 2, 8)), OF(SORF, 16, TWO_HEADS),
+     SAYS("permutation is given", "sorf")},
+    {INVALID,
+     IS(AS_WORDS(PERMUTATION, ((const int32_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 8}), 2,
+                 8)),
+     OF(FASTFOOD, 16, TWO_HEADS), SAYS("permutation[13] is 8", "0 to 7")},
+    {INVALID, IS(AS_WORDS(PERMUTATION, ((const int32_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 0, -1}), 2, 8)),
+     OF(FASTFOOD, 16, TWO_HEADS), SAYS("permutation[9] is -1", "0 to 7")},
+    {MISMATCH, IS(AS(PERMUTATION, 2, 8)), OF(FASTFOOD, 16, TWO_HEADS),
+     SAYS("permutation", "i32 [2, 8]", "f32")},
+    {MISMATCH, IS(AS_I32(PERMUTATION, 1, 8)), OF(FASTFOOD, 16, TWO_HEADS),
+     SAYS("permutation", "[2, 8]", "[1, 8]")},
+    {MISMATCH, OF(SORF, 17, TWO_HEADS), SAYS("diagonals", "[3, 3, 8]", "[2, 3, 8]")},
+    {MISMATCH, IS(AS(DIAGONALS, 1, 17, 8)), OF(SORF, 8, TWO_HEADS),
+     SAYS("diagonals", "[1, 3, 8]", "[1, 17, 8]")},
+    {MISMATCH, OF(SCRF, 10, TWO_HEADS), SAYS("diagonals", "[2, 2, 5]", "[2, 3, 8]")},
+    {MISMATCH, IS(AS(DIAGONALS, 3, 8)), OF(SORF, 8, TWO_HEADS),
+     SAYS("diagonals", "[3, 8]", "[blocks, diagonals, size]")},
+    {MISMATCH, IS(AS(X, 5, 10)), OF(SORF, 16, TWO_HEADS), SAYS("[B, n, d]", "[5, 10]")},
+    {MISMATCH, IS(AS_I32(X, 2, 5, 10)), OF(SORF, 16, TWO_HEADS), SAYS("x must be f32")},
+    {MISMATCH, IS(AS_I32(DIAGONALS, 2, 5, 10)), OF(SORF, 16, TWO_HEADS),
+     SAYS("diagonals must be f32")},
+    {ACCEPTED, IS(AS_I32(PERMUTATION, 2, 8)), OF(FASTFOOD, 16, TWO_HEADS), GIVES(2, 5, 32)},
+};
+
+const weft_sheet weft_sheet_structured_projection = {
+    WEFT_SHEET_OP(structured_projection),
+    .operands = {WEFT_OPERAND_X, WEFT_INPUT("diagonals", .shape = {3, {2, 3, 8}}),
+                 WEFT_OPTIONAL("permutation", weft_structured_projection_params, permutation,
+                               .shape = {0})},
+    .sizes = {.batch = 2, .n = 5, .heads = 2, .width = 5},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     weft_features_kind kind;

@@ -4,7 +4,65 @@
 #include <string.h>
 
 #include "core/philox.h"
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(toeplitz, x[0], x[1])
+WEFT_SHEET_MIX(toeplitz, x[0], x[1])
+
+enum { X, COEFFICIENTS, DECAYS };
+
+#define PARAMS(...) weft_toeplitz_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+/* By definition up to these lengths; transforms are of other bits for other lengths. */
+static const weft_use uses[] = {
+    {.name = "Toeplitz", .sizes.reach = 1024, .longest = 96},
+    {.name = "causal Toeplitz", WITH(.causal = true), .sizes.reach = 1024, .longest = 192},
+    {.name = "Toeplitz by transforms", .implementation = "fft", .longest = 1},
+    {.name = "causal Toeplitz by transforms",
+     WITH(.causal = true),
+     .implementation = "fft",
+     .longest = 1,
+     .tolerance = 1e-5F},
+};
+
+#define GAMMA(x) \
+    IS(AS(X, 1, 4, 2), AS(COEFFICIENTS, 7, 2), AS_DATA(DECAYS, ((const float[]){1.0F, x}), 2))
+
+static const weft_trial trials[] = {
+    {MISMATCH, IS(AS(X, 6, 3)), SAYS("x must", "[6, 3]")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 12, 3)), SAYS("coefficients", "2m - 1", "m >= 6", "[12, 3]")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 9, 3)), SAYS("coefficients", "m >= 6", "[9, 3]")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 2, 11, 3)), SAYS("coefficients", "[2, 11, 3]")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 11, 4)), SAYS("[11, 4]", "[2, 6, 3]")},
+    {MISMATCH, IS(AS(COEFFICIENTS, 5, 3)), WITH(.causal = true),
+     SAYS("causal", "[m, d]", "m >= 6", "[5, 3]")},
+    {MISMATCH, IS(AS(DECAYS, 5, 3)), SAYS("decay", "[3]", "[5, 3]")},
+    {ACCEPTED, .without_params = true},
+    {ACCEPTED, IS(AS(COEFFICIENTS, 12, 3)), WITH(.causal = true), GIVES(2, 6, 3)},
+    {INVALID, GAMMA(0.0F), SAYS("decay[1]", "is 0,", "(0, 1]")},
+    {INVALID, GAMMA(-0.5F), SAYS("decay[1]", "is -0.5,", "(0, 1]")},
+    {INVALID, GAMMA(1.0000001F), SAYS("decay[1]", "is 1,", "(0, 1]")},
+    {INVALID, GAMMA(NAN), SAYS("decay[1]", "nan", "(0, 1]")},
+    {INVALID, GAMMA(INFINITY), SAYS("decay[1]", "is inf,", "(0, 1]")},
+    {ACCEPTED, GAMMA(1e-30F)},
+};
+
+const weft_sheet weft_sheet_toeplitz = {
+    WEFT_SHEET_OP(toeplitz),
+    WEFT_SHEET_CAUSAL(weft_toeplitz_params),
+    WEFT_SHEET_LENGTHS(weft_toeplitz_params),
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("coefficients", WEFT_AXIS_LAGS, WEFT_AXIS_CHANNELS),
+                 WEFT_OPTIONAL("decay", weft_toeplitz_params, decay, WEFT_AXES(WEFT_AXIS_CHANNELS),
+                               .is_weight = true)},
+    .lengths_of = "mask",
+    .mix = mix_toeplitz,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 6, .heads = 1, .width = 3},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 enum decay { PLAIN = 0, DECAY };
 

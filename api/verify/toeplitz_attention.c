@@ -2,7 +2,68 @@
 /* Kernelized attention with relative positions. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(toeplitz_attention, x[0], x[1], x[2], x[3])
+
+static void define_relative(const weft_sequence *s) {
+    const weft_toeplitz_attention_params *p = s->call->params;
+    const weft_reference_features phi = weft_features_of(s, s->call->q, s->a.q);
+    const weft_reference_features psi = weft_features_of(s, s->call->k, s->a.k);
+    const weft_reference_weighing own = weft_reference_weighing_of(&s->a, (double)p->epsilon);
+    const uint32_t rows = s->call->count;
+    weft_reference_toeplitz_attention(s->ref, s->out, s->rows, &phi, &psi, &own, s->call->given,
+                                      s->call->causal ? rows : (rows + 1) / 2);
+}
+
+enum { Q, K, V, BIAS };
+
+#define PARAMS(...) weft_toeplitz_attention_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+/* The largest weight is that of all lags of a sequence; by transforms what comes before changes by rounding. */
+static const weft_use uses[] = {
+    {.name = "relative positions", .implementation = "direct", .longest = 1},
+    {.name = "causal relative positions",
+     WITH(.causal = true),
+     .implementation = "direct",
+     .longest = 1},
+    {.name = "relative positions by transforms", .implementation = "fft", .longest = 1},
+    {.name = "causal relative positions by transforms",
+     WITH(.causal = true),
+     .implementation = "fft",
+     .longest = 1,
+     .tolerance = 2e-5F},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 5, 8)},
+    {MISMATCH, IS(AS(K, 2, 7, 6)), SAYS("k_features [2, 7, 6]")},
+    {MISMATCH, IS(AS(V, 2, 7, 6)), SAYS("v [2, 7, 6]")},
+    {MISMATCH, IS(AS(Q, 9, 1), AS(K, 9, 1)), SAYS("q_features [9, 1]")},
+    {MISMATCH, IS(AS(BIAS, 10, 1)), SAYS("bias [10, 1]", "[2m - 1, 1] with m >= 5")},
+    {MISMATCH, IS(AS(Q, 2, 7, 6), AS(K, 2, 7, 6), AS(V, 2, 7, 6)), SAYS("bias [9, 1]", "m >= 7")},
+    {MISMATCH, WITH(.heads = 2), SAYS("bias [9, 1]", "[2m - 1, 2]")},
+    {MISMATCH, IS(AS(BIAS, 2, 5, 6)), SAYS("bias [2, 5, 6]")},
+    {MISMATCH, IS(AS_I32(BIAS, 9, 1)), SAYS("bias must be f32")},
+    {INVALID, IS(AS_NOTHING(BIAS)), SAYS("input 3")},
+    {INVALID, IS(AS(BIAS, 9, 3)), WITH(.heads = 3), SAYS("3 heads", "6 features and 8 values")},
+    {INVALID, IS(AS(BIAS, 9, 3)), WITH(.epsilon = -1.0F), SAYS("epsilon -1")},
+    {INVALID, IS(AS(BIAS, 9, 3)), WITH(.epsilon = NAN), SAYS("epsilon nan")},
+    {INVALID, IS(AS(BIAS, 9, 3)), WITH(.epsilon = INFINITY), SAYS("epsilon inf")},
+};
+
+const weft_sheet weft_sheet_toeplitz_attention = {
+    WEFT_SHEET_ATTENTION(toeplitz_attention),
+    .operands = {WEFT_OPERANDS_FEATURES, WEFT_WEIGHT("bias", WEFT_AXIS_LAGS, WEFT_AXIS_HEADS)},
+    .lengths_of = "mask",
+    .define = define_relative,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 6, .values = 8},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     const char *implementation; /* null: the usual choice */
@@ -103,11 +164,12 @@ static void build(weft_case *c, const struct row *row) {
         weft_case_input(c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values), kind);
     weft_array bias = weft_case_weight(
         c, weft_shape_of(row->causal ? reach : 2 * reach - 1, row->heads), row->bias);
-    weft_case_expect(c, "y",
-                     weft_case_toeplitz_attention(
-                         c, phi, psi, v, bias,
-                         weft_toeplitz_attention_params(.heads = row->heads, .causal = row->causal,
-                                                        .epsilon = row->epsilon)));
+    weft_case_expect(
+        c, "y",
+        WEFT_MIX(c, toeplitz_attention,
+                 weft_toeplitz_attention_params(.heads = row->heads, .causal = row->causal,
+                                                .epsilon = row->epsilon),
+                 phi, psi, v, bias));
 }
 
 WEFT_CASE_TABLE(toeplitz_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

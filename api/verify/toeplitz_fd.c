@@ -2,7 +2,41 @@
 /* The Toeplitz operator by its frequency response. */
 #include <stdio.h>
 
-#include "verify/paired.h"
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(toeplitz_fd, x[0], x[1])
+WEFT_SHEET_MIX(toeplitz_fd, x[0], x[1])
+
+enum { X, RESPONSE };
+
+#define WITH(...) .params = weft_toeplitz_fd_params(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "frequency response"},
+    {.name = "causal frequency response", WITH(.causal = true), .longest = 1, .tolerance = 1e-5F},
+};
+
+static const weft_trial trials[] = {
+    {MISMATCH, IS(AS(X, 6, 3)), SAYS("x must", "[6, 3]")},
+    {MISMATCH, IS(AS(RESPONSE, 6, 6)), SAYS("response", "N >= 6", "[6, 6]")},
+    {MISMATCH, IS(AS(RESPONSE, 7, 7)), SAYS("response", "[7, 7]")},
+    {MISMATCH, IS(AS(RESPONSE, 7, 8)), SAYS("response", "[7, 8]", "[2, 6, 3]")},
+    {MISMATCH, IS(AS(RESPONSE, 7, 6)), WITH(.causal = true),
+     SAYS("causal response", "[7, 6]", "[2, 6, 3]")},
+    {ACCEPTED, .without_params = true},
+};
+
+const weft_sheet weft_sheet_toeplitz_fd = {
+    WEFT_SHEET_OP(toeplitz_fd),
+    WEFT_SHEET_CAUSAL(weft_toeplitz_fd_params),
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("response", WEFT_AXIS_POINTS, WEFT_AXIS_SPECTRUM)},
+    .mix = mix_toeplitz_fd,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 6, .heads = 1, .width = 3},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
 
 struct row {
     const char *implementation; /* null: the usual choice */

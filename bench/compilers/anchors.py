@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from report import Row, read_before, read_result, read_row, worst_by_kernel
+from report import BEFORE, Row, read_before, read_result, read_row, worst_by_kernel
 
 GGML = pathlib.Path("src/ggml-vulkan/vulkan-shaders")
 NCNN = pathlib.Path("src/layer/vulkan/shader")
@@ -219,7 +219,7 @@ def best_loop(rows: list[Row]) -> Row | None:
 def ours_of(results: pathlib.Path, gpu: str) -> dict[str, Row | None]:
     """Tiles by their best pipeline, for shapes without rests; others by their worst, as in before.json."""
     now = read_result(results / f"{gpu}.json")["rows"]
-    before, worst = read_before(results / "before.json").get(gpu, {}), worst_by_kernel(now)
+    before, worst = read_before(BEFORE).get(gpu, {}), worst_by_kernel(now)
     rows = {}
     for what, kernel in OURS.items():
         for math in ("reproducible", "fast"):

@@ -52,18 +52,19 @@ mesa_source() {
 
 # mesa_build FOLDER TARGET[,TARGET...] MESON-OPTION...: some targets of Mesa, in build/deps/gpus/FOLDER.
 mesa_build() {
-    local folder=$gpus/$1 targets=$2 environment=$gpus/env
+    local folder=$gpus/$1 targets environment=$gpus/env
+    IFS=, read -ra targets <<<"$2"
     shift 2
     mesa_source
     python_environment "$environment" bench/compilers/requirements.txt
-    say "building ${targets//,/, } of Mesa"
+    say "building ${targets[*]} of Mesa"
     {
         [[ -f $folder/build.ninja ]] || PATH=$environment/bin:/usr/bin:$PATH meson setup "$folder" "$deps/apt/sources/mesa" \
             --buildtype release -Dgallium-drivers= -Dllvm=disabled -Dplatforms= -Dglx=disabled -Degl=disabled -Dgbm=disabled \
             -Dgles1=disabled -Dgles2=disabled -Dopengl=false -Dbuild-tests=false -Dvideo-codecs= -Dzstd=disabled \
-            -Dshader-cache=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dvalgrind=disabled -Dxmlconfig=disabled "$@"
-    } >"$gpus/${folder##*/}.log" 2>&1 &&
-        PATH=$environment/bin:/usr/bin:$PATH ninja -j "$jobs" -C "$folder" ${targets//,/ } >>"$gpus/${folder##*/}.log" 2>&1 ||
+            -Dshader-cache=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dvalgrind=disabled -Dxmlconfig=disabled "$@" &&
+            PATH=$environment/bin:/usr/bin:$PATH ninja -j "$jobs" -C "$folder" "${targets[@]}"
+    } >"$gpus/${folder##*/}.log" 2>&1 ||
         die "Mesa could not be built (log: build/deps/gpus/${folder##*/}.log)"
 }
 
@@ -125,7 +126,8 @@ write_manifest() {
 
 # on_gpu GPU COMMAND...: with that GPU as the one Vulkan device. Mesa's own cache would hide what compiling takes.
 on_gpu() {
-    local gpu=$1 driver libraries=/usr/lib/$(gcc -print-multiarch)
+    local gpu=$1 driver libraries
+    libraries=/usr/lib/$(gcc -print-multiarch)
     driver=$(gpu_driver "$gpu")
     shift
     local run=(timeout 3600 env "$(gpu_variable "$gpu")" MESA_SHADER_CACHE_DISABLE=true WEFT_PROCESSOR=0
@@ -162,7 +164,7 @@ compile_gpu() {
         cp -r "build/gpus/pipelines/$math" "$out/$math/pipelines"
         # What only this GPU takes: with cooperative matrices, or made for its subgroups.
         [[ $math == reproducible ]] ||
-            on_gpu "$gpu" build/tests/compilers/weft-pipelines "$out/$math/pipelines" "$math" bench/compilers/own.txt compile-only \
+            on_gpu "$gpu" build/tests/compilers/weft-pipelines "$out/$math/pipelines" "$math" build/tests/lists/own.txt compile-only \
                 >/dev/null 2>"$out/$math.log" || note "$gpu cannot say what it takes: its driver opens for compiling only where it runs"
         status=0
         on_gpu "$gpu" "$compiler" "$out/$math/pipelines" "$out/$math" "${options[@]}" \
@@ -185,10 +187,8 @@ compile_gpu() {
 write_pipelines_of() {
     local math=$1 list
     mkdir -p "build/gpus/pipelines/$math"
-    for list in tests/data/quick.txt bench/compilers/forms.txt; do
-        env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
-            "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
-            "build/gpus/pipelines/$math" "$math" "$list" || return 1
+    for list in build/tests/lists/{quick,forms}.txt; do
+        on_lavapipe build/tests/compilers/weft-pipelines "build/gpus/pipelines/$math" "$math" "$list" || return 1
     done
 }
 
@@ -219,17 +219,42 @@ compile_anchors() {
         RADV_PERFTEST=$([[ $gpu != navi21 ]] || echo cswave32) on_gpu "$gpu" "$compiler" "$out/modules/$subgroup" "$out/$gpu" \
             --jobs "$jobs" >"$out/$gpu.txt" 2>"$out/$gpu.log" || note "$gpu: $(tail -n 1 "$out/$gpu.txt" "$out/$gpu.log")"
     done
-    python3 bench/compilers/anchors.py table "$out" bench/compilers "$@" >"$out/anchors.md" &&
+    python3 bench/compilers/anchors.py table "$out" build/gpus/results "$@" >"$out/anchors.md" &&
         cp "$out/anchors.md" bench/compilers/anchors.md
 }
 
+# compile_commit COMMIT GPU...: build/gpus/commits/COMMIT/GPU.json, the same of that commit, made by its own ./dev gpus in a work tree.
+# Older commits have such files of their own, which are taken.
+compile_commit() {
+    local commit=$1 gpu missing=() out=build/gpus/commits/$1 tree=build/gpus/tree
+    shift
+    mkdir -p "$out"
+    for gpu in "$@"; do
+        [[ -s $out/$gpu.json ]] || git show "$commit:bench/compilers/$gpu.json" >"$out/$gpu.json" 2>/dev/null || missing+=("$gpu")
+    done
+    ((${#missing[@]} > 0)) || return 0
+    say "compiling commit $commit, too, to compare with it"
+    git worktree remove --force "$tree" 2>/dev/null || true
+    git worktree add --force --detach "$tree" "$commit"
+    mkdir -p "$tree/build"
+    ln -sfn "$deps" "$tree/build/deps"
+    (cd "$tree" && ./dev gpus "${missing[@]}") || die "commit $commit could not be compiled (in $tree)"
+    for gpu in "${missing[@]}"; do
+        cp "$tree/build/gpus/results/$gpu.json" "$out"
+    done
+    git worktree remove --force "$tree"
+}
+
 command_gpus() {
-    local options=() names=() anchors=() word failed=() compiler=build/tests/compilers/weft-compile
+    local commit='' options=() names=() anchors=() word failed=() compiler=build/tests/compilers/weft-compile
     while (($# > 0)); do
         word=$1
         shift
         case $word in
-        --compare) options+=(--compare) ;;
+        --compare)
+            commit=$(git rev-parse --verify --quiet "${1:-}^{commit}") && shift || commit=$(git rev-parse HEAD)
+            options=(--compare "build/gpus/commits/$commit")
+            ;;
         --anchors)
             (($# >= 2)) || die "--anchors needs two folders: checkouts of ggml and of ncnn"
             anchors=("$1" "$2")
@@ -257,7 +282,8 @@ command_gpus() {
         compile_gpu "$word" || failed+=("$word")
     done
     ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
-    python3 bench/compilers/report.py "${options[@]}" build/gpus bench/compilers "${names[@]}"
+    [[ -z $commit ]] || compile_commit "$commit" "${names[@]}"
+    python3 bench/compilers/report.py "${options[@]}" build/gpus "${names[@]}"
     if ((${#anchors[@]} > 0)); then
         compile_anchors "${anchors[@]}" "${names[@]}" || die "the table of others' shaders could not be made"
         say "bench/compilers/anchors.md"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report.py [--compare | --before] BUILD RESULTS GPU...: what compilers of GPUs made of every kernel (./dev gpus).
+"""report.py [--compare OLD | --before] BUILD GPU...: what compilers of GPUs made of every kernel (./dev gpus).
 
-Reads BUILD/GPU/MATH/pipelines.jsonl and the machine code beside it, both of weft-compile, writes RESULTS/GPU.json and the page
-BUILD/index.html, and prints what is worth a look. With --compare nothing is written to RESULTS: what is better or worse than there
-is printed instead. With --before all that is written is RESULTS/before.json, what an older state of the kernels was, a row for each,
-beside what it has of other GPUs: the page and the text show it beside the present one.
+Reads BUILD/GPU/MATH/pipelines.jsonl and the machine code beside it, both of weft-compile, writes BUILD/results/GPU.json and the page
+BUILD/index.html, and prints what is worth a look, or with --compare what is better or worse than in OLD/GPU.json. With --before all
+that is written is before.json, beside this file: an older state of the kernels, a row for each, beside what it has of other GPUs.
+The page and the text show it beside the present state.
 """
 
 import argparse
@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from isa import hottest_loop, instructions, isa_of
 
 MATHS = ("reproducible", "fast")
+BEFORE = pathlib.Path(__file__).parent / "before.json"
 SLOW_SECONDS = 10.0
 
 
@@ -345,31 +346,28 @@ def page(results: list[dict], before: dict) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--compare", action="store_true")
+    what.add_argument("--compare", type=pathlib.Path, metavar="OLD")
     what.add_argument("--before", action="store_true")
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("gpus", nargs="+")
     options = parser.parse_args()
     worse = 0
     with ProcessPoolExecutor() as pool:
         results = list(pool.map(read_build, [options.build / gpu for gpu in options.gpus]))
-    before_path = options.results / "before.json"
     if options.before:
-        write_before(before_path, results)
+        write_before(BEFORE, results)
         return 0
-    before = read_before(before_path)
+    before = read_before(BEFORE)
+    folder = options.build / "results"
+    folder.mkdir(exist_ok=True)
     for result in results:
-        path = options.results / f"{result['gpu']}.json"
-        if not options.compare:
-            write_result(path, result)
-            describe(result, before.get(result["gpu"], {}))
-        elif path.exists():
-            worse += compare(read_result(path), result)
+        name = f"{result['gpu']}.json"
+        write_result(folder / name, result)
+        if options.compare:
+            worse += compare(read_result(options.compare / name), result)
         else:
-            print(f"\n{result['gpu']}: {path} is not there to be compared with")
-    known = [p.stem for p in sorted(options.results.glob("*.json")) if p.stem not in [*options.gpus, "before"]]
-    others = [read_result(options.results / f"{gpu}.json") for gpu in known]
+            describe(result, before.get(result["gpu"], {}))
+    others = [read_result(path) for path in sorted(folder.glob("*.json")) if path.stem not in options.gpus]
     (options.build / "index.html").write_text(page(results + others, before))
     print(f"\nthe page: {options.build / 'index.html'}")
     if options.compare:

@@ -5,66 +5,6 @@
 
 #include "bench/graph.h"
 #include "bench/suites/builders_features.h"
-#include "verify/paired.h"
-
-/**
- * elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is as
- * much work, but whose denominators of random inputs come arbitrarily close to 0.
- */
-static const weft_kernel kernels[] = {
-    {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_ELU1_NEGATED}, {.map = WEFT_FEATURE_TANH1}};
-
-/* ---- softmax attention, dense and banded, and what has elementwise feature maps ---- */
-
-static weft_array banded(weft_case *c, const weft_bench_mixer *mixer, const weft_bench_qkv *in) {
-    const uint32_t n = in->q.shape.dim[1];
-    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    return weft_case_banded_attention(
-        c, in->q, in->k, in->v,
-        weft_banded_attention_params(.heads = in->heads,
-                                     .half_width = mixer->full_band ? n - 1 : WEFT_BENCH_BAND,
-                                     .causal = mixer->causal));
-}
-
-static weft_array fmm(weft_case *c, const weft_bench_mixer *mixer, const weft_bench_qkv *in) {
-    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    return weft_case_fmm_attention(
-        c, in->q, in->k, in->v,
-        &(weft_fmm_attention_params){.heads = in->heads,
-                                     .causal = mixer->causal,
-                                     .half_width = WEFT_BENCH_BAND,
-                                     .kernels = kernels,
-                                     .kernel_count = mixer->kernel_count});
-}
-
-static weft_array attention(weft_case *c, const weft_bench_mixer *mixer, const weft_bench_qkv *in) {
-    weft_array beta;
-    switch (mixer->kind) {
-    case WEFT_BENCH_BANDED:
-        return banded(c, mixer, in);
-    case WEFT_BENCH_KERNEL:
-        return weft_case_kernel_attention(
-            c, in->q, in->k, in->v,
-            weft_kernel_attention_params(.heads = in->heads, .causal = mixer->causal,
-                                         .kernels = kernels, .kernel_count = mixer->kernel_count),
-            NULL);
-    case WEFT_BENCH_FMM:
-        return fmm(c, mixer, in);
-    case WEFT_BENCH_FAST_WEIGHT:
-        beta = weft_case_input(c, WEFT_BENCH_UNIT_INPUT,
-                               weft_shape_of(1, in->q.shape.dim[1], in->heads), WEFT_VALUES_UNIT);
-        return weft_case_fast_weight(c, in->q, in->k, in->v, beta,
-                                     weft_fast_weight_params(.heads = in->heads));
-    case WEFT_BENCH_COSFORMER:
-        return weft_case_cosformer(
-            c, in->q, in->k, in->v,
-            weft_cosformer_params(.heads = in->heads, .causal = mixer->causal));
-    default:
-        c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-        return weft_case_attention(c, in->q, in->k, in->v,
-                                   weft_attention_params(.heads = in->heads));
-    }
-}
 
 /* ---- relative position encoders ---- */
 
@@ -94,10 +34,8 @@ static void make_rpe(struct rpe *rpe, weft_case *c, uint32_t channels) {
     c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
 }
 
-/* ---- FNet's Fourier sublayer and Toeplitz operators ---- */
-
 /** By an RPE's coefficients, which do not decay by themselves. */
-static weft_array toeplitz_of_rpe(weft_case *c, const weft_bench_mixer *mixer, weft_array x) {
+static weft_array toeplitz_of_rpe(weft_case *c, bool causal, weft_array x) {
     const uint32_t d = x.shape.dim[2];
     struct rpe rpe;
     float *decay = weft_reference_memory(&c->ref, d, sizeof *decay);
@@ -105,58 +43,19 @@ static weft_array toeplitz_of_rpe(weft_case *c, const weft_bench_mixer *mixer, w
         decay[i] = WEFT_BENCH_TNN_DECAY;
     }
     make_rpe(&rpe, c, d);
-    weft_array coefficients = weft_case_toeplitz_rpe(
-        c, x.shape.dim[1], &rpe.params, weft_toeplitz_rpe_params(.causal = mixer->causal));
+    weft_array coefficients = weft_case_toeplitz_rpe(c, x.shape.dim[1], &rpe.params,
+                                                     weft_toeplitz_rpe_params(.causal = causal));
     weft_array gamma = weft_case_weight_of(c, weft_shape_of(d), decay);
     return weft_case_toeplitz(c, x, coefficients,
-                              weft_toeplitz_params(.causal = mixer->causal, .decay = gamma.tensor));
+                              weft_toeplitz_params(.causal = causal, .decay = gamma.tensor));
 }
 
-static weft_array toeplitz(weft_case *c, const weft_bench_mixer *mixer, weft_array x) {
-    const uint32_t n = x.shape.dim[1];
-    const weft_shape shape = weft_shape_of(mixer->causal ? n : 2 * n - 1, x.shape.dim[2]);
-    return weft_case_toeplitz(c, x, weft_bench_weight(c, shape, WEFT_BENCH_STREAM_KERNEL),
-                              weft_toeplitz_params(.causal = mixer->causal));
-}
-
-static weft_array toeplitz_fd(weft_case *c, const weft_bench_mixer *mixer, weft_array x) {
-    const uint32_t n = x.shape.dim[1];
-    const uint32_t columns = (mixer->causal ? 1U : 2U) * x.shape.dim[2];
+static weft_array toeplitz_fd_of_rpe(weft_case *c, bool causal, weft_array x) {
     struct rpe rpe;
-    weft_array response;
-    if (mixer->rpe) {
-        make_rpe(&rpe, c, columns);
-        response = weft_case_toeplitz_fd_rpe(c, n, &rpe.params, WEFT_RPE_FREQUENCY);
-    } else {
-        response = weft_bench_weight(c, weft_shape_of(n + 1, columns), WEFT_BENCH_STREAM_KERNEL);
-    }
-    return weft_case_toeplitz_fd(c, x, response, weft_toeplitz_fd_params(.causal = mixer->causal));
-}
-
-static weft_array ski(weft_case *c, const weft_bench_mixer *mixer, weft_array x) {
-    const uint32_t d = x.shape.dim[2];
-    const weft_array rpe = weft_bench_weight(c, weft_shape_of(2 * WEFT_BENCH_SKI_GRID + 1, d),
-                                             WEFT_BENCH_STREAM_KERNEL);
-    const weft_array taps =
-        weft_bench_weight(c, weft_shape_of(WEFT_BENCH_SKI_TAPS, d), WEFT_BENCH_STREAM_TAPS);
-    return weft_case_ski_toeplitz(c, x,
-                                  weft_ski_toeplitz_params(.rpe = rpe.tensor, .taps = taps.tensor,
-                                                           .points = WEFT_BENCH_SKI_POINTS,
-                                                           .gamma = WEFT_BENCH_SKI_GAMMA,
-                                                           .interpolation = mixer->interpolation));
-}
-
-static weft_array convolution(weft_case *c, const weft_bench_mixer *mixer, weft_array x) {
-    switch (mixer->kind) {
-    case WEFT_BENCH_TOEPLITZ:
-        return mixer->rpe ? toeplitz_of_rpe(c, mixer, x) : toeplitz(c, mixer, x);
-    case WEFT_BENCH_TOEPLITZ_FD:
-        return toeplitz_fd(c, mixer, x);
-    case WEFT_BENCH_SKI:
-        return ski(c, mixer, x);
-    default:
-        return weft_case_fourier(c, x);
-    }
+    make_rpe(&rpe, c, (causal ? 1U : 2U) * x.shape.dim[2]);
+    const weft_array response =
+        weft_case_toeplitz_fd_rpe(c, x.shape.dim[1], &rpe.params, WEFT_RPE_FREQUENCY);
+    return weft_case_toeplitz_fd(c, x, response, weft_toeplitz_fd_params(.causal = causal));
 }
 
 /* ---- cases ---- */
@@ -174,25 +73,50 @@ static weft_bench_qkv qkv(weft_case *c, const weft_bench_case *bench_case) {
     return in;
 }
 
+weft_array weft_bench_sheet(weft_case *c, const weft_sheet *sheet, const weft_sizes *sizes,
+                            const void *params, uint32_t with) {
+    const bool causal = weft_sheet_is_causal(sheet, params);
+    const weft_sheet_params own = weft_sheet_params_of(sheet, params, sizes, (weft_tensor){0});
+    weft_array x[WEFT_OPERANDS] = {{.value = NULL}};
+    uint64_t stream = WEFT_BENCH_STREAM_KERNEL;
+    for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
+        const weft_operand *operand = &sheet->operands[i];
+        const weft_shape shape = weft_sheet_shape(sheet, i, sizes, causal);
+        if (!operand->is_optional || (with >> i & 1) != 0) {
+            x[i] = operand->is_weight ? weft_bench_weight(c, shape, stream++)
+                                      : weft_case_input(c, operand->name, shape, WEFT_VALUES_UNIT);
+        }
+    }
+    return weft_sheet_mix(c, sheet, x, &own);
+}
+
+static weft_sizes sizes_of(const weft_bench_case *bench_case) {
+    const uint32_t heads = bench_case->sizes[2];
+    return (weft_sizes){.batch = 1,
+                        .n = bench_case->sizes[0],
+                        .heads = heads,
+                        .width = bench_case->sizes[1] / heads,
+                        .rows = WEFT_BENCH_SKI_GRID,
+                        .taps = WEFT_BENCH_SKI_TAPS};
+}
+
 static void define(weft_case *c, const weft_bench_case *bench_case) {
     const weft_bench_mixer *mixer = bench_case->data;
-    weft_bench_qkv in;
+    const bool causal = mixer->sheet && weft_sheet_is_causal(mixer->sheet, mixer->params);
+    const weft_sizes sizes = sizes_of(bench_case);
     weft_array y;
-    switch (mixer->kind) {
-    case WEFT_BENCH_FOURIER:
-    case WEFT_BENCH_TOEPLITZ:
-    case WEFT_BENCH_TOEPLITZ_FD:
-    case WEFT_BENCH_SKI:
-        y = convolution(c, mixer, tokens(c, bench_case, "x"));
-        break;
-    case WEFT_BENCH_RFA:
-    case WEFT_BENCH_FEATURES:
-        in = qkv(c, bench_case);
+    if (mixer->exponential) {
+        c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    }
+    if (!mixer->sheet) {
+        const weft_bench_qkv in = qkv(c, bench_case);
         y = weft_bench_feature_attention(c, mixer, &in);
-        break;
-    default:
-        in = qkv(c, bench_case);
-        y = attention(c, mixer, &in);
+    } else if (!mixer->rpe) {
+        y = weft_bench_sheet(c, mixer->sheet, &sizes, mixer->params, mixer->with);
+    } else if (mixer->sheet == &weft_sheet_toeplitz) {
+        y = toeplitz_of_rpe(c, causal, tokens(c, bench_case, "x"));
+    } else {
+        y = toeplitz_fd_of_rpe(c, causal, tokens(c, bench_case, "x"));
     }
     weft_case_expect(c, "y", y);
 }

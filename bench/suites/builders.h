@@ -19,6 +19,13 @@
 weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const char *suite,
                                          const char *series, const uint32_t sizes[3]);
 
+/**
+ * A mixer by its sheet: inputs, and weights of the streams WEFT_BENCH_STREAM_KERNEL and on. `with` has bits of the optional
+ * operands that it has.
+ */
+weft_array weft_bench_sheet(weft_case *c, const weft_sheet *sheet, const weft_sizes *sizes,
+                            const void *params, uint32_t with);
+
 /** The series of a suite, each of a mixer with one head. */
 typedef struct weft_bench_mixers {
     const char *suite;

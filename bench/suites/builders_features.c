@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "bench/graph.h"
-#include "verify/paired.h"
 
 /* ---- the weight matrix ---- */
 
@@ -242,18 +241,18 @@ weft_array weft_bench_feature_attention(weft_case *c, const weft_bench_mixer *mi
     } else {
         add_dense(&matrix, c, weft_bench_mixer_is_weighted(mixer));
     }
-    if (mixer->kind == WEFT_BENCH_RFA) {
-        return weft_case_rfa_attention(
-            c, in.q, in.k, in.v, matrix.w,
-            weft_rfa_attention_params(.heads = in.heads, .causal = mixer->causal));
+    if (mixer->rfa) {
+        return WEFT_MIX(c, rfa_attention,
+                        weft_rfa_attention_params(.heads = in.heads, .causal = mixer->causal), in.q,
+                        in.k, in.v, matrix.w);
     }
     add_features(&in, c, mixer, &matrix);
     if (mixer->log_linear) {
         const weft_array bias = weft_bench_weight(
             c, weft_shape_of(mixer->causal ? n : 2 * n - 1, in.heads), WEFT_BENCH_STREAM_BIAS);
-        return weft_case_toeplitz_attention(
-            c, in.q, in.k, in.v, bias,
-            weft_toeplitz_attention_params(.heads = in.heads, .causal = mixer->causal));
+        return WEFT_MIX(c, toeplitz_attention,
+                        weft_toeplitz_attention_params(.heads = in.heads, .causal = mixer->causal),
+                        in.q, in.k, in.v, bias);
     }
     return weft_case_linear_attention(
         c, in.q, in.k, in.v,

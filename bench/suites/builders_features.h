@@ -12,7 +12,7 @@ typedef struct weft_bench_qkv {
     uint32_t heads;
 } weft_bench_qkv;
 
-/** Of WEFT_BENCH_RFA and WEFT_BENCH_FEATURES; sets the case's tolerance. */
+/** Of a mixer without sheet; sets the case's tolerance. */
 weft_array weft_bench_feature_attention(weft_case *c, const weft_bench_mixer *mixer,
                                         const weft_bench_qkv *in);
 

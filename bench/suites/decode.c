@@ -8,7 +8,7 @@
 #include "bench/graph.h"
 #include "bench/suites/suites.h"
 #include "core/try.h"
-#include "verify/steps.h"
+#include "verify/sheet.h"
 
 enum {
     HEADS = 8,
@@ -20,24 +20,29 @@ enum {
 static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
                                       {.map = WEFT_FEATURE_ELU1_NEGATED}};
 
+#define KERNELS(count) \
+    weft_kernel_attention_params(.kernels = kernels, .kernel_count = (count), .epsilon = 1e-3F)
+
 static const struct step_series {
     const char *name;
-    weft_case_step step; /* without heads; BAND: no half-width for the whole sequence */
+    const weft_sheet *sheet;
+    const void *params; /* null: a band of the whole sequence */
 } series[] = {
     /* Softmax attention with its keys and values kept: */
-    {"attention", {WEFT_CASE_STEP_BAND, .option = 0}},
-    {"banded_attention", {WEFT_CASE_STEP_BAND, .option = BAND}},
-    {"linear_attention", {WEFT_CASE_STEP_LINEAR, .epsilon = 1e-3F}},
-    {"kernel_attention/1",
-     {WEFT_CASE_STEP_KERNELS, .option = 1, .kernels = kernels, .epsilon = 1e-3F}},
-    {"kernel_attention/2",
-     {WEFT_CASE_STEP_KERNELS, .option = 2, .kernels = kernels, .epsilon = 1e-3F}},
-    {"cosformer", {WEFT_CASE_STEP_COSFORMER, .option = COSFORMER, .epsilon = 1e-3F}},
-    {"fast_weight", {WEFT_CASE_STEP_FAST_WEIGHT, .option = 0}},
+    {"attention", &weft_sheet_banded_attention, NULL},
+    {"banded_attention", &weft_sheet_banded_attention,
+     weft_banded_attention_params(.half_width = BAND)},
+    {"linear_attention", &weft_sheet_linear_attention,
+     weft_linear_attention_params(.epsilon = 1e-3F)},
+    {"kernel_attention/1", &weft_sheet_kernel_attention, KERNELS(1)},
+    {"kernel_attention/2", &weft_sheet_kernel_attention, KERNELS(2)},
+    {"cosformer", &weft_sheet_cosformer,
+     weft_cosformer_params(.length = COSFORMER, .epsilon = 1e-3F)},
+    {"fast_weight", &weft_sheet_fast_weight, weft_fast_weight_params(.heads = HEADS)},
 };
 
 static bool is_dense(const struct step_series *own) {
-    return own->step.mixer == WEFT_CASE_STEP_BAND && own->step.option == 0;
+    return own->params == NULL;
 }
 
 static weft_status add_position(weft_tensor *out, weft_graph *graph, int32_t position) {
@@ -53,21 +58,19 @@ static weft_status add_position(weft_tensor *out, weft_graph *graph, int32_t pos
 /** Inputs of one token, and its position, the last of `length`. */
 static weft_status build(weft_graph *graph, const weft_bench_case *bench_case) {
     const struct step_series *own = bench_case->data;
-    const weft_shape shape = weft_shape_of(1, 1, HEADS * WIDTH);
-    weft_case_step params = own->step;
+    const weft_sizes sizes = {1, 1, HEADS, WIDTH, .values = WIDTH};
+    const weft_banded_attention_params whole = {.half_width = bench_case->length - 1};
+    const weft_sheet_params params = weft_sheet_params_of(
+        own->sheet, is_dense(own) ? &whole : own->params, &sizes, (weft_tensor){0});
     weft_step step = {.state = "state"};
-    weft_tensor x[4] = {{0}};
+    weft_tensor x[WEFT_OPERANDS] = {{0}};
     weft_tensor y = {0};
-    params.heads = HEADS;
-    params.option = is_dense(own) ? bench_case->length - 1 : params.option;
-    WEFT_TRY(weft_bench_input(&x[0], graph, "q", shape));
-    WEFT_TRY(weft_bench_input(&x[1], graph, "k", shape));
-    WEFT_TRY(weft_bench_input(&x[2], graph, "v", shape));
-    WEFT_TRY(add_position(&step.position, graph, (int32_t)bench_case->length - 1));
-    if (params.mixer == WEFT_CASE_STEP_FAST_WEIGHT) {
-        WEFT_TRY(weft_bench_input(&x[3], graph, WEFT_BENCH_UNIT_INPUT, weft_shape_of(1, 1, HEADS)));
+    for (uint32_t i = 0; i < weft_sheet_operand_count(own->sheet); i++) {
+        WEFT_TRY(weft_bench_input(&x[i], graph, own->sheet->operands[i].name,
+                                  weft_sheet_shape(own->sheet, i, &sizes, true)));
     }
-    WEFT_TRY(weft_case_add_step(&y, graph, &params, x, &step));
+    WEFT_TRY(add_position(&step.position, graph, (int32_t)bench_case->length - 1));
+    WEFT_TRY(own->sheet->step(&y, graph, x, &step, &params));
     return weft_graph_output(graph, "y", y);
 }
 

@@ -7,16 +7,15 @@
 #include "bench/suites/builders.h"
 #include "bench/suites/suites.h"
 
-#define DENSE  .growth = WEFT_BENCH_GROWTH_DENSE
-#define LINEAR .growth = WEFT_BENCH_GROWTH_LINEAR
-#define CAUSAL .causal = true
-#define PERFORMER \
-    .kind = WEFT_BENCH_FEATURES, .component = WEFT_COMPONENT_POSITIVE, .matrix = WEFT_FEATURES_ORF
-#define FLT(of) PERFORMER, LINEAR, .positions = WEFT_BENCH_POSITIONS_##of
+#define DENSE     .growth = WEFT_BENCH_GROWTH_DENSE
+#define LINEAR    .growth = WEFT_BENCH_GROWTH_LINEAR
+#define CAUSAL    .causal = true
+#define PERFORMER .component = WEFT_COMPONENT_POSITIVE, .matrix = WEFT_FEATURES_ORF
+#define FLT(of)   PERFORMER, LINEAR, .positions = WEFT_BENCH_POSITIONS_##of
 
 static const weft_bench_mixer mixers[] = {
-    {"softmax", .kind = WEFT_BENCH_ATTENTION, DENSE},
-    {"softmax/full_band", .kind = WEFT_BENCH_BANDED, DENSE, .full_band = true},
+    {"softmax", WEFT_BENCH_ATTENTION, DENSE},
+    {"softmax/full_band", WEFT_BENCH_BANDED(WEFT_BENCH_FULL_BAND, .causal = false), DENSE},
     {"performer", PERFORMER, LINEAR},
     {"log_linear_performer", PERFORMER, .log_linear = true},
     {"flt/local", FLT(LOCAL)},

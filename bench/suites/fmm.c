@@ -11,18 +11,18 @@
 
 /* Causal attention is not what the others are held against: those that are not causal do twice its work. */
 static const weft_bench_mixer mixers[] = {
-    {"softmax", .kind = WEFT_BENCH_ATTENTION, DENSE},
-    {"softmax/full_band", .kind = WEFT_BENCH_BANDED, DENSE, .full_band = true},
-    {"rank_1", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 1},
-    {"rank_2", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 2},
-    {"rank_3", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 3},
-    {"rank_3,band_30", .kind = WEFT_BENCH_FMM, LINEAR, .kernel_count = 3},
+    {"softmax", WEFT_BENCH_ATTENTION, DENSE},
+    {"softmax/full_band", WEFT_BENCH_BANDED(WEFT_BENCH_FULL_BAND, .causal = false), DENSE},
+    {"rank_1", WEFT_BENCH_KERNELS(1, .causal = false), LINEAR},
+    {"rank_2", WEFT_BENCH_KERNELS(2, .causal = false), LINEAR},
+    {"rank_3", WEFT_BENCH_KERNELS(3, .causal = false), LINEAR},
+    {"rank_3,band_30", WEFT_BENCH_FMM(3, .causal = false), LINEAR},
     /* Of size full alone: */
-    {"softmax/full_band,causal", .kind = WEFT_BENCH_BANDED, .full_band = true, .causal = true},
-    {"rank_1/causal", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 1, .causal = true},
-    {"rank_2/causal", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 2, .causal = true},
-    {"rank_3/causal", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 3, .causal = true},
-    {"rank_3,band_30/causal", .kind = WEFT_BENCH_FMM, LINEAR, .kernel_count = 3, .causal = true},
+    {"softmax/full_band,causal", WEFT_BENCH_BANDED(WEFT_BENCH_FULL_BAND, .causal = true)},
+    {"rank_1/causal", WEFT_BENCH_KERNELS(1, .causal = true), LINEAR},
+    {"rank_2/causal", WEFT_BENCH_KERNELS(2, .causal = true), LINEAR},
+    {"rank_3/causal", WEFT_BENCH_KERNELS(3, .causal = true), LINEAR},
+    {"rank_3,band_30/causal", WEFT_BENCH_FMM(3, .causal = true), LINEAR},
 };
 
 /** The smallest is the one that the figure is about. */

@@ -174,8 +174,8 @@ static weft_array attend(const struct encoder *e, uint32_t layer, weft_array x, 
     e->c->rows = rows;
     weft_array y =
         mixing == WEFT_BENCH_FNET_PERFORMER
-            ? weft_case_performer_attention(e->c, q, k, v, w,
-                                            weft_performer_attention_params(.heads = p->heads))
+            ? WEFT_MIX(e->c, performer_attention,
+                       weft_performer_attention_params(.heads = p->heads), q, k, v, w)
             : weft_case_attention(e->c, q, k, v, weft_attention_params(.heads = p->heads));
     y = shorten(e, y);
     e->c->rows = (weft_rows){0};

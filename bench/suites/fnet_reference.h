@@ -6,7 +6,7 @@
 #ifndef WEFT_BENCH_FNET_REFERENCE_H
 #define WEFT_BENCH_FNET_REFERENCE_H
 
-#include "verify/paired.h"
+#include "verify/sheet.h"
 
 typedef enum weft_bench_fnet_mixing {
     WEFT_BENCH_FNET_FOURIER = 0,

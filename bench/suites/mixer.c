@@ -7,6 +7,9 @@
 #define POISSON_RATE   0.0417F
 #define GEOMETRIC_RATE 0.9375F
 
+const weft_kernel weft_bench_kernels[3] = {
+    {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_ELU1_NEGATED}, {.map = WEFT_FEATURE_TANH1}};
+
 static float rate_of(weft_features_kind kind) {
     return kind == WEFT_FEATURES_POISSON     ? POISSON_RATE
            : kind == WEFT_FEATURES_GEOMETRIC ? GEOMETRIC_RATE

@@ -5,7 +5,8 @@
 
 #include <weft/features.h>
 #include <weft/flt.h>
-#include <weft/mixers.h>
+
+#include "verify/sheet.h"
 
 #define WEFT_BENCH_WIDTH      64U
 #define WEFT_BENCH_MIN_LENGTH 64U /* SKI has that many inducing points, bands are narrower */
@@ -37,21 +38,6 @@ enum {
     WEFT_BENCH_STREAM_RPE = 16  /* W_0, b_0, and then weight and bias of each layer in turn */
 };
 
-typedef enum weft_bench_mixer_kind {
-    WEFT_BENCH_ATTENTION = 0,
-    WEFT_BENCH_BANDED, /* causal, full_band */
-    WEFT_BENCH_FOURIER,
-    WEFT_BENCH_TOEPLITZ,    /* causal, rpe */
-    WEFT_BENCH_TOEPLITZ_FD, /* causal, rpe; a response for N = n */
-    WEFT_BENCH_SKI,         /* interpolation */
-    WEFT_BENCH_KERNEL,      /* causal, kernel_count */
-    WEFT_BENCH_FMM,         /* causal, kernel_count; a band of WEFT_BENCH_BAND */
-    WEFT_BENCH_FAST_WEIGHT,
-    WEFT_BENCH_COSFORMER, /* causal */
-    WEFT_BENCH_RFA,       /* causal */
-    WEFT_BENCH_FEATURES /* causal, and the fields of random features; linear attention with them */
-} weft_bench_mixer_kind;
-
 typedef enum weft_bench_growth {
     WEFT_BENCH_GROWTH_OTHER = 0,
     WEFT_BENCH_GROWTH_LINEAR,
@@ -77,16 +63,17 @@ typedef enum weft_bench_positions {
 
 typedef struct weft_bench_mixer {
     const char *name;
-    weft_bench_mixer_kind kind;
+    const weft_sheet *sheet; /* null: of random features */
+    const void *params;      /* of the sheet; null: all 0 */
+    uint32_t with;           /* bits of the optional operands that it has */
+    bool exponential;        /* for WEFT_TOLERANCE_EXPONENTIAL */
+    bool rpe; /* coefficients or response by an MLP of learned weights, evaluated once */
     const char *implementation; /* forced, or null */
     weft_bench_growth growth;
-    bool causal;
-    bool full_band;        /* BANDED: n - 1; otherwise WEFT_BENCH_BAND */
-    uint32_t kernel_count; /* of builders.c's three */
-    weft_interpolation interpolation;
-    bool rpe; /* coefficients or response by an MLP of learned weights, evaluated once */
 
-    /* FEATURES: */
+    /* Random features, and linear attention with them: */
+    bool causal;
+    bool rfa; /* weft_graph_rfa_attention */
     weft_bench_family family;
     weft_component component; /* of RANDOM */
     weft_features_kind matrix;
@@ -95,6 +82,36 @@ typedef struct weft_bench_mixer {
     bool log_linear; /* weft_graph_toeplitz_attention with a bias of relative positions */
     weft_bench_positions positions; /* weft_graph_flt_features first */
 } weft_bench_mixer;
+
+/* Mixers of several suites: */
+#define WEFT_BENCH_ATTENTION .sheet = &weft_sheet_attention, .exponential = true
+#define WEFT_BENCH_BANDED(width, ...)                           \
+    .sheet = &weft_sheet_banded_attention, .exponential = true, \
+    .params = weft_banded_attention_params(.half_width = (width), __VA_ARGS__)
+#define WEFT_BENCH_FULL_BAND UINT32_MAX
+#define WEFT_BENCH_KERNELS(count, ...)                                                             \
+    .sheet = &weft_sheet_kernel_attention,                                                         \
+    .params = weft_kernel_attention_params(.kernels = weft_bench_kernels, .kernel_count = (count), \
+                                           __VA_ARGS__)
+#define WEFT_BENCH_FMM(count, ...)                                                              \
+    .sheet = &weft_sheet_fmm_attention, .exponential = true,                                    \
+    .params =                                                                                   \
+        weft_fmm_attention_params(.half_width = WEFT_BENCH_BAND, .kernels = weft_bench_kernels, \
+                                  .kernel_count = (count), __VA_ARGS__)
+#define WEFT_BENCH_TOEPLITZ(...) \
+    .sheet = &weft_sheet_toeplitz, .params = weft_toeplitz_params(.causal = __VA_ARGS__)
+#define WEFT_BENCH_TOEPLITZ_FD(...) \
+    .sheet = &weft_sheet_toeplitz_fd, .params = weft_toeplitz_fd_params(.causal = __VA_ARGS__)
+#define WEFT_BENCH_SKI(of)                                              \
+    .sheet = &weft_sheet_ski_toeplitz, .with = 1 << 2 /* taps */,       \
+    .params = weft_ski_toeplitz_params(.points = WEFT_BENCH_SKI_POINTS, \
+                                       .gamma = WEFT_BENCH_SKI_GAMMA, .interpolation = (of))
+
+/**
+ * elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is as
+ * much work, but whose denominators of random inputs come arbitrarily close to 0.
+ */
+extern const weft_kernel weft_bench_kernels[3];
 
 /* ---- what the weights of a graph are made of ---- */
 

@@ -8,33 +8,31 @@
 #define CAUSAL .causal = true
 
 /** PosRF with orthogonal rows. */
-#define POSITIVE \
-    .kind = WEFT_BENCH_FEATURES, .component = WEFT_COMPONENT_POSITIVE, .matrix = WEFT_FEATURES_ORF
-#define RFA .kind = WEFT_BENCH_RFA, .matrix = WEFT_FEATURES_ORF
-#define FLT POSITIVE, .positions = WEFT_BENCH_POSITIONS_KERNEL
+#define POSITIVE .component = WEFT_COMPONENT_POSITIVE, .matrix = WEFT_FEATURES_ORF
+#define RFA      .rfa = true, .matrix = WEFT_FEATURES_ORF
+#define FLT      POSITIVE, .positions = WEFT_BENCH_POSITIONS_KERNEL
 
 static const weft_bench_mixer mixers[] = {
-    {"attention", .kind = WEFT_BENCH_ATTENTION, DENSE},
-    {"attention/full_band", .kind = WEFT_BENCH_BANDED, DENSE, .full_band = true},
-    {"fourier", .kind = WEFT_BENCH_FOURIER},
-    {"toeplitz", .kind = WEFT_BENCH_TOEPLITZ},
-    {"toeplitz/causal", .kind = WEFT_BENCH_TOEPLITZ, CAUSAL},
-    {"toeplitz/direct", .kind = WEFT_BENCH_TOEPLITZ, .implementation = "direct"},
-    {"toeplitz_fd", .kind = WEFT_BENCH_TOEPLITZ_FD},
-    {"toeplitz_fd/causal", .kind = WEFT_BENCH_TOEPLITZ_FD, CAUSAL},
-    {"ski_toeplitz/linear", .kind = WEFT_BENCH_SKI, LINEAR,
-     .interpolation = WEFT_INTERPOLATION_LINEAR},
-    {"ski_toeplitz/cubic", .kind = WEFT_BENCH_SKI, LINEAR,
-     .interpolation = WEFT_INTERPOLATION_CUBIC},
-    {"banded_attention", .kind = WEFT_BENCH_BANDED, LINEAR},
-    {"banded_attention/causal", .kind = WEFT_BENCH_BANDED, LINEAR, CAUSAL},
-    {"kernel_attention/1", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 1},
-    {"kernel_attention/2", .kind = WEFT_BENCH_KERNEL, LINEAR, .kernel_count = 2},
-    {"kernel_attention/2,causal", .kind = WEFT_BENCH_KERNEL, LINEAR, CAUSAL, .kernel_count = 2},
-    {"fmm_attention/2", .kind = WEFT_BENCH_FMM, LINEAR, .kernel_count = 2},
-    {"fast_weight", .kind = WEFT_BENCH_FAST_WEIGHT, LINEAR, CAUSAL},
-    {"cosformer", .kind = WEFT_BENCH_COSFORMER, LINEAR},
-    {"cosformer/causal", .kind = WEFT_BENCH_COSFORMER, LINEAR, CAUSAL},
+    {"attention", WEFT_BENCH_ATTENTION, DENSE},
+    {"attention/full_band", WEFT_BENCH_BANDED(WEFT_BENCH_FULL_BAND, .causal = false), DENSE},
+    {"fourier", .sheet = &weft_sheet_fourier},
+    {"toeplitz", WEFT_BENCH_TOEPLITZ(false)},
+    {"toeplitz/causal", WEFT_BENCH_TOEPLITZ(true)},
+    {"toeplitz/direct", WEFT_BENCH_TOEPLITZ(false), .implementation = "direct"},
+    {"toeplitz_fd", WEFT_BENCH_TOEPLITZ_FD(false)},
+    {"toeplitz_fd/causal", WEFT_BENCH_TOEPLITZ_FD(true)},
+    {"ski_toeplitz/linear", WEFT_BENCH_SKI(WEFT_INTERPOLATION_LINEAR), LINEAR},
+    {"ski_toeplitz/cubic", WEFT_BENCH_SKI(WEFT_INTERPOLATION_CUBIC), LINEAR},
+    {"banded_attention", WEFT_BENCH_BANDED(WEFT_BENCH_BAND, .causal = false), LINEAR},
+    {"banded_attention/causal", WEFT_BENCH_BANDED(WEFT_BENCH_BAND, .causal = true), LINEAR},
+    {"kernel_attention/1", WEFT_BENCH_KERNELS(1, .causal = false), LINEAR},
+    {"kernel_attention/2", WEFT_BENCH_KERNELS(2, .causal = false), LINEAR},
+    {"kernel_attention/2,causal", WEFT_BENCH_KERNELS(2, .causal = true), LINEAR},
+    {"fmm_attention/2", WEFT_BENCH_FMM(2, .causal = false), LINEAR},
+    {"fast_weight", .sheet = &weft_sheet_fast_weight, LINEAR},
+    {"cosformer", .sheet = &weft_sheet_cosformer, LINEAR},
+    {"cosformer/causal", .sheet = &weft_sheet_cosformer,
+     .params = weft_cosformer_params(.causal = true), LINEAR},
     {"random_features", POSITIVE, LINEAR},
     {"random_features/causal", POSITIVE, LINEAR, CAUSAL},
     {"rfa_attention", RFA, LINEAR},
@@ -59,16 +57,9 @@ weft_bench_case weft_bench_mixer_case(uint32_t index, uint32_t length) {
 #define PAPER_WIDTH 512U
 #define PAPER_HEADS 8U
 
+/** Mixers of channels that do not interact have none. */
 static uint32_t heads_of(const weft_bench_mixer *mixer) {
-    switch (mixer->kind) {
-    case WEFT_BENCH_FOURIER:
-    case WEFT_BENCH_TOEPLITZ:
-    case WEFT_BENCH_TOEPLITZ_FD:
-    case WEFT_BENCH_SKI:
-        return 1; /* they have none */
-    default:
-        return PAPER_HEADS;
-    }
+    return mixer->sheet && mixer->sheet->heads == 0 ? 1 : PAPER_HEADS;
 }
 
 /** Two lengths of each mixer: no series, which has one width. */

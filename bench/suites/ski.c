@@ -14,15 +14,15 @@
 
 #define BASELINE .growth = WEFT_BENCH_GROWTH_DENSE
 #define LINEAR   .growth = WEFT_BENCH_GROWTH_LINEAR
-#define SKI(of)  .kind = WEFT_BENCH_SKI, LINEAR, .interpolation = WEFT_INTERPOLATION_##of
+#define SKI(of)  WEFT_BENCH_SKI(WEFT_INTERPOLATION_##of), LINEAR
 
 static const weft_bench_mixer mixers[] = {
-    {"tnn", .kind = WEFT_BENCH_TOEPLITZ, BASELINE, .rpe = true},
+    {"tnn", WEFT_BENCH_TOEPLITZ(false), BASELINE, .rpe = true},
     {"ski_tnn/linear", SKI(LINEAR)},
     {"ski_tnn/cubic", SKI(CUBIC)},
-    {"fd_tnn", .kind = WEFT_BENCH_TOEPLITZ_FD, .rpe = true},
-    {"tnn/causal", .kind = WEFT_BENCH_TOEPLITZ, .rpe = true, .causal = true},
-    {"fd_tnn/causal", .kind = WEFT_BENCH_TOEPLITZ_FD, .rpe = true, .causal = true},
+    {"fd_tnn", WEFT_BENCH_TOEPLITZ_FD(false), .rpe = true},
+    {"tnn/causal", WEFT_BENCH_TOEPLITZ(true), .rpe = true},
+    {"fd_tnn/causal", WEFT_BENCH_TOEPLITZ_FD(true), .rpe = true},
 };
 
 enum { MIXER_COUNT = sizeof mixers / sizeof mixers[0] };

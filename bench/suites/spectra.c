@@ -12,10 +12,10 @@
 #define SGQ_ROWS 129 /* 2 · 64 + 1 */
 #define SSR_ROWS 131 /* 2 · (64 + 1) + 1 */
 
-#define PAIR(text, of, count, ...)                                           \
-    {                                                                        \
-        text, .kind = WEFT_BENCH_FEATURES, .matrix = WEFT_FEATURES_##of,     \
-              .growth = WEFT_BENCH_GROWTH_LINEAR, .rows = count, __VA_ARGS__ \
+#define PAIR(text, of, count, ...)                                                             \
+    {                                                                                          \
+        text, .matrix = WEFT_FEATURES_##of, .growth = WEFT_BENCH_GROWTH_LINEAR, .rows = count, \
+              __VA_ARGS__                                                                      \
     }
 
 /* clang-format off */

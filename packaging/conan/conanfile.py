@@ -76,7 +76,7 @@ class Weft(ConanFile):
         variables["WEFT_BUILD_TESTS"] = False
         variables["WEFT_BUILD_EXAMPLES"] = False
         variables["WEFT_BUILD_CLI"] = bool(self.options.command)
-        variables["WEFT_PROCESSOR"] = "ON" if self.options.processor else "OFF"
+        variables["WEFT_LLVM"] = "ON" if self.options.processor else "OFF"
         if self.options.vkfft:
             variables["VKFFT_INCLUDE_DIR"] = str(self.options.vkfft)
         toolchain.generate()

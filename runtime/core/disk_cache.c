@@ -151,9 +151,8 @@ static void tell_distrust(struct weft_cache *cache, const char *name, const char
     if (first_time(cache, name ? TOLD_ENTRY : TOLD_FOLDER)) {
         weft_log(host, WEFT_LOG_WARNING, "%s%s%s: %s. %s", cache->dir, name ? "/" : "",
                  name ? name : "", distrust,
-                 name ? "It is taken as a cache miss, as are others like it"
-                      : "Nothing is read from this cache folder or written to it; remove it, or "
-                        "give another one");
+                 name ? "This counts as a cache miss, and others do without a message"
+                      : "Weft does not use this cache folder: remove it, or set another one");
     }
 }
 
@@ -183,7 +182,7 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
     }
     uint64_t payload_size = weft_load_bytes(entry + SIZE_AT, 8);
     if (payload_size != size - HEADER_SIZE) {
-        return payload_size > size - HEADER_SIZE ? "cut short" : "longer than it says";
+        return payload_size > size - HEADER_SIZE ? "cut short" : "longer than its header says";
     }
     weft_digest payload = weft_digest_of(entry + HEADER_SIZE, size - HEADER_SIZE);
     if (memcmp(entry + PAYLOAD_SHA_AT, payload.bytes, sizeof payload.bytes) != 0) {
@@ -231,7 +230,7 @@ static weft_status read_open(uint8_t **data, size_t *size, struct weft_cache *ca
     }
     const char *fault = entry_fault(entry, entry_size, key);
     if (fault) {
-        weft_log(host, WEFT_LOG_WARNING, "%s/%s: %s, taken as a cache miss", cache->dir, name,
+        weft_log(host, WEFT_LOG_WARNING, "%s/%s: %s; this counts as a cache miss", cache->dir, name,
                  fault);
         weft_free(host, entry);
         (void)weft_private_remove(folder, name); /* where that fails, the next write replaces it */

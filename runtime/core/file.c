@@ -47,7 +47,8 @@ weft_status weft_file_read_some(int file, void *data, size_t size, const char *p
             return fail_errno(host, error, "read", path);
         }
         if (count == 0) {
-            return weft_fail(host, WEFT_BAD_FILE, "%s: ended while it was read", path);
+            return weft_fail(host, WEFT_BAD_FILE, "%s: the file became shorter while it was read",
+                             path);
         }
         taken += count;
     }

@@ -11,11 +11,10 @@ weft_status weft_fork_gate_enter(weft_fork_gate *gate, const char *what, const w
     do {
         const bool is_ours = (inside & ~COUNT) == here;
         if (!is_ours && (inside & COUNT) != 0) {
-            return weft_fail(
-                host, WEFT_UNSUPPORTED,
-                "this process was forked while another thread was %s, and cannot do so "
-                "any more: start it by spawn or exec",
-                what);
+            return weft_fail(host, WEFT_UNSUPPORTED,
+                             "this process was forked while another thread was %s, so it cannot do "
+                             "the same: start it by spawn or exec",
+                             what);
         }
         more = (is_ours ? inside : here) + 1;
     } while (!atomic_compare_exchange_weak(&gate->inside, &inside, more));

@@ -65,7 +65,7 @@ weft_status weft_interrupted(const weft_host *host) {
     if (!host || !host->interrupted || !host->interrupted(host->interrupted_user)) {
         return WEFT_OK;
     }
-    return weft_fail(host, WEFT_CANCELLED, "cancelled: the host's interrupted callback says so");
+    return weft_fail(host, WEFT_CANCELLED, "cancelled: weft_host.interrupted returned true");
 }
 
 void *weft_alloc(const weft_host *host, size_t size) {

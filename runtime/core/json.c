@@ -80,8 +80,7 @@ static weft_status check_size(const weft_json_part *text) {
             const bool deep = depth > WEFT_JSON_MAX_DEPTH;
             snprintf(message, sizeof message, "expected at most %zu %s",
                      deep ? (size_t)WEFT_JSON_MAX_DEPTH : WEFT_JSON_MAX_VALUES,
-                     deep ? "objects and arrays in one another, a depth that no such file has"
-                          : "values");
+                     deep ? "levels of depth in objects and arrays" : "values");
             return fail_at(text, at, message);
         }
     }

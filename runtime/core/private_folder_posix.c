@@ -29,15 +29,15 @@ static int check(const struct stat *found, char distrust[WEFT_DISTRUST_SIZE]) {
     if (found->st_uid != user && found->st_uid != 0) {
         snprintf(distrust, WEFT_DISTRUST_SIZE, "it belongs to user %lu; expected %lu%s",
                  (unsigned long)found->st_uid, (unsigned long)user,
-                 user == 0 ? "" : ", who runs this, or 0");
+                 user == 0 ? "" : ", the current user, or 0");
         return EPERM;
     }
     if ((found->st_mode & OTHERS_WRITE) != 0) {
         const unsigned mode = (unsigned)found->st_mode & 07777U;
-        snprintf(
-            distrust, WEFT_DISTRUST_SIZE,
-            "others than its owner, user %lu, may write to it: its mode is %04o; expected %04o",
-            (unsigned long)found->st_uid, mode, mode & 0755U);
+        snprintf(distrust, WEFT_DISTRUST_SIZE,
+                 "users other than its owner, user %lu, may write to it: its mode is %04o; "
+                 "expected %04o",
+                 (unsigned long)found->st_uid, mode, mode & 0755U);
         return EPERM;
     }
     return 0;

@@ -60,8 +60,16 @@ void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t si
         size_t length = 0;
         const size_t taken = weft_harmless_character(end, &length, bytes, size, form, kept);
         text->length += length;
+        text->data[text->length] = '\0';
         bytes += taken;
         size -= taken;
+    }
+}
+
+void weft_text_cut(struct weft_text *text, size_t length) {
+    if (text->data && length < text->length) {
+        text->length = length;
+        text->data[length] = '\0';
     }
 }
 

@@ -27,6 +27,9 @@ void weft_text_add_list(struct weft_text *text, const char *format, va_list argu
 void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t size,
                             enum weft_harmless_form form, const char *kept);
 
+/** Drops everything after the first `length` bytes. */
+void weft_text_cut(struct weft_text *text, size_t length);
+
 /** The text, which the caller frees, or null when memory ran out; never null otherwise. */
 char *weft_text_take(struct weft_text *text);
 

@@ -81,7 +81,7 @@ static int check_owner(PSID owner, PSID user, char distrust[WEFT_DISTRUST_SIZE])
     }
     tell_sid(found, owner);
     tell_sid(expected, user);
-    snprintf(distrust, WEFT_DISTRUST_SIZE, "it belongs to %.90s; expected %.90s, who runs this",
+    snprintf(distrust, WEFT_DISTRUST_SIZE, "it belongs to %.90s; expected %.90s, the current user",
              found, expected);
     return EPERM;
 }
@@ -101,8 +101,7 @@ static PSID who_may_change(const ACE_HEADER *header, bool *known) {
 
 static int check_list(PACL list, PSID user, char distrust[WEFT_DISTRUST_SIZE]) {
     if (!list) {
-        snprintf(distrust, WEFT_DISTRUST_SIZE,
-                 "everybody may write to it: it has no list of access");
+        snprintf(distrust, WEFT_DISTRUST_SIZE, "everybody may write to it: it has no access list");
         return EPERM;
     }
     for (DWORD i = 0; i < list->AceCount; i++) {
@@ -122,8 +121,8 @@ static int check_list(PACL list, PSID user, char distrust[WEFT_DISTRUST_SIZE]) {
             tell_sid(found, sid);
         }
         snprintf(distrust, WEFT_DISTRUST_SIZE,
-                 "%.180s may write to it; expected this user, SYSTEM and Administrators alone",
-                 sid ? found : "an entry of an unknown kind in the list of access");
+                 "%.180s may write to it; expected only this user, SYSTEM and Administrators",
+                 sid ? found : "its access list has an entry of an unknown kind");
         return EPERM;
     }
     return 0;
@@ -141,7 +140,7 @@ int weft_windows_check_trust(HANDLE handle, char distrust[WEFT_DISTRUST_SIZE]) {
     if (GetSecurityInfo(handle, SE_FILE_OBJECT,
                         OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &owner, NULL, &list,
                         NULL, &descriptor) != ERROR_SUCCESS) {
-        snprintf(distrust, WEFT_DISTRUST_SIZE, "its owner cannot be found out");
+        snprintf(distrust, WEFT_DISTRUST_SIZE, "its owner is unknown");
         return EPERM;
     }
     error = check_owner(owner, user.user.User.Sid, distrust);

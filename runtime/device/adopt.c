@@ -218,8 +218,8 @@ static weft_status fill_device(weft_device *device, const void *adopt_params) {
     return read_families(device, params);
 }
 
-weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
-    WEFT_ENTER;
+weft_status weft_device_adopt_with(weft_device **device, const weft_device_adopt_params *params,
+                                   const struct weft_device_part *parts) {
     if (!params) {
         return WEFT_INVALID_ARGUMENT;
     }
@@ -236,6 +236,7 @@ weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_para
         .cache_dir = params->cache_dir,
         .cache_limit = params->cache_limit,
         .submission_limit_ms = params->submission_limit_ms,
+        .parts = parts,
     };
     return weft_setup_device(device, &setup, fill_device, params);
 }

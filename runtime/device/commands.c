@@ -99,13 +99,13 @@ weft_status weft_commands_run(struct weft_commands *commands, weft_device *devic
     WEFT_TRY(weft_device_check(device, device->vk.EndCommandBuffer(commands->handle),
                                "vkEndCommandBuffer"));
     WEFT_TRY(weft_interrupted(&device->host));
-    if (device->host.interrupted && !device->is_processor) { /* behind it they take no time */
+    if (device->host.interrupted && !device->in_process) { /* behind it they take no time */
         WEFT_TRY(weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL));
     }
     WEFT_TRY(weft_device_submit(device, &commands->handle, 1, &value));
     commands->unsettled = true;
     const weft_status status = weft_device_wait_or_cancel(device, value, value, UINT64_MAX, NULL);
-    if (status == WEFT_CANCELLED && !device->is_processor) {
+    if (status == WEFT_CANCELLED && !device->in_process) {
         weft_device_settle(device, value);
     }
     commands->unsettled = status != WEFT_OK && status != WEFT_CANCELLED;

@@ -30,7 +30,7 @@ struct weft_fences;
  */
 struct weft_device_locks {
     pthread_mutex_t
-        constants; /* lists of weights, tables and host objects: graph/constant_store.c */
+        constants; /* lists of weights, tables and host objects: lower/constant_store.c */
     pthread_cond_t constant_made; /* a constant that somebody was making is there, or failed */
     uint32_t making;              /* constants that somebody makes, under `constants` */
     pthread_mutex_t pipelines;    /* maps and layouts of the pipeline store */
@@ -47,6 +47,9 @@ struct weft_device_counters {
     atomic_uint_least32_t validation_messages;
     atomic_uint_least64_t submissions;
 };
+
+/* Which of a row's expected costs (weft_cost) is a device's. */
+enum weft_cost_column { WEFT_COST_HARDWARE, WEFT_COST_SOFTWARE, WEFT_COST_PROCESSOR };
 
 struct weft_device {
     weft_host host;
@@ -65,6 +68,8 @@ struct weft_device {
     bool robustness;      /* a pipeline can ask for bounds checks */
     bool compile_only;    /* it has no queue, no commands and no memory */
     bool executables;     /* its driver keeps what it tells of pipelines */
+    bool queries_wait;    /* vkGetQueryPoolResults waits until it is idle, whatever the flags */
+    enum weft_cost_column cost_column;
     struct weft_vk_external external;
     bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
     bool loses_small_products; /* found by the probe: those modules do more about products */
@@ -84,8 +89,9 @@ struct weft_device {
     atomic_bool lost;
     atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
     unsigned long opened_by; /* process */
-    bool is_processor;       /* this library's own */
-    bool forgotten;          /* it is of the process that forked this one */
+    bool
+        in_process; /* its queue is this library's, in this process: it can be cancelled, and forked */
+    bool forgotten; /* it is of the process that forked this one */
     bool
         torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
     atomic_bool
@@ -101,6 +107,7 @@ struct weft_device {
     uint64_t memory_limit;
     weft_vulkan_allocator allocator; /* of an adopted device; null functions: the pool's */
     struct weft_memory_pool *memory;
+    const struct weft_device_part *parts; /* of the layers above; null until they are made */
     struct weft_pipeline_store *pipelines;
     struct weft_weight_store *weights;
 };
@@ -114,6 +121,11 @@ bool weft_device_locks_are_free(struct weft_device_locks *locks);
 /** Whether the processor does the work, by this library or by a driver. */
 static inline bool weft_runs_on_processor(const weft_device_info *info) {
     return info->type == WEFT_DEVICE_PROCESSOR || info->type == WEFT_DEVICE_SOFTWARE;
+}
+
+/** Whether a wait can be given up: what was submitted then has ended or never begins (weft_device_wait_or_cancel). */
+static inline bool weft_device_stops(const weft_device *device) {
+    return device->in_process;
 }
 
 /**
@@ -252,17 +264,17 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
 
 /* ---- what the layers above keep with a device ---- */
 
+/** Rows are made in order as soon as the device runs commands, and destroyed in reverse; `create` is null behind the last. */
 struct weft_device_part {
     weft_status (*create)(weft_device *device);
     weft_status (*save)(weft_device *device); /* what is new, to disk; or null */
     void (*destroy)(weft_device *device);     /* also one that was never made; or null */
 };
 
-/**
- * Made in this order as soon as the device runs commands, and destroyed in reverse. The table is graph/device_parts.c,
- * the lowest file that sees all of them: a device is opened by calls from below that only the linker resolves.
- */
-extern const struct weft_device_part weft_device_parts[];
-extern const size_t weft_device_part_count;
+/** weft_device_open and weft_device_adopt, with what the layers above keep (lower/device_parts.c). */
+weft_status weft_device_open_with(weft_device **device, const weft_device_params *params,
+                                  const struct weft_device_part *parts);
+weft_status weft_device_adopt_with(weft_device **device, const weft_device_adopt_params *params,
+                                   const struct weft_device_part *parts);
 
 #endif

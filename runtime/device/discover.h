@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding all devices there are: those of the system's Vulkan drivers, and the processor. */
+/* Finding all devices there are: those of the system's Vulkan drivers, and this library's own. */
 #ifndef WEFT_DEVICE_DISCOVER_H
 #define WEFT_DEVICE_DISCOVER_H
 
 #include "device/instance.h"
 #include "device/physical.h"
+#include "device/software.h"
 
 struct weft_discovery {
-    struct weft_vk_instance loaded;    /* the loader's, zeroed where there is none */
-    struct weft_vk_instance processor; /* zeroed where it is left out */
-    struct weft_physical *list;        /* of `count`; in host memory */
+    struct weft_vk_instance loaded; /* the loader's, zeroed where there is none */
+    struct weft_vk_instance
+        own[WEFT_SOFTWARE_COUNT]; /* as in weft_software; zeroed where one is left out */
+    struct weft_physical *list;   /* of `count`; in host memory */
     uint32_t count;
     char reason[WEFT_REASON_SIZE]; /* why the loader has no devices, or empty */
 };

@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "core/system.h"
-#include "cpu/driver.h"
+#include "softvk/softvk.h"
 
 /* ---- the driver's functions that end something, without the driver ---- */
 
@@ -63,8 +63,8 @@ static void inherit(weft_device *device, bool interrupted) {
     if (!weft_device_locks_create(&device->locks)) {
         device->torn = true;
     }
-    const bool goes_on = !device->torn && !device->forgotten && device->is_processor &&
-                         weft_cpu_device_inherit(device->vk.handle);
+    const bool goes_on = !device->torn && !device->forgotten && device->in_process &&
+                         weft_soft_device_inherit(device->vk.handle);
     if (!goes_on) {
         forget(device);
     }
@@ -97,5 +97,5 @@ weft_status weft_device_forgotten(const weft_device *device) {
                      "the device %s was opened by process %lu%s and cannot be used after the fork: "
                      "open devices after the fork only, or start the child by spawn or exec",
                      device->info.name, device->opened_by,
-                     device->is_processor ? ", was at work when that forked," : "");
+                     device->in_process ? ", was at work when that forked," : "");
 }

@@ -6,10 +6,10 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/fences.h"
 #include "device/fork.h"
 #include "device/instance.h"
+#include "softvk/softvk.h"
 
 const char *weft_math_name(weft_math math) {
     return math == WEFT_MATH_FAST ? "fast" : "reproducible";
@@ -92,8 +92,8 @@ void weft_device_cancel(weft_device *device) {
     }
     atomic_store(&device->cancelled, true);
     atomic_store(&device->lost, true);
-    if (device->is_processor) {
-        weft_cpu_cancel(device->vk.handle);
+    if (device->in_process) {
+        weft_soft_cancel(device->vk.handle);
     }
 }
 
@@ -103,8 +103,7 @@ weft_status weft_device_save_cache(weft_device *device) {
         return WEFT_INVALID_ARGUMENT;
     }
     WEFT_TRY(weft_device_alive(device));
-    for (size_t i = 0; i < weft_device_part_count; i++) {
-        const struct weft_device_part *part = &weft_device_parts[i];
+    for (const struct weft_device_part *part = device->parts; part->create; part++) {
         if (part->save) {
             WEFT_TRY(part->save(device));
         }
@@ -128,8 +127,12 @@ static void destroy_objects(weft_device *device) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
         weft_device_settle(device, device->timeline_value);
     }
-    for (size_t i = weft_device_part_count; i-- > 0;) {
-        const struct weft_device_part *part = &weft_device_parts[i];
+    size_t count = 0;
+    while (device->parts && device->parts[count].create) {
+        count++;
+    }
+    while (count-- > 0) {
+        const struct weft_device_part *part = &device->parts[count];
         if (part->save && !device->lost) {
             /* A cache that cannot be written was logged, and costs only time at the next start. */
             (void)part->save(device);

@@ -6,9 +6,9 @@
 
 #include "core/fork_gate.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/loader.h"
 #include "device/result.h"
+#include "device/software.h"
 #include "device/validation.h"
 
 /* The functions that exist before an instance does. */
@@ -300,18 +300,21 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
     return status;
 }
 
-weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
-                                           const weft_host *host) {
-    const struct weft_cpu_host_info host_info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
+weft_status weft_instance_create_software(struct weft_vk_instance *instance,
+                                          const struct weft_software *software, void *user,
+                                          const weft_host *host) {
+    const struct weft_soft_instance_info which = {
+        .sType = WEFT_SOFT_INSTANCE_INFO, .backend = software->backend, .host = host, .user = user};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pNext = &host_info};
+                                       .pNext = &which};
     *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
-                                          .GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+                                          .software = software,
+                                          .GetInstanceProcAddr = weft_soft_get_instance_proc_addr};
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
     VkInstance handle = VK_NULL_HANDLE; /* undefined after a failure */
     WEFT_TRY(weft_vk_check(host, global.CreateInstance(&info, NULL, &handle),
-                           "vkCreateInstance of the processor"));
+                           "vkCreateInstance without a loader"));
     instance->handle = handle;
     const weft_status status = weft_vk_load_instance(instance, host);
     if (status != WEFT_OK) {

@@ -16,9 +16,10 @@
 weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,
                                  weft_device *validated, char *reason);
 
-/** Makes the instance of the processor, which has no loader; it allocates and logs with `host`. */
-weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
-                                           const weft_host *host);
+/** Makes the instance of a device of this library's own, which has no loader; it allocates and logs with `host`. `user` is for its back end. */
+weft_status weft_instance_create_software(struct weft_vk_instance *instance,
+                                          const struct weft_software *software, void *user,
+                                          const weft_host *host);
 
 /** Destroys an instance, with its messenger (may be null), and zeroes the table; one that was never made is fine. */
 void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessengerEXT messenger);

@@ -3,7 +3,6 @@
 #include "core/float_state.h"
 #include "core/rules.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/discover.h"
@@ -12,6 +11,7 @@
 #include "device/robustness.h"
 #include "device/setup.h"
 #include "device/validation.h"
+#include "softvk/softvk.h"
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
     WEFT_ENTER;
@@ -76,7 +76,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
  * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
-                                 const struct weft_cpu_jobs_info *jobs) {
+                                 const struct weft_soft_jobs_info *jobs) {
     const char *extensions[MAX_EXTENSIONS];
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
@@ -120,7 +120,7 @@ static weft_status create_device(weft_device *device, const struct weft_physical
 }
 
 static weft_status create_and_load(weft_device *device, const struct weft_physical *physical,
-                                   const struct weft_cpu_jobs_info *jobs) {
+                                   const struct weft_soft_jobs_info *jobs) {
     weft_setup_physical(device, physical);
     WEFT_TRY(create_device(device, physical, jobs));
     /* Loaded first: it is what destroys the handle should another function be missing. */
@@ -169,17 +169,16 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     }
     device->compile_only = params->compile_only;
     device->executables = params->executables;
-    const struct weft_cpu_jobs_info jobs = {
-        .sType = WEFT_CPU_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
-    const bool is_ours = chosen->instance == &discovery->processor;
-    device->is_processor = is_ours;
-    if (is_ours && weft_validation_wanted(params->validation)) {
+    const struct weft_soft_jobs_info jobs = {
+        .sType = WEFT_SOFT_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
+    device->in_process = chosen->instance->software != NULL;
+    if (device->in_process && weft_validation_wanted(params->validation)) {
         weft_log(&device->host, WEFT_LOG_DEBUG,
-                 "validation layers cannot watch the processor device, which has no loader");
+                 "validation layers cannot watch %s, which has no loader", chosen->info.name);
     }
     device->instance = weft_discovery_take(discovery, chosen);
-    WEFT_TRY(create_and_load(device, chosen, is_ours ? &jobs : NULL));
-    if (is_ours && (params->jobs || params->threads > 0)) {
+    WEFT_TRY(create_and_load(device, chosen, device->in_process ? &jobs : NULL));
+    if (device->info.threads > 0 && device->in_process && (params->jobs || params->threads > 0)) {
         device->info.threads = params->jobs ? params->jobs->slots : params->threads;
     }
     return WEFT_OK;
@@ -230,8 +229,8 @@ static weft_status check_jobs(const weft_device_params *params) {
     return WEFT_OK;
 }
 
-weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
-    WEFT_ENTER;
+weft_status weft_device_open_with(weft_device **device, const weft_device_params *params,
+                                  const struct weft_device_part *parts) {
     static const weft_device_params defaults = {.host = {0}};
     params = !params ? &defaults : params;
     if (!device) {
@@ -246,6 +245,7 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         .cache_dir = params->cache_dir,
         .cache_limit = params->cache_limit,
         .submission_limit_ms = params->submission_limit_ms,
+        .parts = parts,
     };
     return weft_setup_device(device, &setup, open_flushing, params);
 }

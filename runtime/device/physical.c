@@ -7,13 +7,13 @@
 #include "core/float_modes.h"
 #include "core/kernel_limits.h"
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/cooperative.h"
 #include "device/device.h"
 #include "device/executable.h"
 #include "device/host_memory.h"
 #include "device/result.h"
 #include "device/robustness.h"
+#include "device/software.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
@@ -209,12 +209,16 @@ static uint64_t largest_device_heap(VkPhysicalDevice handle,
     return largest;
 }
 
-/* Ours is known by its driver's name, so that it is the same device by way of a loader. */
+/* Ours are known by their drivers' names, so that they are the same devices by way of a loader. One that interprets kernels is
+ * no faster than a driver in software, and no more to be preferred. */
 static void write_type(weft_device_info *info, const struct facts *facts) {
+    const struct weft_software *software = weft_software_of_driver(info->driver);
+    struct weft_soft_properties properties = {0};
     info->type = type_of(facts->properties.deviceType);
-    if (strcmp(info->driver, WEFT_CPU_DRIVER_NAME) == 0) {
-        info->type = WEFT_DEVICE_PROCESSOR;
-        info->threads = weft_cpu_thread_count();
+    if (software) {
+        software->backend->describe(&properties);
+        info->type = properties.interprets ? WEFT_DEVICE_SOFTWARE : software->type;
+        info->threads = properties.threads;
     }
 }
 

@@ -50,6 +50,11 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);
     device->limits = properties.limits;
+    const weft_device_type type = device->info.type;
+    device->queries_wait = type == WEFT_DEVICE_SOFTWARE; /* lavapipe of Mesa 22 */
+    device->cost_column = type == WEFT_DEVICE_PROCESSOR  ? WEFT_COST_PROCESSOR
+                          : type == WEFT_DEVICE_SOFTWARE ? WEFT_COST_SOFTWARE
+                                                         : WEFT_COST_HARDWARE;
 }
 
 /*
@@ -90,7 +95,7 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     device->submission_limit_ms = setup->submission_limit_ms;
     const bool has_watchdog = !weft_runs_on_processor(&device->info);
     if (setup->submission_limit_ms == 0 &&
-        (has_watchdog || (device->host.interrupted && !device->is_processor))) {
+        (has_watchdog || (device->host.interrupted && !device->in_process))) {
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);
@@ -127,8 +132,9 @@ static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     for (size_t i = 0; !device->compile_only && i < sizeof steps / sizeof steps[0]; i++) {
         WEFT_TRY(steps[i](device));
     }
-    for (size_t i = 0; i < weft_device_part_count; i++) {
-        WEFT_TRY(weft_device_parts[i].create(device));
+    device->parts = setup->parts;
+    for (const struct weft_device_part *part = device->parts; part->create; part++) {
+        WEFT_TRY(part->create(device));
     }
     weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math%s",
              device->info.index, device->info.name, device->info.driver,

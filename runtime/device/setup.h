@@ -15,6 +15,7 @@ struct weft_setup {
     const char *cache_dir;
     uint64_t cache_limit;
     uint32_t submission_limit_ms;
+    const struct weft_device_part *parts;
 };
 
 /** Copies what was read of the physical device, its limits and its memory into the device. */

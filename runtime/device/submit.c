@@ -3,8 +3,8 @@
 #include "device/device.h"
 
 #include "core/try.h"
-#include "cpu/driver.h"
 #include "device/fences.h"
+#include "softvk/softvk.h"
 
 static void lock_queue(const weft_device *device) {
     if (device->lock_queue) {
@@ -126,12 +126,12 @@ weft_status weft_device_wait_or_cancel(weft_device *device, uint64_t first, uint
                                        uint64_t timeout_ns, bool *done) {
     WEFT_TRY(weft_device_runs(device));
     struct wait wait = {.device = device};
-    const struct weft_cpu_wait_info ours = {.sType = WEFT_CPU_WAIT_INFO,
-                                            .first = first,
-                                            .alone = device->host.interrupted != NULL,
-                                            .ends = ends,
-                                            .user = &wait};
-    const VkResult result = device->is_processor && !device->fences
+    const struct weft_soft_wait_info ours = {.sType = WEFT_SOFT_WAIT_INFO,
+                                             .first = first,
+                                             .alone = device->host.interrupted != NULL,
+                                             .ends = ends,
+                                             .user = &wait};
+    const VkResult result = device->in_process && !device->fences
                                 ? wait_once(device, value, timeout_ns, &ours)
                                 : wait_in_slices(&wait, device, value, timeout_ns);
     WEFT_TRY(wait.status);

@@ -88,8 +88,11 @@
 
 #define WEFT_VK_MEMBER(name) PFN_vk##name name;
 
+struct weft_software;
+
 struct weft_vk_instance {
     VkInstance handle;
+    const struct weft_software *software; /* what it is of; null for the loader's */
     uint32_t
         version; /* of Vulkan that it was made for: nothing newer may be used, whatever devices have */
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr;

@@ -94,11 +94,11 @@ static weft_status row_weight(float *weight, const float *powers, uint32_t row,
         logarithm += log_weight(d, (uint32_t)powers[j]);
     }
     if (!(logarithm < LARGEST_LOGARITHM)) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "features: rate of %s is %g, with which weight %u over %u columns is "
-                         "e^%.0f, above e^%.0f",
-                         weft_features_name(params->kind), (double)params->rate, row,
-                         params->columns, logarithm, LARGEST_LOGARITHM);
+        return weft_fail(
+            host, WEFT_INVALID_ARGUMENT,
+            "features: rate of %s is %g: weight %u over %u columns is e^%.0f, above e^%.0f",
+            weft_features_name(params->kind), (double)params->rate, row, params->columns, logarithm,
+            LARGEST_LOGARITHM);
     }
     *weight = logarithm > -LARGEST_LOGARITHM ? (float)weft_portable_exp(logarithm) : 0.0F;
     return WEFT_OK;

@@ -141,7 +141,7 @@ static weft_status take_structure(weft_features_params *taken, weft_features_str
     WEFT_TRY(take_params(taken, params, host));
     if (!families[taken->kind]->structure) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "features: kind is %s, which is dense: it has no parts",
+                         "features: kind is %s, which is dense: it has no diagonals",
                          weft_features_name(taken->kind));
     }
     *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
@@ -262,7 +262,8 @@ weft_status weft_features_fill(float *w, float *weights, const weft_features_par
     const struct weft_features_family *family = families[taken.kind];
     if (family->weighted && !weights) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "features: weights is null, but those of %s differ", family->name);
+                         "features: weights is null, but rows of %s have different weights",
+                         family->name);
     }
     for (uint32_t i = 0; weights && !family->weighted && i < taken.rows; i++) {
         weights[i] = 1.0F / (float)taken.rows;

@@ -7,9 +7,9 @@
 
 #include <weft/op.h>
 
+#include "core/digest_map.h"
 #include "core/host.h"
 #include "core/shape.h"
-#include "graph/index.h"
 
 struct weft_weight_part;
 
@@ -77,7 +77,7 @@ struct weft_value {
     bool is_state;       /* an input that nodes change in place (weft_graph_state) */
     uint32_t root;       /* the value whose elements it shares: itself, or what it is a view of */
     uint32_t producer;   /* index of the node that makes it, for WEFT_VALUE_NODE */
-    /* For WEFT_VALUE_PART (graph/cut.h): */
+    /* For WEFT_VALUE_PART (lower/cut.h): */
     uint32_t part_of; /* the value in whose memory it is, which is no view and no part */
     uint64_t first;   /* element of that */
     uint32_t stride;  /* elements from row to row; 0: they lie one behind the other */

@@ -6,10 +6,8 @@
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
 
-#include "device/device.h"
 #include "graph/graph.h"
 #include "graph/op_list.h"
-#include "graph/variant.h"
 
 /** What an op's implementations can take over from the nodes behind it. */
 enum weft_fusable {
@@ -18,6 +16,8 @@ enum weft_fusable {
     WEFT_FUSE_RESIDUAL = 4,
     WEFT_FUSE_NORM = 8
 };
+
+#define WEFT_ROW_NAME_SIZE 64 /* of a row's name, with the 0 behind it */
 
 /** The rows of an op, at most WEFT_MAX_VARIANTS. */
 #define WEFT_IMPLEMENTATIONS(...)          \
@@ -53,9 +53,11 @@ struct weft_op {
     uint32_t min_inputs;
     uint32_t max_inputs;
     size_t params_size; /* of the struct that weft_graph_add takes; 0: none */
-    uint32_t fusable;   /* weft_fusable bits */
-    bool view;          /* the output is the first input under another shape: no dispatch */
-    bool takes_packed;  /* reads or makes f16 or u8, which other ops but views do not */
+    uint32_t fusable;   /* weft_fusable bits: what its nodes can take over */
+    /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
+    uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
+    bool view;         /* the output is the first input under another shape: no dispatch */
+    bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also
      * where nothing reads its output, and runs behind those before it on the same state.
@@ -68,6 +70,10 @@ struct weft_op {
     struct weft_lengths {
         uint32_t input, of;
     } lengths[2];
+    /** Inputs i32 of rows of input `table`: 0 … its rows - 1. table 0: none. */
+    struct weft_indices {
+        uint32_t input, table;
+    } indices[2];
     /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                          weft_shape *shape);
@@ -78,7 +84,7 @@ struct weft_op {
     const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
     /** What `weft inspect` shows of the params; null: nothing. */
     void (*describe)(const struct weft_node *node, char *text, size_t size);
-    /** For devices that cannot bind all of a node's tensors (graph/cut.h): WEFT_CUTS(…); null: it cannot be cut. */
+    /** For devices that cannot bind all of a node's tensors (lower/cut.h): WEFT_CUTS(…); null: it cannot be cut. */
     const struct weft_cut *cuts;
     /**
      * Lowers a node in parts in a way of its own, by weft_lower_node: asked first. Gives back whether there was a way; null: there
@@ -97,9 +103,6 @@ void weft_op_release(const struct weft_op *op);
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)
-
-#define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
-WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
 
 /** Checks the inputs that op->lengths names, where they are given. WEFT_SHAPE_MISMATCH. */
 weft_status weft_check_lengths(const weft_graph *graph, const struct weft_node *node);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "graph/choose.h"
 #include "graph/op.h"
 
 struct registered {
@@ -26,10 +25,10 @@ static weft_status check_rows(const weft_op_params *params, const weft_host *hos
                              "op %s: implementation %u has no name or no lower function",
                              params->name, i);
         }
-        if (strlen(row->name) >= WEFT_CHOICE_NAME_SIZE) {
+        if (strlen(row->name) >= WEFT_ROW_NAME_SIZE) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT,
                              "op %s: '%s' is longer than the %d bytes of an implementation's name",
-                             params->name, row->name, WEFT_CHOICE_NAME_SIZE - 1);
+                             params->name, row->name, WEFT_ROW_NAME_SIZE - 1);
         }
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(row->name, params->implementations[k].name) == 0) {

@@ -6,7 +6,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/cut.h"
+#include "lower/cut.h"
 #include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"

@@ -7,14 +7,13 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
-#include "graph/registers.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/step_unrolled.h"
 #include "kernels/banded_attention/tiled.h"
+#include "lower/lowering.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
 #include "ops/row.h"
@@ -151,26 +150,17 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
  * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations, and spill on GPUs; GPUs want tiles in
  * shared memory; and the processor device one subgroup for queries that follow one another.
  */
-static const struct weft_variant band_rows[] = {
-    {.name = "tiled",
-     .shader = &weft_shader_banded_attention_tiled,
-     .grid = tiled_grid,
-     .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
-     .cost = {.software = 3.0F, .processor = 6.0F}},
-    {.name = "direct",
-     .shader = &weft_shader_banded_attention_direct,
-     .grid = direct_grid,
-     .cost = {.hardware = 3.0F, .processor = 16.0F}},
-    WEFT_LANES_VARIANT("lanes-4", weft_shader_banded_attention_lanes, lanes_grid, 4, 1),
-    WEFT_LANES_VARIANT("lanes-8", weft_shader_banded_attention_lanes, lanes_grid, 8, 1),
-    WEFT_LANES_VARIANT("lanes-16", weft_shader_banded_attention_lanes, lanes_grid, 16, 1),
-};
-
-const struct weft_variant_set weft_band_variants = {
-    .name = "banded_attention/band",
-    .rows = band_rows,
-    .count = sizeof band_rows / sizeof band_rows[0],
-};
+WEFT_VARIANTS(band, "banded_attention/band",
+              {.name = "tiled",
+               .shader = &weft_shader_banded_attention_tiled,
+               .grid = tiled_grid,
+               .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
+               .cost = {.software = 3.0F, .processor = 6.0F}},
+              {.name = "direct",
+               .shader = &weft_shader_banded_attention_direct,
+               .grid = direct_grid,
+               .cost = {.hardware = 3.0F, .processor = 16.0F}},
+              WEFT_LANES_ROWS(banded_attention_lanes, lanes_grid, 1))
 
 /* half_width is below n. */
 static void lower_band(struct weft_lowering *lowering, const struct weft_node *node,
@@ -279,36 +269,17 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
-static_assert(sizeof(struct weft_banded_attention_step_args) ==
-                  sizeof(struct weft_banded_attention_step_unrolled_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid step_grid(const struct weft_variant *variant, const void *args,
-                                  uint32_t batches) {
-    const struct weft_banded_attention_step_args *words = args;
-    (void)variant;
-    (void)batches;
-    return weft_grid_of_groups(words->push.groups);
-}
-
 /* Drivers in software execute what is unrolled for invocations without work, too. */
-static const struct weft_variant step_rows[] = {
-    {.name = "loops",
-     .shader = &weft_shader_banded_attention_step,
-     .grid = step_grid,
-     .cost = {.hardware = 3.0F}},
-    {.name = "unrolled",
-     .shader = &weft_shader_banded_attention_step_unrolled,
-     .grid = step_grid,
-     .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-};
-
-const struct weft_variant_set weft_band_step_variants = {
-    .name = "banded_attention/step",
-    .rows = step_rows,
-    .count = sizeof step_rows / sizeof step_rows[0],
-};
+WEFT_VARIANTS(band_step, "banded_attention/step",
+              {.name = "loops",
+               .shader = &weft_shader_banded_attention_step,
+               .grid = weft_grid_of_first_groups,
+               .cost = {.hardware = 3.0F}},
+              {.name = "unrolled",
+               .shader = &weft_shader_banded_attention_step_unrolled,
+               .grid = weft_grid_of_first_groups,
+               .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
+               .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_banded_attention_node *params = (const void *)node->params.bytes;

@@ -4,13 +4,13 @@
 #include <stdio.h>
 
 #include "core/trig.h"
-#include "graph/variant.h"
 #include "kernels/convolution/crop.h"
 #include "kernels/convolution/multiply.h"
 #include "kernels/convolution/pad.h"
 #include "kernels/convolution/shared.h"
 #include "kernels/convolution/shared_lanes.h"
 #include "kernels/convolution/shared_wide.h"
+#include "lower/variant.h"
 #include "mixers/vkfft/fft_lowering.h"
 
 #define SLAB_BYTES   (UINT64_C(64) << 20)
@@ -181,10 +181,6 @@ uint32_t weft_lower_twiddles(struct weft_lowering *lowering, uint32_t points) {
     return weft_lower_table(lowering, key, UINT64_C(8) * points, fill_twiddles, &points);
 }
 
-static_assert(sizeof(struct weft_convolution_shared_args) ==
-                  sizeof(struct weft_convolution_shared_lanes_args),
-              "the kernels of a set have one interface");
-
 static struct weft_grid rows_grid(const struct weft_convolution_shared_args *words,
                                   uint32_t log_rows) {
     const uint64_t across = (((uint64_t)words->push.channels - 1) >> log_rows) + 1;
@@ -194,8 +190,7 @@ static struct weft_grid rows_grid(const struct weft_convolution_shared_args *wor
 static struct weft_grid points_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
     const struct weft_convolution_shared_args *words = args;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return rows_grid(words, words->constant.fft_log_rows);
 }
 
@@ -223,25 +218,17 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
  * subgroups in the same shared memory. The processor device wants lanes along channels, at 8 times the speed where a workgroup has as many channels as lanes. For
  * transforms of up to 512 points these take no more shared memory than other drivers have, and the first level's cache.
  */
-static const struct weft_variant shared_rows[] = {
-    {.name = "points",
-     .shader = &weft_shader_convolution_shared,
-     .grid = points_grid,
-     .cost = {.hardware = 2.5F, .processor = 6.0F}},
-    {.name = "wide",
-     .shader = &weft_shader_convolution_shared_wide,
-     .grid = points_grid,
-     .needs = {.invocations = 512},
-     .cost = {.software = 3.0F, .processor = 6.0F}},
-    LANES_ROW("lanes", 12),
-    LANES_ROW("long-lanes", 14),
-};
-
-const struct weft_variant_set weft_shared_convolution_variants = {
-    .name = "convolution/shared",
-    .rows = shared_rows,
-    .count = sizeof shared_rows / sizeof shared_rows[0],
-};
+WEFT_VARIANTS(shared_convolution, "convolution/shared",
+              {.name = "points",
+               .shader = &weft_shader_convolution_shared,
+               .grid = points_grid,
+               .cost = {.hardware = 2.5F, .processor = 6.0F}},
+              {.name = "wide",
+               .shader = &weft_shader_convolution_shared_wide,
+               .grid = points_grid,
+               .needs = {.invocations = 512},
+               .cost = {.software = 3.0F, .processor = 6.0F}},
+              LANES_ROW("lanes", 12), LANES_ROW("long-lanes", 14))
 
 static void lower_shared(struct weft_lowering *lowering,
                          const struct weft_convolution *convolution) {

@@ -11,7 +11,7 @@
 #ifndef WEFT_MIXERS_CONVOLUTION_H
 #define WEFT_MIXERS_CONVOLUTION_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 #include "mixers/vkfft/fft_program.h"
 
 /* ---- lengths ---- */

@@ -137,11 +137,17 @@ static uint32_t lower_angles(struct weft_lowering *lowering, struct positions po
                             &positions);
 }
 
-WEFT_LANES_VARIANTS(cosformer_features, "cosformer/features", cosformer_features,
-                    cosformer_features_lanes, 1, weft_grid_of_items(words->push.count),
-                    weft_grid_of_groups((words->push.count / words->push.width - 1) /
-                                            WEFT_COSFORMER_FEATURES_LANES_ROWS +
-                                        1))
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_cosformer_features_args *words = args;
+    (void)variant, (void)batches;
+    return weft_grid_of_groups(
+        (words->push.count / words->push.width - 1) / WEFT_COSFORMER_FEATURES_LANES_ROWS + 1);
+}
+
+WEFT_VARIANTS(cosformer_features, "cosformer/features",
+              WEFT_GROUP_ROW(cosformer_features, weft_grid_of_first_items, 1.0F),
+              WEFT_LANES_ROWS(cosformer_features_lanes, lanes_grid, 1))
 
 /** Features [B, n, heads · 2 · width] of q or k in a scratch storage of their own. */
 static uint32_t lower_features(struct weft_lowering *lowering, const struct weft_node *node,

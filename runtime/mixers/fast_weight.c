@@ -9,7 +9,6 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/variant.h"
 #include "kernels/fast_weight/normalize.h"
 #include "kernels/fast_weight/normalize_lanes.h"
 #include "kernels/fast_weight/prompt.h"
@@ -24,6 +23,7 @@
 #include "kernels/fast_weight/update.h"
 #include "kernels/fast_weight/update_lanes.h"
 #include "kernels/fast_weight/update_tiled.h"
+#include "lower/variant.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
@@ -77,24 +77,38 @@ struct rule {
 
 /* Those that have a workgroup for each part of the work count the parts as batches. */
 
-WEFT_LANES_VARIANTS(fast_weight_normalize, "fast_weight/normalize", fast_weight_normalize,
-                    fast_weight_normalize_lanes, 1, weft_grid_of_items(words->push.rows),
-                    weft_grid_of_groups((words->push.rows - 1) / variant->tiles[0] + 1))
+static struct weft_grid normalize_lanes_grid(const struct weft_variant *variant, const void *args,
+                                             uint32_t batches) {
+    const struct weft_fast_weight_normalize_args *words = args;
+    (void)batches;
+    return weft_grid_of_groups((words->push.rows - 1) / variant->tiles[0] + 1);
+}
 
-WEFT_TILED_VARIANTS(fast_weight_solve, "fast_weight/solve", fast_weight_solve,
-                    fast_weight_solve_tiled, fast_weight_solve_lanes, 4.0F,
-                    weft_grid_of_groups(batches), weft_grid_of_groups(batches),
-                    weft_grid_of_groups(batches))
+static struct weft_grid update_tiled_grid(const struct weft_variant *variant, const void *args,
+                                          uint32_t batches) {
+    const struct weft_fast_weight_update_args *words = args;
+    (void)variant;
+    return weft_grid_of_groups((uint64_t)batches *
+                               weft_chunk_count(words->push.values, WEFT_CHUNK));
+}
 
-WEFT_LANES_VARIANTS(fast_weight_scan, "fast_weight/scan", fast_weight_scan, fast_weight_scan_lanes,
-                    1, weft_grid_of_groups(batches), weft_grid_of_groups(batches))
+WEFT_VARIANTS(fast_weight_normalize, "fast_weight/normalize",
+              WEFT_GROUP_ROW(fast_weight_normalize, weft_grid_of_first_items, 1.0F),
+              WEFT_LANES_ROWS(fast_weight_normalize_lanes, normalize_lanes_grid, 1))
 
-WEFT_TILED_VARIANTS(fast_weight_update, "fast_weight/update", fast_weight_update,
-                    fast_weight_update_tiled, fast_weight_update_lanes, 1.0F,
-                    weft_grid_of_items(words->push.count),
-                    weft_grid_of_groups((uint64_t)batches *weft_chunk_count(words->push.values,
-                                                                            WEFT_CHUNK)),
-                    weft_grid_of_groups(batches))
+WEFT_VARIANTS(fast_weight_solve, "fast_weight/solve",
+              WEFT_GROUP_ROW(fast_weight_solve, weft_grid_of_batches, 4.0F),
+              WEFT_TILED_ROW(fast_weight_solve_tiled, weft_grid_of_batches),
+              WEFT_LANES_ROWS(fast_weight_solve_lanes, weft_grid_of_batches, 1))
+
+WEFT_VARIANTS(fast_weight_scan, "fast_weight/scan",
+              WEFT_GROUP_ROW(fast_weight_scan, weft_grid_of_batches, 1.0F),
+              WEFT_LANES_ROWS(fast_weight_scan_lanes, weft_grid_of_batches, 1))
+
+WEFT_VARIANTS(fast_weight_update, "fast_weight/update",
+              WEFT_GROUP_ROW(fast_weight_update, weft_grid_of_first_items, 1.0F),
+              WEFT_TILED_ROW(fast_weight_update_tiled, update_tiled_grid),
+              WEFT_LANES_ROWS(fast_weight_update_lanes, weft_grid_of_batches, 1))
 
 /* ---- dispatches ---- */
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_MIXERS_FEATURE_BALANCE_H
 #define WEFT_MIXERS_FEATURE_BALANCE_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Queries and keys, or keys and queries, [batch, tokens, heads, width]: storages, and the tokens of each. */
 struct weft_balance {

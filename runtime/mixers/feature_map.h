@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Whether a text can be the body of a weft_kernel.glsl: not empty and not longer than 64 KiB; logs why not. */
 weft_status weft_feature_text_check(const char *glsl, const weft_host *host);

@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /* Every message starts with the op's name. */
 

@@ -126,12 +126,18 @@ static weft_status flt_features_infer(const weft_graph *graph, struct weft_node 
 
 /* ---- lowering ---- */
 
-WEFT_LANES_VARIANTS(flt_features, "flt/features", flt_features, flt_features_lanes, 2,
-                    weft_grid_of_items(words->push.count),
-                    weft_grid_of_groups((words->push.count / (words->push.width + words->push.r) -
-                                         1) /
-                                            WEFT_FLT_FEATURES_LANES_ROWS +
-                                        1))
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_flt_features_args *words = args;
+    (void)variant, (void)batches;
+    return weft_grid_of_groups((words->push.count / (words->push.width + words->push.r) - 1) /
+                                   WEFT_FLT_FEATURES_LANES_ROWS +
+                               1);
+}
+
+WEFT_VARIANTS(flt_features, "flt/features",
+              WEFT_GROUP_ROW(flt_features, weft_grid_of_first_items, 1.0F),
+              WEFT_LANES_ROWS(flt_features_lanes, lanes_grid, 2))
 
 static weft_status flt_features_lower(struct weft_lowering *lowering,
                                       const struct weft_node *node) {

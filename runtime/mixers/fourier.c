@@ -36,8 +36,9 @@ struct half_spectrum {
     uint32_t stride;  /* 2: complex, 1: real parts alone */
 };
 
-WEFT_ROW_VARIANTS(fourier_unfold, "fourier/unfold", fourier_unfold, fourier_unfold_lanes,
-                  words->push.columns)
+WEFT_VARIANTS(fourier_unfold, "fourier/unfold",
+              WEFT_GROUP_ROW(fourier_unfold, weft_grid_of_first_groups, 1.0F),
+              WEFT_LANES_ROWS(fourier_unfold_lanes, weft_lanes_grid, 1))
 
 static weft_status lower_unfold(struct weft_lowering *lowering, const struct weft_node *node,
                                 struct half_spectrum half) {

@@ -3,8 +3,6 @@
 #include "mixers/linear_attention.h"
 
 #include "core/try.h"
-#include "graph/registers.h"
-#include "graph/variant.h"
 #include "kernels/linear_attention/apply_lanes.h"
 #include "kernels/linear_attention/apply_tiled.h"
 #include "kernels/linear_attention/apply_wide.h"
@@ -12,6 +10,7 @@
 #include "kernels/linear_attention/state.h"
 #include "kernels/linear_attention/state_lanes.h"
 #include "kernels/linear_attention/state_tiled.h"
+#include "lower/variant.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
@@ -24,15 +23,29 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
 }
 
 /* A workgroup has tiles of several chunks, 64 × 64 elements of one, or some features of a chunk or the sums of all of them. */
-WEFT_TILED_VARIANTS(
-    linear_attention_state, "linear_attention/state", linear_attention_state,
-    linear_attention_state_tiled, linear_attention_state_lanes, 1.0F,
-    weft_grid_of_items(words->push.count),
-    weft_grid_of_groups((uint64_t)batches *weft_chunk_count(words->push.features, WEFT_CHUNK) *
-                        weft_chunk_count(words->push.values, WEFT_CHUNK)),
-    weft_grid_of_groups((uint64_t)batches *((words->push.features - 1) /
-                                                WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS +
-                                            1 + words->constant.ones)))
+static struct weft_grid state_tiled_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t batches) {
+    const struct weft_linear_attention_state_args *words = args;
+    (void)variant;
+    return weft_grid_of_groups((uint64_t)batches *
+                               weft_chunk_count(words->push.features, WEFT_CHUNK) *
+                               weft_chunk_count(words->push.values, WEFT_CHUNK));
+}
+
+static struct weft_grid state_lanes_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t batches) {
+    const struct weft_linear_attention_state_args *words = args;
+    (void)variant;
+    return weft_grid_of_groups(
+        (uint64_t)batches *
+        ((words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS + 1 +
+         words->constant.ones));
+}
+
+WEFT_VARIANTS(linear_attention_state, "linear_attention/state",
+              WEFT_GROUP_ROW(linear_attention_state, weft_grid_of_first_items, 1.0F),
+              WEFT_TILED_ROW(linear_attention_state_tiled, state_tiled_grid),
+              WEFT_LANES_ROWS(linear_attention_state_lanes, state_lanes_grid, 1))
 
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states) {
@@ -83,22 +96,19 @@ static bool has_registers_for_apply(const weft_device_info *info) {
     return weft_has_over_64_registers(info) || info->max_workgroup_invocations < 256;
 }
 
-WEFT_ROWS_AND_LANES(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
-                    linear_attention_apply_tiled, linear_attention_apply_lanes, 1,
-                    weft_grid_of_groups(words->push.groups),
-                    weft_grid_of_groups(words->push.groups), weft_grid_of_groups(batches),
-                    {.name = "group",
-                     .shader = &weft_shader_linear_attention_apply,
-                     .grid = linear_attention_apply_groups,
-                     .needs = WEFT_NEEDS_REGISTERS(has_registers_for_apply),
-                     .cost = {.hardware = 4.0F, .processor = 8.0F}},
-                    WEFT_TILED_VARIANT(weft_shader_linear_attention_apply_tiled,
-                                       linear_attention_apply_groups),
-                    {.name = "wide",
-                     .shader = &weft_shader_linear_attention_apply_wide,
-                     .grid = linear_attention_apply_groups,
-                     .needs = {.invocations = 256},
-                     .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}})
+WEFT_VARIANTS(linear_attention_apply, "linear_attention/apply",
+              {.name = "group",
+               .shader = &weft_shader_linear_attention_apply,
+               .grid = weft_grid_of_first_groups,
+               .needs = WEFT_NEEDS_REGISTERS(has_registers_for_apply),
+               .cost = {.hardware = 4.0F, .processor = 8.0F}},
+              WEFT_TILED_ROW(linear_attention_apply_tiled, weft_grid_of_first_groups),
+              {.name = "wide",
+               .shader = &weft_shader_linear_attention_apply_wide,
+               .grid = weft_grid_of_first_groups,
+               .needs = {.invocations = 256},
+               .cost = {.software = 3.0F, .hardware = 2.1F, .processor = 16.0F}},
+              WEFT_LANES_ROWS(linear_attention_apply_lanes, weft_grid_of_batches, 1))
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {

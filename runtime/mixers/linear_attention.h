@@ -6,8 +6,8 @@
 #ifndef WEFT_MIXERS_LINEAR_ATTENTION_H
 #define WEFT_MIXERS_LINEAR_ATTENTION_H
 
-#include "graph/lowering.h"
 #include "kernels/linear_attention/apply.h"
+#include "lower/lowering.h"
 
 /** Shapes and storages; features are f32 [batch, tokens, heads, features], values [batch, tokens, heads, values]. */
 struct weft_linear_attention {

@@ -440,16 +440,32 @@ static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) 
     dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
 }
 
-static uint32_t longest(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
+/* Of features and of a head: the kernels of both sets have the same push constants. */
+static uint32_t longest(const struct weft_random_features_features_args *words) {
+    return words->push.columns > words->push.width ? words->push.columns : words->push.width;
 }
 
-WEFT_SIDE_VARIANTS(random_row_maximum, "random_features/row_maximum", random_features_row_maximum,
-                   random_features_row_maximum_side, random_features_row_maximum_lanes,
-                   longest(words->push.columns, words->push.width))
-WEFT_SIDE_VARIANTS(random_features, "random_features/features", random_features_features,
-                   random_features_features_side, random_features_features_lanes,
-                   longest(words->push.columns, words->push.width))
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_random_features_features_args *words = args;
+    (void)batches;
+    return weft_row_groups(variant, words->push.rows, longest(words));
+}
+
+static bool suits_side(const struct weft_variant *variant, const void *args) {
+    const struct weft_random_features_features_args *words = args;
+    (void)variant;
+    return weft_rows_suit_side(words->push.rows, longest(words));
+}
+
+WEFT_VARIANTS(random_row_maximum, "random_features/row_maximum",
+              WEFT_GROUP_ROW(random_features_row_maximum, weft_grid_of_first_groups, 1.0F),
+              WEFT_SIDE_ROW(random_features_row_maximum_side, suits_side),
+              WEFT_LANES_ROWS(random_features_row_maximum_lanes, lanes_grid, 1))
+WEFT_VARIANTS(random_features, "random_features/features",
+              WEFT_GROUP_ROW(random_features_features, weft_grid_of_first_groups, 1.0F),
+              WEFT_SIDE_ROW(random_features_features_side, suits_side),
+              WEFT_LANES_ROWS(random_features_features_lanes, lanes_grid, 1))
 
 /** The largest exponent of each sequence and head, [batch, heads]. */
 static uint32_t lower_key_maximum(const struct lowered *l) {

@@ -13,7 +13,6 @@
 
 #include "core/portable_math.h"
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "kernels/ski/apply.h"
 #include "kernels/ski/apply_lanes.h"
 #include "kernels/ski/collect.h"
@@ -21,6 +20,7 @@
 #include "kernels/ski/interpolate_lanes.h"
 #include "kernels/ski/kernel.h"
 #include "kernels/ski/project.h"
+#include "lower/lowering.h"
 
 struct weft_ski_toeplitz_node {
     uint32_t points;
@@ -214,7 +214,7 @@ static_assert(sizeof(struct weft_ski_apply_args) == sizeof(struct weft_ski_apply
                       sizeof(struct weft_ski_interpolate_lanes_args),
               "the kernels of a set have one interface");
 
-/* Both kernels of a set count items of four channels, and have the same tiles (their .glsl). */
+/* The forms of a kernel count items of four channels, and have the same tiles. */
 static struct weft_grid lanes_grid(uint32_t items, uint32_t d, uint32_t channels) {
     const uint64_t rows = items / ((d - 1) / 4 + 1);
     return weft_grid_of_groups(rows * ((d - 1) / channels + 1));
@@ -239,31 +239,20 @@ static struct weft_grid interpolate_grid(const struct weft_variant *variant, con
 }
 
 /* Processors want channels along the lanes, whose loads are then whole vectors; GPUs four channels for each invocation. */
-#define SKI_VARIANTS(fours, lanes, workgroups)                                                     \
-    {                                                                                              \
-        {.name = "fours", .shader = &(fours), .grid = (workgroups), .cost = {.processor = 16.0F}}, \
-            {.name = "lanes",                                                                      \
-             .shader = &(lanes),                                                                   \
-             .grid = (workgroups),                                                                 \
-             .cost = {.software = 8.0F, .hardware = 16.0F}},                                       \
+#define SKI_ROWS(kernel, groups)                                                              \
+    {.name = "fours",                                                                         \
+     .shader = &weft_shader_##kernel,                                                         \
+     .grid = (groups),                                                                        \
+     .cost = {.processor = 16.0F}},                                                           \
+    {                                                                                         \
+        .name = "lanes", .shader = &weft_shader_##kernel##_lanes, .grid = (groups), .cost = { \
+            .software = 8.0F,                                                                 \
+            .hardware = 16.0F                                                                 \
+        }                                                                                     \
     }
 
-static const struct weft_variant apply_rows[] =
-    SKI_VARIANTS(weft_shader_ski_apply, weft_shader_ski_apply_lanes, apply_grid);
-static const struct weft_variant interpolate_rows[] =
-    SKI_VARIANTS(weft_shader_ski_interpolate, weft_shader_ski_interpolate_lanes, interpolate_grid);
-
-const struct weft_variant_set weft_ski_apply_variants = {
-    .name = "ski/apply",
-    .rows = apply_rows,
-    .count = sizeof apply_rows / sizeof apply_rows[0],
-};
-
-const struct weft_variant_set weft_ski_interpolate_variants = {
-    .name = "ski/interpolate",
-    .rows = interpolate_rows,
-    .count = sizeof interpolate_rows / sizeof interpolate_rows[0],
-};
+WEFT_VARIANTS(ski_apply, "ski/apply", SKI_ROWS(ski_apply, apply_grid))
+WEFT_VARIANTS(ski_interpolate, "ski/interpolate", SKI_ROWS(ski_interpolate, interpolate_grid))
 
 /** a [2r - 1, d]: RPE(x(p_i - p_j)) for i - j from -(r - 1) up. */
 static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, uint32_t rpe) {

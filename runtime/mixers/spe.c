@@ -10,10 +10,10 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/prepared.h"
 #include "kernels/spe/apply.h"
 #include "kernels/spe/convolve.h"
 #include "kernels/spe/waves.h"
+#include "lower/prepared.h"
 #include "ops/matmul.h"
 
 /* Inputs of sine_spe and conv_spe; the ops of the codes have them without x. */

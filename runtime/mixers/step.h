@@ -5,7 +5,7 @@
 
 #include <weft/decode.h>
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 #define WEFT_STEP_POSITION 3
 #define WEFT_STEP_STATE    4

@@ -219,10 +219,6 @@ static struct lowered begin(struct weft_lowering *lowering, const struct weft_no
 
 /* ---- Hadamard matrices ---- */
 
-static_assert(sizeof(struct weft_structured_projection_hadamard_args) ==
-                  sizeof(struct weft_structured_projection_hadamard_wide_args),
-              "the kernels of a set have one interface");
-
 /* A workgroup has a block or, of short ones, as many as its invocations have sets for. */
 static struct weft_grid blocks_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
@@ -244,32 +240,25 @@ static bool compiles_long_code(const weft_device_info *info) {
  * Blocks of 4,096 elements have 32 for each of 128 invocations, more than some compilers for GPUs have registers for; an invocation of
  * twice as many has 16. Processors have no use for more invocations. What is rolled up is slower and compiles everywhere.
  */
-static const struct weft_variant hadamard_rows[] = {
-    {.name = "narrow",
-     .shader = &weft_shader_structured_projection_hadamard,
-     .grid = blocks_grid,
-     .needs = {.also = compiles_long_code, .also_text = "wants a compiler of long code"},
-     .cost = {.hardware = 3.0F}},
-    {.name = "wide",
-     .shader = &weft_shader_structured_projection_hadamard_wide,
-     .grid = blocks_grid,
-     .needs = {.invocations = 256,
-               .also = compiles_long_code,
-               .also_text = "wants a compiler of long code"},
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-    {.name = "rolled",
-     .shader = &weft_shader_structured_projection_hadamard_wide,
-     .tiles = {[WEFT_STRUCTURED_PROJECTION_HADAMARD_WIDE_AT_TILE_ROLLED] = 1},
-     .grid = blocks_grid,
-     .needs = {.invocations = 256},
-     .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 4.0F}},
-};
-
-const struct weft_variant_set weft_hadamard_variants = {
-    .name = "structured_projection/hadamard",
-    .rows = hadamard_rows,
-    .count = sizeof hadamard_rows / sizeof hadamard_rows[0],
-};
+WEFT_VARIANTS(hadamard, "structured_projection/hadamard",
+              {.name = "narrow",
+               .shader = &weft_shader_structured_projection_hadamard,
+               .grid = blocks_grid,
+               .needs = {.also = compiles_long_code, .also_text = "wants a compiler of long code"},
+               .cost = {.hardware = 3.0F}},
+              {.name = "wide",
+               .shader = &weft_shader_structured_projection_hadamard_wide,
+               .grid = blocks_grid,
+               .needs = {.invocations = 256,
+                         .also = compiles_long_code,
+                         .also_text = "wants a compiler of long code"},
+               .cost = {.software = 3.0F, .processor = 3.0F}},
+              {.name = "rolled",
+               .shader = &weft_shader_structured_projection_hadamard_wide,
+               .tiles = {[WEFT_STRUCTURED_PROJECTION_HADAMARD_WIDE_AT_TILE_ROLLED] = 1},
+               .grid = blocks_grid,
+               .needs = {.invocations = 256},
+               .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 4.0F}})
 
 static weft_status lower_hadamard(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct lowered l = begin(lowering, node);
@@ -321,18 +310,6 @@ static bool is_hadamard(const weft_graph *graph, const struct weft_node *node,
 
 /* ---- circulant matrices by their definition ---- */
 
-static_assert(sizeof(struct weft_structured_projection_circulant_args) ==
-                  sizeof(struct weft_structured_projection_circulant_lanes_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid items_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t batches) {
-    const struct weft_structured_projection_circulant_args *words = args;
-    (void)variant;
-    (void)batches;
-    return weft_grid_of_items(words->push.count);
-}
-
 static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     const struct weft_structured_projection_circulant_args *words = args;
@@ -340,29 +317,21 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
     const uint32_t items = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_TILE_ROWS + 1;
     const uint32_t rows = words->push.count / words->push.blocks / items;
     const uint64_t tiles = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_COLUMNS + 1;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return weft_grid_of_groups(tiles * words->push.blocks *
                                ((rows - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_ROWS + 1));
 }
 
 /* Processors want elements of a block along the lanes, and coefficients that lie in the order of their lags. */
-static const struct weft_variant circulant_rows[] = {
-    {.name = "items",
-     .shader = &weft_shader_structured_projection_circulant,
-     .grid = items_grid,
-     .cost = {.processor = 16.0F}},
-    {.name = "lanes",
-     .shader = &weft_shader_structured_projection_circulant_lanes,
-     .grid = lanes_grid,
-     .cost = {.software = 4.0F, .hardware = 4.0F}},
-};
-
-const struct weft_variant_set weft_circulant_variants = {
-    .name = "structured_projection/circulant",
-    .rows = circulant_rows,
-    .count = sizeof circulant_rows / sizeof circulant_rows[0],
-};
+WEFT_VARIANTS(circulant, "structured_projection/circulant",
+              {.name = "items",
+               .shader = &weft_shader_structured_projection_circulant,
+               .grid = weft_grid_of_first_items,
+               .cost = {.processor = 16.0F}},
+              {.name = "lanes",
+               .shader = &weft_shader_structured_projection_circulant_lanes,
+               .grid = lanes_grid,
+               .cost = {.software = 4.0F, .hardware = 4.0F}})
 
 static weft_status lower_circulant(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint32_t tile = WEFT_STRUCTURED_PROJECTION_CIRCULANT_TILE_ROWS;

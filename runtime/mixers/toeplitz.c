@@ -11,13 +11,13 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
-#include "graph/prepared.h"
 #include "kernels/toeplitz/circulant.h"
 #include "kernels/toeplitz/decay.h"
 #include "kernels/toeplitz/direct.h"
 #include "kernels/toeplitz/direct_lanes.h"
 #include "kernels/toeplitz/shared_spectrum.h"
 #include "kernels/toeplitz/shared_spectrum_wide.h"
+#include "lower/prepared.h"
 #include "mixers/convolution.h"
 
 struct weft_toeplitz_kernel_node {
@@ -142,37 +142,25 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *
     weft_lower_row_fft(lowering, WEFT_FFT_R2C, length, kernel->channels, rows, kernel->result);
 }
 
-static_assert(sizeof(struct weft_toeplitz_shared_spectrum_args) ==
-                  sizeof(struct weft_toeplitz_shared_spectrum_wide_args),
-              "the kernels of a set have one interface");
-
 static struct weft_grid spectra_grid(const struct weft_variant *variant, const void *args,
                                      uint32_t batches) {
     const struct weft_toeplitz_shared_spectrum_args *words = args;
-    (void)variant;
-    (void)batches;
+    (void)variant, (void)batches;
     return weft_grid_of_groups(
         (((uint64_t)words->push.channels - 1) >> words->constant.fft_log_rows) + 1);
 }
 
 /* As those of convolution/shared: many invocations suit GPUs, and few the processors, which go through them one behind the other. */
-static const struct weft_variant spectrum_rows[] = {
-    {.name = "points",
-     .shader = &weft_shader_toeplitz_shared_spectrum,
-     .grid = spectra_grid,
-     .cost = {.hardware = 3.0F}},
-    {.name = "wide",
-     .shader = &weft_shader_toeplitz_shared_spectrum_wide,
-     .grid = spectra_grid,
-     .needs = {.invocations = 512},
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-};
-
-const struct weft_variant_set weft_shared_spectrum_variants = {
-    .name = "toeplitz/shared_spectrum",
-    .rows = spectrum_rows,
-    .count = sizeof spectrum_rows / sizeof spectrum_rows[0],
-};
+WEFT_VARIANTS(shared_spectrum, "toeplitz/shared_spectrum",
+              {.name = "points",
+               .shader = &weft_shader_toeplitz_shared_spectrum,
+               .grid = spectra_grid,
+               .cost = {.hardware = 3.0F}},
+              {.name = "wide",
+               .shader = &weft_shader_toeplitz_shared_spectrum_wide,
+               .grid = spectra_grid,
+               .needs = {.invocations = 512},
+               .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static void lower_shared_spectrum(struct weft_lowering *lowering, const struct kernel *kernel) {
     const uint32_t length = kernel->params.length;
@@ -285,11 +273,7 @@ static weft_status toeplitz_infer(const weft_graph *graph, struct weft_node *nod
 
 /* ---- toeplitz: by its definition ---- */
 
-static_assert(sizeof(struct weft_toeplitz_direct_args) ==
-                  sizeof(struct weft_toeplitz_direct_lanes_args),
-              "the kernels of a set have one interface");
-
-/* Both kernels have the same tiles (their .glsl). */
+/* Both forms have the same tiles. */
 static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
     const struct weft_toeplitz_direct_args *words = args;
@@ -303,22 +287,15 @@ static struct weft_grid direct_grid(const struct weft_variant *variant, const vo
 }
 
 /* Processors want channels along the lanes, whose loads are then whole vectors. */
-static const struct weft_variant direct_rows[] = {
-    {.name = "items",
-     .shader = &weft_shader_toeplitz_direct,
-     .grid = direct_grid,
-     .cost = {.processor = 16.0F}},
-    {.name = "lanes",
-     .shader = &weft_shader_toeplitz_direct_lanes,
-     .grid = direct_grid,
-     .cost = {.software = 4.0F, .hardware = 8.0F}},
-};
-
-const struct weft_variant_set weft_toeplitz_direct_variants = {
-    .name = "toeplitz/direct",
-    .rows = direct_rows,
-    .count = sizeof direct_rows / sizeof direct_rows[0],
-};
+WEFT_VARIANTS(toeplitz_direct, "toeplitz/direct",
+              {.name = "items",
+               .shader = &weft_shader_toeplitz_direct,
+               .grid = direct_grid,
+               .cost = {.processor = 16.0F}},
+              {.name = "lanes",
+               .shader = &weft_shader_toeplitz_direct_lanes,
+               .grid = direct_grid,
+               .cost = {.software = 4.0F, .hardware = 8.0F}})
 
 static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint32_t tile = WEFT_TOEPLITZ_DIRECT_TILE_ROWS;

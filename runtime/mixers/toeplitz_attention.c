@@ -9,13 +9,12 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
-#include "graph/registers.h"
-#include "graph/variant.h"
 #include "kernels/toeplitz_attention/contract.h"
 #include "kernels/toeplitz_attention/direct.h"
 #include "kernels/toeplitz_attention/outer.h"
 #include "kernels/toeplitz_attention/tiled.h"
 #include "kernels/toeplitz_attention/weights.h"
+#include "lower/variant.h"
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
@@ -178,40 +177,23 @@ static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t
 
 /* ---- by its definition ---- */
 
-static_assert(sizeof(struct weft_toeplitz_attention_direct_args) ==
-                  sizeof(struct weft_toeplitz_attention_tiled_args),
-              "the kernels of a set have one interface");
 static_assert((int)WEFT_TOEPLITZ_ATTENTION_DIRECT_QUERIES ==
                       (int)WEFT_TOEPLITZ_ATTENTION_TILED_QUERIES &&
                   (int)WEFT_TOEPLITZ_ATTENTION_DIRECT_COLUMNS ==
                       (int)WEFT_TOEPLITZ_ATTENTION_TILED_COLUMNS,
               "their workgroups make the same blocks");
 
-static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
-                                  uint32_t batches) {
-    const struct weft_toeplitz_attention_direct_args *words = args;
-    (void)variant, (void)batches;
-    return weft_grid_of_groups(words->push.groups);
-}
-
 /* GPUs want tiles in shared memory; processors have caches, and no use for barriers. */
-static const struct weft_variant direct_rows[] = {
-    {.name = "untiled",
-     .shader = &weft_shader_toeplitz_attention_direct,
-     .grid = rows_grid,
-     .cost = {.hardware = 1.5F}},
-    {.name = "tiled",
-     .shader = &weft_shader_toeplitz_attention_tiled,
-     .grid = rows_grid,
-     .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers),
-     .cost = {.software = 4.0F, .processor = 16.0F}},
-};
-
-const struct weft_variant_set weft_toeplitz_attention_direct_variants = {
-    .name = "toeplitz_attention/direct",
-    .rows = direct_rows,
-    .count = sizeof direct_rows / sizeof direct_rows[0],
-};
+WEFT_VARIANTS(toeplitz_attention_direct, "toeplitz_attention/direct",
+              {.name = "untiled",
+               .shader = &weft_shader_toeplitz_attention_direct,
+               .grid = weft_grid_of_first_groups,
+               .cost = {.hardware = 1.5F}},
+              {.name = "tiled",
+               .shader = &weft_shader_toeplitz_attention_tiled,
+               .grid = weft_grid_of_first_groups,
+               .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers),
+               .cost = {.software = 4.0F, .processor = 16.0F}})
 
 /** The first `rows` tokens of each sequence. */
 static void lower_rows(const struct lowered *l, uint32_t rows) {

@@ -8,10 +8,10 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/prepared.h"
 #include "kernels/toeplitz_fd/causal.h"
 #include "kernels/toeplitz_fd/response.h"
 #include "kernels/toeplitz_fd/shared_spectrum.h"
+#include "lower/prepared.h"
 #include "mixers/convolution.h"
 
 struct weft_toeplitz_fd_node {

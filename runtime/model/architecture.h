@@ -7,19 +7,24 @@
 
 #include "model/family.h"
 
-/** The families in the order of api/MODELS.md; null behind the last. */
-const struct weft_model_family *weft_model_family_at(uint32_t index);
+/* The families in the order of api/MODELS.md: one row each. X(name) stands for weft_family_name. */
+#define WEFT_MODEL_FAMILIES(X) \
+    X(fnet)                    \
+    X(transformer)             \
+    X(performer)               \
+    X(cosformer)               \
+    X(fmmformer)               \
+    X(flt)                     \
+    X(spectraformer)           \
+    X(tnn)                     \
+    X(ski_tnn)                 \
+    X(fd_tnn)
 
-extern const struct weft_model_family weft_family_fnet;
-extern const struct weft_model_family weft_family_transformer;
-extern const struct weft_model_family weft_family_performer;
-extern const struct weft_model_family weft_family_cosformer;
-extern const struct weft_model_family weft_family_fmmformer;
-extern const struct weft_model_family weft_family_flt;
-extern const struct weft_model_family weft_family_spectraformer;
-extern const struct weft_model_family weft_family_tnn;
-extern const struct weft_model_family weft_family_ski_tnn;
-extern const struct weft_model_family weft_family_fd_tnn;
+#define WEFT_DECLARE_FAMILY(name) extern const struct weft_model_family weft_family_##name;
+WEFT_MODEL_FAMILIES(WEFT_DECLARE_FAMILY)
+
+/** In that order; null behind the last. */
+const struct weft_model_family *weft_model_family_at(uint32_t index);
 
 /* ---- for decoder.c ---- */
 

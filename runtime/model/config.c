@@ -93,7 +93,7 @@ static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *
     for (size_t i = 0; i < COUNT(sizes); i++) {
         if (!weft_json_has(fields, sizes[i].name)) {
             weft_log(fields->host, WEFT_LOG_WARNING,
-                     "%s: field \"%s\" is missing, taking FNet's default %u", fields->path,
+                     "%s: field \"%s\" is missing; Weft uses FNet's default %u", fields->path,
                      sizes[i].name, (unsigned)sizes[i].fallback);
         }
         int64_t value = sizes[i].fallback;

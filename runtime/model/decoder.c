@@ -242,15 +242,15 @@ static weft_status check_model(const weft_decoder *decoder) {
                          info->max_length);
     }
     if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
-        return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
-                         "only causal language models over tokens can be decoded: this one's task "
-                         "is %s%s",
-                         weft_task_name(info->task),
-                         info->vocabulary ? "" : ", its input features");
+        return weft_fail(
+            &decoder->host, WEFT_UNSUPPORTED,
+            "only causal language models over tokens can be decoded: this model's task is %s%s",
+            weft_task_name(info->task), info->vocabulary ? "" : ", its input features");
     }
     if (info->position_size) {
-        return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
-                         "the model reads positions beside its tokens: it cannot be decoded");
+        return weft_fail(
+            &decoder->host, WEFT_UNSUPPORTED,
+            "the model cannot be decoded, because it reads positions beside its tokens");
     }
     return WEFT_OK;
 }
@@ -322,7 +322,8 @@ static weft_status check_tokens(const weft_decoder *decoder, const int32_t *toke
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
     if (decoder->length >= decoder->max_length) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "the sequences have all of their %u positions", decoder->max_length);
+                         "the sequences already fill all of their %u positions",
+                         decoder->max_length);
     }
     return check_tokens(decoder, tokens, 1);
 }
@@ -344,7 +345,8 @@ static weft_status check_prompt(const weft_decoder *decoder, const int32_t *toke
                                 uint32_t count) {
     if (decoder->length > 0) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "a prompt begins the sequences, but they have %u tokens", decoder->length);
+                         "a prompt needs empty sequences, but they have %u tokens",
+                         decoder->length);
     }
     if (count == 0 || count > decoder->max_length) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,

@@ -11,12 +11,9 @@
 #include "model/architecture.h"
 #include "model/network.h"
 
-static const struct weft_model_family *const families[] = {
-    &weft_family_fnet,          &weft_family_transformer, &weft_family_performer,
-    &weft_family_cosformer,     &weft_family_fmmformer,   &weft_family_flt,
-    &weft_family_spectraformer, &weft_family_tnn,         &weft_family_ski_tnn,
-    &weft_family_fd_tnn,
-};
+#define FAMILY(name) &weft_family_##name,
+static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
+#undef FAMILY
 
 #define FAMILY_COUNT  (sizeof families / sizeof families[0])
 #define EXPECTED_SIZE 512
@@ -410,8 +407,8 @@ static weft_status check_lengths(const weft_model *model, const weft_graph *grap
     }
     if (!model->info.takes_lengths) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
-                         "the model has no input \"lengths\": what it makes of a %s depends on how "
-                         "long the sequence is",
+                         "the model has no input \"lengths\": the result of its mixing, %s, "
+                         "depends on the sequence's length",
                          model->info.mixing);
     }
     weft_shape shape;

@@ -132,11 +132,10 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
         weight = weft_weight_retain(shared);
     } else {
         network->parameters += weft_shape_elements(shape);
-        weft_log(
-            &network->host, WEFT_LOG_WARNING,
-            "%s: tensor \"%s\" differs from \"%s\", to which config.json ties it: the file's is "
-            "taken",
-            weft_checkpoint_path(network->checkpoint), name, table);
+        weft_log(&network->host, WEFT_LOG_WARNING,
+                 "%s: tensor \"%s\" differs from \"%s\", although config.json ties them: Weft uses "
+                 "the file's tensor",
+                 weft_checkpoint_path(network->checkpoint), name, table);
     }
     return keep(network, name, weight, false);
 }

@@ -143,7 +143,7 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
     }
     if (unknown > 0) {
         weft_log(&network->host, WEFT_LOG_WARNING,
-                 "%s: tensor \"%s\" and %u others are of no part of a %s model: they are left out",
+                 "%s: tensor \"%s\" and %u others do not belong to a %s model: Weft ignores them",
                  weft_checkpoint_path(network->checkpoint), first, unknown - 1,
                  network->family->model_type);
     }

@@ -8,8 +8,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-#define SAVE_AGAIN                                                                         \
-    "load them with the program that wrote them and save them as safetensors, such as by " \
+#define SAVE_AGAIN                                                                              \
+    "load them with the program that wrote them, and save them as safetensors, for example by " \
     "save_pretrained(folder)"
 
 /* Beside a model.safetensors that is not there. */
@@ -17,31 +17,29 @@ static const struct {
     const char *name, *is;
 } beside[] = {
     {"model.safetensors.index.json",
-     "weights in several files, which are not read: save them as one, such as by "
+     "weights in several files, which Weft does not read: save them as one, for example by "
      "save_pretrained(folder, max_shard_size=\"100GB\")"},
-    {"pytorch_model.bin", "weights as PyTorch pickles them, which are not read: " SAVE_AGAIN},
+    {"pytorch_model.bin", "PyTorch's pickled weights, which Weft does not read: " SAVE_AGAIN},
     {"pytorch_model.bin.index.json",
-     "weights as PyTorch pickles them, which are not read: " SAVE_AGAIN},
-    {"model.pt", "weights as PyTorch pickles them, which are not read: " SAVE_AGAIN},
-    {"tf_model.h5", "weights of TensorFlow, which are not read: " SAVE_AGAIN},
-    {"flax_model.msgpack", "weights of Flax, which are not read: " SAVE_AGAIN},
-    {"adapter_model.safetensors",
-     "an adapter, which is no model alone: merge it into its model, such as by merge_and_unload(), "
-     "and save that"},
+     "PyTorch's pickled weights, which Weft does not read: " SAVE_AGAIN},
+    {"model.pt", "PyTorch's pickled weights, which Weft does not read: " SAVE_AGAIN},
+    {"tf_model.h5", "TensorFlow weights, which Weft does not read: " SAVE_AGAIN},
+    {"flax_model.msgpack", "Flax weights, which Weft does not read: " SAVE_AGAIN},
+    {"adapter_model.safetensors", "an adapter, not a whole model: merge it into its model, for "
+                                  "example by merge_and_unload(), and save the result"},
 };
 
 /* In its place. */
 static const struct {
     const char *start, *is;
 } contents[] = {
-    {"version https://git-lfs.",
-     "a pointer of Git LFS and not the weights: fetch them by git lfs pull"},
-    {"<", "a page of HTML or XML and not the weights: what was downloaded is an error or a login"},
-    {"PK\x03\x04", "an archive, such as torch.save writes, and no safetensors: " SAVE_AGAIN},
-    {"\x80\x02", "a pickle of Python and no safetensors: " SAVE_AGAIN},
-    {"GGUF", "a GGUF file and no safetensors"},
-    {"{", "JSON and no safetensors"},
-    {"\x89HDF", "an HDF5 file and no safetensors: " SAVE_AGAIN},
+    {"version https://git-lfs.", "a Git LFS pointer, not the weights: fetch them by git lfs pull"},
+    {"<", "an HTML or XML page, not the weights: the download was an error or a login page"},
+    {"PK\x03\x04", "an archive, such as from torch.save, not safetensors: " SAVE_AGAIN},
+    {"\x80\x02", "a Python pickle, not safetensors: " SAVE_AGAIN},
+    {"GGUF", "a GGUF file, not safetensors"},
+    {"{", "JSON, not safetensors"},
+    {"\x89HDF", "an HDF5 file, not safetensors: " SAVE_AGAIN},
 };
 
 static bool is_there(const char *folder, const char *name, const weft_host *host) {

@@ -19,7 +19,7 @@ static weft_status check(const float *logits, uint32_t count, const weft_host *h
     for (uint32_t i = 0; i < count; i++) {
         if (!isfinite(logits[i])) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                             "the logit of token %u is %g: nothing can be chosen", i,
+                             "the logit of token %u is %g, not finite: no token can be chosen", i,
                              (double)logits[i]);
         }
     }

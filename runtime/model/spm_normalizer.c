@@ -60,7 +60,7 @@ static void drop_spaces_at_end(struct weft_text *out, size_t begin,
     const size_t size = strlen(space);
     while (!out->failed && out->length >= begin + size &&
            memcmp(out->data + out->length - size, space, size) == 0) {
-        out->length -= size;
+        weft_text_cut(out, out->length - size);
     }
 }
 

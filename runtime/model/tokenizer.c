@@ -139,7 +139,8 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                                       const weft_tokenizer_settings *settings,
                                       const weft_host *host) {
     if (!is_there(model)) {
-        return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
+        return create_none(tokenizer, weft_format(host, "%s: the file does not exist", model),
+                           host);
     }
     if (settings->kind == WEFT_TOKENIZER_PIECES) {
         return weft_tokenizer_open_pieces(tokenizer, model, settings->vocabulary, host);
@@ -157,11 +158,11 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
         return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, place, host);
     }
     if (!folder) {
-        char *reason = weft_strdup(host, "the model has no folder with a tokenizer's files");
+        char *reason = weft_strdup(host, "the model has no folder with tokenizer files");
         return create_none(tokenizer, reason, host);
     }
     if (settings->kind == WEFT_TOKENIZER_UNKNOWN) {
-        char *reason = weft_format(host, "%s: Weft does not have the tokenizer_class %s", folder,
+        char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
                                    settings->class_name);
         return create_none(tokenizer, reason, host);
     }

@@ -5,8 +5,8 @@
 
 #include <weft/mixers.h>
 
-#include "graph/lowering.h"
 #include "kernels/norm/batch_norm.h"
+#include "lower/lowering.h"
 
 struct weft_batch_norm_node {
     float epsilon;

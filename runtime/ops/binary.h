@@ -2,7 +2,7 @@
 #ifndef WEFT_OPS_BINARY_H
 #define WEFT_OPS_BINARY_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Storages of f32, and how many elements they have. */
 struct weft_operands {

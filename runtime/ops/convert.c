@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "kernels/elementwise/convert.h"
+#include "lower/lowering.h"
+#include "ops/numbers.h"
 
 struct weft_convert_node {
     weft_dtype dtype;
@@ -19,12 +20,15 @@ weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor 
 
 /* The shader's KIND, or -1 where there is no such conversion. */
 static int32_t kind_of(weft_dtype from, weft_dtype to) {
-    enum { F16_TO_F32, F32_TO_F16, U8_TO_F32, F32_TO_U8 };
     if (to == WEFT_F32) {
-        return from == WEFT_F16 ? F16_TO_F32 : from == WEFT_U8 ? U8_TO_F32 : -1;
+        return from == WEFT_F16  ? WEFT_CONVERSION_F16_TO_F32
+               : from == WEFT_U8 ? WEFT_CONVERSION_U8_TO_F32
+                                 : -1;
     }
     if (from == WEFT_F32) {
-        return to == WEFT_F16 ? F32_TO_F16 : to == WEFT_U8 ? F32_TO_U8 : -1;
+        return to == WEFT_F16  ? WEFT_CONVERSION_F32_TO_F16
+               : to == WEFT_U8 ? WEFT_CONVERSION_F32_TO_U8
+                               : -1;
     }
     return -1;
 }

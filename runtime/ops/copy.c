@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Ops that only move elements: gather of a token, reshape. */
+/* Copies, and the op that takes a token out of a sequence. */
 #include "ops/copy.h"
 
 #include <stdio.h>
 
 #include "core/try.h"
-#include "graph/cut.h"
 #include "kernels/elementwise/copy.h"
-
-struct weft_reshape_node {
-    weft_shape shape;
-};
+#include "lower/cut.h"
 
 struct weft_gather_node {
     uint32_t position;
@@ -51,8 +47,6 @@ void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t s
                    weft_lower_part(lowering, source, 4 * first, 4 * words), words, part);
     }
 }
-
-/* ---- gather ---- */
 
 weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               uint32_t position) {
@@ -102,39 +96,4 @@ const struct weft_op weft_op_gather = {
     .describe = gather_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = gather_lower}),
-};
-
-/* ---- reshape ---- */
-
-weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
-                               weft_shape shape) {
-    WEFT_ENTER;
-    struct weft_reshape_node params = {.shape = shape};
-    return weft_graph_add(out, graph, &weft_op_reshape, &x, 1, &params, sizeof params);
-}
-
-static weft_status reshape_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
-                                 weft_shape *shape) {
-    const struct weft_reshape_node *params = (const void *)node->params.bytes;
-    const struct weft_value *x = &graph->values[node->input[0]];
-    WEFT_TRY(weft_shape_check(params->shape, "reshape", &graph->host));
-    if (weft_shape_elements(x->shape) != weft_shape_elements(params->shape)) {
-        char from[WEFT_SHAPE_TEXT_SIZE];
-        char to[WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "reshape: %s and %s have different numbers of elements",
-                         weft_shape_text(x->shape, from), weft_shape_text(params->shape, to));
-    }
-    *dtype = x->dtype;
-    *shape = params->shape;
-    return WEFT_OK;
-}
-
-const struct weft_op weft_op_reshape = {
-    .name = "reshape",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .params_size = sizeof(struct weft_reshape_node),
-    .view = true,
-    .infer = reshape_infer,
 };

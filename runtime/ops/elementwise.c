@@ -4,13 +4,20 @@
 #include <stdio.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
 #include "kernels/elementwise/binary.h"
+#include "lower/lowering.h"
 #include "ops/binary.h"
-#include "ops/params.h"
+
+struct weft_activation_node {
+    weft_activation activation;
+};
+
+struct weft_binary_node {
+    weft_binary op;
+};
 
 struct weft_affine_node {
     float scale;
@@ -56,7 +63,7 @@ static weft_status activation_infer(const weft_graph *graph, struct weft_node *n
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->activation >= WEFT_ACTIVATION_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "activation: there is no activation number %d", (int)params->activation);
+                         "activation: unknown activation number %d", (int)params->activation);
     }
     return same_shape_infer(graph, node, dtype, shape);
 }
@@ -70,23 +77,16 @@ static struct weft_grid activation_grid(const struct weft_variant *variant, cons
 }
 
 /* With four elements an invocation loads and stores whole vectors, which is most of what cheap functions take on a GPU. */
-static const struct weft_variant activation_rows[] = {
-    {.name = "element",
-     .shader = &weft_shader_activation_activation,
-     .grid = activation_grid,
-     .cost = {.hardware = 3.0F}},
-    {.name = "four",
-     .shader = &weft_shader_activation_activation,
-     .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
-     .grid = activation_grid,
-     .cost = {.software = 3.0F, .processor = 3.0F}},
-};
-
-const struct weft_variant_set weft_activation_variants = {
-    .name = "activation/activation",
-    .rows = activation_rows,
-    .count = sizeof activation_rows / sizeof activation_rows[0],
-};
+WEFT_VARIANTS(activation, "activation/activation",
+              {.name = "element",
+               .shader = &weft_shader_activation_activation,
+               .grid = activation_grid,
+               .cost = {.hardware = 3.0F}},
+              {.name = "four",
+               .shader = &weft_shader_activation_activation,
+               .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
+               .grid = activation_grid,
+               .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static weft_status activation_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;
@@ -101,6 +101,12 @@ static weft_status activation_lower(struct weft_lowering *lowering, const struct
     return weft_lower_status(lowering);
 }
 
+static uint32_t activation_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
+    const struct weft_activation_node *params = (const void *)node->params.bytes;
+    epilogue->activation = params->activation;
+    return WEFT_FUSE_ACTIVATION;
+}
+
 static void activation_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%s]", weft_activation_name(params->activation));
@@ -111,6 +117,7 @@ const struct weft_op weft_op_activation = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_activation_node),
+    .fuses_as = activation_fuses_as,
     .infer = activation_infer,
     .describe = activation_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
@@ -146,8 +153,8 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
                                 weft_shape *shape) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     if ((unsigned)params->op >= WEFT_BINARY_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "binary: there is no operator number %d", (int)params->op);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "binary: unknown operator number %d",
+                         (int)params->op);
     }
     WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
     weft_shape a = *weft_node_shape(graph, node, 0);
@@ -186,6 +193,12 @@ static weft_status binary_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+static uint32_t binary_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    (void)epilogue;
+    return params->op == WEFT_BINARY_ADD ? WEFT_FUSE_BIAS | WEFT_FUSE_RESIDUAL : 0;
+}
+
 static void binary_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%s]", weft_binary_name(params->op));
@@ -196,6 +209,7 @@ const struct weft_op weft_op_binary = {
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_binary_node),
+    .fuses_as = binary_fuses_as,
     .infer = binary_infer,
     .describe = binary_describe,
     .cuts = WEFT_CUTS({.inputs = 1 | 2}, {.inputs = 1, .as = 1}),

@@ -2,7 +2,7 @@
 /* Sum of embedding tables. Inputs of the node: tokens, table, types, type_table, positions. */
 #include <string.h>
 
-#include "graph/cut.h"
+#include "lower/cut.h"
 #include "ops/row.h"
 
 #include "kernels/embedding/embedding.h"
@@ -201,6 +201,7 @@ const struct weft_op weft_op_embedding = {
     .min_inputs = 2,
     .max_inputs = 5,
     .fusable = WEFT_FUSE_NORM,
+    .indices = {{.input = TOKENS, .table = TABLE}, {.input = TYPES, .table = TYPE_TABLE}},
     .infer = embedding_infer,
     .lower_parts = embedding_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = embedding_lower}),

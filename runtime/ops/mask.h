@@ -3,7 +3,7 @@
 #ifndef WEFT_OPS_MASK_H
 #define WEFT_OPS_MASK_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Rows [batch, …, tokens, columns] of f32, and what stands behind a sequence's length along `tokens`. */
 struct weft_masked {

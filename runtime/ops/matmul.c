@@ -8,8 +8,6 @@
 
 #include "core/try.h"
 #include "device/vendor.h"
-#include "graph/cut.h"
-#include "graph/registers.h"
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
@@ -17,6 +15,7 @@
 #include "kernels/matmul/skinny.h"
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
+#include "lower/cut.h"
 #include "ops/row.h"
 
 struct weft_matmul_node {
@@ -107,7 +106,8 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
  * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations (3 times as fast on
  * lavapipe), and spill on GPUs; GPUs want tiles in shared memory; and the processor device lanes along columns (4 times as fast as tiles).
  */
-static const struct weft_variant product_rows[] = {
+WEFT_VARIANTS(
+    product, "matmul/product",
     {.name = "tiled", TILED, .needs = WEFT_NEEDS_REGISTERS(weft_has_registers_for_tiles)},
     /* 64 sums an invocation: the fewest instructions, the most registers, for large products. */
     {.name = "tiled-128",
@@ -141,13 +141,10 @@ static const struct weft_variant product_rows[] = {
                [WEFT_MATMUL_TILED_AT_TILE_SUMS] = 1},
      .bits = 1,
      .needs = WEFT_NEEDS_REGISTERS(weft_has_many_registers)},
-    {.name = "subgroups-8", SUBGROUPS(8)},
-    {.name = "subgroups-16", SUBGROUPS(16)},
+    {.name = "subgroups-8", SUBGROUPS(8)}, {.name = "subgroups-16", SUBGROUPS(16)},
     /* Decoding: as many rows as sequences. */
-    {.name = "skinny-1", SKINNY(1)},
-    {.name = "skinny-2", SKINNY(2)},
-    {.name = "skinny-4", SKINNY(4)},
-    {.name = "skinny-8", SKINNY(8)},
+    {.name = "skinny-1", SKINNY(1)}, {.name = "skinny-2", SKINNY(2)},
+    {.name = "skinny-4", SKINNY(4)}, {.name = "skinny-8", SKINNY(8)},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,
@@ -156,14 +153,7 @@ static const struct weft_variant product_rows[] = {
      .shader = &weft_shader_matmul_packed,
      .grid = packed_grid,
      .needs = {.invocations = 512},
-     .cost = {.software = 4.0F, .hardware = 4.0F}},
-};
-
-const struct weft_variant_set weft_product_variants = {
-    .name = "matmul/product",
-    .rows = product_rows,
-    .count = sizeof product_rows / sizeof product_rows[0],
-};
+     .cost = {.software = 4.0F, .hardware = 4.0F}})
 
 static struct weft_grid panels_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
@@ -177,24 +167,17 @@ static struct weft_grid panels_grid(const struct weft_variant *variant, const vo
  * Of a constant b in panels. Six rows by four columns take 24 registers for sums, which vectors of 512 bits have; two take
  * 8, half of what there are on x86-64 without them. With 16 lanes six rows take 0.7 of the time of two.
  */
-static const struct weft_variant panel_product_rows[] = {
-    {.name = "panels-2",
-     .shader = &weft_shader_matmul_panels,
-     .grid = panels_grid,
-     .needs = {.invocations = 256},
-     .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 3.0F}},
-    {.name = "panels-6",
-     .shader = &weft_shader_matmul_panels,
-     .tiles = {[WEFT_MATMUL_PANELS_AT_TILE_ROWS] = 6},
-     .grid = panels_grid,
-     .needs = {.least_subgroup = 16, .invocations = 256}},
-};
-
-const struct weft_variant_set weft_panel_product_variants = {
-    .name = "matmul/panel_product",
-    .rows = panel_product_rows,
-    .count = sizeof panel_product_rows / sizeof panel_product_rows[0],
-};
+WEFT_VARIANTS(panel_product, "matmul/panel_product",
+              {.name = "panels-2",
+               .shader = &weft_shader_matmul_panels,
+               .grid = panels_grid,
+               .needs = {.invocations = 256},
+               .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 3.0F}},
+              {.name = "panels-6",
+               .shader = &weft_shader_matmul_panels,
+               .tiles = {[WEFT_MATMUL_PANELS_AT_TILE_ROWS] = 6},
+               .grid = panels_grid,
+               .needs = {.least_subgroup = 16, .invocations = 256}})
 
 static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
                                          uint32_t batches) {
@@ -215,7 +198,8 @@ static struct weft_grid cooperative_grid(const struct weft_variant *variant, con
     .needs = {.f16_arithmetic = true, .shared_memory = (bytes_)}
 
 /* Of f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits. */
-static const struct weft_variant cooperative_product_rows[] = {
+WEFT_VARIANTS(
+    cooperative_product, "matmul/cooperative_product",
     /* RDNA3, and NVIDIA's from Turing on: the fewest instructions, and more workgroups */
     {.name = "cooperative-16x16x16-128", COOPERATIVE(0, 16, 16, 16, 32, 128, 128, 25104)},
     {.name = "cooperative-16x16x16-64", COOPERATIVE(0, 16, 16, 16, 32, 64, 64, 14608)},
@@ -226,14 +210,7 @@ static const struct weft_variant cooperative_product_rows[] = {
     /* No GPU's, but lavapipe's with 8 lanes, which shows on a machine without a GPU that the kernel is right */
     {.name = "cooperative-8x8x8-128", COOPERATIVE(3, 8, 8, 8, 8, 128, 128, 25104)},
     {.name = "cooperative-8x8x8-64", COOPERATIVE(3, 8, 8, 8, 8, 64, 64, 14608)},
-    {.name = "cooperative-8x8x8-32", COOPERATIVE(3, 8, 8, 8, 8, 32, 128, 17040)},
-};
-
-const struct weft_variant_set weft_cooperative_product_variants = {
-    .name = "matmul/cooperative_product",
-    .rows = cooperative_product_rows,
-    .count = sizeof cooperative_product_rows / sizeof cooperative_product_rows[0],
-};
+    {.name = "cooperative-8x8x8-32", COOPERATIVE(3, 8, 8, 8, 8, 32, 128, 17040)})
 
 static bool fours(uint32_t stride) {
     return stride % 4 == 0;
@@ -634,7 +611,7 @@ const struct weft_op weft_op_matmul = {
          .limits = "a constant matrix b",
          .needs = {.f16_arithmetic = true,
                    .also = has_cooperative_matrices,
-                   .also_text = "wants cooperative matrices of a shape that there is a row for"},
+                   .also_text = "wants cooperative matrices of a size that a variant has"},
          .cost = {.software = 10.0F, .hardware = 0.6F, .processor = 10.0F},
          .lower = lower_cooperative}),
 };

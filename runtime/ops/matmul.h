@@ -2,7 +2,7 @@
 #ifndef WEFT_OPS_MATMUL_H
 #define WEFT_OPS_MATMUL_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Where an operand's element (batch, row, column) is: offsets in elements from the storage's start. */
 struct weft_matrix {

@@ -5,10 +5,13 @@
 
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/layer_norm_lanes.h"
-#include "ops/params.h"
 #include "ops/row.h"
 
 #define MOST_COLUMNS (UINT32_C(1) << 24) /* how far float32 holds every whole number */
+
+struct weft_layer_norm_node {
+    float epsilon;
+};
 
 weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gamma, weft_tensor beta, float epsilon) {
@@ -30,10 +33,10 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     weft_shape x = *weft_node_shape(graph, node, 0);
     weft_shape row = {.rank = 1, .dim = {weft_shape_rows(x).columns}};
     if (status == WEFT_OK && row.dim[0] > MOST_COLUMNS) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "layer_norm: x has %u elements in its last axis, at most %u can be "
-                         "counted in float32",
-                         row.dim[0], MOST_COLUMNS);
+        return weft_fail(
+            &graph->host, WEFT_UNSUPPORTED,
+            "layer_norm: x has %u elements in its last axis; float32 can count at most %u",
+            row.dim[0], MOST_COLUMNS);
     }
     if (status == WEFT_OK) {
         status = weft_expect_shape(graph, node, 1, "gamma", row);
@@ -46,15 +49,21 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     return status;
 }
 
-WEFT_ROW_VARIANTS(layer_norm, "norm/layer_norm", norm_layer_norm, norm_layer_norm_lanes,
-                  words->push.columns)
+WEFT_VARIANTS(layer_norm, "norm/layer_norm",
+              WEFT_GROUP_ROW(norm_layer_norm, weft_grid_of_first_groups, 1.0F),
+              WEFT_LANES_ROWS(norm_layer_norm_lanes, weft_lanes_grid, 1))
+
+static uint32_t layer_norm_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
+    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
+    epilogue->gamma = node->input[1];
+    epilogue->beta = node->input[2];
+    epilogue->epsilon = params->epsilon;
+    return WEFT_FUSE_NORM;
+}
 
 static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
     struct weft_epilogue epilogue = node->epilogue;
-    epilogue.gamma = node->input[1];
-    epilogue.beta = node->input[2];
-    epilogue.epsilon = params->epsilon;
+    layer_norm_fuses_as(&epilogue, node);
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     const struct weft_row_args row =
         weft_lower_row_args(lowering, *weft_node_shape(lowering->graph, node, 0), &epilogue);
@@ -82,6 +91,7 @@ const struct weft_op weft_op_layer_norm = {
     .min_inputs = 3,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_layer_norm_node),
+    .fuses_as = layer_norm_fuses_as,
     .infer = layer_norm_infer,
     .describe = layer_norm_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),

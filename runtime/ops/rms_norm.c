@@ -9,6 +9,7 @@
 #include "kernels/norm/rms_norm.h"
 #include "kernels/norm/rms_norm_lanes.h"
 #include "kernels/norm/rms_norm_side.h"
+#include "ops/numbers.h"
 #include "ops/row.h"
 
 struct weft_rms_norm_node {
@@ -17,9 +18,6 @@ struct weft_rms_norm_node {
 
 #define MOST_COLUMNS   (UINT32_C(1) << 24) /* how far float32 holds every whole number */
 #define SIMPLE_EPSILON 1e-8F
-
-/* The numbers are those of shaders/include/rms_norm.glsl. */
-enum form { FORM_ROOT_MEAN_SQUARE = 0, FORM_SIMPLE = 1, FORM_LENGTH = 2 };
 
 static weft_status add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                        const weft_tensor *inputs, uint32_t input_count, float epsilon) {
@@ -60,8 +58,7 @@ static weft_status infer_with(const weft_graph *graph, struct weft_node *node, w
     }
     if (columns > MOST_COLUMNS) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: x has %u elements in its last axis, at most %u can be counted in "
-                         "float32",
+                         "%s: x has %u elements in its last axis; float32 can count at most %u",
                          node->op->name, columns, MOST_COLUMNS);
     }
     if (node->input_count < 2 || node->input[1] == 0) {
@@ -81,11 +78,13 @@ static weft_status scale_norm_infer(const weft_graph *graph, struct weft_node *n
     return infer_with(graph, node, dtype, shape, false);
 }
 
-WEFT_SIDE_VARIANTS(rms_norm, "norm/rms_norm", norm_rms_norm, norm_rms_norm_side,
-                   norm_rms_norm_lanes, words->push.columns)
+WEFT_VARIANTS(rms_norm, "norm/rms_norm",
+              WEFT_GROUP_ROW(norm_rms_norm, weft_grid_of_first_groups, 1.0F),
+              WEFT_SIDE_ROW(norm_rms_norm_side, weft_suits_side),
+              WEFT_LANES_ROWS(norm_rms_norm_lanes, weft_lanes_grid, 1))
 
 static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
-                              enum form form) {
+                              weft_length_norm form) {
     const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     bool has_gain = node->input_count > 1 && node->input[1] != 0;
@@ -105,16 +104,16 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
 }
 
 static weft_status rms_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, FORM_ROOT_MEAN_SQUARE);
+    return lower_with(lowering, node, WEFT_LENGTH_NORM_ROOT_MEAN_SQUARE);
 }
 
 static weft_status simple_rms_norm_lower(struct weft_lowering *lowering,
                                          const struct weft_node *node) {
-    return lower_with(lowering, node, FORM_SIMPLE);
+    return lower_with(lowering, node, WEFT_LENGTH_NORM_SIMPLE);
 }
 
 static weft_status scale_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, FORM_LENGTH);
+    return lower_with(lowering, node, WEFT_LENGTH_NORM_LENGTH);
 }
 
 static void describe_epsilon(const struct weft_node *node, char *text, size_t size) {

@@ -41,7 +41,28 @@ bool weft_rows_suit_side(uint32_t rows, uint32_t columns) {
     return rows >= LEAST_ROWS && columns <= MOST_COLUMNS;
 }
 
-struct weft_grid weft_side_groups(uint32_t rows) {
+/* What their push constants begin with. */
+struct words {
+    uint32_t rows, columns;
+};
+
+struct weft_grid weft_lanes_grid(const struct weft_variant *variant, const void *args,
+                                 uint32_t batches) {
+    const struct words *words = args;
+    (void)batches;
+    return weft_row_groups(variant, words->rows, words->columns);
+}
+
+struct weft_grid weft_side_grid(const struct weft_variant *variant, const void *args,
+                                uint32_t batches) {
     enum { ROWS_OF_A_GROUP = 8 };
-    return weft_grid_of_groups((rows - 1) / ROWS_OF_A_GROUP + 1);
+    const struct words *words = args;
+    (void)variant, (void)batches;
+    return weft_grid_of_groups((words->rows - 1) / ROWS_OF_A_GROUP + 1);
+}
+
+bool weft_suits_side(const struct weft_variant *variant, const void *args) {
+    const struct words *words = args;
+    (void)variant;
+    return weft_rows_suit_side(words->rows, words->columns);
 }

@@ -12,8 +12,10 @@ weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor 
     return weft_graph_add(out, graph, &weft_op_softmax, &x, 1, NULL, 0);
 }
 
-WEFT_SIDE_VARIANTS(softmax, "softmax/softmax", softmax_softmax, softmax_side, softmax_lanes,
-                   words->push.columns)
+WEFT_VARIANTS(softmax, "softmax/softmax",
+              WEFT_GROUP_ROW(softmax_softmax, weft_grid_of_first_groups, 1.0F),
+              WEFT_SIDE_ROW(softmax_side, weft_suits_side),
+              WEFT_LANES_ROWS(softmax_lanes, weft_lanes_grid, 1))
 
 void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                         struct weft_rows rows) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "graph/choose.h"
+#include "lower/choose.h"
 #include "plan/measure.h"
 #include "plan/passes.h"
 
@@ -13,13 +13,12 @@ struct job {
     const weft_graph *graph;
     const struct weft_node *node;
     weft_device *device;
-    weft_compile compile;
 };
 
 static weft_status measure(double *ms, void *user, uint32_t candidate) {
     const struct job *job = user;
     return weft_measure_node(ms, job->device, job->graph, job->node,
-                             job->node->op->implementations[candidate].name, job->compile);
+                             job->node->op->implementations[candidate].name);
 }
 
 /** What of a node makes one implementation faster than another. */
@@ -80,10 +79,9 @@ static weft_status fail(const weft_graph *graph, const struct weft_node *node,
                      chooser->device->info.name, limits ? ": it takes " : "", limits ? limits : "");
 }
 
-static weft_status choose_node(weft_graph *graph, uint32_t index, struct weft_chooser *chooser,
-                               weft_compile compile) {
+static weft_status choose_node(weft_graph *graph, uint32_t index, struct weft_chooser *chooser) {
     struct weft_node *node = &graph->nodes[index];
-    struct job job = {.graph = graph, .node = node, .device = chooser->device, .compile = compile};
+    struct job job = {.graph = graph, .node = node, .device = chooser->device};
     struct weft_choice choice = {.measure = measure, .user = &job};
     char work[64];
     snprintf(work, sizeof work, "%s %%%u", node->op->name, node->output);
@@ -99,11 +97,10 @@ static weft_status choose_node(weft_graph *graph, uint32_t index, struct weft_ch
     return WEFT_OK;
 }
 
-weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser,
-                             weft_compile compile) {
+weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser) {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         if (graph->nodes[i].op && !graph->nodes[i].op->view) {
-            WEFT_TRY(choose_node(graph, i, chooser, compile));
+            WEFT_TRY(choose_node(graph, i, chooser));
         }
     }
     return WEFT_OK;

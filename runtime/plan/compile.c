@@ -5,7 +5,7 @@
 
 #include "core/clock.h"
 #include "core/try.h"
-#include "graph/choose.h"
+#include "lower/choose.h"
 #include "plan/measure.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
@@ -61,14 +61,13 @@ static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t indic
     port->index_limit = port->index_limit && port->index_limit < limit ? port->index_limit : limit;
 }
 
-static void limit_rows(weft_plan *plan, const weft_graph *graph, uint32_t tokens, uint32_t table) {
-    if (table != 0) {
-        limit_index(plan, graph, tokens, 0, graph->values[table].shape.dim[0]);
-    }
-}
-
-static void limit_lengths(weft_plan *plan, const weft_graph *graph, const struct weft_node *node) {
+static void limit_inputs(weft_plan *plan, const weft_graph *graph, const struct weft_node *node) {
     for (uint32_t i = 0; node->op && i < 2; i++) { /* null: it is fused into another */
+        const struct weft_indices *indices = &node->op->indices[i];
+        if (indices->table != 0 && weft_node_has_input(node, indices->table)) {
+            limit_index(plan, graph, node->input[indices->input], 0,
+                        weft_node_shape(graph, node, indices->table)->dim[0]);
+        }
         const struct weft_lengths *lengths = &node->op->lengths[i];
         if (lengths->input != 0 && weft_node_has_input(node, lengths->input)) {
             const uint32_t tokens = weft_node_shape(graph, node, lengths->of)->dim[1];
@@ -77,15 +76,10 @@ static void limit_lengths(weft_plan *plan, const weft_graph *graph, const struct
     }
 }
 
-/** Notes which inputs index embedding tables or are lengths, so that weft_plan_execute can refuse bad ones. */
+/** Notes which inputs index tables or are lengths, so that weft_plan_execute can refuse bad ones. */
 static void limit_indices(weft_plan *plan, const weft_graph *graph) {
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        const struct weft_node *node = &graph->nodes[i];
-        if (node->op == &weft_op_embedding) {
-            limit_rows(plan, graph, node->input[0], node->input[1]);
-            limit_rows(plan, graph, node->input[2], node->input[3]);
-        }
-        limit_lengths(plan, graph, node);
+        limit_inputs(plan, graph, &graph->nodes[i]);
     }
 }
 
@@ -103,11 +97,11 @@ static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
     WEFT_TRY(describe(plan, WEFT_PASS_GRAPH, weft_describe_graph(graph, false, host)));
     if (!params->no_fusion) {
         WEFT_TRY(
-            weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.run_once));
+            weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.engine));
         WEFT_TRY(weft_pass_fuse(graph));
     }
     WEFT_TRY(describe(plan, WEFT_PASS_FUSE, weft_describe_graph(graph, false, host)));
-    WEFT_TRY(weft_pass_choose(graph, plan->lowering.chooser, weft_plan_compile));
+    WEFT_TRY(weft_pass_choose(graph, plan->lowering.chooser));
     return describe(plan, WEFT_PASS_CHOOSE, weft_describe_graph(graph, true, host));
 }
 
@@ -183,16 +177,10 @@ static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_pl
     return describe(plan, WEFT_PASS_ORDER, weft_describe_order(plan));
 }
 
-static weft_status time_dispatch(double *ms, weft_device *device,
-                                 const struct weft_measured_dispatch *dispatch) {
-    return weft_measure_dispatch(ms, device, dispatch, weft_plan_compile);
-}
-
 static weft_status build(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
     const weft_host *host = &plan->device->host;
     struct weft_chooser chooser = {.device = plan->device, .forced = params->implementation};
     plan->lowering.chooser = &chooser;
-    plan->lowering.time_dispatch = time_dispatch;
     weft_status status = build_steps(plan, graph, params);
     plan->lowering.chooser = NULL;
     plan->lowering.graph = NULL;
@@ -205,6 +193,9 @@ static weft_status build(weft_plan *plan, weft_graph *graph, const weft_plan_par
 
 static weft_status run_once(const char *implementation, weft_device *device,
                             const weft_graph *graph, void *data, uint64_t bytes);
+
+static const struct weft_engine engine = {.run_once = run_once,
+                                          .time_dispatch = weft_measure_dispatch};
 
 static weft_status compile(weft_plan **out, weft_device *device, const weft_graph *graph,
                            const weft_plan_params *params, bool runs_once) {
@@ -226,7 +217,7 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
     plan->device = device;
     plan->lowering.device = device;
     plan->lowering.runs_once = runs_once;
-    plan->lowering.run_once = run_once;
+    plan->lowering.engine = &engine;
     status = weft_graph_copy(&working, graph);
     if (status == WEFT_OK) {
         status = build(plan, working, params);

@@ -15,7 +15,7 @@ struct fold {
     weft_graph *graph;
     weft_device *device;
     const char *forced; /* implementation, or null */
-    weft_run_once run_once;
+    const struct weft_engine *engine;
     bool *constant;      /* per value: depends on weights alone */
     weft_digest *digest; /* per constant value: determines its elements */
 };
@@ -142,7 +142,7 @@ static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fol
     WEFT_TRY(weft_graph_create(&alone, &fold->device->host));
     weft_status status = isolate(alone, fold->graph, value);
     if (status == WEFT_OK) {
-        status = fold->run_once(fold->forced, fold->device, alone, data, bytes);
+        status = fold->engine->run_once(fold->forced, fold->device, alone, data, bytes);
     }
     weft_graph_destroy(&alone);
     return status;
@@ -195,9 +195,9 @@ static weft_status fold_inputs(struct fold *fold, const struct weft_node *node) 
 }
 
 weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,
-                           weft_run_once run_once) {
+                           const struct weft_engine *engine) {
     const weft_host *host = &graph->host;
-    struct fold fold = {.graph = graph, .device = device, .forced = forced, .run_once = run_once};
+    struct fold fold = {.graph = graph, .device = device, .forced = forced, .engine = engine};
     fold.constant = weft_alloc_zero(host, graph->value_count, sizeof *fold.constant);
     fold.digest = weft_alloc_zero(host, graph->value_count, sizeof *fold.digest);
     weft_status status =

@@ -6,7 +6,6 @@
 #include "plan/passes.h"
 
 #include "core/try.h"
-#include "ops/params.h"
 
 struct fusion {
     weft_graph *graph;
@@ -22,6 +21,11 @@ static struct weft_node *taker(const struct fusion *fusion, uint32_t value, uint
     }
     struct weft_node *node = &fusion->graph->nodes[index];
     return (node->op->fusable & what) == what ? node : NULL;
+}
+
+static uint32_t fuses_as(struct weft_epilogue *own, const struct weft_node *node) {
+    *own = (struct weft_epilogue){0};
+    return node->op->fuses_as ? node->op->fuses_as(own, node) : 0;
 }
 
 /** Moves `from`, whose epilogue has just taken over `into`'s work, to where `into` stands. */
@@ -66,26 +70,26 @@ static bool fuse_residual(struct fusion *fusion, struct weft_node *add) {
     return fuse_residual_of(fusion, add, 1) || fuse_residual_of(fusion, add, 0);
 }
 
-static bool fuse_activation(struct fusion *fusion, struct weft_node *activation) {
-    const struct weft_activation_node *params = (const void *)activation->params.bytes;
+static bool fuse_activation(struct fusion *fusion, struct weft_node *activation,
+                            const struct weft_epilogue *own) {
     struct weft_node *node = taker(fusion, activation->input[0], WEFT_FUSE_ACTIVATION);
     if (!node || node->epilogue.activation || node->epilogue.residual || node->epilogue.gamma) {
         return false;
     }
-    node->epilogue.activation = params->activation;
+    node->epilogue.activation = own->activation;
     replace(activation, node);
     return true;
 }
 
-static bool fuse_norm(struct fusion *fusion, struct weft_node *norm) {
-    const struct weft_layer_norm_node *params = (const void *)norm->params.bytes;
+static bool fuse_norm(struct fusion *fusion, struct weft_node *norm,
+                      const struct weft_epilogue *own) {
     struct weft_node *node = taker(fusion, norm->input[0], WEFT_FUSE_NORM);
     if (!node || node->epilogue.gamma || norm->epilogue.residual) {
         return false;
     }
-    node->epilogue.gamma = norm->input[1];
-    node->epilogue.beta = norm->input[2];
-    node->epilogue.epsilon = params->epsilon;
+    node->epilogue.gamma = own->gamma;
+    node->epilogue.beta = own->beta;
+    node->epilogue.epsilon = own->epsilon;
     replace(norm, node);
     return true;
 }
@@ -97,8 +101,8 @@ static bool fuse_sum_into_norm(struct fusion *fusion, struct weft_node *norm) {
         return false;
     }
     struct weft_node *add = &fusion->graph->nodes[index];
-    const struct weft_binary_node *params = (const void *)add->params.bytes;
-    if (add->op != &weft_op_binary || params->op != WEFT_BINARY_ADD ||
+    struct weft_epilogue own;
+    if ((fuses_as(&own, add) & WEFT_FUSE_RESIDUAL) == 0 ||
         !weft_shape_equal(fusion->graph->values[add->input[0]].shape,
                           fusion->graph->values[add->input[1]].shape)) {
         return false;
@@ -110,18 +114,13 @@ static bool fuse_sum_into_norm(struct fusion *fusion, struct weft_node *norm) {
 }
 
 static bool fuse_node(struct fusion *fusion, struct weft_node *node) {
-    if (node->op == &weft_op_binary) {
-        const struct weft_binary_node *params = (const void *)node->params.bytes;
-        return params->op == WEFT_BINARY_ADD &&
-               (fuse_bias(fusion, node) || fuse_residual(fusion, node));
-    }
-    if (node->op == &weft_op_activation) {
-        return fuse_activation(fusion, node);
-    }
-    if (node->op == &weft_op_layer_norm) {
-        return fuse_norm(fusion, node) || fuse_sum_into_norm(fusion, node);
-    }
-    return false;
+    struct weft_epilogue own;
+    const uint32_t as = fuses_as(&own, node);
+    return ((as & WEFT_FUSE_BIAS) && fuse_bias(fusion, node)) ||
+           ((as & WEFT_FUSE_RESIDUAL) && fuse_residual(fusion, node)) ||
+           ((as & WEFT_FUSE_ACTIVATION) && fuse_activation(fusion, node, &own)) ||
+           ((as & WEFT_FUSE_NORM) &&
+            (fuse_norm(fusion, node, &own) || fuse_sum_into_norm(fusion, node)));
 }
 
 weft_status weft_pass_fuse(weft_graph *graph) {

@@ -144,7 +144,7 @@ weft_status weft_bindings_set_image(weft_bindings *bindings, const char *name,
     weft_device *device = plan->device;
     uint32_t index = 0;
     struct extents extents = {0};
-    if (device->info.type == WEFT_DEVICE_PROCESSOR) {
+    if (device->limits.maxImageDimension2D == 0) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "weft_bindings_set_image: %s has no images", device->info.name);
     }

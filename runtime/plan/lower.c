@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/cut.h"
+#include "lower/cut.h"
 #include "ops/copy.h"
 #include "plan/passes.h"
 

@@ -72,10 +72,10 @@ static weft_status time_plan(double *best_ms, weft_plan *plan, const weft_host *
 }
 
 static weft_status measure(double *best_ms, weft_device *device, const weft_graph *alone,
-                           const char *implementation, weft_compile compile) {
+                           const char *implementation) {
     weft_plan *plan = NULL;
     weft_plan_params params = {.implementation = implementation};
-    weft_status status = compile(&plan, device, alone, &params);
+    weft_status status = weft_plan_compile(&plan, device, alone, &params);
     if (status == WEFT_OK) {
         status = time_plan(best_ms, plan, &device->host);
     }
@@ -84,13 +84,12 @@ static weft_status measure(double *best_ms, weft_device *device, const weft_grap
 }
 
 weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph *graph,
-                              const struct weft_node *node, const char *implementation,
-                              weft_compile compile) {
+                              const struct weft_node *node, const char *implementation) {
     weft_graph *alone = NULL;
     WEFT_TRY(weft_graph_create(&alone, &graph->host));
     weft_status status = isolate(alone, graph, node);
     if (status == WEFT_OK) {
-        status = measure(ms, device, alone, implementation, compile);
+        status = measure(ms, device, alone, implementation);
     }
     weft_graph_destroy(&alone);
     return status;
@@ -150,13 +149,12 @@ static weft_status build_dispatch(weft_graph *graph,
 }
 
 weft_status weft_measure_dispatch(double *ms, weft_device *device,
-                                  const struct weft_measured_dispatch *dispatch,
-                                  weft_compile compile) {
+                                  const struct weft_measured_dispatch *dispatch) {
     weft_graph *alone = NULL;
     WEFT_TRY(weft_graph_create(&alone, &device->host));
     weft_status status = build_dispatch(alone, dispatch);
     if (status == WEFT_OK) {
-        status = measure(ms, device, alone, NULL, compile);
+        status = measure(ms, device, alone, NULL);
     }
     weft_graph_destroy(&alone);
     return status;

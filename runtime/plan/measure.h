@@ -7,12 +7,10 @@
 
 /** The least milliseconds of a few runs of a node by itself, under one of its implementations, on made-up input. */
 weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph *graph,
-                              const struct weft_node *node, const char *implementation,
-                              weft_compile compile);
+                              const struct weft_node *node, const char *implementation);
 
 /** The same of a single dispatch. */
 weft_status weft_measure_dispatch(double *ms, weft_device *device,
-                                  const struct weft_measured_dispatch *dispatch,
-                                  weft_compile compile);
+                                  const struct weft_measured_dispatch *dispatch);
 
 #endif

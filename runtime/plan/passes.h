@@ -3,7 +3,7 @@
 #ifndef WEFT_PLAN_PASSES_H
 #define WEFT_PLAN_PASSES_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 /** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */
 weft_status weft_pass_fuse(weft_graph *graph);
@@ -16,14 +16,10 @@ weft_status weft_pass_prune(weft_graph *graph);
  * `forced` as in weft_pass_choose, and kept there. Before the fuse pass. A graph without inputs stays as it is.
  */
 weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,
-                           weft_run_once run_once);
-
-/** weft_plan_compile, handed to what it calls and what has graphs to compile itself. */
-typedef weft_status (*weft_compile)(weft_plan **plan, weft_device *device, const weft_graph *graph,
-                                    const weft_plan_params *params);
+                           const struct weft_engine *engine);
 
 /** Gives each node its implementation (choose.h): op->choose names the bits of reproducible mode. */
-weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser, weft_compile compile);
+weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser);
 
 /** Appends every node's dispatches and the copies that outputs need. */
 weft_status weft_pass_lower(struct weft_lowering *lowering);

@@ -5,7 +5,7 @@
 
 #include <weft/vulkan.h>
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 
 struct weft_port {
     char *name;

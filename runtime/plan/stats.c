@@ -80,14 +80,11 @@ static weft_status read_times(struct weft_workspace *workspace, const weft_plan 
     return WEFT_OK;
 }
 
-/*
- * Whether time stamps may be asked for without waiting, with the timeline at `value`. Lavapipe of Mesa 22 waits in
- * vkGetQueryPoolResults until its device is idle, whatever the flags: there all that Weft has submitted must have finished.
- */
+/* Whether time stamps may be asked for without waiting, with the timeline at `value`. */
 static bool may_ask(const struct weft_workspace *workspace, const weft_device *device,
                     uint64_t value) {
-    const bool waits = device->info.type == WEFT_DEVICE_SOFTWARE;
-    return atomic_load(waits ? &device->timeline_value : &workspace->newest_run) <= value;
+    return atomic_load(device->queries_wait ? &device->timeline_value : &workspace->newest_run) <=
+           value;
 }
 
 static weft_status look(struct weft_workspace *workspace, const weft_plan *plan) {

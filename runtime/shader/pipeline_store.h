@@ -5,9 +5,9 @@
 #ifndef WEFT_SHADER_PIPELINE_STORE_H
 #define WEFT_SHADER_PIPELINE_STORE_H
 
+#include "core/digest_map.h"
 #include "core/kernel_limits.h"
 #include "device/device.h"
-#include "shader/digest_map.h"
 
 /** Valid until the device is destroyed. */
 struct weft_pipeline {

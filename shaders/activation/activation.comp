@@ -9,7 +9,7 @@
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
-layout(constant_id = 0) const int KIND = WEFT_ACT_NONE;
+layout(constant_id = 0) const int KIND = WEFT_ACTIVATION_NONE;
 layout(constant_id = 1) const bool ALL_FOURS = false; // count is a multiple of 4
 layout(constant_id = 16) const uint TILE_ITEMS = 1;   // elements of an invocation: 1 or 4
 

@@ -10,21 +10,8 @@
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
-layout(constant_id = 0) const bool IS_STEP = false;
 
-layout(std430, binding = 0) readonly buffer X { float x[]; };
-layout(std430, binding = 1) readonly buffer Angles { float angles[]; }; // cos, sin of each position
-layout(std430, binding = 2) readonly buffer Position { int position[]; };
-layout(std430, binding = 3) writeonly buffer Result { float result[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // elements of x
-    uint groups_x;
-    uint positions; // tokens of a sequence; IS_STEP: those that have angles
-    uint channels; // of a token
-    uint width; // of a head
-} push;
+#include "features.glsl"
 
 void main()
 {

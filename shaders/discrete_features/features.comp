@@ -2,17 +2,14 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// The features of a row, times 2^-e of the stabilizer's e: a workgroup per row. The numbers of the
-// stabilizers are those of weft_stabilizer.
+// The features of a row, times 2^-e of the stabilizer's e: a workgroup per row. STABILIZER: a weft_stabilizer.
 
 #include "discrete_features.glsl"
-
-#define QUERY 1
-#define KEY   2
+#include "numbers.glsl"
 
 layout(constant_id = 0) const uint STABILIZER = 0;
 
-layout(std430, binding = 3) readonly buffer Largest { float largest[]; }; // KEY: of each sequence
+layout(std430, binding = 3) readonly buffer Largest { float largest[]; }; // WEFT_STABILIZER_KEY: of each sequence
 layout(std430, binding = 4) writeonly buffer Result { float result[]; };
 
 // Infinite or zero where the exponent is not that of a normal number.
@@ -34,9 +31,9 @@ void main()
         return;
     }
     float down = 0.0f;
-    if (STABILIZER == QUERY) {
+    if (STABILIZER == WEFT_STABILIZER_QUERY) {
         down = largest_exponent(row);
-    } else if (STABILIZER == KEY) {
+    } else if (STABILIZER == WEFT_STABILIZER_KEY) {
         down = largest[row / (push.tokens * push.heads) * push.heads + row % push.heads];
     }
     for (uint f = gl_LocalInvocationID.x; f < push.columns; f += WEFT_GROUP_SIZE) {

@@ -2,10 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// a ∘ b on every element; b is repeated when it is shorter. KIND numbers are those of weft_binary.
+// a ∘ b on every element; b is repeated when it is shorter. KIND: a weft_binary.
 
 #include "index.glsl"
 #include "math.glsl"
+#include "numbers.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 0;
@@ -21,16 +22,20 @@ layout(push_constant) uniform Push
     uint b_count;
 } push;
 
+#if WEFT_BINARY_COUNT != 4
+#error "a weft_binary has no case here"
+#endif
+
 float apply(float p, float q)
 {
     switch (KIND) {
-    case 0:
+    case WEFT_BINARY_ADD:
         return p + q;
-    case 1:
+    case WEFT_BINARY_SUBTRACT:
         return p - q;
-    case 2:
+    case WEFT_BINARY_MULTIPLY:
         return p * q;
-    default:
+    default: // WEFT_BINARY_DIVIDE
         return weft_div(p, q);
     }
 }

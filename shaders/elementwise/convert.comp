@@ -6,13 +6,9 @@
 // flush is theirs to choose. An invocation does a word of them; behind the last element it holds zeros.
 
 #include "index.glsl"
+#include "numbers.glsl"
 
-#define F16_TO_F32 0
-#define F32_TO_F16 1
-#define U8_TO_F32  2
-#define F32_TO_U8  3
-
-layout(constant_id = 0) const uint KIND = F16_TO_F32;
+layout(constant_id = 0) const uint KIND = WEFT_CONVERSION_F16_TO_F32;
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -92,7 +88,7 @@ void unpack(uint word, uint per_word)
     uint bits = 32u / per_word;
     for (uint j = 0u; j < per_word && word * per_word + j < push.count; j++) {
         uint element = x[word] >> (bits * j) & ((1u << bits) - 1u);
-        result[word * per_word + j] = KIND == F16_TO_F32 ? of_half(element) : floatBitsToUint(float(element));
+        result[word * per_word + j] = KIND == WEFT_CONVERSION_F16_TO_F32 ? of_half(element) : floatBitsToUint(float(element));
     }
 }
 
@@ -102,17 +98,17 @@ void pack(uint word, uint per_word)
     uint packed = 0u;
     for (uint j = 0u; j < per_word && word * per_word + j < push.count; j++) {
         uint element = x[word * per_word + j];
-        packed |= (KIND == F32_TO_F16 ? to_half(element) : to_byte(element)) << (bits * j);
+        packed |= (KIND == WEFT_CONVERSION_F32_TO_F16 ? to_half(element) : to_byte(element)) << (bits * j);
     }
     result[word] = packed;
 }
 
 void main()
 {
-    uint per_word = KIND == F16_TO_F32 || KIND == F32_TO_F16 ? 2u : 4u;
+    uint per_word = KIND == WEFT_CONVERSION_F16_TO_F32 || KIND == WEFT_CONVERSION_F32_TO_F16 ? 2u : 4u;
     uint i = weft_item_index(push.groups_x);
     if (i < (push.count + per_word - 1u) / per_word) {
-        if (KIND == F16_TO_F32 || KIND == U8_TO_F32) {
+        if (KIND == WEFT_CONVERSION_F16_TO_F32 || KIND == WEFT_CONVERSION_U8_TO_F32) {
             unpack(i, per_word);
         } else {
             pack(i, per_word);

@@ -12,29 +12,7 @@
 layout(local_size_x = 128) in;
 layout(constant_id = 1) const uint VECTOR_FEATURES = 0;
 
-layout(std430, binding = 0) readonly buffer G { float g[]; };
-layout(std430, binding = 0) readonly buffer GVector { vec4 g4[]; };
-layout(std430, binding = 1) buffer N { float state[]; };
-
-layout(push_constant) uniform Push
-{
-    uint groups; // heads of all batches, times column blocks
-    uint features;
-    uint groups_x;
-    uint values;
-    uint chunks;
-    uint column_blocks;
-} push;
-
-vec4 load_g(uint base, uint from, uint row)
-{
-    uint first = base + from * push.features;
-    if (VECTOR_FEATURES != 0) {
-        return g4[(first + row) / 4];
-    }
-    uvec4 index = first + min(row + uvec4(0, 1, 2, 3), uvec4(push.features - 1));
-    return vec4(g[index.x], g[index.y], g[index.z], g[index.w]);
-}
+#include "scan.glsl"
 
 #include "fast_weight_scan.glsl"
 

@@ -15,32 +15,10 @@ layout(constant_id = 1) const uint VECTOR_FEATURES = 0;
 
 const uint COLUMNS = 4 * COLUMN_TILES;
 
-layout(std430, binding = 0) readonly buffer G { float g[]; };
-layout(std430, binding = 0) readonly buffer GVector { vec4 g4[]; };
-layout(std430, binding = 1) buffer N { float state[]; };
-
-layout(push_constant) uniform Push
-{
-    uint groups; // heads of all batches, times column blocks
-    uint features;
-    uint groups_x;
-    uint values;
-    uint chunks;
-    uint column_blocks;
-} push;
+#include "scan.glsl"
 
 // That of row f from f · COLUMNS on, and behind it what lanes past the last column read.
 shared float current[2][4 * WEFT_MAX_FEATURES + 2 * TILE_LANES];
-
-vec4 load_g(uint base, uint from, uint row)
-{
-    uint first = base + from * push.features;
-    if (VECTOR_FEATURES != 0) {
-        return g4[(first + row) / 4];
-    }
-    uvec4 index = first + min(row + uvec4(0, 1, 2, 3), uvec4(push.features - 1));
-    return vec4(g[index.x], g[index.y], g[index.z], g[index.w]);
-}
 
 // Gᵀ S of four rows, of the column `x` of this workgroup and, if there are two, of the one TILE_LANES further.
 weft_lanes_tile taken_by(uint g_base, uint row, uint x, uint now, bool two)

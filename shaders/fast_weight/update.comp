@@ -9,25 +9,8 @@
 #include "linear_attention.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
-layout(constant_id = 0) const uint VECTOR_FEATURES = 0;
-layout(constant_id = 1) const uint VECTOR_VALUES = 0;
 
-layout(std430, binding = 0) readonly buffer W { float w[]; };
-layout(std430, binding = 0) readonly buffer WVector { vec4 w4[]; };
-layout(std430, binding = 1) readonly buffer State { float state[]; };
-layout(std430, binding = 1) readonly buffer StateVector { vec4 state4[]; };
-layout(std430, binding = 2) buffer U { float u[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of tiles
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunks;
-} push;
+#include "update.glsl"
 
 vec4 load_w(uint index)
 {

@@ -8,24 +8,8 @@
 #include "lanes_tile.glsl"
 #include "linear_attention.glsl"
 
-layout(constant_id = 0) const uint VECTOR_FEATURES = 0;
-layout(constant_id = 1) const uint VECTOR_VALUES = 0; // which is nothing to this kernel
-
-layout(std430, binding = 0) readonly buffer W { float w[]; };
-layout(std430, binding = 0) readonly buffer WVector { vec4 w4[]; };
-layout(std430, binding = 1) readonly buffer State { float state[]; };
-layout(std430, binding = 2) buffer U { float u[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of the tiles of update.comp
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunks;
-} push;
+#define WEFT_LANES
+#include "update.glsl"
 
 float weft_query(uint index)
 {

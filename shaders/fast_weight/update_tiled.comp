@@ -10,26 +10,9 @@
 #include "chunk_tiles.glsl"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 0) const uint VECTOR_FEATURES = 0;
-layout(constant_id = 1) const uint VECTOR_VALUES = 0;
 
-layout(std430, binding = 0) readonly buffer W { float w[]; };
-layout(std430, binding = 0) readonly buffer WVector { vec4 w4[]; };
-layout(std430, binding = 1) readonly buffer State { float state[]; };
-layout(std430, binding = 1) readonly buffer StateVector { vec4 state4[]; };
-layout(std430, binding = 2) buffer U { float u[]; };
-layout(std430, binding = 2) buffer UVector { vec4 u4[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of the tiles of update.comp
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunks;
-} push;
+#define WEFT_TILED
+#include "update.glsl"
 
 float weft_query(uint index)
 {

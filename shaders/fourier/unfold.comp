@@ -4,8 +4,47 @@
 //
 // FNet's y = Re(F_seq(F_hidden(x))) from the columns 0 … d/2 of the transform, which is all that
 // real input leaves free: y[s, d - k] = y[(n - s) mod n, k]. Then residual and LayerNorm.
+// form unfold
+// form unfold_lanes WEFT_LANES
 
-#include "unfold.glsl"
+layout(std430, binding = 0) readonly buffer Residual { float residual_data[]; };
+layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
+layout(std430, binding = 2) readonly buffer Beta { float beta[]; };
+layout(std430, binding = 3) buffer Result { float result[]; };
+layout(std430, binding = 4) readonly buffer Half { float half_spectrum[]; }; // [B, n, half_columns, stride]
+
+layout(push_constant) uniform Push
+{
+    uint rows;
+    uint columns;
+    uint groups_x;
+    float epsilon;
+    uint sequence_length;
+    uint half_columns; // at least d/2 + 1
+    uint stride; // 2 where the elements are complex, 1 where they are real parts alone
+} push;
+
+#ifdef WEFT_LANES // every place counts up or down from lane to lane by a constant
+
+float real_part(uint at)
+{
+    if (push.stride == 2) {
+        return half_spectrum[2 * at];
+    }
+    return half_spectrum[at];
+}
+
+float weft_row_value(uint row, uint column)
+{
+    if (column <= push.columns / 2) {
+        return real_part(row * push.half_columns + column);
+    }
+    uint s = row % push.sequence_length;
+    uint mirrored = row - s + (s == 0 ? 0 : push.sequence_length - s);
+    return real_part(mirrored * push.half_columns + push.columns - column);
+}
+
+#else
 
 float weft_row_value(uint row, uint column)
 {
@@ -16,5 +55,7 @@ float weft_row_value(uint row, uint column)
     }
     return half_spectrum[(row * push.half_columns + column) * push.stride];
 }
+
+#endif
 
 #include "row_norm.glsl"

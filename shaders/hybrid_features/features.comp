@@ -4,21 +4,18 @@
 //
 // The features of a row: a workgroup per row. Positive ones, cosines and sines, times sqrt(1/2); then
 // again for each direction, times the sign of the row's projection on it and 1 / sqrt(2 directions),
-// where keys have the positive ones negated. The numbers of the stabilizers are those of
-// weft_stabilizer.
+// where keys have the positive ones negated. STABILIZER: a weft_stabilizer.
 
 #include "hybrid_features.glsl"
+#include "numbers.glsl"
 #include "wave.glsl"
-
-#define QUERY 1
-#define KEY   2
 
 layout(constant_id = 0) const uint STABILIZER = 0;
 layout(constant_id = 1) const bool HAS_COEFFICIENTS = false;
 layout(constant_id = 2) const bool IS_KEYS = false;
 
 layout(std430, binding = 2) readonly buffer Sides { float sides[]; }; // directions x
-layout(std430, binding = 3) readonly buffer Largest { float largest[]; }; // KEY: of each sequence
+layout(std430, binding = 3) readonly buffer Largest { float largest[]; }; // WEFT_STABILIZER_KEY: of each sequence
 layout(std430, binding = 4) readonly buffer Coefficients { float coefficients[]; };
 layout(std430, binding = 5) writeonly buffer Result { float result[]; };
 
@@ -37,9 +34,9 @@ void main()
     }
     float half_length = half_square(row);
     float down = 0.0f;
-    if (STABILIZER == QUERY) {
+    if (STABILIZER == WEFT_STABILIZER_QUERY) {
         down = largest_exponent(row, half_length);
-    } else if (STABILIZER == KEY) {
+    } else if (STABILIZER == WEFT_STABILIZER_KEY) {
         down = largest[row / (push.tokens * push.heads) * push.heads + row % push.heads];
     }
     float usual = weft_rcp(weft_sqrt(float(push.columns)));

@@ -4,7 +4,7 @@
 // literal, so that only one branch is compiled). Includes math.glsl.
 //
 // In reproducible mode every function obeys the rules at the top of math.glsl, and every result is
-// canonical (no subnormal, no NaN but 0x7fc00000), that of WEFT_ACT_NONE included.
+// canonical (no subnormal, no NaN but 0x7fc00000), that of WEFT_ACTIVATION_NONE included.
 // A NaN gives NaN. The limits at -inf are +0 except for NONE (-inf) and TANH (-1); a result that
 // underflows because x is far below zero is +0. For x = -0, GELU, SILU and TANH give -0, and so do
 // GELU and SILU where x is negative and so small that x/2 underflows.
@@ -16,16 +16,7 @@
 #define WEFT_INCLUDE_ACTIVATION_GLSL
 
 #include "math.glsl"
-
-#define WEFT_ACT_NONE 0      // x
-#define WEFT_ACT_GELU_TANH 1 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-#define WEFT_ACT_GELU_ERF 2  // x/2 (1 + erf(x / sqrt(2)))
-#define WEFT_ACT_TANH 3      // tanh(x)
-#define WEFT_ACT_RELU 4      // max(x, 0)
-#define WEFT_ACT_SIGMOID 5   // 1 / (1 + exp(-x))
-#define WEFT_ACT_SILU 6      // x / (1 + exp(-x))
-#define WEFT_ACT_ELU1 7      // elu(x) + 1: x + 1 for x > 0, exp(x) for x <= 0
-#define WEFT_ACT_EXP 8       // exp(x)
+#include "numbers.glsl"
 
 #ifdef WEFT_MATH_FAST
 
@@ -174,27 +165,31 @@ float weft_elu1(float x)
     return floatBitsToUint(x) - 1u < WEFT_BITS_INF - 1u ? x + 1.0f : weft_exp(x);
 }
 
-// kind: one of WEFT_ACT_*; any other value gives NONE.
+#if WEFT_ACTIVATION_COUNT != 9
+#error "a weft_activation has no case here"
+#endif
+
+// kind: a weft_activation.
 float weft_activate(int kind, float x)
 {
     switch (kind) {
-    case WEFT_ACT_GELU_TANH:
+    case WEFT_ACTIVATION_GELU_TANH:
         return weft_gelu_tanh(x);
-    case WEFT_ACT_GELU_ERF:
+    case WEFT_ACTIVATION_GELU_ERF:
         return weft_gelu_erf(x);
-    case WEFT_ACT_TANH:
+    case WEFT_ACTIVATION_TANH:
         return weft_tanh(x);
-    case WEFT_ACT_RELU:
+    case WEFT_ACTIVATION_RELU:
         return weft_relu(x);
-    case WEFT_ACT_SIGMOID:
+    case WEFT_ACTIVATION_SIGMOID:
         return weft_sigmoid(x);
-    case WEFT_ACT_SILU:
+    case WEFT_ACTIVATION_SILU:
         return weft_silu(x);
-    case WEFT_ACT_ELU1:
+    case WEFT_ACTIVATION_ELU1:
         return weft_elu1(x);
-    case WEFT_ACT_EXP:
+    case WEFT_ACTIVATION_EXP:
         return weft_exp(x);
-    default:
+    default: // WEFT_ACTIVATION_NONE
         return weft_flush(x);
     }
 }

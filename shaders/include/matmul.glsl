@@ -15,7 +15,7 @@
 
 #define WEFT_CHUNK 64
 
-layout(constant_id = 0) const int ACTIVATION = WEFT_ACT_NONE;
+layout(constant_id = 0) const int ACTIVATION = WEFT_ACTIVATION_NONE;
 layout(constant_id = 1) const uint HAS_BIAS = 0;
 layout(constant_id = 2) const uint HAS_RESIDUAL = 0;
 layout(constant_id = 3) const uint VECTOR_A = 0; // a's elements along k: contiguous, and all fours aligned
@@ -164,7 +164,7 @@ float weft_finish(float sum, float bias_value, float residual_value)
     if (HAS_BIAS != 0) {
         value = value + bias_value;
     }
-    if (ACTIVATION != WEFT_ACT_NONE) {
+    if (ACTIVATION != WEFT_ACTIVATION_NONE) {
         value = weft_activate(ACTIVATION, value);
     }
     if (HAS_RESIDUAL != 0) {

@@ -2,34 +2,25 @@
 //
 // What the shaders of random features share: a row is one head of one token. Its features are
 // exp(base + t_f) with t_f = b p_f + a |w_f|^2, p the projection of the scaled row, and for those
-// that are waves exp(base + a |w_f|^2) times cos b p_f and sin b p_f. The numbers of the components
-// are those of weft_component, and one more for s = -1; those of the stabilizers those of
-// weft_stabilizer.
+// that are waves exp(base + a |w_f|^2) times cos b p_f and sin b p_f. COMPONENT: a
+// weft_component, or one more for s = -1.
 
 #ifndef WEFT_INCLUDE_RANDOM_FEATURES_GLSL
 #define WEFT_INCLUDE_RANDOM_FEATURES_GLSL
 
 #include "index.glsl"
 #include "math.glsl"
+#include "numbers.glsl"
 #include "partial.glsl"
 
-#define TRIGONOMETRIC 0
-#define POSITIVE      1
-#define HYPERBOLIC    2
-#define OPTIMAL       3
-#define GENERALIZED   4
-#define ASYMMETRIC    5
-#define GENERALIZED_WAVES 6 // s = -1
+#define GENERALIZED_WAVES WEFT_COMPONENT_COUNT // s = -1
 
-#define QUERY 1
-#define KEY   2
-
-layout(constant_id = 0) const uint COMPONENT = POSITIVE;
+layout(constant_id = 0) const uint COMPONENT = WEFT_COMPONENT_POSITIVE;
 
 // Whether exponents have a term in |w_f|^2 and features are pairs of waves.
-#define OF_SEQUENCES (COMPONENT == OPTIMAL || COMPONENT == ASYMMETRIC)
-#define HAS_NORMS (OF_SEQUENCES || COMPONENT == GENERALIZED || COMPONENT == GENERALIZED_WAVES)
-#define IS_WAVES (COMPONENT == TRIGONOMETRIC || COMPONENT == GENERALIZED_WAVES)
+#define OF_SEQUENCES (COMPONENT == WEFT_COMPONENT_OPTIMAL || COMPONENT == WEFT_COMPONENT_ASYMMETRIC)
+#define HAS_NORMS (OF_SEQUENCES || COMPONENT == WEFT_COMPONENT_GENERALIZED || COMPONENT == GENERALIZED_WAVES)
+#define IS_WAVES (COMPONENT == WEFT_COMPONENT_TRIGONOMETRIC || COMPONENT == GENERALIZED_WAVES)
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer Projection { float projection[]; };

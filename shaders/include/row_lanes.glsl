@@ -4,7 +4,7 @@
 // invocations make it elsewhere (row_keep.glsl, reduce.glsl), in the same order. Over a row, an invocation has SLOTS of them, the columns
 // lane + TILE_LANES * slot of every turn of 128; the upper levels of the tree over the 128 are sums of registers. What there is
 // once for a row, such as a root, is worked out for all rows at once, an invocation for each. Rows wait in `result` or the cache.
-// row_side.glsl has the same names for GPUs.
+// row.glsl says which other forms have the same names.
 
 #ifndef WEFT_INCLUDE_ROW_LANES_GLSL
 #define WEFT_INCLUDE_ROW_LANES_GLSL
@@ -38,6 +38,11 @@ struct weft_rows
     uint first;
     uint count;
 };
+
+#define WEFT_EACH_ROW(rows, r, statements)                                                       \
+    for (uint r = 0; r < rows.count; r++) {                                                      \
+        statements;                                                                              \
+    }
 
 weft_rows weft_rows_of(uint group, uint rows, uint columns)
 {
@@ -75,6 +80,9 @@ float weft_given(uint which, uint r)
 {
     return weft_of_rows[which][r];
 }
+
+// Between the parts of all lanes and what is made of them.
+#define weft_meet() barrier()
 
 // The columns that all lanes have alike: loops over them are branches and not masks.
 uint weft_whole(uint columns)
@@ -205,7 +213,7 @@ void weft_keep_part(uint r, uint bits)
     weft_parts[r][gl_LocalInvocationIndex] = bits;
 }
 
-// Behind a barrier: to each lane the sum of its row, the tree of reduce.glsl over the parts of all lanes.
+// Behind weft_meet: to each lane the sum of its row, the tree of reduce.glsl over the parts of all lanes.
 float weft_sum_of_own_row(weft_rows rows)
 {
     float own = 0.0;
@@ -224,7 +232,7 @@ float weft_sum_of_own_row(weft_rows rows)
     return own;
 }
 
-// Behind a barrier: to each lane the largest number of its row.
+// Behind weft_meet: to each lane the largest number of its row.
 float weft_largest_of_own_row(weft_rows rows)
 {
     uint own = 0;

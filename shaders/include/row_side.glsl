@@ -40,6 +40,11 @@ struct weft_rows
     uint count;
 };
 
+#define WEFT_EACH_ROW(rows, r, statements)                                                       \
+    for (uint r = 0; r < rows.count; r++) {                                                      \
+        statements;                                                                              \
+    }
+
 weft_rows weft_rows_of(uint group, uint rows, uint columns)
 {
     uint own = group * WEFT_SIDE_ROWS + weft_side();
@@ -72,6 +77,8 @@ float weft_given(uint which, uint r)
 {
     return weft_of_own_row[which];
 }
+
+#define weft_meet() barrier()
 
 // Where the first column of a lane's turn is, and how far from it the one at hand.
 uint weft_turn_at;
@@ -232,7 +239,7 @@ void weft_keep_part(uint r, uint bits)
     weft_parts[weft_side()][weft_lane() / 4][weft_lane() % 4] = bits;
 }
 
-// Behind a barrier: to each lane the sum of its row.
+// To each lane the sum of its row.
 float weft_sum_of_own_row(weft_rows rows)
 {
     uint side = weft_side();
@@ -242,7 +249,7 @@ float weft_sum_of_own_row(weft_rows rows)
     return (sum.x + sum.z) + (sum.y + sum.w);
 }
 
-// Behind a barrier: to each lane the largest number of its row.
+// To each lane the largest number of its row.
 float weft_largest_of_own_row(weft_rows rows)
 {
     uint side = weft_side();

@@ -2,10 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// A feature map on every element. MAP numbers are those of weft_feature_map.
+// A feature map on every element. MAP: a weft_feature_map.
 
 #include "activation.glsl"
 #include "index.glsl"
+#include "numbers.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint MAP = 0;
@@ -19,20 +20,24 @@ layout(push_constant) uniform Push
     uint groups_x;
 } push;
 
+#if WEFT_FEATURE_COUNT != 6
+#error "a weft_feature_map has no case here"
+#endif
+
 float feature(float x)
 {
     switch (MAP) {
-    case 0:
+    case WEFT_FEATURE_ELU1:
         return weft_elu1(x);
-    case 1:
+    case WEFT_FEATURE_ELU1_NEGATED:
         return weft_elu1(uintBitsToFloat(floatBitsToUint(x) ^ WEFT_BITS_SIGN));
-    case 2:
+    case WEFT_FEATURE_TANH:
         return weft_tanh(x);
-    case 3:
+    case WEFT_FEATURE_TANH1:
         return 2.0f * weft_sigmoid(2.0f * x); // 1 + tanh(x) without its cancellation
-    case 4:
+    case WEFT_FEATURE_RELU:
         return weft_relu(x);
-    default:
+    default: // WEFT_FEATURE_EXP
         return weft_exp(x);
     }
 }

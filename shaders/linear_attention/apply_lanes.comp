@@ -10,51 +10,8 @@
 #include "lanes_tile.glsl"
 #include "linear_attention.glsl"
 
-layout(constant_id = 0) const uint CAUSAL = 0;
-layout(constant_id = 1) const uint NORMALIZE = 0;
-layout(constant_id = 2) const uint ACCUMULATE = 0; // add to the result
-layout(constant_id = 3) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
-layout(constant_id = 4) const uint VECTOR_VALUES = 0; // which is nothing to this kernel
-layout(constant_id = 5) const uint HAS_STATE = 0; // there is a chunk before the last one
-
-layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
-layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
-layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
-layout(std430, binding = 2) readonly buffer Values { float values[]; };
-layout(std430, binding = 3) readonly buffer State { float state[]; };
-layout(std430, binding = 4) buffer Result { float result[]; };
-
-layout(push_constant) uniform Push
-{
-    uint groups; // of apply.comp: chunks of queries of all heads, times column blocks
-    uint n; // queries
-    uint groups_x;
-    uint heads;
-    uint features;
-    uint values;
-    uint state_chunks; // states of a head in memory
-    uint column_blocks;
-    float epsilon; // least magnitude of a denominator
-    float weight; // factor on the result
-} push;
-
-float weft_query(uint index)
-{
-    return queries[index];
-}
-
-vec4 weft_query_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return queries4[index / 4];
-    }
-    return vec4(queries[index], queries[index + 1], queries[index + 2], queries[index + 3]);
-}
-
-float weft_key(uint index)
-{
-    return keys[index];
-}
+#define WEFT_LANES
+#include "apply.glsl"
 
 #include "guard.glsl"
 #include "lanes_scores.glsl"

@@ -9,27 +9,8 @@
 #include "linear_attention.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
-layout(constant_id = 0) const uint ONES = 0;
-layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
-layout(constant_id = 2) const uint VECTOR_VALUES = 0;
 
-layout(std430, binding = 0) readonly buffer Features { float features[]; };
-layout(std430, binding = 0) readonly buffer FeaturesVector { vec4 features4[]; };
-layout(std430, binding = 1) readonly buffer Values { float values[]; };
-layout(std430, binding = 1) readonly buffer ValuesVector { vec4 values4[]; };
-layout(std430, binding = 2) writeonly buffer State { float state[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of tiles
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunk; // tokens
-    uint chunks;
-} push;
+#include "state.glsl"
 
 // Features first … first + 3 of a token; past the last one, others.
 vec4 load_features(uint base, uint first)

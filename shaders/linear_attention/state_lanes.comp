@@ -10,26 +10,8 @@
 #include "lanes_tile.glsl"
 #include "linear_attention.glsl"
 
-layout(constant_id = 0) const uint ONES = 0;
-layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
-layout(constant_id = 2) const uint VECTOR_VALUES = 0; // which is nothing to this kernel
-
-layout(std430, binding = 0) readonly buffer Features { float features[]; };
-layout(std430, binding = 0) readonly buffer FeaturesVector { vec4 features4[]; };
-layout(std430, binding = 1) readonly buffer Values { float values[]; };
-layout(std430, binding = 2) writeonly buffer State { float state[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of the tiles of state.comp
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunk; // tokens
-    uint chunks;
-} push;
+#define WEFT_LANES
+#include "state.glsl"
 
 // Rows of features and values: the first one of a chunk, the end, and from token to token.
 struct Tokens

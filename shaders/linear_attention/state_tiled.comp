@@ -10,28 +10,9 @@
 #include "chunk_tiles.glsl"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 0) const uint ONES = 0;
-layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
-layout(constant_id = 2) const uint VECTOR_VALUES = 0;
 
-layout(std430, binding = 0) readonly buffer Features { float features[]; };
-layout(std430, binding = 0) readonly buffer FeaturesVector { vec4 features4[]; };
-layout(std430, binding = 1) readonly buffer Values { float values[]; };
-layout(std430, binding = 1) readonly buffer ValuesVector { vec4 values4[]; };
-layout(std430, binding = 2) writeonly buffer State { float state[]; };
-layout(std430, binding = 2) writeonly buffer StateVector { vec4 state4[]; };
-
-layout(push_constant) uniform Push
-{
-    uint count; // of the tiles of state.comp
-    uint groups_x;
-    uint n;
-    uint heads;
-    uint features;
-    uint values;
-    uint chunk; // tokens
-    uint chunks;
-} push;
+#define WEFT_TILED
+#include "state.glsl"
 
 // Four of a token, from `first` on; past the last one, others.
 vec4 load_features(uint token, uint first)

@@ -2,7 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// LayerNorm over the last axis, of x or of x + residual.
+// LayerNorm over the last axis, of x or of x + residual. `x` and `result` may be the same buffer.
+// form layer_norm
+// form layer_norm_lanes WEFT_LANES
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer Residual { float residual_data[]; };

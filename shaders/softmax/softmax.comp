@@ -2,17 +2,18 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Softmax over the last axis: a workgroup per row. An invocation reads back only elements of
-// `result` that it wrote itself.
+// Softmax over the last axis. `x` and `result` may be the same buffer: an invocation reads back only what it wrote itself.
+// form softmax
+// form lanes WEFT_LANES
+// form side WEFT_SIDE
 
+#include "row.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
 layout(constant_id = 0) const uint KEPT = 0;
 
 #include "row_keep.glsl"
-
-layout(local_size_x = WEFT_GROUP_SIZE) in;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) buffer Result { float result[]; };
@@ -24,58 +25,44 @@ layout(push_constant) uniform Push
     uint groups_x;
 } push;
 
-// The exponential of an element, kept in its place; `x` and `result` may be the same buffer.
-float weft_make_exponential(uint at, uint turn, float largest)
+void note_at(inout weft_largest largest, uint row, uint c)
 {
-    if (KEPT != 0) {
-        weft_kept[turn] = weft_exp(weft_kept[turn] - largest);
-        return weft_kept[turn];
-    }
-    float value = weft_exp(x[at] - largest);
-    result[at] = value;
+    weft_note(largest, WEFT_FIRST(x, weft_at(row, c, push.columns)));
+}
+
+WEFT_ROW_LARGEST(largest_key, note_at)
+
+float make_exponential(uint row, uint c, float largest)
+{
+    uint at = weft_at(row, c, push.columns);
+    float value = weft_exp(WEFT_KEPT(x, at) - largest);
+    WEFT_KEEP(result, at, value);
     return value;
 }
 
-float weft_exponential(uint at, uint turn)
+WEFT_ROW_SUM(exponentials, make_exponential)
+
+float scaled(float value, float scale)
 {
-    if (KEPT != 0) {
-        return weft_kept[turn];
-    }
-    return result[at];
+    return weft_flush(value * scale);
 }
+
+WEFT_ROW_CHANGE(scale_row, result, scaled)
 
 void main()
 {
-    uint row = weft_group_index(push.groups_x);
-    if (row >= push.rows) {
+    weft_rows rows = weft_rows_of(weft_group_index(push.groups_x), push.rows, push.columns);
+    if (weft_is_idle(rows)) {
         return;
     }
-    uint base = row * push.columns;
-    uint turns = weft_turns(push.columns);
-    float own_max = uintBitsToFloat(0xff800000u); // -inf
-    for (uint turn = 0; turn < turns; turn++) {
-        uint c = weft_turn_column(turn);
-        if (c < push.columns) {
-            float value = x[base + c];
-            if (KEPT != 0) {
-                weft_kept[turn] = value;
-            }
-            own_max = weft_larger(own_max, value);
-        }
-    }
-    float largest = weft_group_max(own_max);
-    weft_partial own_sum = weft_partial_zero();
-    for (uint turn = 0; turn < turns; turn++) {
-        uint c = weft_turn_column(turn);
-        if (c < push.columns) {
-            own_sum = weft_partial_add(own_sum, weft_make_exponential(base + c, turn, largest));
-        }
-    }
-    float scale = weft_rcp(weft_group_sum(weft_partial_sum(own_sum)));
-    for (uint turn = 0; turn < turns; turn++) {
-        uint c = weft_turn_column(turn);
-        if (c < push.columns) {
-            result[base + c] = weft_flush(weft_exponential(base + c, turn) * scale);
-        }
-    }
+    WEFT_GO_TO(rows)
+    WEFT_EACH_ROW(rows, r, weft_keep_part(r, largest_key(rows.first + r, push.columns)))
+    weft_meet();
+    weft_give(0, weft_largest_of_own_row(rows));
+    WEFT_EACH_ROW(rows, r,
+                  float part = exponentials(rows.first + r, push.columns, weft_given(0, r));
+                  weft_keep_part(r, floatBitsToUint(part)))
+    weft_meet();
+    weft_give(0, weft_rcp(weft_sum_of_own_row(rows)));
+    WEFT_EACH_ROW(rows, r, scale_row(rows.first + r, push.columns, weft_given(0, r)))
 }

@@ -18,47 +18,14 @@
 #define K_PITCH (KEYS / 4 + 1)
 
 layout(local_size_x = 128) in;
-layout(constant_id = 0) const uint CAUSAL = 0;
-layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
-layout(constant_id = 2) const uint VECTOR_VALUES = 0;
-layout(constant_id = 72) const uint FIXED_QUERIES = QUERIES;
-layout(constant_id = 73) const uint FIXED_COLUMNS = 4 * FOURS;
 
-layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
-layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
-layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
-layout(std430, binding = 1) readonly buffer KeysVector { vec4 keys4[]; };
-layout(std430, binding = 2) readonly buffer Values { float values[]; };
-layout(std430, binding = 2) readonly buffer ValuesVector { vec4 values4[]; };
-layout(std430, binding = 3) readonly buffer Weights { float weights[]; }; // [heads, lags]
-layout(std430, binding = 4) writeonly buffer Result { float result[]; };
-layout(std430, binding = 4) writeonly buffer ResultVector { vec4 result4[]; };
-
-layout(push_constant) uniform Push
-{
-    uint groups; // blocks of rows of all heads, times column blocks
-    uint n;
-    uint groups_x;
-    uint heads;
-    uint features;
-    uint values;
-    uint column_blocks;
-    uint lags; // of a head
-    uint zero; // the number of lag 0 among them
-    uint rows; // queries that are made, the first of n
-    float epsilon; // least magnitude of a denominator
-} push;
+#define WEFT_TILED
+#include "direct.glsl"
 
 shared vec4 scores[KEYS * QUERIES / 4]; // a row for each key
 shared vec4 tile_q[DEPTH * Q_PITCH]; // a row for each feature; later a row of values for each of DEPTH keys
 shared vec4 tile_k[DEPTH * K_PITCH];
 shared float denominators[QUERIES];
-
-// A token's row among [batch, n, heads]; tokens past the end are the last one again.
-uint token_row(uint first_row, uint token)
-{
-    return first_row + min(token, push.n - 1) * push.heads;
-}
 
 // Four features from f on, zeros behind the last.
 vec4 load_query(uint base, uint f)

@@ -3,11 +3,11 @@
 /* What weft bench expects of some tokens, where its suites' own cases do not take it: heads, batches, further parameters. */
 #include <math.h>
 
+#include "bench/suites/builders.h"
 #include "bench/suites/fnet_reference.h"
 #include "cli/bench_outcome.h"
 #include "core/philox.h"
 #include "support.h"
-#include "verify/paired.h"
 
 #include <weft/model.h>
 
@@ -157,24 +157,21 @@ static const weft_kernel maps[] = {{.map = WEFT_FEATURE_ELU1},
                                    {.map = WEFT_FEATURE_TANH1, .weight = 0.5F},
                                    {.map = WEFT_FEATURE_EXP, .weight = 2.0F}};
 
+static weft_sizes sizes(void) {
+    return (weft_sizes){BATCH, N, HEADS, WIDTH, .rows = FEATURES, .reach = N + 3, .taps = 3};
+}
+
 static void define_fmm(weft_case *c, const weft_bench_case *bench_case) {
-    const uint32_t *sizes = bench_case->sizes;
-    const struct inputs in = add_inputs(c);
-    weft_fmm_attention_params params = {.heads = HEADS,
-                                        .causal = sizes[1] != 0,
-                                        .half_width = 4,
-                                        .kernels = sizes[2] ? NULL : maps,
-                                        .kernel_count = sizes[0]};
-    if (sizes[2]) {
-        params.beta = weft_case_input(c, WEFT_BENCH_UNIT_INPUT, weft_shape_of(BATCH, N, HEADS),
-                                      WEFT_VALUES_UNIT)
-                          .tensor;
-    }
-    if (sizes[3]) {
-        params.near_weight = weft_bench_weight(c, weft_shape_of(CHANNELS), 1).tensor;
-        params.far_weight = weft_bench_weight(c, weft_shape_of(CHANNELS), 2).tensor;
-    }
-    weft_case_expect(c, "y", weft_case_fmm_attention(c, in.q, in.k, in.v, &params));
+    const uint32_t *given = bench_case->sizes;
+    const weft_sizes own = sizes();
+    const weft_fmm_attention_params params = {.causal = given[1] != 0,
+                                              .half_width = 4,
+                                              .kernels = given[2] ? NULL : maps,
+                                              .kernel_count = given[0]};
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    weft_case_expect(c, "y",
+                     weft_bench_sheet(c, &weft_sheet_fmm_attention, &own, &params,
+                                      (given[2] ? 1U << 3 : 0) | (given[3] ? 3U << 4 : 0)));
 }
 
 WEFT_TEST_ON_DEVICE(far_fields, test) {
@@ -186,47 +183,46 @@ WEFT_TEST_ON_DEVICE(far_fields, test) {
 
 /* ---- attention; sizes: which, causal ---- */
 
-enum which { PERFORMER, RFA, COSFORMER, BANDED, RELATIVE, ATTENTIONS };
+#define BOTH(name, ...)                                           \
+    {                                                             \
+        &weft_sheet_##name, {                                     \
+            weft_##name##_params(.causal = false, __VA_ARGS__),   \
+                weft_##name##_params(.causal = true, __VA_ARGS__) \
+        }                                                         \
+    }
 
-static weft_array relative_attention(weft_case *c, const struct inputs *in, bool causal) {
+static const struct {
+    const weft_sheet *sheet;
+    const void *params[2];
+} by_sheet[] = {BOTH(performer_attention, .heads = HEADS), BOTH(rfa_attention, .heads = HEADS),
+                BOTH(cosformer, .length = 100),
+                BOTH(banded_attention, .half_width = 9, .scale = 0.75F)};
+
+enum { ATTENTIONS = 1 + sizeof by_sheet / sizeof by_sheet[0] };
+
+static weft_array relative_attention(weft_case *c, bool causal) {
+    const struct inputs in = add_inputs(c);
     const weft_array w = add_matrix(c);
     const weft_array bias =
         weft_bench_weight(c, weft_shape_of(causal ? N + 3 : 2 * (N + 3) - 1, HEADS), 2);
     const weft_random_features_params params = {.component = WEFT_COMPONENT_POSITIVE,
                                                 .heads = HEADS};
-    const weft_array phi = weft_case_random_features(c, in->q, w, &params);
-    const weft_array psi = weft_case_random_features(c, in->k, w, &params);
-    return weft_case_toeplitz_attention(
-        c, phi, psi, in->v, bias, weft_toeplitz_attention_params(.heads = HEADS, .causal = causal));
-}
-
-static weft_array attention(weft_case *c, enum which which, bool causal) {
-    const struct inputs in = add_inputs(c);
-    switch (which) {
-    case PERFORMER:
-        return weft_case_performer_attention(
-            c, in.q, in.k, in.v, add_matrix(c),
-            weft_performer_attention_params(.heads = HEADS, .causal = causal));
-    case RFA:
-        return weft_case_rfa_attention(c, in.q, in.k, in.v, add_matrix(c),
-                                       weft_rfa_attention_params(.heads = HEADS, .causal = causal));
-    case COSFORMER:
-        return weft_case_cosformer(
-            c, in.q, in.k, in.v,
-            weft_cosformer_params(.heads = HEADS, .causal = causal, .length = 100));
-    case BANDED:
-        return weft_case_banded_attention(
-            c, in.q, in.k, in.v,
-            weft_banded_attention_params(.heads = HEADS, .causal = causal, .half_width = 9,
-                                         .scale = 0.75F));
-    default:
-        return relative_attention(c, &in, causal);
-    }
+    const weft_array phi = weft_case_random_features(c, in.q, w, &params);
+    const weft_array psi = weft_case_random_features(c, in.k, w, &params);
+    return WEFT_MIX(c, toeplitz_attention,
+                    weft_toeplitz_attention_params(.heads = HEADS, .causal = causal), phi, psi,
+                    in.v, bias);
 }
 
 static void define_attention(weft_case *c, const weft_bench_case *bench_case) {
+    const uint32_t which = bench_case->sizes[0];
+    const uint32_t causal = bench_case->sizes[1];
+    const weft_sizes own = sizes();
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
     weft_case_expect(c, "y",
-                     attention(c, (enum which)bench_case->sizes[0], bench_case->sizes[1] != 0));
+                     which + 1 == ATTENTIONS ? relative_attention(c, causal != 0)
+                                             : weft_bench_sheet(c, by_sheet[which].sheet, &own,
+                                                                by_sheet[which].params[causal], 0));
 }
 
 WEFT_TEST_ON_DEVICE(attentions, test) {
@@ -253,29 +249,31 @@ static weft_array decayed(weft_case *c, weft_array x, bool causal) {
                               weft_toeplitz_params(.causal = causal, .decay = gamma.tensor));
 }
 
-static weft_array ski(weft_case *c, weft_array x, bool with_taps) {
-    weft_ski_toeplitz_params params = {
-        .rpe = weft_bench_weight(c, weft_shape_of(2 * STEPS + 1, CHANNELS), 1).tensor,
-        .points = with_taps ? 10 : 0,
-        .gamma = 0.95F,
-        .interpolation = with_taps ? WEFT_INTERPOLATION_CUBIC : WEFT_INTERPOLATION_LINEAR};
-    if (with_taps) {
-        params.taps = weft_bench_weight(c, weft_shape_of(3, CHANNELS), 2).tensor;
-    }
-    return weft_case_ski_toeplitz(c, x, &params);
+static weft_array ski(weft_case *c, bool with_taps) {
+    weft_sizes own = sizes();
+    own.rows = STEPS;
+    return weft_bench_sheet(
+        c, &weft_sheet_ski_toeplitz, &own,
+        weft_ski_toeplitz_params(.points = with_taps ? 10 : 0, .gamma = 0.95F,
+                                 .interpolation = with_taps ? WEFT_INTERPOLATION_CUBIC
+                                                            : WEFT_INTERPOLATION_LINEAR),
+        with_taps ? 1U << 2 : 0);
+}
+
+static weft_array response(weft_case *c, bool causal) {
+    weft_sizes own = sizes();
+    own.reach = N + 13;
+    return weft_bench_sheet(c, &weft_sheet_toeplitz_fd, &own,
+                            weft_toeplitz_fd_params(.causal = causal), 0);
 }
 
 static void define_toeplitz(weft_case *c, const weft_bench_case *bench_case) {
     const uint32_t which = bench_case->sizes[0];
     const bool causal = bench_case->sizes[1] != 0;
-    const weft_shape response = weft_shape_of(N + 14, causal ? CHANNELS : 2 * CHANNELS);
-    const weft_array x = input(c, "x");
     weft_case_expect(c, "y",
-                     which == DECAYED ? decayed(c, x, causal)
-                     : which == RESPONSE
-                         ? weft_case_toeplitz_fd(c, x, weft_bench_weight(c, response, 1),
-                                                 weft_toeplitz_fd_params(.causal = causal))
-                         : ski(c, x, which == SKI));
+                     which == DECAYED    ? decayed(c, input(c, "x"), causal)
+                     : which == RESPONSE ? response(c, causal)
+                                         : ski(c, which == SKI));
 }
 
 WEFT_TEST_ON_DEVICE(toeplitz, test) {

@@ -93,7 +93,7 @@ PLACE_TEST(members_that_do_not_fit_are_named, place) {
          weft_shape_of(ROWS, LENGTH), low, NULL},
         {&masked, "labels", "sequence 1, position 1: expected -1, or a token",
          weft_shape_of(ROWS, LENGTH), big, NULL},
-        {&masked, "labels", "found -1 alone", weft_shape_of(ROWS, LENGTH), unscored, NULL},
+        {&masked, "labels", "found only -1", weft_shape_of(ROWS, LENGTH), unscored, NULL},
         {&regression, "inputs", "expected vectors of 3 values",
          weft_shape_of(ROWS, LENGTH, WIDTH + 1), NULL, reals},
         {&regression, "inputs", "found <f4 [3, 9]", weft_shape_of(ROWS, LENGTH), NULL, reals},

@@ -174,14 +174,14 @@ PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
         const char *name, *start, *is, *way;
     } rows[] = {
         {"model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 9\n",
-         "a pointer of Git LFS", "git lfs pull"},
+         "a Git LFS pointer", "git lfs pull"},
         {"model.safetensors", "\n<!DOCTYPE html><html><head><title>Sign in</title></head></html>",
          "HTML", "login"},
         {"model.safetensors", "PK\x03\x04 archive/data.pkl and more of it", "archive",
          "save them as safetensors"},
         {"model.safetensors", "\x80\x02}q\x01(X\x05 and more of this pickle", "pickle",
          "save them as safetensors"},
-        {"model.safetensors", "GGUF\x03 and what else such a file has", "GGUF", "no safetensors"},
+        {"model.safetensors", "GGUF\x03 and what else such a file has", "GGUF", "not safetensors"},
         {"model.safetensors.index.json", "{\"weight_map\": {}}", "several files", "max_shard_size"},
         {"pytorch_model.bin", "PK", "PyTorch", "save_pretrained"},
         {"adapter_model.safetensors", "x", "an adapter", "merge_and_unload"},

@@ -64,7 +64,7 @@ PLACE_TEST(lines_that_are_no_texts_are_named, place) {
     expect_refused(4, weft_test_text("run %s --lines %s", model, lines), "--lines", "the task of",
                    "causal_lm", NULL);
     expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --repeat 3", lines), "--repeat",
-                   "do not go with --lines", NULL);
+                   "--lines excludes them", NULL);
     expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --file %s", lines, lines),
                    "--lines", "found several", NULL);
 }

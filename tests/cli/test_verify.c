@@ -69,6 +69,24 @@ WEFT_TEST(bits_are_compared) {
     free(right);
 }
 
+/* A folder has a file for each op, and no case lies in the file of another. */
+WEFT_TEST(bits_are_compared_with_a_folder) {
+    char *folder = weft_test_folder(), *astray = weft_test_folder();
+    json_t *report = run_json("", "verify --filter " FILTER);
+    char *right = bits_of(report, false);
+    weft_test_write(folder, "softmax.json", right, strlen(right));
+    weft_test_write(folder, "matmul.json", "{}", 2);
+    weft_test_write(folder, "README.md", "no bits", 7);
+    char *path = weft_test_write(astray, "matmul.json", right, strlen(right));
+    struct outcome same = expect_weft(0, "verify --filter " FILTER " --bits %s", folder);
+    expect_part(&same, same.out, "The bits are those of the file.");
+    char *arguments = weft_test_text("verify --filter " FILTER " --bits %s", astray);
+    expect_refused(4, arguments, path, "belongs in softmax.json", NULL);
+    outcome_clear(&same);
+    json_decref(report);
+    free(right);
+}
+
 /* A list that verify wrote covers every kernel, by fewer cases; one without cases covers none. */
 WEFT_TEST(lists_cover_kernels) {
     char *folder = weft_test_folder();
@@ -91,7 +109,7 @@ WEFT_TEST(lists_cover_kernels) {
     struct outcome part =
         expect_weft(0, "verify --list %s --kernels-once --check-list %s", list, shorter);
     struct outcome few = expect_weft(1, "verify --filter " FILTER " --check-list %s", shorter);
-    expect_part(&missing, missing.out, "executes the kernel 'softmax/softmax ");
+    expect_part(&missing, missing.out, "executes the kernel 'softmax/");
     char *arguments = weft_test_text("verify --list %s", strange);
     expect_refused(4, arguments, strange, "line 1: 'softmax/unknown' is no case", NULL);
     char *none = weft_test_text("verify --list %s", empty);

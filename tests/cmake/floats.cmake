@@ -22,7 +22,7 @@ endif()
 foreach(state IN LISTS weft_float_states)
     set(quick QUICK NONE) # each compiles its kernels anew
     set(drivers ONE_DRIVER)
-    if(state MATCHES "upward|trap")
+    if(state STREQUAL trap)
         set(quick "")
     endif()
     if(weft_processors AND NOT state STREQUAL upward)
@@ -30,5 +30,5 @@ foreach(state IN LISTS weft_float_states)
     endif()
     weft_add_device_test(floats.${state} ${drivers} ${quick} LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FLOATS=${state} $<TARGET_FILE:weft-floats>
-                verify --bits tests/data/bits.json --no-cache ${weft_kernel_list})
+                verify --bits tests/data/bits --no-cache ${weft_kernel_list})
 endforeach()

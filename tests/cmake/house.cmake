@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# The order of the layers, held to by reading the includes: tests/house/layers.c has the order and the rules. That the
-# test notices is shown on a copy of the tree with one include more.
+# The order of the layers, held to by reading the includes and the library's symbols: tests/house/layers.c has the order and
+# the rules. That the test notices is shown on a copy of the tree with one include or symbol more.
 
 add_executable(weft-layers "${CMAKE_CURRENT_SOURCE_DIR}/house/layers.c")
 weft_compile_options(weft-layers)
-weft_add_host_test(layers.includes LABELS house COMMAND weft-layers .)
+file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/objects.txt" CONTENT "$<JOIN:${weft_all_objects},\n>\n")
+weft_add_host_test(layers.order LABELS house
+    COMMAND weft-layers . "${CMAKE_NM} -A -P -g @${CMAKE_CURRENT_BINARY_DIR}/objects.txt")
 weft_add_host_test(layers.broken LABELS house
     COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:weft-layers>"
             "-DCOPY=${CMAKE_CURRENT_BINARY_DIR}/layers" -P tests/house/broken.cmake)
@@ -44,7 +46,8 @@ weft_add_host_test(places.noticed LABELS house
 set_tests_properties(places.noticed PROPERTIES PASS_REGULAR_EXPRESSION "sample\\.c: \"/nonexistent[^:]*sample\\.c: \"/tmp")
 
 # Constants in our shaders are the same whoever compiles them.
-set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders")
+set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders"
+    "-DNUMBERS=${weft_numbers_dir}")
 weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/house/folded.cmake)
 weft_add_host_test(folded.noticed LABELS house
     COMMAND ${weft_folded} "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/folded.comp" -P tests/house/folded.cmake)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The object that test_cpu_object.c and test_cpu_driver.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
+# The object that test_cpu_object.c and test_softvk.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
 # and nothing of a runtime's, so no sanitizers, no stack protector, no checked copies and no
 # counters of coverage.
 
@@ -11,7 +11,7 @@ set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE
     -fno-profile-arcs -fno-test-coverage)
-foreach(name cpu_object cpu_driver)
+foreach(name cpu_object softvk)
     add_dependencies(weft-test-unit-${name} weft-native-sample)
     target_compile_definitions(weft-test-unit-${name} PRIVATE
         "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")

@@ -48,7 +48,7 @@ function(weft_add_rule_test name program broken filter result expected)
     weft_add_device_test(rules.${name} ONE_DRIVER ${quick} LABELS rules
         COMMAND "${CMAKE_COMMAND}" -DPROGRAM=$<TARGET_FILE:${program}> "-DBREAK=${broken}"
                 "-DFILTER=${filter}" -DRESULT=${result} "-DEXPECT=${expected}"
-                -DBITS=tests/data/bits.json
+                -DBITS=tests/data/bits
                 "-DCACHE=${CMAKE_CURRENT_BINARY_DIR}/rules/cache-${name}" ${ARGN}
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/rules/verify.cmake")
 endfunction()

@@ -4,8 +4,8 @@
 #include <float.h>
 #include <string.h>
 
-#include "graph/choose.h"
 #include "graph/op.h"
+#include "lower/choose.h"
 
 #define ROW_OF_SETS(name) &weft_##name##_variants,
 static const struct weft_variant_set *const sets[] = {WEFT_VARIANT_SETS(ROW_OF_SETS)};

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The processor device as a driver that the system's Vulkan loader opens: what the loader asks for, around the functions that
- * Weft itself calls directly. With it the validation layer can watch what Weft does on that device.
- */
-#include "cpu/driver.h"
+/* What the system's Vulkan loader asks of a driver. With it the validation layer can watch what Weft does on the processor device. */
+#include "driver/driver.h"
 
 #define NEWEST_INTERFACE 5u /* of the loader: the one whose rules this keeps */
 
@@ -27,10 +24,10 @@ vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) {
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
                                                                             const char *name) {
-    return weft_cpu_get_instance_proc_addr(instance, name);
+    return weft_driver_get_instance_proc_addr(instance, name);
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
-    return weft_cpu_get_physical_proc_addr(instance, name);
+    return weft_driver_get_physical_proc_addr(instance, name);
 }

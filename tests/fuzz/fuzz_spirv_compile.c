@@ -1,25 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Modules that weft_spirv_check lets pass, through the front end of the processor's compiler: to the intermediate form and through its
- * analyses, without LLVM. A broken module is an error, within bounds of time and memory. How long it is says how long vectors are.
+ * analyses, without LLVM, and through the interpreter. A broken module is an error, within bounds of time and memory. How long it is says how long vectors are.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/compile/ir.h"
 #include "fuzz.h"
-#include "spirv/module.h"
+#include "interpret/interpret.h"
+#include "native/llvm/analysis.h"
+#include "spirv/check.h"
+
+/* One workgroup of what may be anything, over little memory. */
+static void interpret(const struct weft_ir_source *source) {
+    static uint64_t memory[64];
+    char text[WEFT_IR_TEXT];
+    struct weft_interpreted *kernel = NULL;
+    if (weft_interpret(&kernel, source, false, text, NULL) != WEFT_OK) {
+        return;
+    }
+    struct weft_interpret_group *group = calloc(1, sizeof *group);
+    fuzz_expect(group != NULL);
+    group->kernel = kernel;
+    group->memory = malloc(weft_interpreted_memory(kernel));
+    group->step_limit = 1u << 16;
+    group->robust = source->lanes == 4;
+    for (uint32_t i = 0; i < WEFT_INTERPRET_RANGES; i++) {
+        group->range[i] = (struct weft_interpreted_range){
+            .data = (uint8_t *)memory, .size = sizeof memory - 4 * i % 64, .writable = true};
+    }
+    if (group->memory) {
+        weft_interpret_begin(group);
+        weft_interpret_group(group);
+    }
+    free(group->memory);
+    free(group);
+    weft_interpreted_free(&kernel);
+}
 
 static void compile(const uint32_t *words, size_t size, uint32_t lanes) {
     static const uint32_t given = 3;
-    const struct weft_cpu_constant constants[] = {{.id = 1, .size = 4, .value = &given}};
-    const struct weft_cpu_source source = {.words = words,
-                                           .size = size,
-                                           .entry_point = "main",
-                                           .constants = constants,
-                                           .constant_count = 1,
-                                           .lanes = lanes,
-                                           .checked = true};
+    const struct weft_ir_specialization constants[] = {{.id = 1, .size = 4, .value = &given}};
+    const struct weft_ir_source source = {.words = words,
+                                          .size = size,
+                                          .entry_point = "main",
+                                          .constants = constants,
+                                          .constant_count = 1,
+                                          .lanes = lanes,
+                                          .checked = true};
     struct weft_ir_program program = {.lanes = lanes, .checked = true};
     weft_status status = weft_ir_decode(&program, &source);
     fuzz_expect(status == program.status);
@@ -28,6 +56,7 @@ static void compile(const uint32_t *words, size_t size, uint32_t lanes) {
         fuzz_expect(status == program.status);
     }
     weft_ir_free(&program);
+    interpret(&source);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -6,9 +6,9 @@
 # what is wrong.
 cmake_minimum_required(VERSION 3.25)
 
-# expect(<exit code> <text>): what PROGRAM makes of the copy.
+# expect(<exit code> <text> [<command>]): what PROGRAM makes of the copy, and of the symbols that the command prints.
 function(expect code expected)
-    execute_process(COMMAND "${PROGRAM}" "${COPY}" RESULT_VARIABLE result OUTPUT_VARIABLE text)
+    execute_process(COMMAND "${PROGRAM}" "${COPY}" ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE text)
     string(FIND "${text}" "${expected}" found)
     if(NOT result EQUAL code OR found EQUAL -1)
         message(FATAL_ERROR "Expected ${code} and '${expected}', got ${result}:\n${text}")
@@ -40,8 +40,12 @@ expect_broken(runtime/device/memory.c "\"shader/pipeline.h\""
     "runtime/device/memory.c includes runtime/shader/pipeline.h, which is above it")
 expect_broken(runtime/spirv/index.c "\"device/device.h\""
     "runtime/spirv/index.c includes runtime/device/device.h, which is above it")
-expect_broken(runtime/cpu/dispatch.c "\"device/device.h\""
-    "runtime/cpu/dispatch.c includes runtime/device/device.h, which is above it")
+expect_broken(runtime/spirv/ir/ir.c "\"native/kernel.h\""
+    "runtime/spirv/ir/ir.c includes runtime/native/kernel.h, which is above it")
+expect_broken(runtime/softvk/stream.c "\"device/device.h\""
+    "runtime/softvk/stream.c includes runtime/device/device.h, which is above it")
+expect_broken(runtime/softvk/stream.c "\"processor/processor.h\""
+    "runtime/softvk/stream.c includes runtime/processor/processor.h, which is above it")
 expect_broken(runtime/features/sample.c "\"graph/op.h\""
     "runtime/features/sample.c includes runtime/graph/op.h, which is above it")
 expect_broken(runtime/device/memory.c "<weft/graph.h>"
@@ -58,5 +62,12 @@ expect_broken(runtime/core/hash.h "\"core/disk_cache.h\""
 file(WRITE "${COPY}/runtime/mixers/flt.h" "")
 expect_broken(runtime/mixers/ski.c "\"mixers/flt.h\""
     "runtime/mixers/ski.c includes runtime/mixers/flt.h, which belongs to another op's file")
+expect_broken(runtime/graph/weight.c "\"device/device.h\""
+    "runtime/graph/weight.c includes runtime/device/device.h, but graphs know no device")
+expect_broken(runtime/graph/weight.c "\"lower/lowering.h\""
+    "runtime/graph/weight.c includes runtime/lower/lowering.h, which is above it")
+file(WRITE "${COPY}/symbols" "objects/runtime/lower/open.c.o: weft_new T 0 1\nobjects/runtime/device/setup.c.o: weft_new U\n")
+expect(1 "runtime/device/setup.c takes weft_new from runtime/lower/open.c, which is above it"
+       "\"${CMAKE_COMMAND}\" -E cat \"${COPY}/symbols\"")
 expect_broken(runtime/elsewhere/new.c "\"core/host.h\"" "runtime/elsewhere/new.c is in no layer")
 file(REMOVE_RECURSE "${COPY}")

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layers ROOT: reads every #include of the C and C++ below ROOT's runtime, api and bench, and fails on one that
- *   - goes up in the order of `layers`, or sideways to another layer of the same rank;
+ * layers ROOT [COMMAND]: reads every #include of the C and C++ below ROOT's runtime, api and bench, and fails on one that
+ *   - goes up in the order of `layers`, or sideways to another layer of the same rank, or from graphs to devices;
  *   - reaches, from a program, for something of the library that is neither public nor weft_core;
  *   - goes from one mixer (or op) to what belongs to another: a file that defines a row of the op list includes no
  *     header whose own .c defines one;
  *   - goes to tests/;
  *   - closes a cycle of files, where X.c and X.h are one file, X.
+ * COMMAND prints the global symbols of the library's objects, as `nm -A -P -g` does: one that an object takes from
+ * another's is held to the same order, since a declaration can be written without an include.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -23,16 +25,22 @@
 #define PATH_SIZE 512
 #define MAX_FILES 4096
 #define MAX_EDGES 32768
+#define MAX_NAMES 32768
 
 /* ---- the order ---- */
 
 enum {
     CORE = 1,
     SPIRV,
-    CPU,
+    INTERPRET,
+    NATIVE,
+    JOBS,
+    SOFTVK,
+    BACK_END,
     DEVICE,
     SHADER,
     GRAPH,
+    LOWER,
     OPS,
     MIXERS,
     PLAN,
@@ -49,12 +57,29 @@ struct layer {
 
 /* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},   {"runtime/cpu/", CPU},
-    {"runtime/device/", DEVICE}, {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
-    {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},       {"runtime/mixers/", MIXERS},
-    {"runtime/plan/", PLAN},     {"runtime/model/", MODEL},   {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},     {"api/cli/", PROGRAMS},      {"bench/", PROGRAMS},
-    {"api/examples/", PROGRAMS}, {"api/python/", PROGRAMS},
+    {"runtime/core/", CORE},
+    {"runtime/spirv/", SPIRV},
+    {"runtime/interpret/", INTERPRET},
+    {"runtime/native/", NATIVE},
+    {"runtime/jobs/", JOBS},
+    {"runtime/softvk/", SOFTVK},
+    {"runtime/processor/", BACK_END},
+    {"runtime/null/", BACK_END},
+    {"runtime/device/", DEVICE},
+    {"runtime/shader/", SHADER},
+    {"runtime/features/", GRAPH},
+    {"runtime/graph/", GRAPH},
+    {"runtime/lower/", LOWER},
+    {"runtime/ops/", OPS},
+    {"runtime/mixers/", MIXERS},
+    {"runtime/plan/", PLAN},
+    {"runtime/model/", MODEL},
+    {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},
+    {"api/cli/", PROGRAMS},
+    {"bench/", PROGRAMS},
+    {"api/examples/", PROGRAMS},
+    {"api/python/", PROGRAMS},
 };
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */
@@ -62,14 +87,14 @@ static const struct layer headers[] = {
     {"api/include/weft/weft.h", CORE},      {"api/include/weft/device.h", DEVICE},
     {"api/include/weft/buffer.h", DEVICE},  {"api/include/weft/external.h", DEVICE},
     {"api/include/weft/features.h", GRAPH}, {"api/include/weft/flt.h", GRAPH},
-    {"api/include/weft/graph.h", GRAPH},    {"api/include/weft/inspect.h", GRAPH},
+    {"api/include/weft/graph.h", GRAPH},    {"api/include/weft/inspect.h", LOWER},
     {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
     {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/spirv/"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/interpret/"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -308,15 +333,22 @@ static void check_header(const char *from, size_t row, const char *to, size_t to
     }
 }
 
-static void check_layer(const char *from, size_t row, const char *to, size_t to_row) {
+static void check_layer(const char *from, const char *how, const char *to) {
+    const size_t row = find_row(layers, COUNT(layers), from);
+    const size_t to_row = find_row(layers, COUNT(layers), to);
+    if (row == COUNT(layers) || to_row == COUNT(layers)) {
+        return; /* has been complained of */
+    }
     const struct layer *own = &layers[row], *other = &layers[to_row];
     if (own->rank > MODEL && other->rank <= MODEL) {
         if (!is_core(to)) {
-            complain("%s includes %s, which is hidden in the library", from, to);
+            complain("%s %s %s, which is hidden in the library", from, how, to);
         }
     } else if (row != to_row &&
                (other->rank > own->rank || (other->rank == own->rank && own->rank != PROGRAMS))) {
-        complain("%s includes %s, which is above it", from, to);
+        complain("%s %s %s, which is above it", from, how, to);
+    } else if (own->rank == GRAPH && row != to_row && other->rank > CORE) {
+        complain("%s %s %s, but graphs know no device", from, how, to);
     }
 }
 
@@ -345,7 +377,7 @@ static void check_edge(const struct edge *edge) {
             complain("%s includes %s, which is above it", from, to);
         }
     } else if (find_row(layers, COUNT(layers), to) < COUNT(layers)) {
-        check_layer(from, row, to, find_row(layers, COUNT(layers), to));
+        check_layer(from, "includes", to);
         check_op(&files[edge->from], edge->to);
     }
 }
@@ -362,6 +394,61 @@ static void check_rows(void) {
     }
     if (!ops && find_file("runtime/graph/op_list.h") < file_count) {
         complain("no file defines an op: tests/house/layers.c does not know the row of one");
+    }
+}
+
+/* ---- symbols ---- */
+
+struct symbol {
+    char name[96], path[PATH_SIZE]; /* of the source whose object has it */
+};
+
+static struct symbol defined[MAX_NAMES], taken[MAX_NAMES];
+static size_t defined_count, taken_count;
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(((const struct symbol *)left)->name, ((const struct symbol *)right)->name);
+}
+
+/* "…/runtime/plan/plan.c.o: weft_plan_destroy T 0 a"; objects of what the build makes are in no layer. */
+static void read_symbol(const char *line) {
+    struct symbol symbol = {.name = ""};
+    char object[PATH_SIZE], kind;
+    if (sscanf(line, "%511[^:]: %95s %c", object, symbol.name, &kind) != 3) {
+        return;
+    }
+    const char *path = object, *next;
+    while ((next = strstr(path + 1, "runtime/"))) {
+        path = next;
+    }
+    if (!starts_with(path, "runtime/")) {
+        return;
+    }
+    make_path(symbol.path, "%.*s", (int)stem_length(path), path);
+    size_t *count = kind == 'U' ? &taken_count : &defined_count;
+    if (*count == MAX_NAMES) {
+        give_up("too many symbols", path);
+    }
+    (kind == 'U' ? taken : defined)[(*count)++] = symbol;
+}
+
+static void check_symbols(const char *command) {
+    char line[4096], how[128];
+    FILE *stream = popen(command, "r");
+    while (stream && fgets(line, sizeof line, stream)) {
+        read_symbol(line);
+    }
+    if (!stream || pclose(stream) != 0 || defined_count == 0 || taken_count == 0) {
+        give_up("prints no symbols", command);
+    }
+    qsort(defined, defined_count, sizeof *defined, by_name);
+    for (size_t i = 0; i < taken_count; i++) {
+        const struct symbol *found =
+            bsearch(&taken[i], defined, defined_count, sizeof *defined, by_name);
+        if (found) {
+            snprintf(how, sizeof how, "takes %.95s from", taken[i].name);
+            check_layer(taken[i].path, how, found->path);
+        }
     }
 }
 
@@ -399,8 +486,8 @@ static void search(size_t unit, size_t *way, size_t length) {
 
 int main(int argc, char **argv) {
     static size_t way[MAX_FILES];
-    if (argc != 2) {
-        give_up("usage: layers ROOT", "one argument");
+    if (argc != 2 && argc != 3) {
+        give_up("usage: layers ROOT [COMMAND]", "one argument or two");
     }
     root = argv[1];
     list_folder("runtime");
@@ -418,11 +505,15 @@ int main(int argc, char **argv) {
         check_edge(&edges[i]);
     }
     check_rows();
+    if (argc == 3) {
+        check_symbols(argv[2]);
+    }
     for (size_t i = 0; i < file_count; i++) {
         if (files[i].unit == i && files[i].state == 0) {
             search(i, way, 0);
         }
     }
-    printf("%zu files, %zu includes among them: %u problems\n", file_count, edge_count, problems);
+    printf("%zu files, %zu includes among them, %zu symbols: %u problems\n", file_count, edge_count,
+           defined_count, problems);
     return problems > 0;
 }

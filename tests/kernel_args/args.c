@@ -3,8 +3,8 @@
  * A dispatch that gives every field of its kernel, and, with one of these defined, one that does not: compiled, never
  * run (tests/cmake/kernel_args.cmake).
  */
-#include "graph/lowering.h"
 #include "kernels/elementwise/affine.h"
+#include "lower/lowering.h"
 
 void lower(struct weft_lowering *lowering, uint32_t x, uint32_t result, uint32_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /*
  * Mixers against public PyTorch code, op by op: every case below tests/data/attention, which
  * tests/reference/make_attention_goldens.py made. PyTorch's own float32 error there is 3.2e-7 at most.
@@ -7,9 +7,8 @@
 #include <dirent.h>
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "support_arrays.h"
+#include "support_sheet.h"
 
 /* As of FNet; the worst case is near 1.4e-6, by the epsilon at add_linear, the others near 2e-7. */
 #define TOLERANCE 1e-5
@@ -45,71 +44,20 @@ static void close_golden(struct golden *golden) {
     weft_npy_close(&golden->scale);
 }
 
-static uint32_t heads_of(const struct golden *golden) {
-    assert_int_equal(golden->input[0].rank, 4);
-    return (uint32_t)golden->input[0].shape[2];
-}
-
 /* [B, n, d], or [B, n, heads, d/heads], whose elements lie alike. */
-static weft_shape shape_of(const weft_npy *npy) {
-    uint64_t channels = npy->rank == 4 ? npy->shape[2] * npy->shape[3] : npy->shape[2];
-    return weft_shape_of((uint32_t)npy->shape[0], (uint32_t)npy->shape[1], (uint32_t)channels);
-}
-
-/* ---- ops: what PyTorch's module is in a graph ---- */
-
-typedef weft_status (*add_op)(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                              const struct golden *golden);
-
-/*
- * PyTorch adds 1e-6 to the denominators, which Weft does not: sums of positive features, here 0.6 or
- * more.
- */
-static weft_status add_linear(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                              const struct golden *golden) {
-    return weft_graph_kernel_attention(out, graph, input[0], input[1], input[2],
-                                       weft_kernel_attention_params(.heads = heads_of(golden)));
-}
-
-static weft_status add_causal_linear(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                                     const struct golden *golden) {
-    return weft_graph_kernel_attention(
-        out, graph, input[0], input[1], input[2],
-        weft_kernel_attention_params(.heads = heads_of(golden), .causal = true));
-}
-
-static weft_status add_relu(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                            const struct golden *golden) {
-    const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
-    return weft_graph_kernel_attention(out, graph, input[0], input[1], input[2],
-                                       weft_kernel_attention_params(.heads = heads_of(golden),
-                                                                    .kernels = &relu,
-                                                                    .kernel_count = 1));
-}
-
-static weft_status add_of_features(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                                   const struct golden *golden, bool causal) {
-    weft_tensor features[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        weft_status status =
-            weft_graph_activate(&features[i], graph, input[i], WEFT_ACTIVATION_ELU1);
-        if (status != WEFT_OK) {
-            return status;
-        }
+static weft_sizes sizes_of(const struct golden *golden) {
+    const uint64_t *x = golden->input[0].shape;
+    const bool has_heads = golden->input[0].rank == 4;
+    weft_sizes sizes = {.batch = (uint32_t)x[0],
+                        .n = (uint32_t)x[1],
+                        .heads = has_heads ? (uint32_t)x[2] : 1,
+                        .width = (uint32_t)x[has_heads ? 3 : 2]};
+    if (golden->input_count == 3) {
+        assert_true(has_heads);
+        sizes.keys = (uint32_t)golden->input[1].shape[1];
+        sizes.values = (uint32_t)golden->input[2].shape[3];
     }
-    return weft_graph_linear_attention(
-        out, graph, features[0], features[1], input[2],
-        weft_linear_attention_params(.heads = heads_of(golden), .causal = causal));
-}
-
-static weft_status add_features(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                                const struct golden *golden) {
-    return add_of_features(out, graph, input, golden, false);
-}
-
-static weft_status add_causal_features(weft_tensor *out, weft_graph *graph,
-                                       const weft_tensor *input, const struct golden *golden) {
-    return add_of_features(out, graph, input, golden, true);
+    return sizes;
 }
 
 static uint32_t context_of(const struct golden *golden) {
@@ -120,98 +68,108 @@ static uint32_t context_of(const struct golden *golden) {
     return (uint32_t)context;
 }
 
-static weft_status add_band(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                            const struct golden *golden, uint32_t half_width, bool causal) {
-    float scale = 0.0F;
-    if (golden->scale.elements == 1 && golden->scale.data) {
-        assert_ok(weft_npy_read_f32(&golden->scale, &scale));
-    }
-    return weft_graph_banded_attention(
-        out, graph, input[0], input[1], input[2],
-        weft_banded_attention_params(.heads = heads_of(golden), .half_width = half_width,
-                                     .causal = causal, .scale = scale));
-}
+/* ---- what PyTorch's module is in a graph ---- */
+
+static const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
+
+/* Cases of a folder by a mixer with these parameters, of which a band's come from each case. */
+struct kind {
+    const char *folder;
+    const weft_sheet *sheet;
+    const void *params;
+    uint32_t least; /* cases */
+};
+
+/*
+ * PyTorch adds 1e-6 to the denominators, which Weft does not: sums of positive features, here 0.6 or
+ * more. Linear attention is given the features elu(x) + 1.
+ */
+static const struct kind linear[] = {
+    {"linear", &weft_sheet_kernel_attention, NULL, 6},
+    {"linear", &weft_sheet_linear_attention, NULL, 6},
+    {"causal_linear", &weft_sheet_kernel_attention, weft_kernel_attention_params(.causal = true),
+     5},
+    {"causal_linear", &weft_sheet_linear_attention, weft_linear_attention_params(.causal = true),
+     5},
+    {"relu", &weft_sheet_kernel_attention,
+     weft_kernel_attention_params(.kernels = &relu, .kernel_count = 1), 1}};
+static const struct kind local = {"local", &weft_sheet_banded_attention, NULL, 6};
+static const struct kind causal_local = {"causal_local", &weft_sheet_banded_attention,
+                                         weft_banded_attention_params(.causal = true), 5};
+static const struct kind fourier = {"fourier", &weft_sheet_fourier, NULL, 5};
 
 /*
  * A local_context of c reads c/2 tokens back and (c - 1)/2 ahead, both rounded down: of c = 2 k + 1
- * the band |i - j| ≤ k. An even c is no symmetric band, whatever PyTorch's documentation says.
+ * the band |i - j| ≤ k. An even c is no symmetric band, whatever PyTorch's documentation says. Behind a
+ * causal mask only what it reads back is left: 0 ≤ i - j ≤ c/2.
  */
-static weft_status add_local(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                             const struct golden *golden) {
-    uint32_t context = context_of(golden);
-    assert_int_equal(context % 2, 1);
-    return add_band(out, graph, input, golden, (context - 1) / 2, false);
-}
-
-/* Behind a causal mask only what it reads back is left: 0 ≤ i - j ≤ c/2. */
-static weft_status add_causal_local(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                                    const struct golden *golden) {
-    return add_band(out, graph, input, golden, context_of(golden) / 2, true);
-}
-
-static weft_status add_fourier(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
-                               const struct golden *golden) {
-    (void)golden;
-    return weft_graph_fourier(out, graph, input[0]);
+static weft_banded_attention_params band_of(const struct golden *golden, bool causal) {
+    weft_banded_attention_params params = {.causal = causal};
+    const uint32_t context = context_of(golden);
+    assert_true(causal || context % 2 == 1);
+    params.half_width = context / 2;
+    if (golden->scale.elements == 1 && golden->scale.data) {
+        assert_ok(weft_npy_read_f32(&golden->scale, &params.scale));
+    }
+    return params;
 }
 
 /* ---- running ---- */
 
-static weft_plan *compile(struct weft_test_device *fixture, const struct golden *golden, add_op add,
-                          const char *implementation) {
-    weft_graph *graph = NULL;
-    weft_tensor input[MAX_INPUTS];
-    weft_tensor y = {0};
-    assert_ok(weft_graph_create(&graph, &fixture->host.host));
-    for (uint32_t i = 0; i < golden->input_count; i++) {
-        assert_ok(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
-                                   shape_of(&golden->input[i])));
+static void run_with_features(weft_device *device, const struct weft_test_mix *mix, float *out) {
+    struct weft_test_run r = weft_test_begin(device);
+    weft_tensor x[3];
+    weft_tensor y;
+    for (uint32_t i = 0; i < 3; i++) {
+        x[i] = weft_test_mix_operand(&r, mix, i).tensor;
+        if (i < 2) {
+            assert_ok(weft_graph_activate(&x[i], r.graph, x[i], WEFT_ACTIVATION_ELU1));
+        }
     }
-    assert_ok(add(&y, graph, input, golden));
-    assert_ok(weft_graph_output(graph, "expected", y));
-    weft_plan *plan = NULL;
-    assert_ok(weft_plan_compile(&plan, fixture->device, graph,
-                                weft_plan_params(.implementation = implementation)));
-    weft_graph_destroy(&graph);
-    return plan;
+    const weft_sheet_params params =
+        weft_sheet_params_of(mix->sheet, mix->params, &mix->sizes, (weft_tensor){0});
+    assert_ok(mix->sheet->call(&y, r.graph, x, &params));
+    weft_test_execute_to(&r, y, out);
 }
 
 static double check_golden(struct weft_test_device *fixture, const struct golden *golden,
-                           add_op add, const char *implementation) {
-    weft_plan *plan = compile(fixture, golden, add, implementation);
-    float *data[MAX_INPUTS + 1];
-    weft_host_tensor tensors[MAX_INPUTS + 1];
-    for (uint32_t i = 0; i < golden->input_count; i++) {
-        data[i] = weft_test_npy_f32(&golden->input[i]);
-        tensors[i] = (weft_host_tensor){
-            .name = golden->names[i], .data = data[i], .bytes = golden->input[i].bytes};
-    }
+                           const struct kind *kind, const char *implementation) {
+    struct weft_test_mix mix = {.sheet = kind->sheet,
+                                .sizes = sizes_of(golden),
+                                .params = kind->params,
+                                .implementation = implementation};
+    weft_banded_attention_params band;
     float *out = malloc(golden->expected.bytes);
     assert_non_null(out);
-    memset(out, 0xff, golden->expected.bytes);
-    data[golden->input_count] = out;
-    tensors[golden->input_count] =
-        (weft_host_tensor){.name = "expected", .data = out, .bytes = golden->expected.bytes};
-    assert_ok(weft_plan_execute(plan, tensors, golden->input_count + 1));
+    if (golden->context.elements > 0) {
+        band = band_of(golden, weft_sheet_is_causal(kind->sheet, kind->params));
+        mix.params = &band;
+    }
+    for (uint32_t i = 0; i < golden->input_count; i++) {
+        mix.x[i] = weft_test_npy_f32(&golden->input[i]);
+    }
+    if (kind->sheet == &weft_sheet_linear_attention) {
+        run_with_features(fixture->device, &mix, out);
+    } else {
+        weft_test_mix_run(fixture->device, &mix, out);
+    }
     double error = weft_test_npy_error(out, &golden->expected);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", golden->folder, error, TOLERANCE);
     }
-    for (uint32_t i = 0; i <= golden->input_count; i++) {
-        free(data[i]);
-    }
-    weft_plan_destroy(&plan);
+    weft_test_mix_free(&mix);
+    free(out);
     return error;
 }
 
-/* All cases of an op, `least` or more. */
-static void check_all(struct weft_test_device *fixture, const char *kind, add_op add,
-                      const char *implementation, uint32_t least) {
+/* All cases of a kind. */
+static void check_all(struct weft_test_device *fixture, const struct kind *kind,
+                      const char *implementation) {
     static const char *const attention[] = {"q", "k", "v"};
     static const char *const mixer[] = {"x"};
-    const bool is_fourier = strcmp(kind, "fourier") == 0;
+    const bool is_fourier = kind == &fourier;
     char *root = weft_test_data("attention");
-    char *cases = weft_test_path(root, kind);
+    char *cases = weft_test_path(root, kind->folder);
     DIR *folder = opendir(cases);
     assert_non_null(folder);
     uint32_t count = 0;
@@ -225,40 +183,29 @@ static void check_all(struct weft_test_device *fixture, const char *kind, add_op
                                 .names = is_fourier ? mixer : attention,
                                 .input_count = is_fourier ? 1 : 3};
         open_golden(&golden, &fixture->host);
-        largest = fmax(largest, check_golden(fixture, &golden, add, implementation));
+        largest = fmax(largest, check_golden(fixture, &golden, kind, implementation));
         close_golden(&golden);
         count++;
     }
     closedir(folder);
-    assert_in_range(count, least, 100);
-    print_message("%s: relative L2 up to %.2g\n", kind, largest);
+    assert_in_range(count, kind->least, 100);
+    print_message("%s: relative L2 up to %.2g\n", kind->folder, largest);
 }
 
 WEFT_TEST_ON_DEVICE(test_linear_attention, f) {
-    check_all(f, "linear", add_linear, NULL, 6);
-    check_all(f, "linear", add_features, NULL, 6);
-}
-
-WEFT_TEST_ON_DEVICE(test_causal_linear_attention, f) {
-    check_all(f, "causal_linear", add_causal_linear, NULL, 5);
-    check_all(f, "causal_linear", add_causal_features, NULL, 5);
-}
-
-WEFT_TEST_ON_DEVICE(test_relu_features, f) {
-    check_all(f, "relu", add_relu, NULL, 1);
+    for (uint32_t i = 0; i < WEFT_COUNT(linear); i++) {
+        check_all(f, &linear[i], NULL);
+    }
 }
 
 WEFT_TEST_ON_DEVICE(test_local_attention, f) {
-    check_all(f, "local", add_local, "direct", 6);
-    check_all(f, "local", add_local, "tiled", 6);
-}
-
-WEFT_TEST_ON_DEVICE(test_causal_local_attention, f) {
-    check_all(f, "causal_local", add_causal_local, "direct", 5);
-    check_all(f, "causal_local", add_causal_local, "tiled", 5);
+    check_all(f, &local, "direct");
+    check_all(f, &local, "tiled");
+    check_all(f, &causal_local, "direct");
+    check_all(f, &causal_local, "tiled");
 }
 
 WEFT_TEST_ON_DEVICE(test_fourier, f) {
-    check_all(f, "fourier", add_fourier, "fft", 5);
-    check_all(f, "fourier", add_fourier, "matrix", 5);
+    check_all(f, &fourier, "fft");
+    check_all(f, &fourier, "matrix");
 }

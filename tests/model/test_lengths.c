@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: long device */
 /*
  * Models of a batch whose sequences have different lengths: each has the bits that it has alone, in a plan for its own
  * length, whatever the tokens behind it are.
@@ -207,7 +207,7 @@ TEST(test_models_without_lengths, f) {
         assert_false(info.takes_lengths);
         WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
                             weft_model_compile_lengths(&plan, model, f->device, 2, 20, NULL),
-                            "lengths", "how long the sequence is");
+                            "lengths", "sequence's length");
         weft_model_destroy(&model);
     }
 }

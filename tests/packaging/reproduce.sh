@@ -27,11 +27,13 @@ build() {
     ) >"$prefix.log" 2>&1 || { tail -n 20 "$prefix.log" >&2; exit 1; }
 }
 
+# shellcheck disable=SC2030,SC2031 # each in a shell of its own
 (
     export LC_ALL=C TZ=UTC
     umask 022
     build "$work/a" "$work/a/build" "$work/first" 2 "$@"
 )
+# shellcheck disable=SC2030,SC2031
 (
     export LC_ALL=C.UTF-8 LANGUAGE=de TZ=Asia/Kathmandu
     umask 027

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_faults.h"
 
-#include "cpu/driver.h"
 #include "device/loader.h"
+#include "processor/processor.h"
+#include "softvk/softvk.h"
 
 struct weft_faults weft_faults;
 
@@ -203,9 +204,23 @@ static bool fails(uint32_t function, VkDevice device, VkResult *result) {
     DESTROYS(Destroy##thing, kind, (VkDevice d, type o, const VkAllocationCallbacks *a),          \
              (d, o, a), o)
 
-MAKES(CreateInstance, Instance,
-      (const VkInstanceCreateInfo *i, const VkAllocationCallbacks *a, VkInstance *out), (i, a, out),
-      VK_NULL_HANDLE, 1, out, UNDEFINED)
+/* In the place of a loader there is the processor device, which nobody has to name. */
+static VKAPI_ATTR VkResult VKAPI_CALL CreateInstance(const VkInstanceCreateInfo *i,
+                                                     const VkAllocationCallbacks *a,
+                                                     VkInstance *out) {
+    const struct weft_soft_instance_info which = {
+        .sType = WEFT_SOFT_INSTANCE_INFO, .pNext = i->pNext, .backend = &weft_processor_backend};
+    VkInstanceCreateInfo chained = *i;
+    VkResult result = VK_SUCCESS;
+    if (fails(AT_CreateInstance, VK_NULL_HANDLE, &result)) {
+        memset(out, UNDEFINED, sizeof *out);
+        return result;
+    }
+    chained.pNext = weft_faults.driver == WEFT_FAULTS_LOADER ? &which : i->pNext;
+    result = real.CreateInstance(&chained, a, out);
+    live[OF_Instance] += result == VK_SUCCESS;
+    return result;
+}
 DESTROYS(DestroyInstance, Instance, (VkInstance o, const VkAllocationCallbacks *a), (o, a), o)
 FAILS(EnumerateInstanceVersion, VK_NULL_HANDLE, (uint32_t * version), (version))
 FILLS(EnumerateInstanceExtensionProperties,
@@ -384,10 +399,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL GetDeviceProcAddr(VkDevice devic
 }
 
 /* By the linker (--wrap): what the library calls by the names without __wrap_, and what these are. */
-PFN_vkVoidFunction VKAPI_CALL __real_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name);
-PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name);
+PFN_vkVoidFunction VKAPI_CALL __real_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name);
+PFN_vkVoidFunction VKAPI_CALL __wrap_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name);
 PFN_vkGetInstanceProcAddr __real_weft_loader_open(void);
 PFN_vkGetInstanceProcAddr __wrap_weft_loader_open(void);
 
@@ -396,12 +411,12 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_faults_get_instance_proc_addr(VkIn
     const PFN_vkGetInstanceProcAddr of_system =
         weft_faults.driver == WEFT_FAULTS_SYSTEM ? __real_weft_loader_open() : NULL;
     return in_front(of_system ? of_system(instance, name)
-                              : __real_weft_cpu_get_instance_proc_addr(instance, name),
+                              : __real_weft_soft_get_instance_proc_addr(instance, name),
                     name);
 }
 
-PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
-                                                                     const char *name) {
+PFN_vkVoidFunction VKAPI_CALL __wrap_weft_soft_get_instance_proc_addr(VkInstance instance,
+                                                                      const char *name) {
     return weft_faults_get_instance_proc_addr(instance, name);
 }
 

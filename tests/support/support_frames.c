@@ -5,6 +5,7 @@
 #include <weft/mixers.h>
 
 #include "device/device.h"
+#include "driver/driver.h"
 
 enum { N = WEFT_FRAMES_N, D = WEFT_FRAMES_D, COUNT = WEFT_FRAMES_COUNT, BYTES = WEFT_FRAMES_BYTES };
 
@@ -117,14 +118,20 @@ void weft_test_frame_finish(const struct weft_test_frames *s) {
     assert_ok(weft_device_wait(s->f->device, ticket, UINT64_MAX, NULL));
 }
 
+PFN_vkVoidFunction weft_test_function(const weft_device *device, const char *name) {
+    PFN_vkVoidFunction found = device->in_process
+                                   ? weft_driver_get_instance_proc_addr(VK_NULL_HANDLE, name)
+                                   : device->instance.GetDeviceProcAddr(device->vk.handle, name);
+    assert_non_null(found);
+    return found;
+}
+
 void weft_test_signal(const weft_device *device, VkSemaphore semaphore, uint64_t value) {
     const char *name =
         device->version < VK_API_VERSION_1_2 ? "vkSignalSemaphoreKHR" : "vkSignalSemaphore";
-    PFN_vkSignalSemaphore call =
-        (PFN_vkSignalSemaphore)device->instance.GetDeviceProcAddr(device->vk.handle, name);
+    PFN_vkSignalSemaphore call = (PFN_vkSignalSemaphore)weft_test_function(device, name);
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = value};
-    assert_non_null(call);
     assert_int_equal(call(device->vk.handle, &info), VK_SUCCESS);
 }
 

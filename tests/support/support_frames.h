@@ -55,6 +55,9 @@ void weft_test_frames_commands_end(struct weft_test_frames *frames);
 void weft_test_frame_start(const struct weft_test_frames *frames);
 void weft_test_frame_finish(const struct weft_test_frames *frames);
 
+/** A Vulkan function of the device's, also one that Weft does not call: in this process it is tests/driver's. */
+PFN_vkVoidFunction weft_test_function(const weft_device *device, const char *name);
+
 /** The host gives a timeline semaphore that value. */
 void weft_test_signal(const weft_device *device, VkSemaphore semaphore, uint64_t value);
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 
 static const uint32_t table[8] = {2, 3, 5, 7, 11, 13, 17, 19};
 static const uint32_t *const rows[2] = {table, table + 4};

@@ -433,7 +433,7 @@ static void try_held_runs_of_a_device_that_is_given_up(const char *select) {
             assert_status(weft_plan_wait(f.plan, h.ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
             pthread_join(thread, NULL);
             expect_lost(&f);
-            if (!f.device->is_processor) {
+            if (!f.device->in_process) {
                 weft_test_signal(f.device, h.semaphore, 1);
             }
         }
@@ -441,8 +441,7 @@ static void try_held_runs_of_a_device_that_is_given_up(const char *select) {
     }
 }
 
-#define FUNCTION(f, name) \
-    ((PFN_vk##name)(f)->device->instance.GetDeviceProcAddr((f)->device->vk.handle, "vk" #name))
+#define FUNCTION(f, name) ((PFN_vk##name)weft_test_function((f)->device, "vk" #name))
 
 /* Commands of the caller's that wait for an event: on the processor they end with the device. */
 static void submit_a_wait_for(struct fixture *f, VkCommandPool *pool, VkEvent *event,
@@ -487,7 +486,7 @@ WEFT_TEST(events_that_nobody_sets) {
             assert_status(weft_device_wait(f.device, ticket, UINT64_MAX, NULL), WEFT_DEVICE_LOST);
             pthread_join(thread, NULL);
             expect_lost(&f);
-            if (!f.device->is_processor) { /* it is this library's, but as a driver */
+            if (!f.device->in_process) { /* it is this library's, but as a driver */
                 assert_int_equal(FUNCTION(&f, SetEvent)(f.device->vk.handle, event), VK_SUCCESS);
             }
             weft_device_settle(f.device, ticket);

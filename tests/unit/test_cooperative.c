@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Products by cooperative matrices, where the driver has any: against float64, whatever the size of what is multiplied. */
 #include <math.h>
 
@@ -7,8 +7,8 @@
 #include <weft/vulkan.h>
 
 #include "core/philox.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
+#include "lower/lowering.h"
 #include "ops/matmul.h"
 #include "support_graph.h"
 

@@ -3,10 +3,10 @@
 /* Native code as an object: packed, loaded and called, and what becomes of damaged and foreign ones. */
 #include "core/bytes.h"
 #include "core/hash.h"
-#include "cpu/kernel.h"
-#include "cpu/link.h"
-#include "cpu/object.h"
-#include "cpu/target.h"
+#include "native/kernel.h"
+#include "native/link.h"
+#include "native/object.h"
+#include "native/target.h"
 #include "support.h"
 
 #define HEADER  64 /* of an object */

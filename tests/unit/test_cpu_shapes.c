@@ -4,13 +4,13 @@
  * which accesses are one scalar, a whole vector, or scalars at a constant stride. Wrong answers give wrong results
  * (test_cpu_compile.c); answers that are too careful give slow code, which only these cases see.
  */
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 #include "shader/glsl.h"
 #include "support.h"
 
 #ifdef WEFT_HAVE_LLVM
 
-#include "cpu/compile/ir.h"
+#include "native/llvm/analysis.h"
 
 struct findings {
     uint32_t ifs, loops;                                 /* whose lanes can part */
@@ -141,7 +141,7 @@ static void run_case(const struct shape_case *given, uint32_t lanes) {
     uint32_t *words = NULL;
     size_t size = 0;
     assert_ok(weft_glsl_compile(&words, &size, &device, given->what, text));
-    const struct weft_cpu_source source = {
+    const struct weft_ir_source source = {
         .words = words, .size = size, .entry_point = "main", .lanes = lanes};
     struct weft_ir_program program = {.lanes = lanes};
     assert_ok(weft_ir_decode(&program, &source));

@@ -285,7 +285,6 @@ static void assert_sound(const struct weft_fft_program *program) {
     for (uint32_t i = 0; i < program->dispatch_count; i++) {
         const struct weft_fft_dispatch *dispatch = &program->dispatches[i];
         assert_true(dispatch->module < program->module_count);
-        assert_true(dispatch->push_size <= sizeof dispatch->push);
         assert_in_range(dispatch->binding_count, 2, WEFT_FFT_MAX_BINDINGS);
         for (int axis = 0; axis < 3; axis++) {
             assert_in_range(dispatch->groups[axis], 1, 65535);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* FFT programs on a driver, against the discrete Fourier transform written out in float64. */
 #include <math.h>
 
@@ -101,18 +101,13 @@ static void record(const struct run *run, const struct weft_fft_dispatch *dispat
     const struct weft_fft_module *module = &run->program->modules[dispatch->module];
     const struct weft_pipeline_desc desc = {.name = "fft",
                                             .spirv = {module->words, module->size},
-                                            .binding_count = dispatch->binding_count,
-                                            .push_size = dispatch->push_size};
+                                            .binding_count = dispatch->binding_count};
     const struct weft_pipeline *pipeline = NULL;
     assert_ok(weft_pipeline_get(&pipeline, run->device, &desc));
     VkDescriptorSet set = make_set(run, dispatch, pipeline->set_layout);
     vk->CmdBindPipeline(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
     vk->CmdBindDescriptorSets(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
                               &set, 0, NULL);
-    if (dispatch->push_size > 0) {
-        vk->CmdPushConstants(run->commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                             dispatch->push_size, dispatch->push);
-    }
     dispatch_groups(run, dispatch->groups);
     const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
-/* FLT's features on a device: what they estimate, accuracy of large phases, values by hand, bad parameters. */
+/* weft-test: one device */
+/* FLT's features on a device: what they estimate, accuracy of large phases, and values by hand. */
 #include <math.h>
 
 #include <weft/flt.h>
@@ -209,77 +209,4 @@ WEFT_TEST_ON_GRAPH(test_estimates, f) {
         estimate(f, WEFT_FLT_GAUSSIAN_MIXTURE, l);
         estimate(f, WEFT_FLT_GAUSSIAN_KERNEL, l);
     }
-}
-
-/* ---- bad parameters ---- */
-
-#define ADD(x, frequencies, weights, ...) \
-    weft_graph_flt_features(&y, g, x, frequencies, weights, weft_flt_features_params(__VA_ARGS__))
-
-WEFT_TEST_ON_GRAPH(test_bad_numbers, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor xi = weft_test_input(g, "xi", weft_shape_of(4, 1));
-    weft_tensor w = weft_test_input(g, "w", weft_shape_of(4));
-    assert_ok(weft_graph_flt_features(&y, g, x, xi, w, NULL));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 14));
-    assert_ok(ADD(x, xi, w, .heads = 3));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 30));
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = (weft_flt_side)2),
-                        "side 2");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .heads = 4), "4 heads", "6");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .scale = NAN), "scale nan");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = WEFT_FLT_KEY, .phases = w),
-                        "phases", "keys");
-}
-
-WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor xi = weft_test_input(g, "xi", weft_shape_of(4, 3));
-    weft_tensor w = weft_test_input(g, "w", weft_shape_of(4));
-    weft_tensor of_heads = weft_test_input(g, "of_heads", weft_shape_of(2, 4));
-    weft_tensor good = weft_test_input(g, "good", weft_shape_of(5, 3));
-    weft_tensor batched = weft_test_input(g, "batched", weft_shape_of(2, 5, 3));
-    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5));
-    weft_tensor deep = weft_test_input(g, "deep", weft_shape_of(1, 2, 5, 3));
-    weft_tensor narrow = weft_test_input(g, "narrow", weft_shape_of(5, 2));
-    weft_tensor shorter = weft_test_input(g, "shorter", weft_shape_of(4, 3));
-    weft_tensor three = weft_test_input(g, "three", weft_shape_of(3, 5, 3));
-    weft_tensor long_x = weft_test_input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
-    weft_tensor line = weft_test_input(g, "line", weft_shape_of(4, 1));
-    weft_tensor indices = weft_test_input_i32(g, "indices", weft_shape_of(5, 3));
-    assert_ok(ADD(x, xi, w, .positions = good));
-    assert_ok(ADD(x, xi, w, .positions = batched));
-    assert_ok(ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = of_heads));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = flat), "positions",
-                        "[5, 3]", "[5]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = deep), "positions",
-                        "[1, 2, 5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = narrow), "positions",
-                        "[5, 3]", "[5, 2]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = shorter), "positions",
-                        "[4, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = three), "positions",
-                        "[2, 5, 3]", "[3, 5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = indices), "positions",
-                        "f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .heads = 1), "3 dimensions",
-                        "token numbers");
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, ADD(long_x, line, w, .heads = 1), "16777217",
-                        "16777216");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(good, line, w, .heads = 1), "[B, n, d]",
-                        "[5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, w, w, .heads = 1), "frequencies", "[4]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, three, w, .heads = 2, .positions = good),
-                        "frequencies", "[2, r, l]", "[3, 5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, flat, .positions = good), "weights",
-                        "[4]", "[5]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, of_heads, .heads = 3, .positions = good),
-                        "weights", "[3, 4]", "[2, 4]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
-                        "[2, 4]", "[4]");
 }

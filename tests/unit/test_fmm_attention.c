@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* The baselines that fall out of FMMformer's attention: the linear transformer, Band_k and softmax attention. */
 #include <math.h>
 
-#include <weft/mixers.h>
-
-#include "core/philox.h"
-#include "support_graph.h"
 #include "support_reference.h"
+#include "support_sheet.h"
 
 enum { N = 97, D = 12, HEADS = 3, COUNT = N * D };
-
-struct sequence {
-    float q[COUNT], k[COUNT], v[COUNT];
-};
-
-static void fill(struct sequence *s) {
-    weft_philox_uniform(s->q, COUNT, 31, 0);
-    weft_philox_uniform(s->k, COUNT, 31, 1);
-    weft_philox_uniform(s->v, COUNT, 31, 2);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        s->q[i] = 8.0F * s->q[i] - 4.0F;
-        s->v[i] = 2.0F * s->v[i] - 1.0F;
-    }
-}
 
 /** The blend with one kernel, elu(x) + 1, the weights the same in every channel. */
 struct blend {
@@ -32,27 +15,29 @@ struct blend {
     float near, far;
 };
 
-static void run(struct weft_test_graph *f, const struct sequence *s, struct blend blend,
-                float *out) {
-    float near[D];
-    float far[D];
-    for (uint32_t i = 0; i < D; i++) {
-        near[i] = blend.near;
-        far[i] = blend.far;
+static struct weft_test_mix make(void) {
+    struct weft_test_mix mix = {.sheet = &weft_sheet_fmm_attention,
+                                .sizes = {1, N, HEADS, D / HEADS, .values = 0},
+                                .with = 3 << 4 /* weights of both fields */,
+                                .feeds_weights = true};
+    weft_test_mix_fill(&mix, 31);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        mix.x[0][i] *= 4.0F;
     }
-    struct weft_test_run r = weft_test_begin(f->device);
-    weft_tensor y;
-    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, N, D), s->q);
-    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, N, D), s->k);
-    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s->v);
-    const weft_fmm_attention_params params = {
-        .heads = HEADS,
-        .causal = blend.causal,
-        .half_width = blend.half_width,
-        .near_weight = weft_test_feed(&r, "near", weft_shape_of(D), near),
-        .far_weight = weft_test_feed(&r, "far", weft_shape_of(D), far)};
-    assert_ok(weft_graph_fmm_attention(&y, r.graph, q, k, v, &params));
-    weft_test_execute_to(&r, y, out);
+    return mix;
+}
+
+static void run(struct weft_test_graph *f, struct weft_test_mix *mix, struct blend blend,
+                float *out) {
+    const weft_fmm_attention_params params = {.causal = blend.causal,
+                                              .half_width = blend.half_width};
+    for (uint32_t i = 0; i < D; i++) {
+        mix->x[4][i] = blend.near;
+        mix->x[5][i] = blend.far;
+    }
+    mix->params = &params;
+    weft_test_mix_run(f->device, mix, out);
+    mix->params = NULL;
 }
 
 /* Each field alone, by its weight of 1 and the other's of 0. */
@@ -68,16 +53,15 @@ WEFT_TEST_ON_GRAPH(test_fields_alone_are_the_baselines, f) {
         {"softmax attention", {N - 1, false, 1.0F, 0.0F}, false},
         {"causal softmax attention", {N - 1, true, 1.0F, 0.0F}, false},
     };
-    struct sequence s;
-    fill(&s);
+    struct weft_test_mix mix = make();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float y[COUNT];
-        run(f, &s, cases[i].blend, y);
+        run(f, &mix, cases[i].blend, y);
         double expected[COUNT];
         weft_test_attention(expected,
-                            &(struct weft_test_attention){.q = s.q,
-                                                          .k = s.k,
-                                                          .v = s.v,
+                            &(struct weft_test_attention){.q = mix.x[0],
+                                                          .k = mix.x[1],
+                                                          .v = mix.x[2],
                                                           .n = N,
                                                           .heads = HEADS,
                                                           .width = D / HEADS,
@@ -86,18 +70,19 @@ WEFT_TEST_ON_GRAPH(test_fields_alone_are_the_baselines, f) {
                                                           .half_width = cases[i].blend.half_width});
         weft_test_expect_near(cases[i].name, y, expected, COUNT, 5e-6);
     }
+    weft_test_mix_free(&mix);
 }
 
 /** A band of width 0 gives v, so that half of it and half of the far field are v's and the linear transformer's mean. */
 WEFT_TEST_ON_GRAPH(test_width_0_adds_v, f) {
-    struct sequence s;
+    struct weft_test_mix mix = make();
     float far[COUNT];
     float both[COUNT];
-    fill(&s);
-    run(f, &s, (struct blend){.far = 1.0F}, far);
-    run(f, &s, (struct blend){.near = 0.5F, .far = 0.5F}, both);
+    run(f, &mix, (struct blend){.far = 1.0F}, far);
+    run(f, &mix, (struct blend){.near = 0.5F, .far = 0.5F}, both);
     for (uint32_t i = 0; i < COUNT; i++) {
-        double mean = ((double)s.v[i] + (double)far[i]) / 2.0;
+        double mean = ((double)mix.x[2][i] + (double)far[i]) / 2.0;
         assert_true(fabs((double)both[i] - mean) <= 1e-6);
     }
+    weft_test_mix_free(&mix);
 }

@@ -113,7 +113,7 @@ static void forge_object(uint8_t *object, size_t size) {
     memcpy(object + HASH_AT, digest.bytes, sizeof digest.bytes);
 }
 
-/* Of a pipeline cache's data (cpu/vk_cache.c): Vulkan's header, a hash, and key, size and bytes of each object. */
+/* Of a pipeline cache's data (softvk/cache.c): Vulkan's header, a hash, and key, size and bytes of each object. */
 static void forge_data(uint8_t *data, size_t size) {
     enum { HASH_AT = 32, START = 64, KEY = 32 };
     size_t at = START;

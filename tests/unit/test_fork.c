@@ -4,8 +4,8 @@
 /* What a forked child may do with a device of its parent's, at every moment of the device's life (weft/device.h). */
 #include <semaphore.h>
 
-#include "cpu/kernel.h"
 #include "device/device.h"
+#include "native/kernel.h"
 #include "support_child.h"
 #include "support_graph.h"
 
@@ -75,7 +75,7 @@ static void begin(struct life *life, const weft_device_params *params) {
         assert_ok(weft_device_open(&life->device, params));
     }
     assert_ok(weft_device_get_info(life->device, &info));
-    life->goes_on = info.type == WEFT_DEVICE_PROCESSOR && life->device->is_processor;
+    life->goes_on = info.type == WEFT_DEVICE_PROCESSOR && life->device->in_process;
     assert_ok(build(&life->graph, &life->host));
     assert_ok(weft_plan_compile(&life->plan, life->device, life->graph, NULL));
     assert_ok(weft_buffer_create(&life->in, life->device, sizeof life->x));

@@ -6,7 +6,6 @@
 
 #include "core/trig.h"
 #include "graph/op.h"
-#include "ops/params.h"
 #include "plan/passes.h"
 #include "support_graph.h"
 

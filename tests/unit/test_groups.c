@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: long device */
 /*
  * More workgroups along an axis than the device takes: what an op makes of many sequences has the bits of a few at a time. Tried with a
  * limit far below the device's own, and with more than 65,535, where nearly all have theirs.
  */
 #include <string.h>
 
-#include <weft/mixers.h>
-#include <weft/mixers/attention.h>
-
 #include "core/philox.h"
 #include "core/shape.h"
 #include "device/device.h"
 #include "support_graph.h"
+#include "verify/sheet.h"
 
 /* Parts begin where a device can bind, at multiples of up to 256 bytes: 64 sequences do, whatever their size. */
 enum { N = 4, D = 8, LIMIT = 64 };
@@ -20,6 +18,8 @@ enum { N = 4, D = 8, LIMIT = 64 };
 struct op {
     const char *name;
     weft_status (*add)(weft_tensor *y, weft_graph *graph, weft_tensor x, weft_tensor other);
+    const weft_sheet *sheet; /* in place of `add`: of x, other and x */
+    const void *params;
     uint32_t other;  /* elements of what else every sequence has, of [B, N, other]; 0: nothing */
     uint32_t result; /* elements of a sequence's; 0: those of x */
     uint32_t n, d;   /* 0: N and D */
@@ -34,11 +34,6 @@ static weft_status add_softmax(weft_tensor *y, weft_graph *graph, weft_tensor x,
                                weft_tensor other) {
     (void)other;
     return weft_graph_softmax(y, graph, x);
-}
-
-static weft_status add_attention(weft_tensor *y, weft_graph *graph, weft_tensor x,
-                                 weft_tensor other) {
-    return weft_graph_attention(y, graph, x, other, x, weft_attention_params(.heads = 2));
 }
 
 /* `other` is a bias of each sequence: [B, 1, N, N]. */
@@ -63,46 +58,32 @@ static weft_status add_shared_bias(weft_tensor *y, weft_graph *graph, weft_tenso
     return weft_graph_attention(y, graph, x, x, x, weft_attention_params(.bias = bias));
 }
 
-static weft_status add_banded(weft_tensor *y, weft_graph *graph, weft_tensor x, weft_tensor other) {
-    return weft_graph_banded_attention(y, graph, x, other, x,
-                                       weft_banded_attention_params(.heads = 2, .half_width = 1));
-}
-
-static weft_status add_linear_attention(weft_tensor *y, weft_graph *graph, weft_tensor x,
-                                        weft_tensor other) {
-    return weft_graph_linear_attention(y, graph, x, other, x,
-                                       weft_linear_attention_params(.heads = 2));
-}
-
-static weft_status add_kernel_attention(weft_tensor *y, weft_graph *graph, weft_tensor x,
-                                        weft_tensor other) {
-    return weft_graph_kernel_attention(y, graph, x, other, x, NULL);
-}
-
-static weft_status add_cosformer(weft_tensor *y, weft_graph *graph, weft_tensor x,
-                                 weft_tensor other) {
-    return weft_graph_cosformer(y, graph, x, other, x, NULL);
-}
-
-static weft_status add_fourier(weft_tensor *y, weft_graph *graph, weft_tensor x,
-                               weft_tensor other) {
-    (void)other;
-    return weft_graph_fourier(y, graph, x);
-}
-
 static const struct op ops[] = {
     {.name = "matmul", .add = add_matmul, .other = D, .result = N * N},
     {.name = "softmax", .add = add_softmax},
-    {.name = "attention", .add = add_attention, .other = D},
+    {.name = "attention",
+     .sheet = &weft_sheet_attention,
+     .params = weft_attention_params(.heads = 2),
+     .other = D},
     {.name = "attention with a bias of each", .add = add_biased, .other = N},
     {.name = "attention with a bias", .add = add_shared_bias},
-    {.name = "banded attention", .add = add_banded, .other = D},
-    {.name = "linear attention", .add = add_linear_attention, .other = D},
-    {.name = "kernel attention", .add = add_kernel_attention, .other = D},
-    {.name = "cosformer", .add = add_cosformer, .other = D},
-    {.name = "fourier by matrices", .add = add_fourier, .implementation = "matrix"},
-    {.name = "fourier by FFT", .add = add_fourier, .implementation = "fft"},
-    {.name = "fourier of one token", .add = add_fourier, .n = 1, .d = 66, .implementation = "fft"},
+    {.name = "banded attention",
+     .sheet = &weft_sheet_banded_attention,
+     .params = weft_banded_attention_params(.heads = 2, .half_width = 1),
+     .other = D},
+    {.name = "linear attention",
+     .sheet = &weft_sheet_linear_attention,
+     .params = weft_linear_attention_params(.heads = 2),
+     .other = D},
+    {.name = "kernel attention", .sheet = &weft_sheet_kernel_attention, .other = D},
+    {.name = "cosformer", .sheet = &weft_sheet_cosformer, .other = D},
+    {.name = "fourier by matrices", .sheet = &weft_sheet_fourier, .implementation = "matrix"},
+    {.name = "fourier by FFT", .sheet = &weft_sheet_fourier, .implementation = "fft"},
+    {.name = "fourier of one token",
+     .sheet = &weft_sheet_fourier,
+     .n = 1,
+     .d = 66,
+     .implementation = "fft"},
 };
 
 /* No device takes fewer than 65,535. */
@@ -123,7 +104,9 @@ static void run_op(const struct op *op, weft_device *device, uint32_t batch, con
         b = weft_test_feed(&run, "other", weft_shape_of(batch, n, op->other), other);
     }
     weft_tensor y = {0};
-    assert_ok(op->add(&y, run.graph, a, b));
+    const weft_tensor inputs[] = {a, b, a};
+    assert_ok(op->sheet ? op->sheet->call(&y, run.graph, inputs, op->params)
+                        : op->add(&y, run.graph, a, b));
     weft_test_take(&run, "y", y, found);
     weft_test_execute(&run, op->implementation);
 }

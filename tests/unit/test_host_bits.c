@@ -291,7 +291,6 @@ struct program_hashes {
 static void add_dispatch(weft_sha256 *hash, const struct weft_fft_dispatch *dispatch) {
     weft_sha256_add(hash, &dispatch->module, sizeof dispatch->module);
     weft_sha256_add(hash, dispatch->groups, sizeof dispatch->groups);
-    weft_sha256_add(hash, dispatch->push, dispatch->push_size);
     for (uint32_t i = 0; i < dispatch->binding_count; i++) {
         const struct weft_fft_binding *binding = &dispatch->binding[i];
         const uint64_t words[4] = {(uint64_t)binding->buffer, binding->table, binding->offset,

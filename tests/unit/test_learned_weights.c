@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
-/* Learned weight matrices on a device: what they are in simple cases, the kernel they stand for, bad parameters. */
+/* weft-test: one device */
+/* Learned weight matrices on a device: what they are in simple cases, the kernel they stand for. */
 #include <math.h>
 
 #include <weft/features.h>
@@ -143,40 +143,4 @@ WEFT_TEST_ON_GRAPH(a_linear_generator_is_one_gaussian, f) {
         assert_true(fabsf(out[i]) < 4e-6F);
     }
     free(out);
-}
-
-#define GMM(noise, sigma, mu) weft_graph_gmm_weights(&y, f->graph, noise, sigma, mu)
-#define DGM(...)              weft_graph_dgm_weights(&y, f->graph, noise, weft_dgm_weights_params(__VA_ARGS__))
-
-WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
-    weft_tensor y = {0};
-    const weft_tensor none = {0};
-    weft_tensor noise = weft_test_input(f->graph, "noise", weft_shape_of(12, 4));
-    weft_tensor whole = weft_test_input_i32(f->graph, "whole", weft_shape_of(12, 4));
-    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(12));
-    weft_tensor sigma = weft_test_input(f->graph, "sigma", weft_shape_of(3, 4));
-    weft_tensor full = weft_test_input(f->graph, "full", weft_shape_of(3, 4, 4));
-    weft_tensor five = weft_test_input(f->graph, "five", weft_shape_of(5, 4));
-    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(3, 5));
-    weft_tensor square = weft_test_input(f->graph, "square", weft_shape_of(4, 4));
-    const weft_status bad = WEFT_INVALID_ARGUMENT;
-    const weft_status shape = WEFT_SHAPE_MISMATCH;
-    WEFT_EXPECT_FAILURE(f, bad, GMM(noise, five, five), "5 components", "12 rows");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, sigma, five), "sigma [3, 4]", "mu [5, 4]", "[C, d]");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, full, wide), "mu [3, 5]");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, square, sigma), "sigma [4, 4]");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(flat, sigma, sigma), "noise [12]", "[s, d]");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, sigma, flat), "mu [12]");
-    WEFT_EXPECT_FAILURE(f, shape, GMM(whole, sigma, sigma), "noise must be f32");
-    WEFT_EXPECT_FAILURE(f, bad, GMM(noise, none, sigma), "");
-    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 0), "layers 0", "1 … 8");
-    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 9), "layers 9", "1 … 8");
-    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 1, .activation = WEFT_ACTIVATION_COUNT),
-                        "activation 9", "0 … 8");
-    WEFT_EXPECT_FAILURE(f, shape, DGM(.layers = 2, .weight = {square, wide}), "[3, 5]");
-    WEFT_EXPECT_FAILURE(f, bad, weft_graph_dgm_weights(&y, f->graph, noise, NULL), "null argument");
-    WEFT_EXPECT_FAILURE(f, bad, weft_graph_gmm_weights(NULL, f->graph, noise, sigma, sigma),
-                        "null argument");
-    assert_ok(GMM(noise, full, sigma));
-    weft_test_expect_shape(f->graph, y, weft_shape_of(12, 4));
 }

@@ -6,39 +6,25 @@
  */
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "support_graph.h"
 #include "support_reference.h"
+#include "support_sheet.h"
 
 #define PI 3.14159265358979323846
 
-enum op { DIRECT, FFT, FREQUENCY };
-
-/** An operator on one sequence of `n` elements and one channel. */
-struct problem {
-    enum op op;
-    bool causal;
-    uint32_t n;
-    uint32_t rows, columns; /* of the kernel */
-    const float *kernel;
-};
-
-static void run(struct weft_test_graph *f, const struct problem *p, const float *x, float *y) {
-    static const char *const implementations[] = {"direct", "fft", NULL};
-    struct weft_test_run r = weft_test_begin(f->device);
-    weft_tensor out;
-    weft_tensor in = weft_test_feed(&r, "x", weft_shape_of(1, p->n, 1), x);
-    weft_tensor kernel =
-        weft_test_feed(&r, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
-    assert_ok(p->op == FREQUENCY
-                  ? weft_graph_toeplitz_fd(&out, r.graph, in, kernel,
-                                           weft_toeplitz_fd_params(.causal = p->causal))
-                  : weft_graph_toeplitz(&out, r.graph, in, kernel,
-                                        weft_toeplitz_params(.causal = p->causal)));
-    weft_test_take(&r, "y", out, y);
-    weft_test_execute(&r, implementations[p->op]);
+/** An operator on one sequence of n elements and one channel. */
+static void run(struct weft_test_graph *f, bool causal, uint32_t n, const char *implementation,
+                uint32_t reach, float *kernel, float *x, float *y) {
+    const bool is_fd = implementation == NULL;
+    const struct weft_test_mix mix = {
+        .sheet = is_fd ? &weft_sheet_toeplitz_fd : &weft_sheet_toeplitz,
+        .sizes = {1, n, 1, 1, .reach = reach},
+        .params = is_fd ? (const void *)weft_toeplitz_fd_params(.causal = causal)
+                        : (const void *)weft_toeplitz_params(.causal = causal),
+        .implementation = implementation,
+        .x = {x, kernel},
+        .feeds_weights = true};
+    weft_test_mix_run(f->device, &mix, y);
 }
 
 #define LONGEST 512
@@ -46,7 +32,7 @@ static void run(struct weft_test_graph *f, const struct problem *p, const float 
 /* ---- coefficients ---- */
 
 /** One tensor of coefficients for LONGEST elements serves all lengths: the lags beyond are not used. */
-static void check_coefficients(struct weft_test_graph *f, enum op op, bool causal) {
+static void check_coefficients(struct weft_test_graph *f, const char *implementation, bool causal) {
     const uint32_t lengths[] = {1, 7, 64, 200, LONGEST};
     float t[2 * LONGEST - 1];
     float x[LONGEST];
@@ -57,13 +43,7 @@ static void check_coefficients(struct weft_test_graph *f, enum op op, bool causa
     weft_philox_uniform(x, LONGEST, 3, 1);
     for (uint32_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         const uint32_t n = lengths[k];
-        const struct problem problem = {.op = op,
-                                        .causal = causal,
-                                        .n = n,
-                                        .rows = causal ? LONGEST : 2 * LONGEST - 1,
-                                        .columns = 1,
-                                        .kernel = t};
-        run(f, &problem, x, y);
+        run(f, causal, n, implementation, LONGEST, t, x, y);
         for (uint32_t i = 0; i < n; i++) {
             expected[i] = 0.0;
             for (uint32_t j = 0; j < (causal ? i + 1 : n); j++) {
@@ -75,10 +55,10 @@ static void check_coefficients(struct weft_test_graph *f, enum op op, bool causa
 }
 
 WEFT_TEST_ON_GRAPH(test_coefficients, f) {
-    check_coefficients(f, DIRECT, false);
-    check_coefficients(f, DIRECT, true);
-    check_coefficients(f, FFT, false);
-    check_coefficients(f, FFT, true);
+    check_coefficients(f, "direct", false);
+    check_coefficients(f, "direct", true);
+    check_coefficients(f, "fft", false);
+    check_coefficients(f, "fft", true);
 }
 
 /* ---- frequencies ---- */
@@ -123,13 +103,7 @@ static void check_frequencies(struct weft_test_graph *f, bool causal) {
     for (uint32_t grid = 64; grid <= LONGEST; grid *= 2) {
         float *response = response_of(grid, causal);
         for (uint32_t n = 64; n <= grid; n *= 2) {
-            const struct problem problem = {.op = FREQUENCY,
-                                            .causal = causal,
-                                            .n = n,
-                                            .rows = grid + 1,
-                                            .columns = causal ? 1 : 2,
-                                            .kernel = response};
-            run(f, &problem, x, y);
+            run(f, causal, n, NULL, grid, response, x, y);
             for (int32_t i = 0; i < (int32_t)n; i++) {
                 expected[i] = 0.0;
                 for (int32_t j = 0; j < (causal ? i + 1 : (int32_t)n); j++) {

@@ -355,15 +355,15 @@ template <int Kind> float activate(float x) {
 }
 
 const activation activations[] = {
-    {"act_none", each<activate<WEFT_ACT_NONE>>, exact_none, 0.0},
-    {"act_gelu_tanh", each<activate<WEFT_ACT_GELU_TANH>>, exact_gelu_tanh, 2.9e-7},
-    {"act_gelu_erf", each<activate<WEFT_ACT_GELU_ERF>>, exact_gelu_erf, 5.7e-7},
-    {"act_tanh", each<activate<WEFT_ACT_TANH>>, exact_tanh, 2.3e-7},
-    {"act_relu", each<activate<WEFT_ACT_RELU>>, exact_relu, 0.0},
-    {"act_sigmoid", each<activate<WEFT_ACT_SIGMOID>>, exact_sigmoid, 2.4e-7},
-    {"act_silu", each<activate<WEFT_ACT_SILU>>, exact_silu, 2.9e-7},
-    {"act_elu1", each<activate<WEFT_ACT_ELU1>>, exact_elu1, 2e-7},
-    {"act_exp", each<activate<WEFT_ACT_EXP>>, exact_exp, 2e-7},
+    {"act_none", each<activate<WEFT_ACTIVATION_NONE>>, exact_none, 0.0},
+    {"act_gelu_tanh", each<activate<WEFT_ACTIVATION_GELU_TANH>>, exact_gelu_tanh, 2.9e-7},
+    {"act_gelu_erf", each<activate<WEFT_ACTIVATION_GELU_ERF>>, exact_gelu_erf, 5.7e-7},
+    {"act_tanh", each<activate<WEFT_ACTIVATION_TANH>>, exact_tanh, 2.3e-7},
+    {"act_relu", each<activate<WEFT_ACTIVATION_RELU>>, exact_relu, 0.0},
+    {"act_sigmoid", each<activate<WEFT_ACTIVATION_SIGMOID>>, exact_sigmoid, 2.4e-7},
+    {"act_silu", each<activate<WEFT_ACTIVATION_SILU>>, exact_silu, 2.9e-7},
+    {"act_elu1", each<activate<WEFT_ACTIVATION_ELU1>>, exact_elu1, 2e-7},
+    {"act_exp", each<activate<WEFT_ACTIVATION_EXP>>, exact_exp, 2e-7},
 };
 
 bool canonical(std::uint32_t bits) {
@@ -520,28 +520,28 @@ const special specials[] = {
     {each<repro::weft_flush>, minus_subnormal, minus_zero},
     {each<repro::weft_flush>, 0xffffffffu, nan_bits},
     {each<repro::weft_flush>, minus_inf, minus_inf},
-    {each<activate<WEFT_ACT_NONE>>, minus_zero, minus_zero},
-    {each<activate<WEFT_ACT_GELU_TANH>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_GELU_TANH>>, 0xc2c80000u, 0u},
-    {each<activate<WEFT_ACT_GELU_TANH>>, plus_inf, plus_inf},
-    {each<activate<WEFT_ACT_GELU_TANH>>, minus_zero, minus_zero},
-    {each<activate<WEFT_ACT_GELU_TANH>>, 0x7f7fffffu, 0x7f7fffffu},
-    {each<activate<WEFT_ACT_GELU_ERF>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_GELU_ERF>>, plus_inf, plus_inf},
-    {each<activate<WEFT_ACT_GELU_ERF>>, 0x81000000u, 0x80800000u},
-    {each<activate<WEFT_ACT_GELU_ERF>>, 0x80ffffffu, minus_zero},
-    {each<activate<WEFT_ACT_RELU>>, minus_zero, 0u},
-    {each<activate<WEFT_ACT_RELU>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_RELU>>, plus_subnormal, 0u},
-    {each<activate<WEFT_ACT_RELU>>, plus_inf, plus_inf},
-    {each<activate<WEFT_ACT_SIGMOID>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_SIGMOID>>, plus_inf, one},
-    {each<activate<WEFT_ACT_SIGMOID>>, minus_zero, 0x3f000000u},
-    {each<activate<WEFT_ACT_SILU>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_SILU>>, plus_inf, plus_inf},
-    {each<activate<WEFT_ACT_ELU1>>, minus_inf, 0u},
-    {each<activate<WEFT_ACT_ELU1>>, plus_inf, plus_inf},
-    {each<activate<WEFT_ACT_ELU1>>, plus_subnormal, one},
+    {each<activate<WEFT_ACTIVATION_NONE>>, minus_zero, minus_zero},
+    {each<activate<WEFT_ACTIVATION_GELU_TANH>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_GELU_TANH>>, 0xc2c80000u, 0u},
+    {each<activate<WEFT_ACTIVATION_GELU_TANH>>, plus_inf, plus_inf},
+    {each<activate<WEFT_ACTIVATION_GELU_TANH>>, minus_zero, minus_zero},
+    {each<activate<WEFT_ACTIVATION_GELU_TANH>>, 0x7f7fffffu, 0x7f7fffffu},
+    {each<activate<WEFT_ACTIVATION_GELU_ERF>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_GELU_ERF>>, plus_inf, plus_inf},
+    {each<activate<WEFT_ACTIVATION_GELU_ERF>>, 0x81000000u, 0x80800000u},
+    {each<activate<WEFT_ACTIVATION_GELU_ERF>>, 0x80ffffffu, minus_zero},
+    {each<activate<WEFT_ACTIVATION_RELU>>, minus_zero, 0u},
+    {each<activate<WEFT_ACTIVATION_RELU>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_RELU>>, plus_subnormal, 0u},
+    {each<activate<WEFT_ACTIVATION_RELU>>, plus_inf, plus_inf},
+    {each<activate<WEFT_ACTIVATION_SIGMOID>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_SIGMOID>>, plus_inf, one},
+    {each<activate<WEFT_ACTIVATION_SIGMOID>>, minus_zero, 0x3f000000u},
+    {each<activate<WEFT_ACTIVATION_SILU>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_SILU>>, plus_inf, plus_inf},
+    {each<activate<WEFT_ACTIVATION_ELU1>>, minus_inf, 0u},
+    {each<activate<WEFT_ACTIVATION_ELU1>>, plus_inf, plus_inf},
+    {each<activate<WEFT_ACTIVATION_ELU1>>, plus_subnormal, one},
 };
 
 void test_specials(void **) {
@@ -596,7 +596,7 @@ void test_fast(void **) {
                 }
             }
         }
-        for (int kind = WEFT_ACT_NONE; kind <= WEFT_ACT_EXP; ++kind) {
+        for (int kind = WEFT_ACTIVATION_NONE; kind <= WEFT_ACTIVATION_EXP; ++kind) {
             for (const float v : {x, -x}) {
                 const double exact = activations[kind].exact(static_cast<double>(v));
                 const double got = static_cast<double>(fast::weft_activate(kind, v));
@@ -607,7 +607,8 @@ void test_fast(void **) {
             }
         }
     }
-    for (const int kind : {WEFT_ACT_GELU_TANH, WEFT_ACT_GELU_ERF, WEFT_ACT_SILU}) {
+    for (const int kind :
+         {WEFT_ACTIVATION_GELU_TANH, WEFT_ACTIVATION_GELU_ERF, WEFT_ACTIVATION_SILU}) {
         assert_true(fast::weft_activate(kind, -3e38f) == 0.0f);
         assert_true(fast::weft_activate(kind, 3e38f) == 3e38f);
     }

@@ -6,11 +6,11 @@
 #include "core/disk_cache.h"
 #include "core/file.h"
 #include "core/philox.h"
-#include "device/commands.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/pipeline.h"
 #include "support.h"
+#include "support_dispatch.h"
 
 static weft_device *open_device(struct weft_test_place *fixture, weft_math math) {
     weft_device *device = NULL;
@@ -58,86 +58,6 @@ static weft_status get_status(weft_device *device, const struct weft_pipeline_de
         assert_ptr_equal(pipeline, untouched);
     }
     return status;
-}
-
-/* ---- running one dispatch over one buffer ---- */
-
-struct dispatch {
-    const struct weft_pipeline *pipeline;
-    const void *push;
-    uint32_t base; /* first workgroup */
-    uint32_t groups;
-};
-
-static VkDescriptorPool make_pool(weft_device *device) {
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                             .maxSets = 1,
-                                             .poolSizeCount = 1,
-                                             .pPoolSizes = &size};
-    VkDescriptorPool pool = VK_NULL_HANDLE;
-    assert_int_equal(device->vk.CreateDescriptorPool(device->vk.handle, &info, NULL, &pool),
-                     VK_SUCCESS);
-    return pool;
-}
-
-static VkDescriptorSet make_set(weft_device *device, VkDescriptorPool pool, VkBuffer buffer,
-                                VkDescriptorSetLayout layout) {
-    const VkDescriptorSetAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pool,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &layout};
-    VkDescriptorSet set = VK_NULL_HANDLE;
-    assert_int_equal(device->vk.AllocateDescriptorSets(device->vk.handle, &allocate, &set),
-                     VK_SUCCESS);
-    const VkDescriptorBufferInfo range = {buffer, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                        .dstSet = set,
-                                        .descriptorCount = 1,
-                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                        .pBufferInfo = &range};
-    device->vk.UpdateDescriptorSets(device->vk.handle, 1, &write, 0, NULL);
-    return set;
-}
-
-static void record(weft_device *device, VkCommandBuffer commands, const struct dispatch *dispatch,
-                   VkDescriptorSet set) {
-    const struct weft_vk_device *vk = &device->vk;
-    const struct weft_pipeline *pipeline = dispatch->pipeline;
-    vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
-    vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
-                              &set, 0, NULL);
-    if (pipeline->push_size > 0) {
-        vk->CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                             pipeline->push_size, dispatch->push);
-    }
-    vk->CmdDispatchBase(commands, dispatch->base, 0, 0, dispatch->groups, 1, 1);
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT};
-    vk->CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                           VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
-/* Runs over `words` words in place. */
-static void run(weft_device *device, const struct dispatch *dispatch, uint32_t *data,
-                size_t words) {
-    VkBuffer buffer = VK_NULL_HANDLE;
-    struct weft_allocation *allocation = NULL;
-    assert_ok(weft_vkbuffer_create(&buffer, &allocation, device, 4 * words, WEFT_MEMORY_DEVICE));
-    assert_ok(weft_device_upload(device, buffer, 0, data, 4 * words));
-    VkDescriptorPool pool = make_pool(device);
-    VkDescriptorSet set = make_set(device, pool, buffer, dispatch->pipeline->set_layout);
-    struct weft_commands *commands = NULL;
-    assert_ok(weft_commands_take(&commands, device));
-    assert_ok(weft_commands_begin(commands, device));
-    record(device, commands->handle, dispatch, set);
-    assert_ok(weft_commands_run(commands, device));
-    weft_commands_give(device, commands);
-    assert_ok(weft_device_download(device, buffer, 0, data, 4 * words));
-    device->vk.DestroyDescriptorPool(device->vk.handle, pool, NULL);
-    weft_vkbuffer_destroy(device, &buffer, &allocation);
 }
 
 /* ---- arithmetic ---- */
@@ -195,7 +115,9 @@ WEFT_TEST_IN_PLACE(test_no_contraction, fixture) {
     const struct weft_pipeline *pipeline = get(device, &desc);
     uint32_t rows[7 * ROWS];
     fill_rows(rows);
-    run(device, &(struct dispatch){.pipeline = pipeline, .groups = ROWS / 32}, rows, 7 * ROWS);
+    weft_test_dispatch(device,
+                       &(struct weft_test_dispatch){.pipeline = pipeline, .groups = ROWS / 32},
+                       rows, 7 * ROWS);
     uint32_t telling = 0;
     for (uint32_t i = 0; i < ROWS; i++) {
         const uint32_t *row = rows + 7 * i;
@@ -240,8 +162,8 @@ WEFT_TEST_IN_PLACE(test_parameters_and_base, fixture) {
         data[i] = i;
     }
     const uint32_t push[2] = {3, 8};
-    const struct dispatch dispatch = {pipeline, push, 2, 3};
-    run(device, &dispatch, data, 32);
+    const struct weft_test_dispatch dispatch = {pipeline, push, 2, 3};
+    weft_test_dispatch(device, &dispatch, data, 32);
     for (uint32_t i = 0; i < 32; i++) {
         bool touched = i >= 16 && i < 28; /* 8 + workgroups 2, 3, 4 of 4 each */
         assert_int_equal(data[i], touched ? 3 * i + 9 + 4000 : i);
@@ -251,7 +173,8 @@ WEFT_TEST_IN_PLACE(test_parameters_and_base, fixture) {
     const struct weft_pipeline *fewer = get(device, &desc);
     assert_ptr_not_equal(fewer, pipeline);
     uint32_t one[32] = {0};
-    run(device, &(struct dispatch){fewer, (const uint32_t[2]){1, 0}, 0, 1}, one, 32);
+    weft_test_dispatch(device, &(struct weft_test_dispatch){fewer, (const uint32_t[2]){1, 0}, 0, 1},
+                       one, 32);
     assert_int_equal(one[0], 4005);
     assert_int_equal(one[4], 0);
     release(device, &desc);

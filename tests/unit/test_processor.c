@@ -4,7 +4,7 @@
 
 #include <weft/op.h>
 
-#include "cpu/kernel.h"
+#include "native/kernel.h"
 #include "support_graph.h"
 
 enum { ROWS = 300, COLUMNS = 700, COUNT = ROWS * COLUMNS };
@@ -91,6 +91,36 @@ WEFT_TEST_ON_HOST(threads_that_cannot_be_are_refused, host) {
     assert_null(device);
 }
 
+/* ---- without a compiler ---- */
+
+#ifndef _WIN32 /* which has no setenv */
+
+WEFT_TEST_ON_HOST(kernels_that_are_interpreted_give_the_same_bits, host) {
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    float *x = weft_test_uniform(COUNT, 3, 0), *y = malloc(COUNT * sizeof *y),
+          *expected = malloc(COUNT * sizeof *expected);
+    weft_device *device = NULL;
+    weft_device_info info;
+    assert_ok(open_processor(&device, host, 1, NULL));
+    run_softmax(expected, device, x);
+    weft_test_device_close(&device);
+    assert_int_equal(setenv("WEFT_LLVM", "0", 1), 0);
+    assert_ok(open_processor(&device, host, 2, NULL));
+    assert_ok(weft_device_get_info(device, &info));
+    assert_int_equal(info.type, WEFT_DEVICE_SOFTWARE);
+    assert_non_null(strstr(info.driver_version, "interpreted: slow"));
+    run_softmax(y, device, x);
+    weft_test_device_close(&device);
+    assert_int_equal(unsetenv("WEFT_LLVM"), 0);
+    assert_memory_equal(y, expected, COUNT * sizeof *y);
+    free(expected);
+    free(y);
+    free(x);
+}
+#endif
+
 /* ---- a kernel that leaves its buffers ---- */
 
 /* y[i] = x[i], and much that is nowhere. */
@@ -135,9 +165,6 @@ static weft_status wild_lower(weft_lowering *lowering, const weft_node *node) {
 }
 
 WEFT_TEST_ON_HOST(kernels_of_others_reach_nothing_else, host) {
-    if (!weft_cpu_can_compile()) {
-        skip();
-    }
     static const weft_implementation row = {.name = "only", .lower = wild_lower};
     int32_t x[WORDS], y[WORDS];
     weft_device *device = NULL;

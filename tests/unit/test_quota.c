@@ -7,8 +7,8 @@
 #include "support_child.h"
 
 #include "core/file.h"
-#include "cpu/processor.h"
-#include "cpu/quota.h"
+#include "jobs/machine.h"
+#include "jobs/quota.h"
 
 /* ---- systems made of files ---- */
 
@@ -36,9 +36,9 @@ static char *new_system(const char *mounts, const char *group) {
     "rw,cpu,cpuacct\n"
 
 WEFT_TEST(without_groups_there_is_no_quota) {
-    assert_int_equal(weft_cpu_quota(weft_test_folder()), UINT32_MAX);
-    assert_int_equal(weft_cpu_quota(new_system(OTHER, "")), UINT32_MAX);
-    assert_int_equal(weft_cpu_quota(new_system(OTHER SECOND, "0::/\n")), UINT32_MAX);
+    assert_int_equal(weft_quota(weft_test_folder()), UINT32_MAX);
+    assert_int_equal(weft_quota(new_system(OTHER, "")), UINT32_MAX);
+    assert_int_equal(weft_quota(new_system(OTHER SECOND, "0::/\n")), UINT32_MAX);
 }
 
 WEFT_TEST(quotas_are_rounded_up) {
@@ -57,37 +57,37 @@ WEFT_TEST(quotas_are_rounded_up) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *root = new_system(OTHER SECOND, "0::/\n");
         put(root, "sys/fs/cgroup/cpu.max", cases[i].max);
-        assert_int_equal(weft_cpu_quota(root), cases[i].expected);
+        assert_int_equal(weft_quota(root), cases[i].expected);
     }
 }
 
 WEFT_TEST(the_least_quota_on_the_way_to_the_root_counts) {
     char *root = new_system(OTHER SECOND, "0::/web.slice/app.service/worker\n");
     put(root, "sys/fs/cgroup/web.slice/app.service/worker/cpu.max", "max 100000\n");
-    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+    assert_int_equal(weft_quota(root), UINT32_MAX);
     put(root, "sys/fs/cgroup/web.slice/cpu.max", "300000 100000\n");
-    assert_int_equal(weft_cpu_quota(root), 3);
+    assert_int_equal(weft_quota(root), 3);
     put(root, "sys/fs/cgroup/web.slice/app.service/cpu.max", "150000 100000\n");
-    assert_int_equal(weft_cpu_quota(root), 2);
+    assert_int_equal(weft_quota(root), 2);
     put(root, "sys/fs/cgroup/web.slice/app.service/worker/cpu.max", "50000 100000\n");
-    assert_int_equal(weft_cpu_quota(root), 1);
+    assert_int_equal(weft_quota(root), 1);
     put(root, "sys/fs/cgroup/web.slice/other/cpu.max", "1000 100000\n"); /* another process's */
     put(root, "sys/fs/cgroup/web.slice/app.service/worker/cpu.max", "900000 100000\n");
-    assert_int_equal(weft_cpu_quota(root), 2);
+    assert_int_equal(weft_quota(root), 2);
 }
 
 WEFT_TEST(the_first_version_has_quotas_as_well) {
     char *root = new_system(OTHER FIRST, "5:cpuset:/elsewhere\n4:cpu,cpuacct:/box\n0::/\n");
-    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+    assert_int_equal(weft_quota(root), UINT32_MAX);
     put(root, "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+    assert_int_equal(weft_quota(root), UINT32_MAX);
     put(root, "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
-    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+    assert_int_equal(weft_quota(root), UINT32_MAX);
     put(root, "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "250000\n");
-    assert_int_equal(weft_cpu_quota(root), 3);
+    assert_int_equal(weft_quota(root), 3);
     put(root, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "40000\n");
     put(root, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "20000\n");
-    assert_int_equal(weft_cpu_quota(root), 2);
+    assert_int_equal(weft_quota(root), 2);
 }
 
 WEFT_TEST(a_container_sees_its_own_group) {
@@ -96,14 +96,14 @@ WEFT_TEST(a_container_sees_its_own_group) {
                             "3:cpu:/docker/3f\n");
     put(root, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");
     put(root, "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(weft_cpu_quota(root), 2);
+    assert_int_equal(weft_quota(root), 2);
     /* A path that is not below what is mounted, and one from outside of the namespace. */
     static const char *const groups[] = {"0::/docker/3f\n", "0::/../../4b\n", ""};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         root = new_system("40 1 0:30 /kubepods/pod7 /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
                           groups[i]);
         put(root, "sys/fs/cgroup/cpu.max", "100000 100000\n");
-        assert_int_equal(weft_cpu_quota(root), 1);
+        assert_int_equal(weft_quota(root), 1);
     }
 }
 
@@ -116,7 +116,7 @@ WEFT_TEST(mounts_with_long_lines_and_blanks_are_understood) {
                                   layers),
                    "0::/a:b\n");
     put(root, "sys/my groups/a:b/cpu.max", "200000 100000\n");
-    assert_int_equal(weft_cpu_quota(root), 2);
+    assert_int_equal(weft_quota(root), 2);
 }
 
 /* ---- memory ---- */
@@ -131,42 +131,42 @@ WEFT_TEST(memory_is_limited_by_the_least_group) {
         {"max\n", UINT64_MAX}, {"", UINT64_MAX},           {"nonsense\n", UINT64_MAX},
         {"-1\n", UINT64_MAX},  {"2147483648", 2147483648}, {"536870912\n", 536870912},
     };
-    assert_true(weft_cpu_memory_limit(new_system(OTHER SECOND, "0::/\n")) == UINT64_MAX);
+    assert_true(weft_memory_limit(new_system(OTHER SECOND, "0::/\n")) == UINT64_MAX);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *root = new_system(OTHER SECOND, "0::/app/worker\n");
         put(root, "sys/fs/cgroup/app/memory.max", cases[i].limit);
         put(root, "sys/fs/cgroup/app/cpu.max", "100000 100000\n");
-        assert_true(weft_cpu_memory_limit(root) == cases[i].expected);
+        assert_true(weft_memory_limit(root) == cases[i].expected);
         put(root, "sys/fs/cgroup/app/worker/memory.max", "1073741824\n");
-        assert_true(weft_cpu_memory_limit(root) ==
+        assert_true(weft_memory_limit(root) ==
                     (cases[i].expected < 1073741824 ? cases[i].expected : 1073741824));
         put(root, "sys/fs/cgroup/other/memory.max", "4096\n"); /* another process's */
-        assert_true(weft_cpu_memory_limit(root) >= 536870912);
+        assert_true(weft_memory_limit(root) >= 536870912);
     }
 }
 
 /* Each controller has a hierarchy and a group of its own; what is no limit is written as a large number of pages. */
 WEFT_TEST(the_first_version_limits_memory_as_well) {
     char *root = new_system(OTHER FIRST MEMORY, "5:memory:/box\n4:cpu,cpuacct:/elsewhere\n");
-    assert_true(weft_cpu_memory_limit(root) == UINT64_MAX);
+    assert_true(weft_memory_limit(root) == UINT64_MAX);
     put(root, "sys/fs/cgroup/cpu,cpuacct/box/memory.limit_in_bytes", "1\n");
     put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    assert_true(weft_cpu_memory_limit(root) == UINT64_C(9223372036854771712));
+    assert_true(weft_memory_limit(root) == UINT64_C(9223372036854771712));
     put(root, "sys/fs/cgroup/memory/box/memory.limit_in_bytes", "268435456\n");
-    assert_true(weft_cpu_memory_limit(root) == 268435456);
-    assert_int_equal(weft_cpu_quota(root), UINT32_MAX);
+    assert_true(weft_memory_limit(root) == 268435456);
+    assert_int_equal(weft_quota(root), UINT32_MAX);
 }
 
 WEFT_TEST(the_device_has_no_more_memory_than_the_process) {
     weft_device_info infos[16];
     uint32_t count = sizeof infos / sizeof infos[0];
-    const uint64_t limit = weft_cpu_memory_limit("");
-    assert_true(weft_cpu_memory() ==
-                (limit < weft_cpu_physical_memory() ? limit : weft_cpu_physical_memory()));
+    const uint64_t limit = weft_memory_limit("");
+    assert_true(weft_machine_memory() ==
+                (limit < weft_physical_memory() ? limit : weft_physical_memory()));
     assert_ok(weft_device_list(infos, &count, NULL));
     for (uint32_t i = 0; i < count; i++) {
         assert_true(infos[i].type != WEFT_DEVICE_PROCESSOR ||
-                    infos[i].device_memory == weft_cpu_memory());
+                    infos[i].device_memory == weft_machine_memory());
     }
 }
 
@@ -210,7 +210,7 @@ static bool counts_one(void *user) {
         print_message("no control group can be made here\n");
         _exit(WEFT_CHILD_SKIPS);
     }
-    const uint32_t processors = weft_cpu_processor_count();
+    const uint32_t processors = weft_processor_count();
     const weft_status status = weft_device_list(infos, &count, NULL);
     char parent[128];
     (void)snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(group, '/') - group), group);
@@ -225,12 +225,12 @@ static bool counts_one(void *user) {
 }
 
 WEFT_TEST(a_quota_of_one_processor_counts) {
-    if (weft_cpu_affine_processors() < 2) {
+    if (weft_affine_processors() < 2) {
         skip();
     }
-    assert_int_equal(weft_cpu_processor_count(), weft_cpu_quota("") < weft_cpu_affine_processors()
-                                                     ? weft_cpu_quota("")
-                                                     : weft_cpu_affine_processors());
+    assert_int_equal(weft_processor_count(), weft_quota("") < weft_affine_processors()
+                                                 ? weft_quota("")
+                                                 : weft_affine_processors());
     weft_test_set_variable("WEFT_PROCESSOR_THREADS", NULL);
     weft_test_in_child(counts_one, NULL);
 }

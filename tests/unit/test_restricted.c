@@ -7,8 +7,8 @@
 #include "support_child.h"
 #include "support_graph.h"
 
-#include "cpu/kernel.h"
-#include "cpu/thread.h"
+#include "native/kernel.h"
+#include "jobs/thread.h"
 
 #ifdef __linux__
 
@@ -216,7 +216,7 @@ static bool has_room(void *user) {
     WEFT_CHILD_EXPECT(pthread_attr_init(&small) == 0);
     WEFT_CHILD_EXPECT(pthread_attr_setstacksize(&small, 64 << 10) == 0);
     WEFT_CHILD_EXPECT(pthread_setattr_default_np(&small) == 0);
-    WEFT_CHILD_EXPECT(weft_cpu_thread_start(&thread, use_a_mebibyte, &sum));
+    WEFT_CHILD_EXPECT(weft_thread_start(&thread, use_a_mebibyte, &sum));
     WEFT_CHILD_EXPECT(pthread_join(thread, NULL) == 0);
     WEFT_CHILD_EXPECT(sum == 1024);
     return true;

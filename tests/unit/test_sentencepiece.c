@@ -62,6 +62,7 @@ static void expect_text(const weft_tokenizer *tokenizer, const weft_host *host, 
     if (size != length || memcmp(text, expected, size) != 0) {
         fail_msg("%s: \"%s\", not \"%s\"", name, text, expected);
     }
+    assert_int_equal(text[size], '\0');
     weft_free(host, text);
     free(ids);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
-/* Properties of stochastic positional encoding: its mean over the noise, which knows distances alone, and bad parameters. */
+/* weft-test: one device */
+/* Properties of stochastic positional encoding: its mean over the noise, which knows distances alone. */
 #include <math.h>
 
 #include <weft/features.h>
@@ -247,84 +247,4 @@ WEFT_TEST_ON_GRAPH(test_tokens_do_not_mix, f) {
         free(k);
         destroy(p);
     }
-}
-
-/* ---- bad parameters ---- */
-
-#define SINE_SPE_REFUSED(status, x, noise, params, ...)                                        \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_sine_spe(&y, f->graph, x, noise, params), \
-                        __VA_ARGS__)
-
-WEFT_TEST_ON_GRAPH(test_bad_sine, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor noise = weft_test_input(g, "noise", weft_shape_of(6, 8, 10));
-    weft_tensor other = weft_test_input(g, "other", weft_shape_of(6, 4, 10));
-    weft_tensor each = weft_test_input(g, "each", weft_shape_of(6, 4));
-    weft_tensor few = weft_test_input(g, "few", weft_shape_of(6, 3));
-    weft_tensor long_x = weft_test_input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
-    weft_tensor one = weft_test_input(g, "one", weft_shape_of(1, 1));
-    weft_tensor one_noise = weft_test_input(g, "one_noise", weft_shape_of(1, 2, 1));
-    weft_sine_spe_params good = {.heads = 2, .frequencies = each, .gains = each, .phases = each};
-    weft_sine_spe_params bad = good;
-    assert_ok(weft_graph_sine_spe(&y, g, x, noise, &good));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 20));
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, flat, noise, &good, "x must be [B, n, d]", "[5, 6]");
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, x, other, &good, "noise [6, 4, 10] must be [6, 8, s]");
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, x, flat, &good, "noise must be [d, 2t, s]", "[5, 6]");
-    bad.heads = 4;
-    SINE_SPE_REFUSED(INVALID_ARGUMENT, x, noise, &bad, "4 heads", "6 channels");
-    bad = good;
-    bad.gains = few;
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, x, noise, &bad, "gains must be [6, 4], not [6, 3]");
-    bad = good;
-    bad.phases = few;
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, x, noise, &bad, "phases must be [6, 4], not [6, 3]");
-    bad = good;
-    bad.frequencies = flat;
-    SINE_SPE_REFUSED(SHAPE_MISMATCH, x, noise, &bad, "frequencies must be [6, 6], not [5, 6]");
-    bad = good;
-    bad.frequencies = (weft_tensor){0};
-    SINE_SPE_REFUSED(INVALID_ARGUMENT, x, noise, &bad, "frequencies is missing");
-    bad = good;
-    bad.gains = (weft_tensor){0};
-    SINE_SPE_REFUSED(INVALID_ARGUMENT, x, noise, &bad, "gains is missing");
-    bad = (weft_sine_spe_params){.frequencies = one, .gains = one};
-    SINE_SPE_REFUSED(UNSUPPORTED, long_x, one_noise, &bad, "n is 16777217", "16777216");
-    assert_int_equal(weft_graph_sine_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
-    assert_int_equal(weft_graph_sine_spe(&y, NULL, x, noise, &good), WEFT_INVALID_ARGUMENT);
-}
-
-#define CONV_SPE_REFUSED(status, x, noise, params, ...)                                        \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_conv_spe(&y, f->graph, x, noise, params), \
-                        __VA_ARGS__)
-
-WEFT_TEST_ON_GRAPH(test_bad_conv, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor noise = weft_test_input(g, "noise", weft_shape_of(7, 6, 10));
-    weft_tensor brief = weft_test_input(g, "brief", weft_shape_of(6, 6, 10));
-    weft_tensor narrow = weft_test_input(g, "narrow", weft_shape_of(7, 5, 10));
-    weft_tensor filters = weft_test_input(g, "filters", weft_shape_of(3, 6));
-    weft_tensor other = weft_test_input(g, "other", weft_shape_of(3, 5));
-    weft_conv_spe_params good = {.heads = 3, .filters = filters};
-    weft_conv_spe_params bad = good;
-    assert_ok(weft_graph_conv_spe(&y, g, x, noise, &good));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 30));
-    CONV_SPE_REFUSED(SHAPE_MISMATCH, x, brief, &good,
-                     "noise [6, 6, 10] must be [at least 7, 6, s]");
-    CONV_SPE_REFUSED(SHAPE_MISMATCH, x, narrow, &good, "noise [7, 5, 10]");
-    bad.heads = 4;
-    CONV_SPE_REFUSED(INVALID_ARGUMENT, x, noise, &bad, "4 heads", "6 channels");
-    bad = good;
-    bad.filters = other;
-    CONV_SPE_REFUSED(SHAPE_MISMATCH, x, noise, &bad, "filters must be [3, 6], not [3, 5]");
-    bad.filters = noise;
-    CONV_SPE_REFUSED(SHAPE_MISMATCH, x, noise, &bad, "filters must be [p, d], not [7, 6, 10]");
-    bad.filters = (weft_tensor){0};
-    CONV_SPE_REFUSED(INVALID_ARGUMENT, x, noise, &bad, "filters is missing");
-    assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
 }

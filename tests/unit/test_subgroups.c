@@ -6,7 +6,7 @@
 #include <weft/graph.h>
 
 #include "core/philox.h"
-#include "graph/variant.h"
+#include "lower/variant.h"
 #include "ops/matmul.h"
 #include "support_graph.h"
 

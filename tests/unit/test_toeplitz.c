@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
-/* What is known of the Toeplitz operators without computing them, and what they refuse. */
+/* weft-test: one driver */
+/* What is known of the Toeplitz operators without computing them. */
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "support_graph.h"
 #include "support_reference.h"
+#include "support_sheet.h"
 
 #define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
@@ -25,8 +23,8 @@ struct problem {
     bool given; /* kernel and decay are inputs, and not weights */
     uint32_t batch, n, d;
     uint32_t rows, columns; /* of the kernel: coefficients or response */
-    const float *kernel;
-    const float *decay; /* [d] or null */
+    float *kernel;
+    float *decay; /* [d] or null */
 };
 
 /* What decides which implementations can run it. */
@@ -38,7 +36,7 @@ struct shape {
 
 /* With a coefficient for each lag, or a response over n points; decay, or null, is of coefficients alone. */
 static struct problem problem_of(const struct shape *shape, const char *implementation,
-                                 const float *decay) {
+                                 float *decay) {
     bool is_fd = shape->op == TOEPLITZ_FD;
     return (struct problem){.op = shape->op,
                             .implementation = implementation,
@@ -53,29 +51,21 @@ static struct problem problem_of(const struct shape *shape, const char *implemen
                             .decay = is_fd ? NULL : decay};
 }
 
-static weft_tensor source(struct weft_test_run *r, const struct problem *problem, const char *name,
-                          weft_shape shape, const float *data) {
-    return problem->given ? weft_test_feed(r, name, shape, data)
-                          : weft_test_constant(r->graph, shape, data);
-}
-
 /* The result of the operator on x. */
 static weft_tensor begin(struct weft_test_run *r, struct weft_test_graph *f,
-                         const struct problem *p, const float *x_data) {
-    weft_tensor y;
-    weft_tensor decay = {0};
-    *r = weft_test_begin(f->device);
-    weft_tensor x = weft_test_feed(r, "x", weft_shape_of(p->batch, p->n, p->d), x_data);
-    weft_tensor kernel = source(r, p, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
-    if (p->decay) {
-        decay = source(r, p, "decay", weft_shape_of(p->d), p->decay);
-    }
-    assert_ok(p->op == TOEPLITZ
-                  ? weft_graph_toeplitz(&y, r->graph, x, kernel,
-                                        weft_toeplitz_params(.causal = p->causal, .decay = decay))
-                  : weft_graph_toeplitz_fd(&y, r->graph, x, kernel,
-                                           weft_toeplitz_fd_params(.causal = p->causal)));
-    return y;
+                         const struct problem *p, float *x) {
+    const bool is_fd = p->op == TOEPLITZ_FD;
+    const struct weft_test_mix mix = {
+        .sheet = is_fd ? &weft_sheet_toeplitz_fd : &weft_sheet_toeplitz,
+        .sizes = {p->batch, p->n, 1, p->d,
+                  .reach = is_fd       ? p->rows - 1
+                           : p->causal ? p->rows
+                                       : (p->rows + 1) / 2},
+        .params = is_fd ? (const void *)weft_toeplitz_fd_params(.causal = p->causal)
+                        : (const void *)weft_toeplitz_params(.causal = p->causal),
+        .x = {x, p->kernel, p->decay},
+        .feeds_weights = p->given};
+    return weft_test_mix_begin(r, f->device, &mix);
 }
 
 static weft_plan *compile(struct weft_test_graph *f, const struct problem *problem) {
@@ -84,8 +74,7 @@ static weft_plan *compile(struct weft_test_graph *f, const struct problem *probl
     return weft_test_plan_to(&r, "y", y, problem->implementation);
 }
 
-static void run(struct weft_test_graph *f, const struct problem *problem, const float *x,
-                float *y) {
+static void run(struct weft_test_graph *f, const struct problem *problem, float *x, float *y) {
     struct weft_test_run r;
     weft_tensor out = begin(&r, f, problem, x);
     weft_test_take(&r, "y", out, y);
@@ -292,7 +281,7 @@ TEST(test_forced_imaginary_parts, f) {
 /* With a decay that leaves nothing of the other lags only t(0), which has none, is left. */
 TEST(test_lag_zero_is_undecayed, f) {
     enum { N = 9, D = 2 };
-    const float decay[D] = {1e-38F, 1e-38F};
+    float decay[D] = {1e-38F, 1e-38F};
     struct problem problem = problem_of(&(struct shape){TOEPLITZ, N, D, 1, false}, NULL, decay);
     float *kernel = add_kernel(&problem, 7);
     float *x = uniform(N * D, 8);
@@ -334,7 +323,7 @@ struct once_case {
 static void check_once(struct weft_test_graph *f, const struct once_case *c) {
     const uint32_t n = 21;
     const uint32_t d = 4;
-    const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
+    float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
     struct problem problem = problem_of(&(struct shape){c->op, n, d, 2, c->causal},
                                         c->implementation, c->decay ? decay : NULL);
     problem.rows = c->op == TOEPLITZ_FD ? 32 + 1 : problem.rows;
@@ -380,7 +369,7 @@ TEST(test_constant_kernels_are_made_once, f) {
 /* ---- in shared memory ---- */
 
 static void check_agreement(struct weft_test_graph *f, const struct shape *c) {
-    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
+    float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
     struct problem problem = problem_of(c, "fft_shared", decay);
     uint64_t count = (uint64_t)c->batch * c->n * c->d;
     float *kernel = add_kernel(&problem, 20);
@@ -459,7 +448,7 @@ static void expect_plan(struct weft_test_graph *f, const struct problem *problem
 
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
 TEST(test_one_dispatch, f) {
-    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
+    float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
     const struct shape cases[] = {{TOEPLITZ, 64, 4, 3, false},
                                   {TOEPLITZ, 1000, 4, 2, true},
                                   {TOEPLITZ_FD, 64, 4, 2, false},
@@ -556,76 +545,4 @@ TEST(test_channels_are_separate, f) {
     free(x);
     free(clean);
     free(spoilt);
-}
-
-/* ---- bad parameters ---- */
-
-#define TOEPLITZ_REFUSED(status, x, coefficients, params, ...) \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
-                        weft_graph_toeplitz(&y, f->graph, x, coefficients, params), __VA_ARGS__)
-#define TOEPLITZ_WITH(...) weft_toeplitz_params(__VA_ARGS__)
-
-TEST(test_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 6, 3));
-    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(6, 3));
-    weft_tensor even = weft_test_input(f->graph, "even", weft_shape_of(12, 3));
-    weft_tensor few = weft_test_input(f->graph, "few", weft_shape_of(9, 3));
-    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(11, 3));
-    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 4));
-    weft_tensor causal = weft_test_input(f->graph, "causal", weft_shape_of(5, 3));
-    weft_tensor three = weft_test_input(f->graph, "three", weft_shape_of(2, 11, 3));
-    const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, even, NULL, "coefficients", "2m - 1", "m >= 6", "[12, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, few, NULL, "coefficients", "m >= 6", "[9, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, three, NULL, "coefficients", "[2, 11, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "[11, 4]", "[2, 6, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, causal, is_causal, "causal", "[m, d]", "m >= 6", "[5, 3]");
-    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, good, TOEPLITZ_WITH(.decay = causal), "decay", "[3]",
-                     "[5, 3]");
-    assert_ok(weft_graph_toeplitz(&y, g, x, good, NULL));
-    assert_ok(weft_graph_toeplitz(&y, g, x, even, is_causal));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 6, 3));
-}
-
-TEST(test_decay_range, f) {
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x2", weft_shape_of(1, 4, 2));
-    weft_tensor t = weft_test_input(f->graph, "t2", weft_shape_of(7, 2));
-    const float bad[] = {0.0F, -0.5F, 1.0000001F, NAN, INFINITY};
-    const char *const texts[] = {"is 0,", "is -0.5,", "is 1,", "nan", "is inf,"};
-    for (uint32_t i = 0; i < 5; i++) {
-        const float gammas[] = {1.0F, bad[i]};
-        weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), gammas);
-        TOEPLITZ_REFUSED(INVALID_ARGUMENT, x, t, TOEPLITZ_WITH(.decay = decay), "decay[1]",
-                         texts[i], "(0, 1]");
-    }
-    const float good[] = {1.0F, 1e-30F};
-    weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), good);
-    assert_ok(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)));
-}
-
-#define TOEPLITZ_FD_REFUSED(status, x, response, params, ...) \
-    WEFT_EXPECT_FAILURE(f, WEFT_##status,                     \
-                        weft_graph_toeplitz_fd(&y, f->graph, x, response, params), __VA_ARGS__)
-
-TEST(test_response_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor x = weft_test_input(f->graph, "x3", weft_shape_of(2, 6, 3));
-    weft_tensor flat = weft_test_input(f->graph, "flat3", weft_shape_of(6, 3));
-    weft_tensor few = weft_test_input(f->graph, "few3", weft_shape_of(6, 6));
-    weft_tensor good = weft_test_input(f->graph, "good3", weft_shape_of(7, 6));
-    weft_tensor odd = weft_test_input(f->graph, "odd3", weft_shape_of(7, 7));
-    weft_tensor wide = weft_test_input(f->graph, "wide3", weft_shape_of(7, 8));
-    const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, few, NULL, "response", "N >= 6", "[6, 6]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, odd, NULL, "response", "[7, 7]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "response", "[7, 8]", "[2, 6, 3]");
-    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, good, is_causal, "causal response", "[7, 6]",
-                        "[2, 6, 3]");
-    assert_ok(weft_graph_toeplitz_fd(&y, g, x, good, NULL));
 }

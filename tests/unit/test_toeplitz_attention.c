@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
-/* Properties of kernelized attention with relative positions, values checked by hand, and bad parameters. */
+/* weft-test: one device */
+/* Properties of kernelized attention with relative positions, and values checked by hand. */
 #include <math.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "core/shape.h"
-#include "support_causality.h"
-#include "support_graph.h"
+#include "support_sheet.h"
 
 /* ---- running ---- */
 
@@ -20,22 +16,21 @@ struct problem {
     float *q, *k, *v, *bias;
 };
 
-static uint32_t heads_of(const struct problem *p) {
-    return p->params.heads ? p->params.heads : 1;
-}
-
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    const uint32_t n = p->n;
-    struct weft_test_run r = weft_test_begin(f->device);
-    weft_tensor y;
-    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, p->features), p->q);
-    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, p->features), p->k);
-    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, p->values), p->v);
-    weft_tensor bias =
-        weft_test_feed(&r, "bias", weft_shape_of(p->bias_rows, heads_of(p)), p->bias);
-    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, k, v, bias, &p->params));
-    weft_test_take(&r, "y", y, out);
-    weft_test_execute(&r, p->implementation);
+    const uint32_t heads = p->params.heads ? p->params.heads : 1;
+    const weft_sizes sizes = {1,
+                              p->n,
+                              heads,
+                              p->features / heads,
+                              .values = p->values / heads,
+                              .reach = p->params.causal ? p->bias_rows : (p->bias_rows + 1) / 2};
+    const struct weft_test_mix mix = {.sheet = &weft_sheet_toeplitz_attention,
+                                      .sizes = sizes,
+                                      .params = &p->params,
+                                      .implementation = p->implementation,
+                                      .x = {p->q, p->k, p->v, p->bias},
+                                      .feeds_weights = true};
+    weft_test_mix_run(f->device, &mix, out);
 }
 
 static void expect_near(const float *y, const float *expected, uint32_t count, float error) {
@@ -120,70 +115,6 @@ static struct problem problem_of(struct sequence *s, bool causal, const char *im
         .v = s->v,
         .bias = s->bias,
     };
-}
-
-static void disturb(float *data, uint32_t from, float by) {
-    for (uint32_t i = from * D; i < N * D; i++) {
-        data[i] += by;
-    }
-}
-
-static void run_again(struct weft_test_graph *f, const void *problem, float *out) {
-    run(f, problem, out);
-}
-
-static struct weft_test_mixer mixer_of(const struct problem *p) {
-    return (struct weft_test_mixer){.run = run_again,
-                                    .problem = p,
-                                    .n = N,
-                                    .values = D,
-                                    .inputs = {{p->q, D}, {p->k, D}, {p->v, D}}};
-}
-
-WEFT_TEST_ON_GRAPH(test_direct_is_exactly_causal, f) {
-    static const uint32_t cuts[] = {1, 31, 32, 40, 63, 64, 65, 128, 149};
-    struct sequence s;
-    fill(&s);
-    const struct problem p = problem_of(&s, true, "direct");
-    const struct weft_test_mixer mixer = mixer_of(&p);
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        weft_test_expect_causal(f, &mixer, cuts[i], 0.25F);
-        weft_test_expect_causal(f, &mixer, cuts[i], NAN);
-    }
-}
-
-/* By FFT what comes before changes by rounding alone. */
-WEFT_TEST_ON_GRAPH(test_fft_is_causal_but_for_rounding, f) {
-    static const uint32_t cuts[] = {1, 40, 64, 149};
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        struct sequence s;
-        float before[N * D];
-        float after[N * D];
-        fill(&s);
-        struct problem p = problem_of(&s, true, "fft");
-        run(f, &p, before);
-        disturb(s.k, cuts[i], 0.25F);
-        disturb(s.v, cuts[i], 0.25F);
-        run(f, &p, after);
-        const size_t at = (size_t)cuts[i] * D;
-        expect_near(after, before, (uint32_t)at, 2e-5F);
-        assert_true(fabsf(before[at] - after[at]) > 1e-3F);
-    }
-}
-
-/* Without causality the first token does depend on the last one. */
-WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
-    for (int i = 0; i < 2; i++) {
-        struct sequence s;
-        float before[N * D];
-        float after[N * D];
-        fill(&s);
-        struct problem p = problem_of(&s, false, implementations[i]);
-        run(f, &p, before);
-        disturb(s.v, N - 1, 1.0F);
-        run(f, &p, after);
-        assert_true(fabsf(before[0] - after[0]) > 1e-4F);
-    }
 }
 
 WEFT_TEST_ON_GRAPH(test_implementations_agree, f) {
@@ -285,54 +216,6 @@ WEFT_TEST_ON_GRAPH(test_choice, f) {
         assert_int_equal(strstr(text, "fft") != NULL, cases[i].fft);
         weft_plan_destroy(&plan);
     }
-}
-
-/* ---- bad parameters ---- */
-
-#define REFUSED(status, q_features, k_features, v, bias, params, ...)                         \
-    WEFT_EXPECT_FAILURE(                                                                      \
-        f, WEFT_##status,                                                                     \
-        weft_graph_toeplitz_attention(&y, f->graph, q_features, k_features, v, bias, params), \
-        __VA_ARGS__)
-#define WITH(...) weft_toeplitz_attention_params(__VA_ARGS__)
-
-WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
-    weft_graph *g = f->graph;
-    weft_tensor y;
-    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor longer = weft_test_input(g, "longer", weft_shape_of(2, 7, 6));
-    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
-    weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 1));
-    weft_tensor even = weft_test_input(g, "even", weft_shape_of(10, 1));
-    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(9, 1));
-    assert_ok(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL));
-    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
-    REFUSED(SHAPE_MISMATCH, q, longer, v, bias, NULL, "k_features [2, 7, 6]");
-    REFUSED(SHAPE_MISMATCH, q, q, longer, bias, NULL, "v [2, 7, 6]");
-    REFUSED(SHAPE_MISMATCH, bias, bias, v, bias, NULL, "q_features [9, 1]");
-    REFUSED(SHAPE_MISMATCH, q, q, v, even, NULL, "bias [10, 1]", "[2m - 1, 1] with m >= 5");
-    REFUSED(SHAPE_MISMATCH, longer, longer, longer, bias, NULL, "bias [9, 1]", "m >= 7");
-    REFUSED(SHAPE_MISMATCH, q, q, v, bias, WITH(.heads = 2), "bias [9, 1]", "[2m - 1, 2]");
-    REFUSED(SHAPE_MISMATCH, q, q, v, q, NULL, "bias [2, 5, 6]");
-    REFUSED(SHAPE_MISMATCH, q, q, v, indices, NULL, "bias must be f32");
-    REFUSED(INVALID_ARGUMENT, q, q, v, (weft_tensor){0}, NULL, "input 3");
-}
-
-WEFT_TEST_ON_GRAPH(test_bad_params, f) {
-    weft_graph *g = f->graph;
-    static const float epsilons[] = {-1.0F, NAN, INFINITY};
-    static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
-    weft_tensor y;
-    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
-    weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 3));
-    REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.heads = 3), "3 heads",
-            "6 features and 8 values");
-    for (int i = 0; i < 3; i++) {
-        REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.epsilon = epsilons[i]), texts[i]);
-    }
-    assert_int_equal(weft_graph_toeplitz_attention(&y, NULL, q, q, v, bias, NULL),
-                     WEFT_INVALID_ARGUMENT);
 }
 
 /* By FFT the products of features and values are counted by int32. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: long device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
-#include <weft/decode.h>
-#include <weft/mixers.h>
-
 #include "core/philox.h"
-#include "graph/choose.h"
-#include "graph/lowering.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
+#include "lower/choose.h"
+#include "lower/lowering.h"
 #include "ops/matmul.h"
-#include "support_graph.h"
+#include "support_sheet.h"
 
 #define ROW_OF_SETS(name) &weft_##name##_variants,
 static const struct weft_variant_set *const sets[] = {WEFT_VARIANT_SETS(ROW_OF_SETS)};
@@ -18,24 +15,23 @@ static const size_t set_count = sizeof sets / sizeof sets[0];
 
 /* ---- the work of each set ---- */
 
+typedef weft_status build_work(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                               uint32_t round);
+
 struct work {
     const char *set;
     weft_shape shape[4]; /* of the inputs; one more is that of "state" */
     uint32_t inputs;
-    weft_status (*build)(weft_tensor *y, weft_graph *graph, const weft_tensor *x, uint32_t round);
+    build_work *build; /* null: that of the sheet */
+    const weft_sheet *sheet;
+    weft_sizes sizes;      /* in place of shapes */
+    const void *params[2]; /* of each round */
 };
 
 static weft_status build_product(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     return weft_graph_matmul(y, graph, x[0], x[1],
                              weft_matmul_params(.alpha = round ? 0.5F : 1.0F));
-}
-
-static weft_status build_band(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                              uint32_t round) {
-    return weft_graph_banded_attention(
-        y, graph, x[0], x[1], x[2],
-        weft_banded_attention_params(.heads = 2, .half_width = 5, .causal = round == 1));
 }
 
 /* The tokens 199 and 30 of two sequences. */
@@ -71,43 +67,6 @@ static weft_status build_softmax(weft_tensor *y, weft_graph *graph, const weft_t
     return weft_graph_softmax(y, graph, x[0]);
 }
 
-static weft_status build_ski(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                             uint32_t round) {
-    return weft_graph_ski_toeplitz(
-        y, graph, x[0],
-        weft_ski_toeplitz_params(.rpe = x[1], .taps = x[2], .points = round ? 70 : 9, .gamma = 0.9F,
-                                 .interpolation =
-                                     round ? WEFT_INTERPOLATION_CUBIC : WEFT_INTERPOLATION_LINEAR));
-}
-
-/* So short that the definition is what reproducible mode takes. */
-static weft_status build_toeplitz(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                  uint32_t round) {
-    return weft_graph_toeplitz(y, graph, x[0], x[1], weft_toeplitz_params(.causal = round == 1));
-}
-
-static weft_status build_linear_attention(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                          uint32_t round) {
-    return weft_graph_linear_attention(
-        y, graph, x[0], x[1], x[2], weft_linear_attention_params(.heads = 2, .causal = round == 1));
-}
-
-/* The weights are exp of x[3], which has more lags than there are; so short that the definition is what reproducible mode takes. */
-static weft_status build_toeplitz_attention(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                            uint32_t round) {
-    return weft_graph_toeplitz_attention(
-        y, graph, x[0], x[1], x[2], x[3],
-        weft_toeplitz_attention_params(.heads = 2, .causal = round == 1));
-}
-
-/* beta is x[3] */
-static weft_status build_fast_weight(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                     uint32_t round) {
-    (void)round;
-    return weft_graph_fast_weight(y, graph, x[0], x[1], x[2], x[3],
-                                  weft_fast_weight_params(.heads = 2));
-}
-
 /* x [1, n, d] and diagonals [blocks, 2, d], less three rows of the last block. */
 static weft_status build_circulant(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                    uint32_t round) {
@@ -131,37 +90,6 @@ static weft_status build_scale_norm(weft_tensor *y, weft_graph *graph, const wef
     return weft_graph_scale_norm(y, graph, x[0], x[1], round ? 0.5F : 1e-5F);
 }
 
-/* By turns, components and stabilizers. */
-static weft_status build_random_features(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                         uint32_t round) {
-    return weft_graph_random_features(
-        y, graph, x[0], x[1],
-        weft_random_features_params(.component =
-                                        round ? WEFT_COMPONENT_POSITIVE : WEFT_COMPONENT_HYPERBOLIC,
-                                    .stabilizer =
-                                        round ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY,
-                                    .heads = 2, .epsilon = 1e-6F));
-}
-
-static weft_status build_two_sided_features(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                            uint32_t round) {
-    return weft_graph_random_features(
-        y, graph, x[0], x[1],
-        weft_random_features_params(.component = WEFT_COMPONENT_OPTIMAL,
-                                    .stabilizer =
-                                        round ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY,
-                                    .heads = 2, .other = x[2]));
-}
-
-static weft_status build_waves(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                               uint32_t round) {
-    return weft_graph_random_features(
-        y, graph, x[0], x[1],
-        weft_random_features_params(.component = round ? WEFT_COMPONENT_GENERALIZED
-                                                       : WEFT_COMPONENT_TRIGONOMETRIC,
-                                    .a = round ? -0.5F : 0.0F, .s = round ? -1 : 0));
-}
-
 /* Tails of fours, whole fours and fewer than one. */
 static weft_status build_activation(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                     uint32_t round) {
@@ -178,19 +106,6 @@ static weft_status build_hadamard(weft_tensor *y, weft_graph *graph, const weft_
         y, graph, x[0], x[1],
         weft_structured_projection_params(.kind = WEFT_FEATURES_ROM,
                                           .rows = diagonals.dim[0] * diagonals.dim[2] - round));
-}
-
-static weft_status build_cosformer(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                   uint32_t round) {
-    return weft_graph_cosformer(y, graph, x[0], x[1], x[2],
-                                weft_cosformer_params(.heads = 2, .causal = round == 1));
-}
-
-static weft_status build_flt(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                             uint32_t round) {
-    return weft_graph_flt_features(
-        y, graph, x[0], x[1], x[2],
-        weft_flt_features_params(.side = round ? WEFT_FLT_KEY : WEFT_FLT_QUERY, .heads = 2));
 }
 
 /* A product of x [m, k] and a constant [k, n] or, transposed, [n, k], in panels whatever the device. */
@@ -252,170 +167,177 @@ static weft_status build_panels(weft_tensor *y, weft_graph *graph, const weft_te
     return weft_graph_add(y, graph, &panels_op, inputs, 2, &round, sizeof round);
 }
 
+/* Mixers by their sheets, with the parameters of each round. */
+#define BOTH_WAYS(name, ...)                                                                    \
+    .sheet = &weft_sheet_##name, .params = {weft_##name##_params(.causal = false, __VA_ARGS__), \
+                                            weft_##name##_params(.causal = true, __VA_ARGS__)}
+#define BAND        BOTH_WAYS(banded_attention, .heads = 2, .half_width = 5)
+#define LINEAR      BOTH_WAYS(linear_attention, .heads = 2)
+#define COSFORMER   BOTH_WAYS(cosformer, .heads = 2)
+#define RELATIVE    BOTH_WAYS(toeplitz_attention, .heads = 2)
+#define TOEPLITZ    BOTH_WAYS(toeplitz, .lengths = {0})
+#define FAST_WEIGHT .sheet = &weft_sheet_fast_weight
+#define SKI                                                          \
+    .sheet = &weft_sheet_ski_toeplitz,                               \
+    .params = {weft_ski_toeplitz_params(.points = 9, .gamma = 0.9F), \
+               weft_ski_toeplitz_params(.points = 70, .gamma = 0.9F, \
+                                        .interpolation = WEFT_INTERPOLATION_CUBIC)}
+/* Components and stabilizers by turns. */
+#define COMPONENTS(first, a_second, ...)                                                      \
+    .sheet = &weft_sheet_random_features,                                                     \
+    .params = {weft_random_features_params(.component = WEFT_COMPONENT_##first,               \
+                                           .stabilizer = WEFT_STABILIZER_QUERY, __VA_ARGS__), \
+               weft_random_features_params(.component = WEFT_COMPONENT_##a_second,            \
+                                           .stabilizer = WEFT_STABILIZER_KEY, __VA_ARGS__)}
+#define FEATURES  COMPONENTS(HYPERBOLIC, POSITIVE, .heads = 2, .epsilon = 1e-6F)
+#define TWO_SIDED COMPONENTS(OPTIMAL, OPTIMAL, .heads = 2)
+#define WAVES                                                                             \
+    .sheet = &weft_sheet_random_features,                                                 \
+    .params = {NULL, weft_random_features_params(.component = WEFT_COMPONENT_GENERALIZED, \
+                                                 .a = -0.5F, .s = -1)}
+#define FLT                                                                  \
+    .sheet = &weft_sheet_flt_features,                                       \
+    .params = {weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = 2), \
+               weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = 2)}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
-    {"matmul/panel_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_panels},
-    {"matmul/panel_product", {{2, {97, 128}}, {2, {128, 64}}}, 2, build_panels},
-    {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, build_panels},
-    {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
-    {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, build_product},
-    {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, build_product},
-    {"banded_attention/band",
-     {{3, {2, 131, 12}}, {3, {2, 131, 12}}, {3, {2, 131, 12}}},
-     3,
-     build_band},
-    {"banded_attention/band", {{3, {1, 7, 10}}, {3, {1, 7, 10}}, {3, {1, 7, 10}}}, 3, build_band},
-    {"banded_attention/band",
-     {{3, {1, 70, 278}}, {3, {1, 70, 278}}, {3, {1, 70, 278}}},
-     3,
-     build_band},
+    {"matmul/panel_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_panels},
+    {"matmul/panel_product", {{2, {97, 128}}, {2, {128, 64}}}, 2, .build = build_panels},
+    {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_panels},
+    {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
+    {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
+    {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},
+    {"banded_attention/band", BAND, .sizes = {2, 131, 2, 6, .values = 6}},
+    {"banded_attention/band", BAND, .sizes = {1, 7, 2, 5, .values = 5}},
+    {"banded_attention/band", BAND, .sizes = {1, 70, 2, 139, .values = 139}},
     {"banded_attention/step",
      {{3, {2, 1, 70}}, {3, {2, 1, 70}}, {3, {2, 1, 70}}, {2, {2, 2 * 151 * 70}}},
      3,
-     build_band_step},
+     .build = build_band_step},
     {"banded_attention/step",
      {{3, {2, 1, 152}}, {3, {2, 1, 152}}, {3, {2, 1, 152}}, {2, {2, 2 * 151 * 152}}},
      3,
-     build_band_step},
+     .build = build_band_step},
     /* So long that each level of weft_partial counts. */
-    {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, build_layer_norm},
-    {"norm/layer_norm", {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}}, 3, build_layer_norm},
-    {"norm/layer_norm", {{2, {2, 1}}, {1, {1}}, {1, {1}}}, 3, build_layer_norm},
-    {"fourier/unfold", {{3, {2, 67, 70}}, {1, {70}}, {1, {70}}}, 3, build_fourier},
-    {"fourier/unfold", {{3, {2, 9, 129}}, {1, {129}}, {1, {129}}}, 3, build_fourier},
-    {"fourier/unfold", {{3, {1, 3, 2}}, {1, {2}}, {1, {2}}}, 3, build_fourier},
-    {"softmax/softmax", {{2, {7, 517}}}, 1, build_softmax},
-    {"softmax/softmax", {{2, {3, 40001}}}, 1, build_softmax},
-    {"softmax/softmax", {{3, {2, 3, 1}}}, 1, build_softmax},
-    {"ski/apply", {{3, {2, 131, 37}}, {2, {41, 37}}, {2, {67, 37}}}, 3, build_ski},
-    {"ski/interpolate", {{3, {2, 131, 37}}, {2, {41, 37}}, {2, {67, 37}}}, 3, build_ski},
-    {"ski/interpolate", {{3, {1, 70, 32}}, {2, {3, 32}}, {2, {1, 32}}}, 3, build_ski},
-    {"toeplitz/direct", {{3, {2, 77, 37}}, {2, {191, 37}}}, 2, build_toeplitz},
-    {"toeplitz/direct", {{3, {1, 1, 1}}, {2, {1, 1}}}, 2, build_toeplitz},
-    {"linear_attention/state",
-     {{3, {1, 261, 134}}, {3, {1, 261, 134}}, {3, {1, 261, 138}}},
+    {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, .build = build_layer_norm},
+    {"norm/layer_norm",
+     {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}},
      3,
-     build_linear_attention},
-    {"linear_attention/state",
-     {{3, {2, 131, 14}}, {3, {2, 131, 14}}, {3, {2, 131, 10}}},
-     3,
-     build_linear_attention},
-    {"linear_attention/apply",
-     {{3, {2, 131, 16}}, {3, {2, 131, 16}}, {3, {2, 131, 48}}},
-     3,
-     build_linear_attention},
-    {"linear_attention/apply",
-     {{3, {1, 70, 6}}, {3, {1, 70, 6}}, {3, {1, 70, 42}}},
-     3,
-     build_linear_attention},
-    {"linear_attention/apply",
-     {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}},
-     3,
-     build_linear_attention},
+     .build = build_layer_norm},
+    {"norm/layer_norm", {{2, {2, 1}}, {1, {1}}, {1, {1}}}, 3, .build = build_layer_norm},
+    {"fourier/unfold", {{3, {2, 67, 70}}, {1, {70}}, {1, {70}}}, 3, .build = build_fourier},
+    {"fourier/unfold", {{3, {2, 9, 129}}, {1, {129}}, {1, {129}}}, 3, .build = build_fourier},
+    {"fourier/unfold", {{3, {1, 3, 2}}, {1, {2}}, {1, {2}}}, 3, .build = build_fourier},
+    {"softmax/softmax", {{2, {7, 517}}}, 1, .build = build_softmax},
+    {"softmax/softmax", {{2, {3, 40001}}}, 1, .build = build_softmax},
+    {"softmax/softmax", {{3, {2, 3, 1}}}, 1, .build = build_softmax},
+    {"ski/apply", SKI, .sizes = {2, 131, 1, 37, .rows = 20, .taps = 67}},
+    {"ski/interpolate", SKI, .sizes = {2, 131, 1, 37, .rows = 20, .taps = 67}},
+    {"ski/interpolate", SKI, .sizes = {1, 70, 1, 32, .rows = 1, .taps = 1}},
+    {"toeplitz/direct", TOEPLITZ, .sizes = {2, 77, 1, 37, .reach = 96}},
+    {"toeplitz/direct", TOEPLITZ, .sizes = {1, 1, 1, 1, .reach = 1}},
+    {"linear_attention/state", LINEAR, .sizes = {1, 261, 2, 67, .values = 69}},
+    {"linear_attention/state", LINEAR, .sizes = {2, 131, 2, 7, .values = 5}},
+    {"linear_attention/apply", LINEAR, .sizes = {2, 131, 2, 8, .values = 24}},
+    {"linear_attention/apply", LINEAR, .sizes = {1, 70, 2, 3, .values = 21}},
+    {"linear_attention/apply", LINEAR, .sizes = {1, 1, 2, 1, .values = 1}},
     /* More features and values than a tile for GPUs, in whole fours. */
-    {"linear_attention/apply",
-     {{3, {1, 131, 136}}, {3, {1, 131, 136}}, {3, {1, 131, 144}}},
-     3,
-     build_linear_attention},
+    {"linear_attention/apply", LINEAR, .sizes = {1, 131, 2, 68, .values = 72}},
     /* In blocks of 64 queries and 32 keys; features in tiles of 16 and sums of 64. */
-    {"toeplitz_attention/direct",
-     {{3, {1, 197, 160}}, {3, {1, 197, 160}}, {3, {1, 197, 136}}, {2, {401, 2}}},
-     4,
-     build_toeplitz_attention},
-    {"toeplitz_attention/direct",
-     {{3, {2, 67, 134}}, {3, {2, 67, 134}}, {3, {2, 67, 138}}, {2, {133, 2}}},
-     4,
-     build_toeplitz_attention},
-    {"toeplitz_attention/direct",
-     {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}, {2, {1, 2}}},
-     4,
-     build_toeplitz_attention},
-    {"fast_weight/normalize",
-     {{3, {1, 131, 134}}, {3, {1, 131, 134}}, {3, {1, 131, 138}}, {3, {1, 131, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/normalize",
-     {{3, {2, 7, 14}}, {3, {2, 7, 14}}, {3, {2, 7, 2}}, {3, {2, 7, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/solve",
-     {{3, {1, 131, 134}}, {3, {1, 131, 134}}, {3, {1, 131, 138}}, {3, {1, 131, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/solve",
-     {{3, {2, 70, 14}}, {3, {2, 70, 14}}, {3, {2, 70, 10}}, {3, {2, 70, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/scan",
-     {{3, {1, 197, 128}}, {3, {1, 197, 128}}, {3, {1, 197, 64}}, {3, {1, 197, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/scan",
-     {{3, {1, 131, 522}}, {3, {1, 131, 522}}, {3, {1, 131, 10}}, {3, {1, 131, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/scan",
-     {{3, {1, 131, 258}}, {3, {1, 131, 258}}, {3, {1, 131, 34}}, {3, {1, 131, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/update",
-     {{3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 2}}},
-     4,
-     build_fast_weight},
-    {"fast_weight/update",
-     {{3, {1, 133, 136}}, {3, {1, 133, 136}}, {3, {1, 133, 144}}, {3, {1, 133, 2}}},
-     4,
-     build_fast_weight},
-    {"structured_projection/circulant", {{3, {1, 53, 100}}, {3, {2, 2, 100}}}, 2, build_circulant},
-    {"structured_projection/circulant", {{3, {1, 5, 7}}, {3, {3, 2, 7}}}, 2, build_circulant},
-    {"softmax/softmax", {{2, {37, 64}}}, 1, build_softmax},
-    {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, build_layer_norm},
-    {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, build_rms_norm},
-    {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, build_rms_norm},
-    {"norm/rms_norm", {{2, {19, 517}}, {1, {1}}}, 2, build_scale_norm},
-    {"norm/rms_norm", {{2, {2, 1}}, {1, {1}}}, 2, build_scale_norm},
-    {"random_features/features", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, build_random_features},
-    {"random_features/features", {{3, {1, 1, 2}}, {2, {1, 1}}}, 2, build_random_features},
-    {"random_features/features",
-     {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}},
-     3,
-     build_two_sided_features},
-    {"random_features/features", {{3, {2, 19, 10}}, {2, {67, 10}}}, 2, build_waves},
-    {"cosformer/features",
-     {{3, {2, 37, 26}}, {3, {2, 37, 26}}, {3, {2, 37, 26}}},
-     3,
-     build_cosformer},
-    {"cosformer/features",
-     {{3, {1, 65, 128}}, {3, {1, 65, 128}}, {3, {1, 65, 128}}},
-     3,
-     build_cosformer},
-    {"flt/features", {{3, {2, 37, 26}}, {2, {37, 1}}, {1, {37}}}, 3, build_flt},
-    {"flt/features", {{3, {1, 9, 128}}, {3, {2, 32, 1}}, {2, {2, 32}}}, 3, build_flt},
-    {"random_features/row_maximum", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, build_random_features},
+    {"toeplitz_attention/direct", RELATIVE, .sizes = {1, 197, 2, 80, .values = 68, .reach = 201}},
+    {"toeplitz_attention/direct", RELATIVE, .sizes = {2, 67, 2, 67, .values = 69, .reach = 67}},
+    {"toeplitz_attention/direct", RELATIVE, .sizes = {1, 1, 2, 1, .values = 1, .reach = 1}},
+    {"fast_weight/normalize", FAST_WEIGHT, .sizes = {1, 131, 2, 67, .values = 69}},
+    {"fast_weight/normalize", FAST_WEIGHT, .sizes = {2, 7, 2, 7, .values = 1}},
+    {"fast_weight/solve", FAST_WEIGHT, .sizes = {1, 131, 2, 67, .values = 69}},
+    {"fast_weight/solve", FAST_WEIGHT, .sizes = {2, 70, 2, 7, .values = 5}},
+    {"fast_weight/scan", FAST_WEIGHT, .sizes = {1, 197, 2, 64, .values = 32}},
+    {"fast_weight/scan", FAST_WEIGHT, .sizes = {1, 131, 2, 261, .values = 5}},
+    {"fast_weight/scan", FAST_WEIGHT, .sizes = {1, 131, 2, 129, .values = 17}},
+    {"fast_weight/update", FAST_WEIGHT, .sizes = {1, 133, 2, 16, .values = 16}},
+    {"fast_weight/update", FAST_WEIGHT, .sizes = {1, 133, 2, 68, .values = 72}},
+    {"structured_projection/circulant",
+     {{3, {1, 53, 100}}, {3, {2, 2, 100}}},
+     2,
+     .build = build_circulant},
+    {"structured_projection/circulant",
+     {{3, {1, 5, 7}}, {3, {3, 2, 7}}},
+     2,
+     .build = build_circulant},
+    {"softmax/softmax", {{2, {37, 64}}}, 1, .build = build_softmax},
+    {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
+    {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, .build = build_rms_norm},
+    {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, .build = build_rms_norm},
+    {"norm/rms_norm", {{2, {19, 517}}, {1, {1}}}, 2, .build = build_scale_norm},
+    {"norm/rms_norm", {{2, {2, 1}}, {1, {1}}}, 2, .build = build_scale_norm},
+    {"random_features/features", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, FEATURES},
+    {"random_features/features", {{3, {1, 1, 2}}, {2, {1, 1}}}, 2, FEATURES},
+    {"random_features/features", {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}}, 3, TWO_SIDED},
+    {"random_features/features", {{3, {2, 19, 10}}, {2, {67, 10}}}, 2, WAVES},
+    {"cosformer/features", COSFORMER, .sizes = {2, 37, 2, 13, .values = 13}},
+    {"cosformer/features", COSFORMER, .sizes = {1, 65, 2, 64, .values = 64}},
+    {"flt/features", {{3, {2, 37, 26}}, {2, {37, 1}}, {1, {37}}}, 3, FLT},
+    {"flt/features", {{3, {1, 9, 128}}, {3, {2, 32, 1}}, {2, {2, 32}}}, 3, FLT},
+    {"random_features/row_maximum", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, FEATURES},
     {"random_features/row_maximum",
      {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}},
      3,
-     build_two_sided_features},
+     TWO_SIDED},
     /* Edges of blocks on both axes, and taps in more than one chunk. */
-    {"ski/interpolate", {{3, {2, 331, 37}}, {2, {17, 37}}, {2, {131, 37}}}, 3, build_ski},
-    {"ski/interpolate", {{3, {1, 79, 1}}, {2, {17, 1}}, {2, {65, 1}}}, 3, build_ski},
+    {"ski/interpolate", SKI, .sizes = {2, 331, 1, 37, .rows = 8, .taps = 131}},
+    {"ski/interpolate", SKI, .sizes = {1, 79, 1, 1, .rows = 8, .taps = 65}},
     /* So long that both rounds are in shared memory, with lengths of all parities. */
-    {"convolution/shared", {{3, {2, 201, 21}}, {2, {401, 21}}}, 2, build_toeplitz},
-    {"convolution/shared", {{3, {1, 512, 32}}, {2, {1023, 32}}}, 2, build_toeplitz},
-    {"convolution/shared", {{3, {1, 2047, 3}}, {2, {4093, 3}}}, 2, build_toeplitz},
-    {"toeplitz/shared_spectrum", {{3, {1, 201, 21}}, {2, {401, 21}}}, 2, build_toeplitz},
-    {"toeplitz/shared_spectrum", {{3, {1, 512, 32}}, {2, {1023, 32}}}, 2, build_toeplitz},
-    {"toeplitz/shared_spectrum", {{3, {1, 2047, 3}}, {2, {4093, 3}}}, 2, build_toeplitz},
-    {"activation/activation", {{2, {7, 517}}}, 1, build_activation},
-    {"activation/activation", {{2, {8, 516}}}, 1, build_activation},
-    {"activation/activation", {{1, {3}}}, 1, build_activation},
-    {"structured_projection/hadamard", {{3, {1, 3, 4000}}, {3, {2, 3, 4096}}}, 2, build_hadamard},
-    {"structured_projection/hadamard", {{3, {1, 7, 600}}, {3, {1, 2, 1024}}}, 2, build_hadamard},
-    {"structured_projection/hadamard", {{3, {1, 67, 30}}, {3, {3, 1, 32}}}, 2, build_hadamard},
-    {"structured_projection/hadamard", {{3, {1, 67, 3}}, {3, {5, 2, 4}}}, 2, build_hadamard},
+    {"convolution/shared", TOEPLITZ, .sizes = {2, 201, 1, 21, .reach = 201}},
+    {"convolution/shared", TOEPLITZ, .sizes = {1, 512, 1, 32, .reach = 512}},
+    {"convolution/shared", TOEPLITZ, .sizes = {1, 2047, 1, 3, .reach = 2047}},
+    {"toeplitz/shared_spectrum", TOEPLITZ, .sizes = {1, 201, 1, 21, .reach = 201}},
+    {"toeplitz/shared_spectrum", TOEPLITZ, .sizes = {1, 512, 1, 32, .reach = 512}},
+    {"toeplitz/shared_spectrum", TOEPLITZ, .sizes = {1, 2047, 1, 3, .reach = 2047}},
+    {"activation/activation", {{2, {7, 517}}}, 1, .build = build_activation},
+    {"activation/activation", {{2, {8, 516}}}, 1, .build = build_activation},
+    {"activation/activation", {{1, {3}}}, 1, .build = build_activation},
+    {"structured_projection/hadamard",
+     {{3, {1, 3, 4000}}, {3, {2, 3, 4096}}},
+     2,
+     .build = build_hadamard},
+    {"structured_projection/hadamard",
+     {{3, {1, 7, 600}}, {3, {1, 2, 1024}}},
+     2,
+     .build = build_hadamard},
+    {"structured_projection/hadamard",
+     {{3, {1, 67, 30}}, {3, {3, 1, 32}}},
+     2,
+     .build = build_hadamard},
+    {"structured_projection/hadamard",
+     {{3, {1, 67, 3}}, {3, {5, 2, 4}}},
+     2,
+     .build = build_hadamard},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};
+
+static weft_shape shape_of(const struct work *work, uint32_t input, uint32_t round) {
+    return work->sizes.n == 0
+               ? work->shape[input]
+               : weft_sheet_shape(work->sheet, input, &work->sizes,
+                                  weft_sheet_is_causal(work->sheet, work->params[round]));
+}
+
+static weft_status build(const struct work *work, weft_tensor *y, weft_graph *graph,
+                         const weft_tensor *x, uint32_t round) {
+    const weft_sizes sizes = {.heads = 2};
+    if (!work->sheet) {
+        return work->build(y, graph, x, round);
+    }
+    weft_sheet_params params =
+        weft_sheet_params_of(work->sheet, work->params[round],
+                             work->sizes.n == 0 ? &sizes : &work->sizes, (weft_tensor){0});
+    for (uint32_t i = 0; i < weft_sheet_operand_count(work->sheet); i++) {
+        weft_sheet_set(&params, work->sheet->operands[i].field, i < 4 ? x[i] : (weft_tensor){0});
+    }
+    return work->sheet->call(y, graph, x, &params);
+}
 
 /* The work's result by a row, as bits to be freed. */
 static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uint32_t round,
@@ -425,17 +347,18 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
     weft_tensor y = {0};
     weft_shape shape;
     float *data[4] = {NULL};
-    for (uint32_t i = 0; i < 4 && work->shape[i].rank > 0; i++) {
-        const size_t elements = (size_t)weft_shape_elements(work->shape[i]);
+    for (uint32_t i = 0; i < 4 && shape_of(work, i, round).rank > 0; i++) {
+        const weft_shape in = shape_of(work, i, round);
+        const size_t elements = (size_t)weft_shape_elements(in);
         data[i] = malloc(elements * sizeof *data[i]);
         weft_philox_uniform(data[i], elements, 31 + round, i);
-        if (i < work->inputs) {
-            x[i] = weft_test_feed(&run, names[i], work->shape[i], data[i]);
+        if (i < work->inputs || work->sizes.n > 0) {
+            x[i] = weft_test_feed(&run, names[i], in, data[i]);
         } else {
-            weft_test_feed_state(&run, "state", work->shape[i], data[i]);
+            weft_test_feed_state(&run, "state", in, data[i]);
         }
     }
-    assert_ok(work->build(&y, run.graph, x, round));
+    assert_ok(build(work, &y, run.graph, x, round));
     assert_ok(weft_graph_get_tensor(run.graph, y, &shape, NULL));
     *count = (size_t)weft_shape_elements(shape);
     float *out = malloc(*count * sizeof *out);
@@ -653,7 +576,8 @@ static weft_status build_tiles(weft_tensor *y, weft_graph *graph, const weft_ten
 }
 
 WEFT_TEST_ON_GRAPH(test_tiles_change_no_bit, f) {
-    const struct work work = {"test/tiles", {{2, {150, 130}}, {2, {130, 141}}}, 2, build_tiles};
+    const struct work work = {
+        "test/tiles", {{2, {150, 130}}, {2, {130, 141}}}, 2, .build = build_tiles};
     assert_int_equal(compare_rows(f, &tile_set, &work, 0), 4);
 }
 

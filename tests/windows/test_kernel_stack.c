@@ -3,8 +3,8 @@
 #include <pthread.h>
 
 #include "core/float_state.h"
-#include "cpu/kernel.h"
-#include "cpu/memory.h"
+#include "native/kernel.h"
+#include "native/memory.h"
 #include "support_spirv.h"
 
 enum { INVOCATIONS = 16, ELEMENTS = 2048 }; /* 128 KiB of arrays on the stack */
@@ -21,7 +21,7 @@ static const char text[] = "#version 450\n"
 
 static struct weft_cpu_object compile(void) {
     struct words words = weft_test_compile(text);
-    const struct weft_cpu_source source = {
+    const struct weft_ir_source source = {
         .words = words.data,
         .size = words.size,
         .entry_point = "main",

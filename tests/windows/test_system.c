@@ -6,8 +6,8 @@
 #include "core/file.h"
 #include "core/library.h"
 #include "core/system.h"
-#include "cpu/processor.h"
-#include "cpu/thread.h"
+#include "jobs/machine.h"
+#include "jobs/thread.h"
 #include "support.h"
 
 static void expect_contents(const char *path, const char *expected) {
@@ -239,12 +239,12 @@ WEFT_TEST(waits_end_at_their_time) {
     pthread_mutex_t lock;
     pthread_cond_t condition;
     assert_int_equal(pthread_mutex_init(&lock, NULL), 0);
-    assert_true(weft_cpu_condition_create(&condition));
+    assert_true(weft_condition_create(&condition));
     assert_int_equal(pthread_mutex_lock(&lock), 0);
-    const uint64_t start = weft_cpu_clock_ns();
-    weft_cpu_condition_wait(&condition, &lock, start + wanted);
-    const uint64_t took = weft_cpu_clock_ns() - start;
-    weft_cpu_condition_wait(&condition, &lock, start); /* long over */
+    const uint64_t start = weft_clock_ns();
+    weft_condition_wait(&condition, &lock, start + wanted);
+    const uint64_t took = weft_clock_ns() - start;
+    weft_condition_wait(&condition, &lock, start); /* long over */
     pthread_mutex_unlock(&lock);
     assert_in_range(took, wanted, UINT64_C(20000000000));
     pthread_cond_destroy(&condition);

@@ -50,6 +50,7 @@ endforeach()
 if(weft_processors)
     set(weft_drivers processor-8)
     set(weft_one_driver processor-8)
+    set(weft_quick_driver processor-8)
 endif()
 include(cmake/programs.cmake)
 if(weft_processors)
@@ -61,15 +62,16 @@ if(weft_processors)
     foreach(name unit.cancel unit.device unit.op unit.pipeline unit.toeplitz embed.embed)
         set_tests_properties(${name}.processor-8 PROPERTIES DISABLED TRUE)
     endforeach()
-    set_tests_properties(unit.cpu_shapes PROPERTIES TIMEOUT 1200)
     list(APPEND weft_vulkan_drivers processor-8)
 endif()
 
 if(WEFT_BUILD_CLI)
     set_target_properties(weft-cli PROPERTIES CROSSCOMPILING_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
     weft_add_device_test(verify DRIVERS ${weft_vulkan_drivers} LABELS verify
-        COMMAND weft-cli verify --bits tests/data/bits.json --device all)
+        COMMAND weft-cli verify --bits tests/data/bits --device all)
     weft_add_host_test(command.utf8 LABELS cli
         COMMAND "${CMAKE_COMMAND}" "-DCOMMAND=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:weft-cli>"
                 "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}" -P tests/windows/command.cmake)
 endif()
+
+include(cmake/order.cmake)

@@ -109,7 +109,7 @@ static bool check_length(const weft_cli_data *data, uint32_t sequence,
     }
     if (info->task == WEFT_TASK_CAUSAL_LM && length < 2) {
         weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: member %s, sequence %u: expected at least 2 tokens, of which the second is "
+                  "%s: member %s, sequence %u: expected at least 2 tokens, since the second is "
                   "predicted, found 1",
                   data->path, member, sequence);
         return false;
@@ -185,7 +185,7 @@ static bool check_masked(const weft_cli_data *data, const weft_cli_session *sess
     }
     if (scored == 0) {
         weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: member labels: expected tokens to predict, found -1 alone", data->path);
+                  "%s: member labels: expected tokens to predict, found only -1", data->path);
     }
     return scored > 0;
 }

@@ -27,11 +27,10 @@ typedef struct eval_options {
 static int load(weft_cli_job *job, const eval_options *options, const char *const *paths) {
     WEFT_CLI_TRY(weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL));
     if (options->out && weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
-        weft_cli_print(
-            stderr,
-            "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
-            "run --out writes those of a few sequences\n",
-            paths[0]);
+        weft_cli_print(stderr,
+                       "weft eval: --out: %s is a language model with too many logits to keep; use "
+                       "weft run --out for a few sequences\n",
+                       paths[0]);
         return WEFT_CLI_USAGE;
     }
     WEFT_CLI_TRY(weft_cli_job_restrict(job, options->examples, options->answers));
@@ -95,7 +94,7 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
                          const char *const *paths, int found) {
     if (!options->compare && found > 2) {
         return weft_cli_usage_error(
-            syntax, "unexpected argument '%s'; for several models, --compare MODEL... DATA",
+            syntax, "unexpected argument '%s'; for several models use --compare MODEL... DATA",
             paths[2]);
     }
     if (options->compare && (options->out || options->expect || options->bits)) {
@@ -132,7 +131,7 @@ int weft_cli_eval(int argc, char **argv) {
     eval_options options = {0};
     const weft_cli_option table[] = {
         {"compare", WEFT_CLI_FLAG, &options.compare, NULL,
-         "take several models, in front of DATA, and print one line for each"},
+         "take several models, before DATA, and print one line for each"},
         {"examples", WEFT_CLI_COUNT, &options.examples, "N",
          "take only N examples, evenly spread over the data"},
         {"answers", WEFT_CLI_FLAG, &options.answers, NULL,
@@ -143,11 +142,11 @@ int weft_cli_eval(int argc, char **argv) {
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the outputs to this .npy file, float32 [examples, outputs]"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
-         "compare the SHA-256 of all outputs with the one that this file starts with;\n"
+         "compare the SHA-256 of all outputs with the digest that begins this file;\n"
          "exit code 1 when they differ (reproducible math only)"},
         {"expect", WEFT_CLI_TEXT, &options.expect, "FILE",
-         "compare with what another program found, in an .npz file; exit code 1 when\n"
-         "it is not the same. Classification and retrieval: logits [N, C], and labels\n"
+         "compare with another program's results in an .npz file; exit code 1 when\n"
+         "they differ. Classification and retrieval: logits [N, C], and labels\n"
          "[N] where they were predicted otherwise: every label; language models:\n"
          "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
@@ -167,13 +166,13 @@ int weft_cli_eval(int argc, char **argv) {
             "\n"
             "DATA is an .npz file with the members\n"
             "  tokens [S, n], or inputs [S, n, c] (float32, or uint8 with 255 for 1)\n"
-            "  labels [S] for classification; [S / 2] for retrieval, whose sequences come in\n"
-            "      pairs; [S, n] for masked language models, -1 where a token is not scored\n"
+            "  labels [S] for classification; [S / 2] for retrieval, with pairs of\n"
+            "      sequences; [S, n] for masked language models, -1 where a token is not scored\n"
             "  targets [S, outputs] for regression\n"
-            "  positions [S, n, l] where the model takes them\n"
-            "  lengths [S] where rows are shorter than n\n"
+            "  positions [S, n, l] if the model takes them\n"
+            "  lengths [S] if sequences are shorter than n\n"
             "or, for classification, a folder of texts, LABEL/NAME.txt, where LABEL is a label or\n"
-            "its first word. Speeds are those of the runs that follow a plan's first.",
+            "its first word. Speeds exclude a plan's first run.",
         .options = table,
     };
     const char **paths = calloc((size_t)argc + 1, sizeof *paths);

@@ -10,9 +10,8 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
     WEFT_CLI_TRY(weft_cli_session_load(&job->session, common, model));
     if (job->session.info.multi_label) {
         return weft_cli_bad_file(&job->session.host,
-                                 "%s: expected a model of whose labels one is right, found one "
-                                 "with multi_label: weft run "
-                                 "gives its probabilities",
+                                 "%s: expected a model with one right label, found one with "
+                                 "multi_label: weft run gives its probabilities",
                                  model);
     }
     if (data) {

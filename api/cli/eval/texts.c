@@ -85,7 +85,7 @@ static bool find_label(uint32_t *found, const char *name, const char *path,
     }
     if (matches != 1) {
         weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a folder called as one of the model's %u labels, such as \"%s\"; "
+                  "%s: expected a folder named after one of the model's %u labels, such as \"%s\"; "
                   "\"%s\" is %s",
                   path, session->info.label_count, weft_model_label(session->model, 0), name,
                   matches == 0 ? "none" : "several");

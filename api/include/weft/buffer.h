@@ -19,13 +19,12 @@ typedef struct weft_buffer weft_buffer;
 WEFT_API weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size);
 
 /**
- * Makes a buffer of the caller's own memory, which the device works on in place: nothing is copied. `memory` has `size` bytes,
- * begins at a multiple of weft_device_info.host_memory_alignment, may be read and written, and stays until the buffer is
- * destroyed; where the alignment is that of pages, those that it begins and ends in are wholly the device's to look at. The
- * host may write until a run that reads it is submitted, and sees what a run wrote when weft_plan_wait (weft_plan_run) says that it
- * is complete; a recorded plan needs a barrier to VK_PIPELINE_STAGE_HOST_BIT.
- * Errors: WEFT_UNSUPPORTED when the device cannot do this at all, or not with this memory; WEFT_INVALID_ARGUMENT for null,
- * size 0 or memory that is not aligned; driver errors.
+ * Makes a buffer of the caller's memory without a copy: the device works on it in place. `memory` has `size` bytes,
+ * starts at a multiple of weft_device_info.host_memory_alignment, is readable and writable, and outlives the buffer.
+ * Where the alignment is a page, the device can see the whole first and last page. The host may write until it submits
+ * a run that reads the memory. It sees a run's results once weft_plan_wait or weft_plan_run reports completion; a
+ * recorded plan needs a barrier to VK_PIPELINE_STAGE_HOST_BIT. Errors: WEFT_UNSUPPORTED when the device cannot do this
+ * at all, or not with this memory; WEFT_INVALID_ARGUMENT for null, size 0 or memory that is not aligned; driver errors.
  */
 WEFT_API weft_status weft_buffer_wrap_host(weft_buffer **buffer, weft_device *device, void *memory,
                                            uint64_t size);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps: causal mixers, one new token at a time, behind any number that a sequence begins with. A step computes row p of its
- * mixer over the tokens 0 … p from token p alone and a state of bounded size, with the bits that the mixer itself gives (in
- * reproducible mode; fast mode adds in another order). Time and memory do not depend on p.
+ * Steps: causal mixers for one new token at a time, after a first call with any number of tokens. A step computes row p
+ * of its mixer over the tokens 0 … p, from token p alone and a state of bounded size. In reproducible mode it gives the
+ * mixer's bits; fast mode adds in another order. Time and memory do not depend on p.
  *
  *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
  *
- * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. Whoever owns the
- * buffer keeps it from run to run; a sequence starts anew at p = 0, whatever the buffer holds, and goes on with p + 1.
- * A step of n > 1 tokens begins a sequence with them: it is the mixer itself on the tokens 0 … n-1, and leaves the state that
- * steps of each of them would. `position` is 0 then, and not read. Positions that do not follow one another give meaningless
- * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added, and those with
- * the same state's name share it.
+ * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. The buffer's
+ * owner keeps it from run to run. A sequence starts at p = 0, whatever the buffer contains, and continues with p + 1. A
+ * step of n > 1 tokens begins a sequence: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that n
+ * single steps would leave. `position` is then 0, and is not read. Positions that are not consecutive give meaningless
+ * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added; steps
+ * with the same state name share the state.
  */
 #ifndef WEFT_DECODE_H
 #define WEFT_DECODE_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/** What all steps have. */
+/** Parameters of every step. */
 typedef struct weft_step {
     weft_tensor position; /**< i32 [B], the number p of each sequence's token, 0 … 2^31 - 1 */
     const char
@@ -31,17 +31,18 @@ typedef struct weft_step {
 } weft_step;
 
 /*
- * Operands are those of the mixer of that name with n = 1, or those that a sequence begins with, and the same goes for params, errors and special values; `causal` is
- * ignored. step must not be null. Errors besides: WEFT_INVALID_ARGUMENT naming step or position, or the state's name when
- * something else in the graph has it; WEFT_SHAPE_MISMATCH for a state that another step has with another size;
- * WEFT_UNSUPPORTED for a state of more than 2^31 - 1 elements. A call that fails leaves the graph as it was.
+ * Operands, params, errors and special values are those of the mixer of the same name, with n = 1 or the n tokens that
+ * begin a sequence; `causal` is ignored. step must not be null.
+ * Errors also: WEFT_INVALID_ARGUMENT naming step or position, or the state's name if the graph already uses it for
+ * something else; WEFT_SHAPE_MISMATCH if another step has this state with another size; WEFT_UNSUPPORTED for a state of
+ * more than 2^31 - 1 elements. A failed call leaves the graph unchanged.
  */
 
 /**
- * weft_graph_linear_attention with causal: q_features, k_features f32 [B, n, heads · m], v f32 [B, n, d]. The state has,
- * per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements: the sums up to the current chunk of 64
- * tokens in the order in which the mixer adds them, those of the chunk so far, and its keys and values. Time O(64 (m +
- * w) + m w) per token and head.
+ * weft_graph_linear_attention with causal: q_features, k_features f32 [B, n, heads · m], v f32 [B, n, d]. The state
+ * has, per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements: the sums before the current chunk of
+ * 64 tokens, in the order in which the mixer adds them, the chunk's sums so far, and its keys and values. Time O(64 (m
+ * + w) + m w) per token and head.
  */
 WEFT_API weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q_features,
@@ -56,8 +57,8 @@ WEFT_API weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_gra
                                                       const weft_kernel_attention_params *params);
 
 /**
- * weft_graph_cosformer with causal: a state like that of linear attention, with m = 2d/heads. params->length is required,
- * and positions must be below it: with a length of 0 the weights would depend on that of the sequence.
+ * weft_graph_cosformer with causal: a state like that of linear attention, with m = 2d/heads. params->length is
+ * required, and positions must be below it: with a length of 0 the weights would depend on the sequence's length.
  */
 WEFT_API weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                                weft_tensor k, weft_tensor v, const weft_step *step,

@@ -11,10 +11,10 @@ extern "C" {
 
 typedef enum weft_math {
     /**
-     * Equal input bits give equal output bits on every conforming driver (the default). Arithmetic is float32 rounded to
-     * nearest even after each operation, in an order that the shapes fix; a subnormal operand or result counts as the
-     * zero of its sign; infinities and NaN are those of IEEE 754, and a NaN in an output is 0x7fc00000. Ops that only
-     * move elements (gather, reshape) keep all bits. A device that cannot do this is refused when it is opened.
+     * Equal input bits give equal output bits on every conforming driver (the default). Arithmetic is float32 rounded
+     * to nearest even after each operation, in an order that the shapes determine. A subnormal operand or result counts
+     * as the zero of its sign. Infinities and NaN are those of IEEE 754, and a NaN in an output is 0x7fc00000. Ops that
+     * only move elements (gather, reshape) keep all bits. Opening a device that cannot do this fails.
      */
     WEFT_MATH_REPRODUCIBLE = 0,
     /** Contraction, built-in functions and measured choices allowed; accurate, but bits differ between devices. */
@@ -28,13 +28,15 @@ WEFT_API const char *weft_math_name(weft_math math);
  * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else,
  * embedding tables included, is always f32.
  *
- * As f16 they take half the memory and half the bandwidth; arithmetic stays f32, but for products of a tensor and such a weight
- * on devices that have weft_device_info.matrix_shapes: there the tensor, each of its rows times a power of two that keeps it in
- * range, may be rounded to f16 like the weight, and sums are f32. Who does not want that keeps weights as f32. Each weight is kept as f16 times a power
- * of two of its own, rounded to nearest, so that none can overflow. A weight stays f32 when it has elements that are not
- * finite, or when more than 1 % of its non-zero elements are below 2^-21 of its largest and would vanish. Every other
- * element is off by at most 2^-11 of itself. `weft verify --math fast` allows products with such weights a relative L2
- * error of 1e-3 against float64 (2e-4 is usual).
+ * f16 halves memory and bandwidth. Arithmetic stays f32 except on devices with weft_device_info.matrix_shapes. There a
+ * product with an f16 weight may round the other tensor to f16, too, after scaling each row by a power of two that
+ * keeps it in range; sums stay f32. To avoid this, keep weights as f32.
+ *
+ * Each weight is stored as f16 times a power of two of its own, rounded to nearest, so that no element overflows. A
+ * weight stays f32 when it has elements that are not finite, or when more than 1 % of its non-zero elements are below
+ * 2^-21 of its largest and would vanish. Every other element is off by at most 2^-11 of itself.
+ * `weft verify --math fast` allows products with f16 weights a relative L2 error of 1e-3 against float64 (2e-4 is
+ * usual).
  */
 typedef enum weft_weight_storage {
     WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in reproducible mode */
@@ -49,15 +51,16 @@ typedef enum weft_device_type {
     WEFT_DEVICE_DISCRETE = 0,
     WEFT_DEVICE_INTEGRATED,
     WEFT_DEVICE_VIRTUAL,
-    WEFT_DEVICE_PROCESSOR, /**< the processor itself, by this library and without any driver */
-    WEFT_DEVICE_SOFTWARE, /**< a driver that runs on the processor: its speed says nothing about a GPU */
+    WEFT_DEVICE_PROCESSOR, /**< the processor, used by this library without a driver */
+    /** A driver that runs on the processor, or this library without LLVM: its speed says nothing about a GPU */
+    WEFT_DEVICE_SOFTWARE,
     WEFT_DEVICE_OTHER
 } weft_device_type;
 
 /** "discrete", "integrated", "virtual", "processor", "software" or "other". */
 WEFT_API const char *weft_device_type_name(weft_device_type type);
 
-/** A product of matrices that a subgroup makes at once: m×k by k×n. */
+/** Sizes of a matrix product that a subgroup computes at once: m×k by k×n. */
 typedef struct weft_matrix_shape {
     uint32_t m, n, k;
 } weft_matrix_shape;
@@ -75,56 +78,65 @@ typedef struct weft_device_info {
     uint32_t device_id;
     uint32_t api_version[3]; /**< Vulkan major, minor, patch */
     uint32_t subgroup_size;  /**< invocations; never shows in reproducible results */
-    uint32_t threads;        /**< that the processor device computes with; 0 on other devices */
-    /** Adds up over a subgroup in compute shaders; without it fast mode runs the reproducible kernels that need sums. */
+    uint32_t threads;        /**< of the processor device for computing; 0 on other devices */
+    /** Has subgroup arithmetic in compute shaders; without it fast mode uses the reproducible kernels for sums. */
     bool has_subgroup_arithmetic;
-    /** Computes in f16 (shaderFloat16), which is turned on in fast mode, and never on adopted devices. */
+    /** Computes in f16 (shaderFloat16). Weft enables it in fast mode, never on adopted devices. */
     bool has_f16_arithmetic;
-    /** The sizes of subgroups that kernels of fast mode can ask for (VK_EXT_subgroup_size_control): powers of two from one to the
-     * other. Both are 0 where they cannot, as on adopted devices. */
+    /**
+     * The subgroup sizes that kernels of fast mode can request (VK_EXT_subgroup_size_control): powers of two in this
+     * range. Both are 0 if none can be requested, as on adopted devices.
+     */
     uint32_t least_subgroup, most_subgroup;
-    /** The shapes in which subgroups multiply matrices of f16 and add them up in f32 (VK_KHR_cooperative_matrix), zeros behind
-     * the last: in fast mode products with weights that are kept as f16 may use them. Adopted devices have none. */
+    /**
+     * Sizes at which subgroups multiply f16 matrices with f32 sums (VK_KHR_cooperative_matrix); zeros follow the last
+     * one. Products with f16 weights may use them in fast mode. Adopted devices have none.
+     */
     weft_matrix_shape matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;       /**< bytes a workgroup may use */
     uint64_t max_storage_buffer_size; /**< bytes of one binding */
     uint64_t device_memory;           /**< bytes of the largest device-local heap */
     double timestamp_period_ns;       /**< 0: no time stamps on its compute queue */
-    /** Bytes that memory of the host must be aligned to for weft_buffer_wrap_host; 0: it cannot work on it. Adopted
-     * devices cannot, as far as Weft knows. */
+    /** Alignment in bytes of host memory for weft_buffer_wrap_host; 0: unsupported, as on adopted devices. */
     uint64_t host_memory_alignment;
-    bool has_pipeline_feedback; /**< tells whether a pipeline came from the cache */
-    bool has_executables; /**< tells what it made of kernels, see weft_device_params.executables */
-    bool usable;          /**< meets what Weft needs */
-    bool compiles; /**< usable, or lacks nothing but memory: see weft_device_params.compile_only */
+    bool has_pipeline_feedback; /**< reports whether a pipeline came from the cache */
+    /** Reports the compiler's output for kernels, see weft_device_params.executables */
+    bool has_executables;
+    bool usable;      /**< has everything that Weft needs */
+    bool compiles;    /**< usable, or lacks only memory: see weft_device_params.compile_only */
     char reason[256]; /**< when not usable: what is missing */
     uint8_t uuid[16]; /**< the driver's pipeline cache identity */
 } weft_device_info;
 
 /**
- * Lists the system's devices, first those of Vulkan drivers and then the processor: writes up to *count entries to infos (may
- * be null when *count is 0) and sets *count to the number of devices. A machine without a Vulkan loader or driver has the
- * processor only, and where this library was built without a compiler for it or the environment has WEFT_PROCESSOR=0, no
- * devices: WEFT_OK with *count 0. What computes on the processor is not usable where the system lets this process execute no code of its
- * own making. host may be null. Thread safe.
+ * Lists the system's devices, those of Vulkan drivers first and then the processor. Writes up to *count entries to
+ * infos (may be null when *count is 0) and sets *count to the number of devices. Without a Vulkan loader or driver the
+ * processor is the only device. It is missing if the environment has WEFT_PROCESSOR=0. Without LLVM it interprets its
+ * kernels, slowly. Without any device the result is WEFT_OK with *count 0. Devices that compile for the processor are not
+ * usable if the system forbids this process to execute code that it generated. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
                                       const weft_host *host);
 
 /**
  * One opened device with its queue, memory, pipelines and caches.
- * Thread safety: several threads may use a device at once, each with buffers, plans and models of its own: compile, load, submit,
- * execute, read, write, destroy, trim, save the cache, read the counters and cancel. Calls that take the same buffer, the same model or the
- * same plan (with its bindings) must not overlap. weft_device_destroy overlaps nothing. The callbacks of `host` are called from
- * all these threads, also while the library holds a lock, and must not call it back.
- * Fork: in a child that was forked since the device was opened, what was made for the device can be destroyed: that frees host memory,
- * waits for nothing, and calls no driver. The processor device goes on there with plans and buffers as they were at the fork, and starts
- * threads of its own when it first needs some; `jobs` are the program's own to start. With any other device, also an adopted one, every
- * call gives WEFT_DEVICE_LOST: devices are opened after the fork only, or the child is started by spawn or exec, since a driver that the
- * parent uses need not work in the child, nor return. That is also what the processor device gives, and it leaves its memory to the end
- * of the process, where a run was under way at the fork or another thread was half-way through a call on it. In none of this does a child
- * wait for what only its parent has, and the parent notices nothing. Buffers that were exported stay shared. A child that is forked in a callback of the library's must end or exec without coming back from it.
+ * Thread safety: several threads may use a device at once, each with its own buffers, plans and models. They may
+ * compile, load, submit, execute, read, write, destroy, trim, save the cache, read the counters and cancel. Calls that
+ * take the same buffer, model or plan (with its bindings) must not overlap. No other call may overlap
+ * weft_device_destroy. All these threads call the callbacks of `host`, also while the library holds a lock; the
+ * callbacks must not call the library.
+ *
+ * Fork: a child process may destroy objects that were made before the fork. This frees host memory, waits for nothing
+ * and calls no driver. The processor device continues in the child with plans and buffers as they were at the fork, and
+ * starts new threads when it needs them; the program restarts the threads of `jobs`. If a run was in progress at the
+ * fork, or another thread was inside a call on the processor device, its calls return WEFT_DEVICE_LOST in the child,
+ * and its memory is freed when the process ends. Calls on all other devices, adopted ones included, always return
+ * WEFT_DEVICE_LOST in the child: a driver that the parent uses need not work there, nor return. Open such devices after
+ * the fork, or start the child by spawn or exec. A child never waits for its parent's threads, and the parent is not
+ * affected. Exported buffers stay shared. A child that is forked in a callback of the library must exit or exec without
+ * returning from the callback.
+ *
  * Reference rule: destroy buffers, plans and models before their device.
  */
 typedef struct weft_device weft_device;
@@ -134,14 +146,14 @@ typedef struct weft_device_params {
     weft_math math;
     weft_weight_storage weights;
     /**
-     * Which device: null or "" prefers discrete over integrated over the processor over software; a number is an index of
-     * weft_device_list; anything else is matched against the names of devices and drivers, ignoring case, and must match
-     * some device. "processor" is the processor device.
+     * Which device to open. Null or "" prefers discrete over integrated over the processor over software. A number is
+     * an index of weft_device_list. Any other text is matched against the names of devices and drivers, ignoring case,
+     * and must match a device. "processor" is the processor device.
      */
     const char *select;
     /**
-     * Turns on the Khronos validation layer, with its hazard checks, where it is installed; its messages go to the log
-     * and are counted. The environment variable WEFT_VALIDATION=1 turns it on for every device. It cannot watch the
+     * Turns on the Khronos validation layer, with its hazard checks, if it is installed. Its messages go to the log and
+     * are counted. The environment variable WEFT_VALIDATION=1 turns it on for every device. It cannot check the
      * processor device, which has no loader.
      */
     bool validation;
@@ -149,45 +161,47 @@ typedef struct weft_device_params {
     uint64_t memory_limit;
     /**
      * Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft, on Windows %LOCALAPPDATA%/weft/cache;
-     * "": nothing is kept on disk. A relative path is of the working folder at this call; WEFT_IO_ERROR where that is gone.
+     * "": nothing is kept on disk. A relative path starts at the working folder of this call; WEFT_IO_ERROR if that
+     * folder is gone.
      *
-     * What is in it is machine code, which is executed: the folder must be as trusted as the program. Weft makes it for this
-     * user alone (0700, files 0600), and takes nothing from it and puts nothing into it unless it is a folder and no link to
-     * one, and both it and the file belong to this user (the effective one) or to root, and to root where root asks, and
-     * nobody else may write to them; on Windows the same by owner and list of access, with SYSTEM and Administrators in
-     * root's place. Otherwise one warning says what is wrong, and everything is compiled anew. Folders above it may be links.
+     * The folder contains machine code that will be executed: it must be as trusted as the program. Weft creates it for
+     * this user only (0700, files 0600). It uses the folder only if that is not a link, if folder and file belong to
+     * the effective user or to root (for root: to root), and if nobody else may write to them. On Windows owner and
+     * access list are checked alike, with SYSTEM and Administrators in place of root. Otherwise a warning says what is
+     * wrong, and everything is compiled anew. Parent folders may be links.
      */
     const char *cache_dir;
     /**
-     * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
-     * unlimited on software drivers and the processor, which have no watchdog (500 on software drivers with
-     * weft_host.interrupted, which is asked between submissions).
+     * Longest estimated time of one submission in milliseconds, so that no watchdog fires. 0: 500 on hardware;
+     * unlimited on the processor and on software drivers, which have no watchdog. With weft_host.interrupted, which is
+     * called between submissions, 0 means 500 on software drivers, too.
      */
     uint32_t submission_limit_ms;
     /**
-     * Threads that the processor device computes with, at most 1024, the one that waits for it included. 0: as many as this
-     * process may use processors by its affinity and its quota of time, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
-     * and `jobs`.
+     * Threads of the processor device for computing, at most 1024, the waiting thread included. 0: as many as the
+     * environment variable WEFT_PROCESSOR_THREADS says, else as many processors as this process may use by its affinity
+     * and CPU quota. Other devices ignore this and `jobs`.
      */
     uint32_t threads;
     const weft_job_system
-        *jobs; /**< copied; instead of `threads`. Null: threads of the device's own */
+        *jobs; /**< copied; replaces `threads`. Null: the device starts its own threads */
     /**
-     * Opens the device for compiling only, as for hardware that is not there: RADV without a GPU, any driver on a shim. Plans are
-     * compiled, with all their pipelines, and can be inspected; nothing is probed, timed or uploaded, and all that needs memory or
-     * a queue fails with WEFT_UNSUPPORTED. Between kernels of which one would be timed, the one expected to be the fastest is taken.
+     * Opens the device for compiling only, for hardware that is absent: RADV without a GPU, or any driver on a shim.
+     * Plans are compiled with all their pipelines and can be inspected. Nothing is probed, timed or uploaded; calls
+     * that need memory or a queue fail with WEFT_UNSUPPORTED. Where kernels would be timed, the one with the least
+     * expected time is taken.
      */
     bool compile_only;
     /**
-     * Has the driver keep what its compiler made of each kernel, for weft_plan_get_executable; nothing is read from cache_dir or
-     * written to it then. Only where weft_device_info.has_executables; else WEFT_UNSUPPORTED.
+     * Asks the driver to keep its compiler's output for each kernel, for weft_plan_get_executable. cache_dir is then
+     * neither read nor written. Needs weft_device_info.has_executables, else WEFT_UNSUPPORTED.
      */
     bool executables;
     /**
-     * How many bytes the entries of cache_dir may take, each in blocks of 4 KiB; 0: 512 MiB. Beyond that, those go first that
-     * were not written or read for the longest time, which is known to the hour. It is looked at when the first entry is
-     * written, and then after each sixteenth of the limit, by which each process may exceed it meanwhile. Entries larger than the
-     * limit are not kept.
+     * Most bytes of the entries in cache_dir, each counted in blocks of 4 KiB; 0: 512 MiB. Above this the entries least
+     * recently read or written are removed first; these times are known to the hour. Weft checks the size when it
+     * writes the first entry, and then after each sixteenth of the limit, by which each process may exceed it. Entries
+     * larger than the limit are not kept.
      */
     uint64_t cache_limit;
 } weft_device_params;
@@ -197,9 +211,9 @@ typedef struct weft_device_params {
 #endif
 
 /**
- * Opens a device. Errors: WEFT_NO_DEVICE when nothing usable is there, WEFT_NOT_FOUND when `select` matches nothing
- * (the log names what there is), WEFT_UNSUPPORTED when the device it names lacks something or the chosen device fails
- * the reproducibility probe, WEFT_INVALID_ARGUMENT for f16 weights in reproducible mode.
+ * Opens a device. Errors: WEFT_NO_DEVICE if no device is usable; WEFT_NOT_FOUND if `select` matches none (the log lists
+ * them); WEFT_UNSUPPORTED if the selected device lacks something or fails the reproducibility probe;
+ * WEFT_INVALID_ARGUMENT for f16 weights in reproducible mode.
  */
 WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_params *params);
 
@@ -207,13 +221,13 @@ WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_pa
 WEFT_API void weft_device_destroy(weft_device **device);
 
 /**
- * Gives a device up: the run in flight ends as soon as it can, calls that wait return WEFT_DEVICE_LOST (within 50 ms), as all later calls do,
- * and everything can be destroyed. On the processor device a run ends between two workgroups and, in kernels of others (op.h), which may
- * never end by themselves, between two turns of a loop; `unchecked` kernels and those of a job that is already in one workgroup of the
- * library's own are waited for. On other devices nothing can stop what was submitted: nothing more is, and the `_destroy` functions
- * wait for it, on hardware that hangs until its driver gives up.
- * To be called from any thread, at any time before weft_device_destroy begins, also in a signal handler: it sets atomic variables and
- * returns. Null is accepted.
+ * Abandons a device. The current run ends as soon as it can. Waiting calls return WEFT_DEVICE_LOST within 50 ms, later
+ * calls at once, and everything can be destroyed. On the processor device a run ends between two workgroups. Kernels
+ * from op.h, which may loop forever, also end between two iterations of a loop; `unchecked` kernels and a workgroup of
+ * Weft's own that has started run to their end. On other devices work that was submitted cannot be stopped: no more is
+ * submitted, and the `_destroy` functions wait for it, on hung hardware until the driver gives up. Any thread may call
+ * this before weft_device_destroy begins, also a signal handler: it sets atomic variables and returns. Null is
+ * accepted.
  */
 WEFT_API void weft_device_cancel(weft_device *device);
 
@@ -224,26 +238,26 @@ WEFT_API weft_math weft_device_get_math(const weft_device *device);
 /** Counters since the device was opened. */
 typedef struct weft_device_stats {
     uint64_t bytes_in_use; /**< device memory held now by buffers, weights and plans */
-    uint64_t peak_bytes;   /**< the most that was held at once, or since weft_device_reset_peak */
-    uint32_t
-        shaders_compiled; /**< GLSL texts compiled to SPIR-V at run time (generated FFT kernels and users' shaders) */
+    uint64_t peak_bytes;   /**< largest bytes_in_use since opening or weft_device_reset_peak */
+    /** GLSL texts compiled to SPIR-V at run time: generated FFT kernels and users' shaders */
+    uint32_t shaders_compiled;
     uint32_t pipelines_created;   /**< pipelines built from SPIR-V, from the cache or not */
-    uint32_t pipelines_compiled;  /**< those that the cache on disk did not hold */
+    uint32_t pipelines_compiled;  /**< of these, those missing from the cache on disk */
     uint32_t validation_messages; /**< warnings and errors from the validation layer */
     uint64_t submissions;         /**< command buffer submissions, uploads included */
 } weft_device_stats;
 
 WEFT_API weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats);
 
-/** Sets stats.peak_bytes to what is in use now, so that it will be the peak of the work that follows. */
+/** Sets stats.peak_bytes to the bytes in use now, to measure the peak of later work. */
 WEFT_API void weft_device_reset_peak(weft_device *device);
 
 /** Writes the pipeline cache to disk now instead of at `_destroy`. */
 WEFT_API weft_status weft_device_save_cache(weft_device *device);
 
 /**
- * Frees device copies of weights and tables that no plan uses. They are kept otherwise, so that the next plan finds
- * them; the library does this by itself when device memory runs short.
+ * Frees device copies of weights and tables that no plan uses. Otherwise they stay for later plans; the library frees
+ * them by itself when device memory runs short.
  */
 WEFT_API void weft_device_trim(weft_device *device);
 

@@ -4,16 +4,16 @@
  *
  *   K(x, y) ≈ Σ_i weights[i] f(ω_i, x) f(ω_i, y)
  *
- * with a component function f such as exp(ωᵀx - ‖x‖²/2). Spectraformer, equation (11): weights[i] is a_i²/s, 1/s for most
- * kinds. Where weights differ, query features are multiplied by √|weight| and key features by sign(weight) √|weight|.
- * All kinds but the last two stand for ω ~ N(0, I), that is σ = 1 in the paper's equations: divide W by σ for another
- * bandwidth.
+ * with a component function f such as exp(ωᵀx - ‖x‖²/2). Spectraformer, equation (11): weights[i] is a_i²/s, 1/s for
+ * most kinds. Where weights differ, query features are multiplied by √|weight| and key features by sign(weight)
+ * √|weight|. All kinds but the last two represent ω ~ N(0, I), which is σ = 1 in the paper's equations: divide W by σ
+ * for another bandwidth.
  *
- * Every draw is from Philox4x32-10 and the arithmetic is + - × ÷ and square roots of doubles in a fixed order, with our
- * own logarithm, exponential, sine and cosine: the same parameters give the same bits on every host.
+ * Every draw is from Philox4x32-10. The arithmetic is + - × ÷ and square roots of doubles in a fixed order, with Weft's
+ * own logarithm, exponential, sine and cosine. Equal parameters give equal bits on every host.
  *
- * Unless said otherwise a row is the same whatever `rows` is (so fewer rows are the first rows of more), has the
- * distribution N(0, I) over seeds, and the estimate is unbiased. Thread safe.
+ * Unless noted otherwise, a row does not depend on `rows` (fewer rows are the first of more) and has the distribution
+ * N(0, I) over seeds, and the estimate is unbiased. Thread safe.
  */
 #ifndef WEFT_FEATURES_H
 #define WEFT_FEATURES_H
@@ -30,9 +30,9 @@ extern "C" {
 #define WEFT_FEATURES_MAX_SWEEPS  64U
 
 /**
- * The families of matrices, with the equation of the Spectraformer paper. n is the smallest power of two ≥ columns, H the
- * n×n Walsh-Hadamard matrix with entries ±1/√n; a structured matrix is a stack of n×n blocks of which the first `columns`
- * columns are kept (x padded with zeros) and the last block is cut.
+ * Kinds of matrices, with the equation in the Spectraformer paper. n is the smallest power of two ≥ columns, and H the
+ * n×n Walsh-Hadamard matrix with entries ±1/√n. A structured matrix is a stack of n×n blocks. Only their first
+ * `columns` columns are used (x is padded with zeros), and the last block is truncated to the rows needed.
  */
 typedef enum weft_features_kind {
     /** Independent N(0, 1) entries. Rahimi and Recht, 2007; (16). */
@@ -47,23 +47,24 @@ typedef enum weft_features_kind {
     /** √n · Π H D_i over i = 1 … factors; SORF is 3 factors. Choromanski et al., 2017; (23). Biased as SORF. */
     WEFT_FEATURES_ROM,
     /**
-     * √n · H U Π H D_i over i = 1 … factors - 1, with U uniform on the complex unit circle; (24). As real rows: 2r and 2r+1
-     * are √2 times the real and the imaginary part of complex row r. For linear features the sum over the pair is then
-     * the paper's Real(conj(φ(x))ᵀ φ(y)); for any other component function each row is an ω like any other. `rows` is
+     * √n · H U Π H D_i over i = 1 … factors - 1, with U uniform on the complex unit circle; (24). In real rows: 2r and
+     * 2r+1 are √2 times the real and the imaginary part of complex row r. For linear features the sum over the pair is
+     * then the paper's Real(conj(φ(x))ᵀ φ(y)); for all other component functions each row is an ordinary ω. `rows` is
      * even. Biased as SORF.
      */
     WEFT_FEATURES_S_HYBRID,
     /**
-     * S H' G P H' B / √n with H' = √n H, random signs B, a random permutation P, normals G and S_ii = norm_i / ‖G‖, so that
-     * rows have the lengths of normal ones. Le et al., 2013; (17), whose ‖G‖^(-1/2) is of the squared norm. S, G and B may
-     * be learned (FastFood-L): see weft_features_expand.
+     * S H' G P H' B / √n with H' = √n H, random signs B, a random permutation P, normals G and S_ii = norm_i / ‖G‖, so
+     * that rows have the lengths of normal ones. Le et al., 2013; (17), whose ‖G‖^(-1/2) means the squared norm. S, G
+     * and B may be learned (FastFood-L): see weft_features_expand.
      */
     WEFT_FEATURES_FASTFOOD,
     /**
-     * Blocks of `columns` rows: diag(σ) C, C the circulant matrix with a normal first column c, C[i][j] = c[(i-j) mod d],
-     * and random signs σ, which make the rows of a block uncorrelated. Feng et al., 2015; (18), (19). Uncorrelated rows
-     * are not independent: for an x of equal elements all rows of a block give the same number except for its sign, and
-     * estimates have the variance of one row a block. Few real x are like that; those with a large mean come close.
+     * Blocks of `columns` rows: diag(σ) C, C the circulant matrix with a normal first column c, C[i][j] = c[(i-j) mod
+     * d], and random signs σ, which make the rows of a block uncorrelated. Feng et al., 2015; (18), (19). Uncorrelated
+     * rows are not independent. If all elements of x are equal, all rows of a block give the same number but for its
+     * sign, and estimates have the variance of one row per block. Few real x are like this; an x with a large mean
+     * comes close.
      */
     WEFT_FEATURES_SCRF,
     /**
@@ -73,8 +74,9 @@ typedef enum weft_features_kind {
      */
     WEFT_FEATURES_P_MODEL,
     /**
-     * Φ⁻¹ of points 1 … rows of a low-discrepancy sequence (point 0 is skipped). Avron et al., 2016; (28). Without `shift`
-     * the points are fixed and the seed does nothing; with it every point is uniform and the estimate unbiased.
+     * Φ⁻¹ of points 1 … rows of a low-discrepancy sequence (point 0 is skipped). Avron et al., 2016; (28). Without
+     * `shift` the points are fixed and the seed has no effect; with `shift` every point is uniform and the estimate
+     * unbiased.
      */
     WEFT_FEATURES_QMC,
     /**
@@ -125,12 +127,12 @@ typedef enum weft_features_kind {
 /** Row lengths of ORF, FastFood and SimRF. */
 typedef enum weft_features_norm {
     WEFT_FEATURES_NORM_CHI =
-        0, /**< independent χ_d (χ_n for FastFood), as rows of normals have: unbiased */
+        0, /**< independent χ_d (χ_n for FastFood), as for normal rows: unbiased */
     WEFT_FEATURES_NORM_SQRT =
         1 /**< √d (√n for FastFood): a bias that vanishes as d grows, less variance */
 } weft_features_norm;
 
-/** Where QMC and MM take their points from. */
+/** Source of the points of QMC and MM. */
 typedef enum weft_features_sequence {
     /**
      * Sobol'. Direction numbers are derived, not Joe and Kuo's table: primitive polynomials by degree and value, initial
@@ -141,12 +143,12 @@ typedef enum weft_features_sequence {
     WEFT_FEATURES_NORMAL = 2  /**< MM only: independent normal draws */
 } weft_features_sequence;
 
-/** A field that a kind does not use must be 0. */
+/** Fields that a kind does not use must be 0. */
 typedef struct weft_features_params {
     weft_features_kind kind;
     uint32_t rows;    /**< s, 1 to WEFT_FEATURES_MAX_ROWS; rows · columns at most 2^31 */
     uint32_t columns; /**< d, 1 to WEFT_FEATURES_MAX_COLUMNS */
-    /** Number of an independent matrix under the seed: for a layer, a head, a redraw. */
+    /** Number of an independent matrix under the seed, for a layer, a head or a redraw. */
     uint32_t matrix;
     uint64_t seed;
     weft_features_norm norm; /**< ORF, FASTFOOD, SIMRF, SIMRF_DEPENDENT */
@@ -176,9 +178,9 @@ typedef enum weft_features_transform {
 } weft_features_transform;
 
 /**
- * What a structured matrix is made of: `blocks` blocks (of which the last may be needed in part), each with `diagonals`
- * vectors of `size` floats and, for FastFood, a permutation of `size` numbers. x is padded with zeros to `size`; block b
- * gives y, the entries for its rows. H is unnormalised here (±1), f_k is diagonal k of the block, ⊙ is elementwise:
+ * Factors of a structured matrix: `blocks` blocks (the last may be truncated), each with `diagonals` vectors of `size`
+ * floats and, for FastFood, a permutation of `size` numbers. x is padded with zeros to `size`; block b gives y, the
+ * entries for its rows. H is unnormalised here (±1), f_k is diagonal k of the block, ⊙ is elementwise:
  *
  *   SORF, ROM     y = scale · H f_t ⊙ … H f_1 ⊙ H f_0 ⊙ x, t = factors - 1: f_0 is applied first
  *   S_HYBRID      z = H f_(t-1) ⊙ … H f_0 ⊙ x, t = factors - 1; row 2r of W x is scale · (H (f_t ⊙ z))_r and row 2r+1
@@ -192,36 +194,37 @@ typedef struct weft_features_structure {
     uint32_t size;
     uint32_t blocks;
     uint32_t rows_per_block;
-    uint32_t diagonals; /**< per block; 0 for a dense kind, as all above */
+    uint32_t diagonals; /**< per block; 0 for a dense kind, like all fields above */
     bool permuted;
     float scale;
 } weft_features_structure;
 
 /**
- * W [rows, columns] into w, row-major, and the weights [rows]. weights may be null for the kinds whose weights are all
- * 1/rows (all but SGQ, SSR, POISSON and GEOMETRIC). params and w must not be null; host may be.
+ * W [rows, columns] into w, row-major, and the weights [rows]. weights may be null if they are all 1/rows, as for all
+ * kinds but SGQ, SSR, POISSON and GEOMETRIC. params and w must not be null; host may be.
  * Errors: WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range; WEFT_OUT_OF_HOST_MEMORY. w and weights
- * are not written on an invalid argument, except that MM of too similar points fails late, and so do POISSON and GEOMETRIC
- * where a weight is above e^87, as with λ columns > 87. (One below e^-87 is 0.)
+ * are not written on an invalid argument, with two late failures: MM with points that are too similar, and POISSON and
+ * GEOMETRIC with a weight above e^87, such as with λ columns > 87. (A weight below e^-87 is 0.)
  */
 WEFT_API weft_status weft_features_fill(float *w, float *weights,
                                         const weft_features_params *params, const weft_host *host);
 
-/** How many diagonals there are and of what size, for the functions below. Errors: as weft_features_fill. */
+/** Number and size of the diagonals, for the functions below. Errors: as weft_features_fill. */
 WEFT_API weft_status weft_features_get_structure(weft_features_structure *structure,
                                                  const weft_features_params *params,
                                                  const weft_host *host);
 
 /**
- * The parts of a structured matrix: diagonals [blocks, diagonals, size] and, for FastFood, permutation [blocks, size]
+ * The factors of a structured matrix: diagonals [blocks, diagonals, size] and, for FastFood, permutation [blocks, size]
  * (null for the others). Dense kinds: WEFT_INVALID_ARGUMENT.
  */
 WEFT_API weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
                                          const weft_features_params *params, const weft_host *host);
 
 /**
- * The dense matrix of given parts, such as FastFood-L's learned diagonals. With those of weft_features_parts it is
- * weft_features_fill's, bit for bit. Errors as above, and for an entry of permutation ≥ size.
+ * The dense matrix of given factors, such as FastFood-L's learned diagonals. For the factors of weft_features_parts it
+ * equals the matrix of weft_features_fill, bit for bit.
+ * Errors: as above, and for an entry of permutation ≥ size.
  */
 WEFT_API weft_status weft_features_expand(float *w, const float *diagonals,
                                           const uint32_t *permutation,
@@ -229,8 +232,9 @@ WEFT_API weft_status weft_features_expand(float *w, const float *diagonals,
                                           const weft_host *host);
 
 /**
- * The squared lengths of the rows of weft_features_expand's matrix, [rows], without making it: time
- * O(rows · size log size), memory O(size). OPRF needs them (weft/mixers/random_features.h). Errors: as weft_features_expand.
+ * The squared lengths [rows] of the rows of weft_features_expand's matrix, without making the matrix: time O(rows ·
+ * size log size), memory O(size). OPRF needs them (weft/mixers/random_features.h).
+ * Errors: as weft_features_expand.
  */
 WEFT_API weft_status weft_features_square_norms(float *square_norms, const float *diagonals,
                                                 const uint32_t *permutation,

@@ -10,9 +10,9 @@
  * no bound, and its variance may be infinite: with a Gaussian p this is so for WEFT_FLT_LOCAL, and for terms with
  * σ_t ≥ √2 sigma of WEFT_FLT_GAUSSIAN_MIXTURE (no bound from σ_t > sigma on).
  *
- * Draws are from Philox4x32-10 and the arithmetic is + - × ÷ and square roots of doubles in a fixed order, with our own
- * logarithm, exponential, sine and cosine: the same parameters give the same bits on every host. Frequency k is the
- * same whatever `count` is. Thread safe.
+ * Draws are from Philox4x32-10. The arithmetic is + - × ÷ and square roots of doubles in a fixed order, with Weft's own
+ * logarithm, exponential, sine and cosine. Equal parameters give equal bits on every host. Frequency k does not depend
+ * on `count`. Thread safe.
  */
 #ifndef WEFT_FLT_H
 #define WEFT_FLT_H
@@ -28,9 +28,14 @@ extern "C" {
 #define WEFT_FLT_MAX_TERMS      4096U
 #define WEFT_FLT_MAX_POWER      16U
 
-/** What f is: a sum over terms t of w_t f_t; section 4.3. The last three have p ∝ Σ |w_t| |g_t|, the others N(0, sigma² I). */
+/**
+ * Kinds of f, a sum over terms t of w_t f_t; section 4.3. The last three have p ∝ Σ |w_t| |g_t|, the others p = N(0,
+ * sigma² I).
+ */
 typedef enum weft_flt_kind {
-    /** g_t = exp(-‖ξ - μ_t‖²/(2σ_t²)); f is complex when the g_t are not symmetric, and the estimate its real part. */
+    /**
+     * g_t = exp(-‖ξ - μ_t‖²/(2σ_t²)). If the g_t are not symmetric, f is complex and the estimate is of its real part.
+     */
     WEFT_FLT_GAUSSIAN_MIXTURE = 0,
     /** f_t = (√(2π) σ_t)^(-l) exp(-‖z‖²/(2σ_t²)), g_t = exp(-2π²σ_t²‖ξ‖²). Section 5.3, which has l = 3. */
     WEFT_FLT_MOLECULAR,
@@ -41,14 +46,14 @@ typedef enum weft_flt_kind {
      * (sin³x = (3 sin x - sin 3x)/4: w 3/4 and -1/4, radii v and 3v), for even k odd, f imaginary.
      */
     WEFT_FLT_LOCAL,
-    /** f_t = exp(-‖z‖²/(2h_t²)). Rahimi and Recht, 2007, who have s = z: the paper's r = s/2π is within ξ here. */
+    /** f_t = exp(-‖z‖²/(2h_t²)). Rahimi and Recht, 2007, with s = z: the paper's r = s/2π is within ξ here. */
     WEFT_FLT_GAUSSIAN_KERNEL,
     WEFT_FLT_LAPLACE_KERNEL, /**< f_t = exp(-‖z‖₁/h_t), g_t = Π_j 2h_t/(1 + (2π h_t ξ_j)²) */
     WEFT_FLT_CAUCHY_KERNEL, /**< f_t = Π_j 1/(1 + (z_j/h_t)²), g_t = Π_j π h_t exp(-2π h_t |ξ_j|) */
     WEFT_FLT_KIND_COUNT
 } weft_flt_kind;
 
-/** A field that a kind does not use must be 0. */
+/** Fields that a kind does not use must be 0. */
 typedef struct weft_flt_params {
     weft_flt_kind kind;
     uint32_t count;            /**< r, 1 to WEFT_FLT_MAX_COUNT */
@@ -56,12 +61,11 @@ typedef struct weft_flt_params {
     uint32_t terms;            /**< T, at most WEFT_FLT_MAX_TERMS; 0 means 1 */
     const float *coefficients; /**< [T]: w_t, finite; null: 1 */
     const float *widths;       /**< [T]: σ_t or h_t, 2^-20 to 2^20; null: 1. Not LOCAL */
-    const float *centres;      /**< [T, l]: μ_t, finite; null: 0. GAUSSIAN_MIXTURE alone */
-    const float *radii;        /**< [T, l]: v, 2^-20 to 2^20. LOCAL alone, which needs them */
-    const uint32_t *powers;    /**< [T, l]: k, 1 to WEFT_FLT_MAX_POWER; null: 1. LOCAL alone */
-    float
-        sigma; /**< of p, 2^-20 to 2^20; 0 means 1. Not for the three kernels, which have their own p */
-    uint32_t matrix; /**< number of an independent set under the seed: for a head, a redraw */
+    const float *centres;      /**< [T, l]: μ_t, finite; null: 0. Only GAUSSIAN_MIXTURE */
+    const float *radii;        /**< [T, l]: v, 2^-20 to 2^20. Only LOCAL, which needs them */
+    const uint32_t *powers;    /**< [T, l]: k, 1 to WEFT_FLT_MAX_POWER; null: 1. Only LOCAL */
+    float sigma;               /**< of p, 2^-20 to 2^20; 0 means 1. Not for the three kernels */
+    uint32_t matrix; /**< number of an independent set under the seed, for a head or a redraw */
     uint64_t seed;
 } weft_flt_params;
 
@@ -73,9 +77,9 @@ typedef struct weft_flt_params {
 WEFT_API const char *weft_flt_name(weft_flt_kind kind);
 
 /**
- * Draws frequencies [count, dimensions] and their weights [count]. Nothing may be null but host. Errors:
- * WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range, before anything is written; or, for a weight that
- * is no finite float32, naming its number.
+ * Draws frequencies [count, dimensions] and their weights [count]. Only host may be null.
+ * Errors: WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range, before anything is written; or, for a
+ * weight that is not a finite float32, naming its number.
  */
 WEFT_API weft_status weft_flt_fill(float *frequencies, float *weights,
                                    const weft_flt_params *params, const weft_host *host);

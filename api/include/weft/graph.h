@@ -5,8 +5,8 @@
  *   weft_graph_create → weft_graph_input, weft_graph_weight, ops … → weft_graph_output
  *   → weft_plan_compile → weft_bindings_create, weft_bindings_set → weft_plan_run (or weft_plan_record, see vulkan.h)
  *
- * A graph knows no device: shapes are checked while it is built, and one graph can be compiled for several devices.
- * Tensors are dense, row-major and immutable (SSA); activations are [B, n, d] with channels innermost.
+ * A graph does not depend on a device: shapes are checked while it is built, and it can be compiled for several
+ * devices. Tensors are dense, row-major and immutable (SSA); activations are [B, n, d] with channels innermost.
  */
 #ifndef WEFT_GRAPH_H
 #define WEFT_GRAPH_H
@@ -21,9 +21,9 @@ extern "C" {
 /* ---- weights ---- */
 
 /**
- * Constant data that graphs refer to. A device gets one copy, however many graphs and plans use it.
- * Reference counted: destroying the handle releases the caller's reference; graphs and plans hold their own. The
- * counting is atomic, so a weight may be shared by graphs in several threads.
+ * Constant data that graphs refer to. A device holds one copy for all graphs and plans. Reference counted: destroying
+ * the handle releases the caller's reference; graphs and plans hold their own. The counting is atomic, so a weight may
+ * be shared by graphs in several threads.
  */
 typedef struct weft_weight weft_weight;
 
@@ -66,7 +66,9 @@ typedef struct weft_tensor {
 WEFT_API weft_status weft_graph_create(weft_graph **graph, const weft_host *host);
 WEFT_API void weft_graph_destroy(weft_graph **graph);
 
-/** Shape and type of a tensor; WEFT_INVALID_ARGUMENT when it is not one of this graph's. Either out-pointer may be null. */
+/**
+ * Shape and type of a tensor; WEFT_INVALID_ARGUMENT when it belongs to another graph. Either out-pointer may be null.
+ */
 WEFT_API weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor,
                                            weft_shape *shape, weft_dtype *dtype);
 
@@ -99,8 +101,8 @@ typedef struct weft_embedding_params {
 #endif
 
 /**
- * out[b, s] = (table[tokens[b, s]] + type_table[types[b, s]]) + positions[s], f32 [B, n, d].
- * An index outside its table gives a row of NaN; weft_plan_execute refuses such indices before anything runs.
+ * out[b, s] = (table[tokens[b, s]] + type_table[types[b, s]]) + positions[s], f32 [B, n, d]. An index outside its table
+ * gives a row of NaN; weft_plan_execute rejects such indices before anything runs.
  */
 WEFT_API weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
                                           const weft_embedding_params *params);
@@ -116,8 +118,8 @@ typedef struct weft_matmul_params {
 #endif
 
 /**
- * out = alpha · a b over the last two axes. Leading axes are batches: equal on both sides, or b has rank 2 and is used
- * for every batch, or a has rank 2 and is used for every batch. Ranks 2 to 4. params may be null.
+ * out = alpha · a b over the last two axes. Leading axes are batches: equal on both sides, unless a or b has rank 2 and
+ * is used for every batch. Ranks 2 to 4. params may be null.
  */
 WEFT_API weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a,
                                        weft_tensor b, const weft_matmul_params *params);
@@ -133,7 +135,7 @@ WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft
 WEFT_API weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            weft_tensor gamma, weft_tensor beta, float epsilon);
 
-/** Elementwise functions. The numbers are those of shaders/include/activation.glsl. */
+/** Elementwise functions. GLSL has these names in "activation.glsl". */
 typedef enum weft_activation {
     WEFT_ACTIVATION_NONE = 0,
     WEFT_ACTIVATION_GELU_TANH = 1, /**< x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³))): "gelu_new" */
@@ -184,25 +186,26 @@ WEFT_API weft_status weft_graph_gather_last(weft_tensor *out, weft_graph *graph,
                                             weft_tensor lengths);
 
 /**
- * Sequences of different lengths in one batch: the first lengths[b] tokens of sequence b, and zeros behind them, whatever x
- * has there, NaN included. x f32 [B, n, ...], lengths i32 [B], each 1 … n: weft_plan_execute refuses others; elsewhere one
- * below 1 counts as 0 here, and one above n as n.
+ * Sequences of different lengths in one batch: keeps the first lengths[b] tokens of sequence b and replaces the others,
+ * NaN included, by zeros. x f32 [B, n, ...], lengths i32 [B], each 1 … n. weft_plan_execute rejects other lengths; in
+ * other runs a length below 1 counts as 0 here, and one above n as n.
  *
- * Mixers take such lengths as a parameter. They say how many of a sequence's keys and values count: what is behind them has
- * no influence on any token, and a token before the length has the bits that it has where its sequence runs alone, with as
- * many tokens, unless the mixer's documentation says otherwise. Queries are not masked: the results of tokens behind the
- * length are made of what they hold, and are NaN if they are.
+ * Mixers take such lengths as a parameter: how many keys and values of a sequence count. Later keys and values
+ * influence no token. A token before the length has the bits that it has when its sequence runs alone with `length`
+ * tokens, unless the mixer's documentation says otherwise. Queries are not masked: tokens after the length still give
+ * results, and NaN for NaN.
  */
 WEFT_API weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                      weft_tensor lengths);
 
 /**
- * Elements of another type: f16 or u8, which only inputs and outputs are (4 / size of them in a word, the first in its lowest
- * bits), to f32 and back. No other op but reshape takes them.
+ * Converts f16 or u8 to f32 and back. Only inputs and outputs may be f16 or u8; a 32-bit word holds 2 or 4 elements,
+ * the first in its lowest bits. Of the other ops only reshape takes these types.
  *
- * f16 to f32 is exact, subnormal numbers included. f32 to f16 rounds to nearest even, to subnormal numbers too, and to infinity
- * from 65520 on; a NaN becomes 0x7e00. u8 to f32 gives 0 … 255; f32 to u8 rounds to nearest even and clamps to 0 … 255, and a
- * NaN becomes 0. In both math modes alike. Pixels between 0 and 1: weft_graph_affine by 1/255, or by 255 before.
+ * f16 to f32 is exact, subnormal numbers included. f32 to f16 rounds to nearest even, also to subnormal numbers, and
+ * from 65520 on to infinity; a NaN becomes 0x7e00. u8 to f32 gives 0 … 255. f32 to u8 rounds to nearest even and clamps
+ * to 0 … 255; a NaN becomes 0. Both math modes do the same. For pixels between 0 and 1 use weft_graph_affine: by 1/255
+ * after, or by 255 before.
  */
 WEFT_API weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_dtype dtype);
@@ -215,23 +218,27 @@ WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, wef
 
 /**
  * A graph compiled for one device: pipelines, one arena for all intermediate tensors, the recorded commands.
- * Thread safety: one thread at a time for a plan and its bindings, beside other plans of the device. Bindings of
- * weft_bindings_create_concurrent may each have a thread of their own, which sets, submits, waits, records and asks for their
- * timings beside the others; nobody makes or destroys bindings of the plan meanwhile. Destroy bindings before their plan, and plans
- * before their device.
+ * Thread safety: one thread at a time for a plan and its bindings; other plans of the device may be in use. Each
+ * bindings object of weft_bindings_create_concurrent may have its own thread, which sets, submits, waits, records and
+ * reads timings. No thread may create or destroy bindings of the plan meanwhile. Destroy bindings before their plan,
+ * and plans before their device.
  */
 typedef struct weft_plan weft_plan;
 
 typedef struct weft_plan_params {
     bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
-    bool
-        no_fusion; /**< keep every op a dispatch of its own, in every run: slower, with the same bits in reproducible mode; for tests and for finding faults */
-    /** Forces the implementation of that name, such as "fft" or "matrix", on every op that has one; null: the usual choice. */
+    /** Gives every op its own dispatch in every run: slower, same bits in reproducible mode; for tests and debugging */
+    bool no_fusion;
+    /**
+     * Forces the implementation of this name, such as "fft" or "matrix", on every op that has it; null: the usual
+     * choice.
+     */
     const char *implementation;
     /**
-     * Dispatches that are expected to take longer than so many milliseconds are cut into parts, without any change of bits, for
-     * weft_plan_record_frame of weft/vulkan.h; 0: only those that the device's submission_limit_ms asks for. Expected by the
-     * arithmetic that weft_plan_execute has measured on the device, which is taken for slow before its first run.
+     * Dispatches with a longer expected time, in milliseconds, are cut into parts for weft_plan_record_frame of
+     * weft/vulkan.h, without any change of bits; 0: only where the device's submission_limit_ms requires it. The
+     * expected time comes from the arithmetic rate that weft_plan_execute has measured on the device; before the first
+     * run the device counts as slow.
      */
     double part_ms;
 } weft_plan_params;
@@ -241,12 +248,12 @@ typedef struct weft_plan_params {
 #endif
 
 /**
- * Compiles a graph; weights that the device does not hold yet are uploaded. The graph is not changed and not kept.
- * What depends on weights alone, and is read by ops that do not, is run here, from f32, and never again: its result is a
- * weight for this plan and later ones, kept until weft_device_trim finds that nothing uses it.
- * Errors: WEFT_INVALID_ARGUMENT when the graph has no output, WEFT_UNSUPPORTED when an op has no implementation for
- * this device and shape, or has a tensor larger than the device can bind and cannot be computed in parts (named),
- * WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
+ * Compiles a graph and uploads weights that the device does not hold yet. The graph is neither changed nor kept.
+ * Results that depend on weights alone are computed here, once, from f32. They become weights of this plan and later
+ * ones, kept until weft_device_trim finds them unused.
+ * Errors: WEFT_INVALID_ARGUMENT when the graph has no output; WEFT_UNSUPPORTED, naming the op, when it has no
+ * implementation for this device and shape, or has a tensor larger than the device can bind and cannot be computed in
+ * slices; WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
  */
 WEFT_API weft_status weft_plan_compile(weft_plan **plan, weft_device *device,
                                        const weft_graph *graph, const weft_plan_params *params);
@@ -254,16 +261,17 @@ WEFT_API void weft_plan_destroy(weft_plan **plan);
 
 typedef struct weft_plan_info {
     uint64_t arena_bytes; /**< device memory for intermediate tensors */
-    uint64_t
-        arena_lower_bound; /**< largest sum of the tensors alive at one dispatch: no placement can be smaller */
+    /** Largest sum of the tensors alive at one dispatch: the least possible arena */
+    uint64_t arena_lower_bound;
     uint64_t weight_bytes;     /**< device memory of the weights it uses, shared with other plans */
-    uint64_t f16_weight_bytes; /**< that part of it which holds f16 (weft_weight_storage) */
+    uint64_t f16_weight_bytes; /**< of these, the bytes stored as f16 (weft_weight_storage) */
     uint32_t dispatches;
     uint32_t barriers;
-    uint32_t parts;       /**< dispatches, or pieces of them: see weft_plan_params.part_ms */
+    /** Dispatches, and the parts of those that are cut: see weft_plan_params.part_ms */
+    uint32_t parts;
     uint32_t submissions; /**< command buffer submissions of one run */
-    uint32_t
-        shaders_compiled; /**< GLSL texts compiled for the device while compiling the plan, by any thread */
+    /** GLSL texts compiled for the device while the plan was compiled, by any thread */
+    uint32_t shaders_compiled;
     uint32_t pipelines_compiled; /**< pipelines that no cache held, likewise */
     double compile_ms;
     double flops; /**< floating-point operations of one run, as counted by the ops */
@@ -291,7 +299,7 @@ typedef struct weft_port_info {
     weft_shape shape;
     uint64_t bytes;
     bool is_output;
-    /** An input whose buffer runs read and change: what a step of decode.h keeps from token to token. */
+    /** An input whose buffer runs read and change: the state that a step of decode.h keeps from token to token. */
     bool is_state;
 } weft_port_info;
 
@@ -299,27 +307,29 @@ typedef struct weft_port_info {
 WEFT_API weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index,
                                         weft_port_info *info);
 
-/** Which buffers a plan's inputs and outputs are. Any number per plan; the plan outlives them. */
+/** The buffers of a plan's inputs and outputs. A plan may have any number of bindings, and must outlive them. */
 typedef struct weft_bindings weft_bindings;
 
 /**
- * Makes bindings with nothing set. They share the plan's arena with weft_plan_execute and with all other bindings of this kind: of
- * their runs one executes at a time, which Weft sees to in its own queue and whoever records them elsewhere.
+ * Makes bindings with nothing set. They share the plan's arena with weft_plan_execute and with all other bindings of
+ * this kind, so only one of their runs may execute at a time. Weft ensures this in its own queue; a program that
+ * records runs ensures it in other queues.
  */
 WEFT_API weft_status weft_bindings_create(weft_bindings **bindings, weft_plan *plan);
 
 /**
- * The same with an arena, and time stamps, of their own: their runs may execute beside any other run of the plan, in
- * different queues or part by part in turn (weft_plan_record_range of vulkan.h); runs of the same bindings may not. Two that have a
- * state (decode.h) in the same buffer, or where one reads what the other writes, still follow each other. Each takes
- * weft_plan_info.arena_bytes of device memory, which weft_device_stats.bytes_in_use counts. Errors also: WEFT_OUT_OF_DEVICE_MEMORY.
+ * The same with their own arena and time stamps. Their runs may overlap any other run of the plan, in different queues
+ * or alternating part by part (weft_plan_record_range of vulkan.h); runs of the same bindings may not. Two runs that
+ * share a state's buffer (decode.h), or of which one reads the other's output, still follow each other. Each takes
+ * weft_plan_info.arena_bytes of device memory, which weft_device_stats.bytes_in_use counts.
+ * Errors also: WEFT_OUT_OF_DEVICE_MEMORY.
  */
 WEFT_API weft_status weft_bindings_create_concurrent(weft_bindings **bindings, weft_plan *plan);
 WEFT_API void weft_bindings_destroy(weft_bindings **bindings);
 
 /**
- * Sets an input or output to the start of a buffer, which must stay alive while it is set. The bindings must not be in
- * use by work that has not finished. Two outputs, or an input and an output, must not share memory.
+ * Sets an input or output to the start of a buffer, which must stay alive while it is set. No unfinished work may use
+ * the bindings. Two outputs, or an input and an output, must not share memory.
  * Errors: WEFT_NOT_FOUND for an unknown name (the log lists the names), WEFT_SHAPE_MISMATCH when the buffer is too
  * small, WEFT_INVALID_ARGUMENT for a buffer of another device.
  */
@@ -327,14 +337,14 @@ WEFT_API weft_status weft_bindings_set(weft_bindings *bindings, const char *name
                                        weft_buffer *buffer);
 
 /**
- * Submits one run. *ticket is passed to weft_plan_wait. Errors: WEFT_INVALID_ARGUMENT naming the first input or output
- * that is not set.
+ * Submits one run. Pass *ticket to weft_plan_wait.
+ * Errors: WEFT_INVALID_ARGUMENT naming the first input or output that is not set.
  */
 WEFT_API weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket);
 
 /**
- * Waits for a submitted run for at most timeout_ns nanoseconds (UINT64_MAX: for ever). *done may be null. Errors: WEFT_INVALID_ARGUMENT
- * for a ticket that no submission has.
+ * Waits for a submitted run for at most timeout_ns nanoseconds (UINT64_MAX: forever). *done may be null.
+ * Errors: WEFT_INVALID_ARGUMENT for an unknown ticket.
  */
 WEFT_API weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns,
                                     bool *done);
@@ -350,10 +360,10 @@ typedef struct weft_host_tensor {
 } weft_host_tensor;
 
 /**
- * The simplest way to run: uploads every input, runs, downloads the outputs that are listed. Uses buffers the plan
- * keeps for this. Refuses indices outside their embedding table and lengths outside their sequence (WEFT_INVALID_ARGUMENT
- * naming input, position, value and range) and inputs that are missing or of the wrong size, before anything runs. A state that is not listed stays as
- * the last call left it; before the first call it is undefined.
+ * The simplest way to run: uploads every input, runs, and downloads the listed outputs, with buffers that the plan
+ * keeps for this. Before anything runs it rejects missing inputs, wrong sizes, indices outside their embedding table
+ * and lengths outside their sequence (WEFT_INVALID_ARGUMENT naming input, position, value and range). A state that is
+ * not listed stays as the last call left it; before the first call it is undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
                                        uint32_t count);
@@ -361,49 +371,49 @@ WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *
 /** Device time of one dispatch of the newest finished run. */
 typedef struct weft_timing {
     double start_ms; /**< since the run's first dispatch */
-    double
-        duration_ms; /**< of its parts (vulkan.h) together: without what came between them in other frames */
+    /** Sum over its parts (vulkan.h), without work between them in other frames */
+    double duration_ms;
 } weft_timing;
 
 /**
- * Times per dispatch of the newest run in the plan's own arena, submitted or recorded; waits for one that was submitted. *count as
- * in weft_device_list. Errors: WEFT_UNSUPPORTED without weft_plan_params.timestamps, WEFT_INVALID_ARGUMENT where there was no run yet
- * or the newest, recorded one has not been executed to its end.
+ * Times per dispatch of the newest run in the plan's own arena, submitted or recorded. Waits for a submitted run.
+ * *count as in weft_device_list.
+ * Errors: WEFT_UNSUPPORTED without weft_plan_params.timestamps; WEFT_INVALID_ARGUMENT before the first run, or when the
+ * newest run is recorded and has not finished executing.
  */
 WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count);
 
-/** The same of the newest run in these bindings' arena, which is the plan's where they have none of their own. */
+/** The same for the newest run in the arena of these bindings: their own, or else the plan's. */
 WEFT_API weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
                                                uint32_t *count);
 
-/** Counters of a plan since it was compiled, and what its runs take: for an overlay. */
+/** Counters of a plan since it was compiled, and times of its runs, for an overlay. */
 typedef struct weft_plan_stats {
-    uint64_t runs_submitted; /**< by weft_plan_submit and what calls it */
-    uint64_t
-        runs_finished; /**< of these; where more than 64 are under way it may lag behind by some of them */
-    uint64_t
-        runs_recorded; /**< to their last part, in the caller's command buffers; whether executed, Weft does not know */
+    uint64_t runs_submitted; /**< by weft_plan_submit, directly or through another function */
+    uint64_t runs_finished;  /**< of these; may lag behind while more than 64 runs are unfinished */
+    /** to their last part, in the caller's command buffers; Weft does not know whether they were executed */
+    uint64_t runs_recorded;
     uint64_t parts_recorded; /**< in the caller's command buffers */
-    uint64_t arena_bytes;    /**< of all its arenas: its own and those of bindings */
+    uint64_t arena_bytes;    /**< of all arenas: the plan's and its bindings' */
     uint64_t weight_bytes;   /**< as weft_plan_info */
-    uint64_t
-        runs_timed; /**< runs, submitted or recorded, that a call of weft_plan_get_stats found newly finished; 0 without time stamps */
-    double newest_ms; /**< device time of the newest of these: of all its dispatches together */
+    /** Submitted or recorded runs that calls of weft_plan_get_stats found newly finished; 0 without time stamps */
+    uint64_t runs_timed;
+    double newest_ms; /**< device time of the newest of these, summed over its dispatches */
     double mean_ms;   /**< of all of them */
     double max_ms;
 } weft_plan_stats;
 
 /**
- * Waits for nothing: of each arena the newest run counts if it has finished by now, and one is missed when a newer one has begun
- * since the last call. Call it once a frame. (Lavapipe of Mesa 22 waits, in vkGetQueryPoolResults, for the caller's own
- * submissions where the plan has time stamps; for Weft's it is not asked.) One thread, which may be another one than those that submit, record and wait; nobody makes
- * or destroys bindings of the plan, or splits it, meanwhile.
+ * Does not wait. For each arena it counts the newest run if that has finished; it misses a run if a newer one has begun
+ * since the last call. Call it once a frame. (With time stamps, lavapipe of Mesa 22 waits in vkGetQueryPoolResults for
+ * the caller's own submissions, not for Weft's.) One thread may call this while others submit, record and wait.
+ * Meanwhile no thread may create or destroy bindings of the plan, or cut it again (weft_plan_split_measured).
  */
 WEFT_API weft_status weft_plan_get_stats(weft_plan *plan, weft_plan_stats *stats);
 
 /**
- * What a pass made of a graph, as text, for `weft inspect --pass`: "graph", "fuse", "choose", "place" or
- * "order". *text lives as long as the plan. WEFT_NOT_FOUND for another name.
+ * The result of a pass as text, for `weft inspect --pass`: "graph", "fuse", "choose", "place" or "order". *text lives
+ * as long as the plan. WEFT_NOT_FOUND for another name.
  */
 WEFT_API weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const char **text);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a compiled plan consists of, for tools: the memory that its dispatches bind, and the kernel of each with its
- * module, constants and operands. That is all that it takes to run a plan elsewhere, as `weft verify --evaluate` does
- * on the host, or to hand its kernels to another compiler. See also weft_plan_get_dispatch and weft_plan_get_port.
+ * The contents of a compiled plan, for tools: the memory that its dispatches bind, and each kernel with its module,
+ * constants and operands. This is enough to run a plan elsewhere, as `weft verify --evaluate` does on the host, or to
+ * pass its kernels to another compiler. See also weft_plan_get_dispatch and weft_plan_get_port.
  *
- * Pointers live as long as the plan. Dispatches, storages and bindings count from 0; past the last one the answer is
- * WEFT_NOT_FOUND, which is not logged. WEFT_INVALID_ARGUMENT for null.
+ * Pointers live as long as the plan. Dispatches, storages and bindings count from 0.
+ * Errors: WEFT_NOT_FOUND past the last one, which is not logged; WEFT_INVALID_ARGUMENT for null.
  */
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
@@ -24,12 +24,12 @@ typedef enum weft_storage_kind {
     WEFT_STORAGE_CONSTANT   /**< a weight or a table on the device */
 } weft_storage_kind;
 
-/** A stretch of memory that dispatches bind. */
+/** A range of memory that dispatches bind. */
 typedef struct weft_storage_info {
     weft_storage_kind kind;
     uint64_t bytes;
     uint64_t offset; /**< of WEFT_STORAGE_ARENA: in the arena of weft_plan_info.arena_bytes */
-    uint32_t port;   /**< of WEFT_STORAGE_PORT: its index for weft_plan_get_port */
+    uint32_t port;   /**< of WEFT_STORAGE_PORT: index for weft_plan_get_port */
 } weft_storage_info;
 
 WEFT_API weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
@@ -49,13 +49,13 @@ typedef struct weft_kernel_info {
     const uint8_t *push; /**< constants */
     uint32_t push_bytes;
     uint32_t operand_count; /**< storage buffers at set 0, bindings 0 … operand_count - 1 */
-    uint32_t subgroup; /**< invocations of a subgroup that the driver is asked for; 0: it chooses */
+    uint32_t subgroup;      /**< requested subgroup size in invocations; 0: the driver chooses */
 } weft_kernel_info;
 
 WEFT_API weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch,
                                           weft_kernel_info *info);
 
-/** What a binding of a dispatch is. */
+/** The memory at a binding of a dispatch. */
 typedef struct weft_operand_info {
     uint32_t storage;
     uint64_t offset; /**< bytes, in the storage */
@@ -67,41 +67,42 @@ WEFT_API weft_status weft_plan_get_operand(const weft_plan *plan, uint32_t dispa
                                            uint32_t binding, weft_operand_info *info);
 
 typedef enum weft_module_form {
-    WEFT_MODULE_OF_DEVICE = 0, /**< the words that the driver of the plan's device got */
+    WEFT_MODULE_OF_DEVICE = 0, /**< the words that the driver of the plan's device received */
     /**
-     * Reproducible math only: the words that define the bits, the same on every device; before what a driver needs in
-     * order to keep to them (float execution modes, flushing by instructions) is added.
+     * Reproducible math only: the words that define the bits, the same on every device. They lack the additions that
+     * make a driver follow them (float execution modes, flushing by instructions).
      */
     WEFT_MODULE_PORTABLE
 } weft_module_form;
 
 /**
- * The SPIR-V of a dispatch. *size is how many bytes `words` holds, and becomes how many the module has; words may be
- * null, for that number alone. Errors: WEFT_INVALID_ARGUMENT when words are too few; WEFT_UNSUPPORTED for
- * WEFT_MODULE_PORTABLE of a plan in fast math; WEFT_OUT_OF_HOST_MEMORY.
+ * The SPIR-V of a dispatch. *size is the size of `words` in bytes, and is set to the module's size; words may be null
+ * to ask for the size alone.
+ * Errors: WEFT_INVALID_ARGUMENT when `words` is too small; WEFT_UNSUPPORTED for WEFT_MODULE_PORTABLE of a plan in fast
+ * math; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch,
                                           weft_module_form form, uint32_t *words, size_t *size);
 
-/* ---- what a driver's compiler made of kernels ---- */
+/* ---- a driver's compiled kernels ---- */
 
 #define WEFT_EXECUTABLE_NAME_SIZE 256
 
-/** A number that the compiler tells, such as of registers; names and units are the driver's. A truth value is 0 or 1. */
+/** A number that the compiler reports, such as registers; names and units are the driver's. A Boolean is 0 or 1. */
 typedef struct weft_statistic {
     char name[WEFT_EXECUTABLE_NAME_SIZE];
     char description[WEFT_EXECUTABLE_NAME_SIZE];
     double value;
 } weft_statistic;
 
-/** A form that the kernel had on its way, such as "Assembly". */
+/** An internal representation of the kernel, such as "Assembly". */
 typedef struct weft_listing {
     char name[WEFT_EXECUTABLE_NAME_SIZE];
     char description[WEFT_EXECUTABLE_NAME_SIZE];
     const char *text;
 } weft_listing;
 
-/** The machine code of a kernel; of several, such as one for each subgroup size, the first. */
+/** The machine code of a kernel. If there are several, such as one for each subgroup size, it is the first. */
 typedef struct weft_executable {
     char name[WEFT_EXECUTABLE_NAME_SIZE];
     uint32_t subgroup_size;
@@ -112,8 +113,9 @@ typedef struct weft_executable {
 } weft_executable;
 
 /**
- * What VK_KHR_pipeline_executable_properties tells of a dispatch's kernel, to be given back to weft_executable_destroy. Errors:
- * WEFT_UNSUPPORTED for a device that was opened without weft_device_params.executables; WEFT_OUT_OF_HOST_MEMORY, driver errors.
+ * The report of VK_KHR_pipeline_executable_properties on a dispatch's kernel. Release it by weft_executable_destroy.
+ * Errors: WEFT_UNSUPPORTED for a device that was opened without weft_device_params.executables;
+ * WEFT_OUT_OF_HOST_MEMORY, driver errors.
  */
 WEFT_API weft_status weft_plan_get_executable(weft_executable **executable, const weft_plan *plan,
                                               uint32_t dispatch);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Token mixers as graph ops, all of them. Each takes and gives activations f32 [B, n, d]; head h of a mixer with heads is
- * the channels h·d/heads to (h+1)·d/heads - 1. Errors are those of the ops of graph.h, and what each function adds.
- * The formulas, with the papers' equations, are in docs/mixers.md of the repository.
+ * All token mixers, as graph ops. Each maps activations f32 [B, n, d] to activations. Head h of a mixer with heads is
+ * the channels h·d/heads to (h+1)·d/heads - 1. Errors are those of the ops of graph.h, and those that each function
+ * adds. docs/mixers.md in the repository has the formulas, with the papers' equations.
  */
 #ifndef WEFT_MIXERS_H
 #define WEFT_MIXERS_H

@@ -6,25 +6,25 @@
  *   weft.h     status values, logging, allocation, shapes (this file)
  *   device.h   finding and opening devices
  *   buffer.h   device memory
- *   external.h device memory and semaphores that others have, too
+ *   external.h device memory and semaphores shared with other libraries and processes
  *   graph.h    building a graph of ops, compiling it to a plan, running it
- *   mixers.h   the token mixers, as graph ops; it includes all of mixers/, where they are by topic
- *   decode.h   the causal ones, one token at a time
+ *   mixers.h   the token mixers, as graph ops; includes all of mixers/, which has them by topic
+ *   decode.h   the causal mixers, one token at a time
  *   features.h the weight matrices of random features
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
- *   inspect.h  what a plan consists of, for tools
+ *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
  * Rules that hold everywhere:
  *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
  *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
- *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is left as it was;
+ *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is preserved;
  *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;
  *   - parameter structs: zero means default, and a null pointer means all defaults. In C the macro of the same name
  *     makes one in place from one field or more: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST));
- *   - functions may be called from different threads on different objects; what one object allows is said at its type.
+ *   - different threads may use different objects; each type documents its own thread safety.
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
@@ -68,7 +68,8 @@ typedef enum weft_status {
     WEFT_IO_ERROR,      /**< a file could not be read or written */
     WEFT_COMPILE_ERROR, /**< a shader given or generated at run time does not compile */
     WEFT_DRIVER_ERROR,  /**< the driver returned an error that is none of the above */
-    WEFT_CANCELLED, /**< weft_host.interrupted said so: what was asked for is not done, and all objects are good */
+    /** weft_host.interrupted returned true: the call is incomplete, and all objects stay valid */
+    WEFT_CANCELLED,
     WEFT_STATUS_COUNT
 } weft_status;
 
@@ -87,18 +88,18 @@ typedef enum weft_log_level {
 } weft_log_level;
 
 /**
- * What the library gets from the program around it. Copied by value into every object made with it, so the callbacks and
- * their user pointers must outlive those objects. Zero: no log, and the C library's allocator. Every callback, the job
- * system's and those of weft/op.h included, is called in the default float state (C11, F.8.3), whatever the caller's is.
+ * Callbacks of the program that uses the library. The struct is copied into every object made with it, so the callbacks
+ * and their user pointers must outlive those objects. Zero: no log, and the C library's allocator. The library calls
+ * every callback, those of the job system and of weft/op.h included, in the default float state (C11, F.8.3).
  *
- * No callback of any struct of these headers may leave its function in another way than by returning: the library is C, and a C++
- * exception or a longjmp that passes through it leaves locks taken and memory in use. weft.hpp catches what callbacks that it takes throw.
+ * Every callback in these headers must return. The library is C: a C++ exception or a longjmp through it leaves locks
+ * held and memory in use. weft.hpp catches exceptions that its callbacks throw.
  */
 typedef struct weft_host {
     /**
-     * Called with one line without a newline, at most 1023 bytes of UTF-8, from whichever thread made the call. What a file or
-     * a driver brought along is harmless in it: control, bidirectional and invisible characters and bytes that are no UTF-8
-     * are escaped (\x1b, \u202e). Labels, names and texts that functions give are as the file has them. May be null.
+     * Called with one line without a newline, at most 1023 bytes of UTF-8, by the thread that made the call. Text from
+     * files and drivers is escaped in it: control, bidirectional and invisible characters, and bytes that are not UTF-8
+     * (\x1b, \u202e). Labels, names and texts that functions return are not escaped. May be null.
      */
     void (*log)(void *user, weft_log_level level, const char *message);
     void *log_user;
@@ -106,41 +107,44 @@ typedef struct weft_host {
     void *(*reallocate)(void *user, void *pointer, size_t size);
     void *allocator_user;
     /**
-     * Whether a call that takes long is to end before its time: it then returns WEFT_CANCELLED, and undoes what it had begun, as for
-     * any error. Asked by the thread that made the call, and only there: between pipelines and measurements of a compile, tensors of a
-     * load, parts of a run, and every 50 ms or so while it waits or computes. What a cancelled run should have written (outputs,
-     * the states of a decoder) is undefined; the plan, the device and all else can be used again. On the processor device a run
-     * ends between two workgroups, and in kernels of others (op.h) between two turns of a loop. On other devices it
-     * ends between two submissions of weft_plan_run or weft_plan_execute, each of which is held to weft_device_params.submission_limit_ms
-     * (with this callback 500 on software drivers, too); what was submitted by weft_plan_submit goes on there, and only the wait
-     * for it ends. Null: never. It must not call the library.
+     * Return true to cancel a long call. The call then undoes what it began, as after any error, and returns
+     * WEFT_CANCELLED. The thread that made the call asks: between pipelines and measurements of a compile, tensors of a
+     * load and parts of a run, and about every 50 ms while it waits or computes. The outputs of a cancelled run and the
+     * states of a decoder are undefined; the plan, the device and everything else stay usable. Null: never cancel. The
+     * callback must not call the library.
+     *
+     * On the processor device a run ends between two workgroups, and in kernels from op.h between two iterations of a
+     * loop. On other devices weft_plan_run and weft_plan_execute end between two submissions. Each submission is held
+     * to weft_device_params.submission_limit_ms (with this callback 500 on software drivers, too). A run submitted by
+     * weft_plan_submit goes on there; only the wait for it ends.
      */
     bool (*interrupted)(void *user);
     void *interrupted_user;
 } weft_host;
 
-/** Runs a part of a job, until nothing of it is left to begin. `slot` tells calls that go on at once from one another. */
+/** Works on `job` until none of its items is left to start. Concurrent calls have different values of `slot`. */
 typedef void (*weft_job)(void *job, uint32_t slot);
 
-/** Threads of the program's own, for the processor device (device.h) to compute with: it then starts none for computing. */
+/** Lends the program's threads to the processor device (device.h), which then starts none for computing. */
 typedef struct weft_job_system {
-    /** Calls that may go on at once, 1 … 1024: as a rule, the threads there are, the caller's included. */
+    /** Most concurrent calls, 1 … 1024: usually the number of threads, the caller's included. */
     uint32_t slots;
     void *user;
     /**
-     * Calls work(job, slot) once for slots below `count` (at most `slots`), from any threads, and returns when all of these
-     * calls have returned. Slot 0 must be called; others may be left out when everybody is busy, since one call alone finishes the
-     * job. Called from one thread at a time per device: one that waits for the device, or one of the device's own.
-     * Each call leaves its thread's float state as it was. A call that is one too many, or comes when `run` has returned, does nothing;
-     * calls that still go on then are waited for; and where none was made, the calling thread does the job.
+     * Calls work(job, slot) once for each slot below `count` (at most `slots`), from any threads, and returns when all
+     * of these calls have returned. It must call slot 0. It may leave out other slots when threads are busy, since one
+     * call finishes the job. For each device, one thread at a time calls `run`: one that waits for the device, or one
+     * of the device's own. `work` leaves its thread's float state as it was. A surplus call of `work`, or one after
+     * `run` has returned, does nothing. If calls are still in progress when `run` returns, the library waits for them;
+     * if there was no call, the calling thread does the job.
      *
-     * Must return: neither a C++ exception nor a longjmp may leave it. Where one does all the same, the device is lost: calls
-     * return WEFT_DEVICE_LOST, with a line in the log that says why, and everything can be destroyed.
+     * Neither a C++ exception nor a longjmp may leave `run`. If one does, the device is lost: calls return
+     * WEFT_DEVICE_LOST, a line in the log says why, and everything can be destroyed.
      */
     void (*run)(void *user, weft_job work, void *job, uint32_t count);
 } weft_job_system;
 
-/** f16 and u8 are types of inputs and outputs alone: weft_graph_convert makes f32 of them, and them of f32. */
+/** Only inputs and outputs may be f16 or u8; weft_graph_convert converts them to and from f32. */
 typedef enum weft_dtype { WEFT_F32 = 0, WEFT_I32 = 1, WEFT_F16 = 2, WEFT_U8 = 3 } weft_dtype;
 
 /** "f32", "i32", "f16" or "u8". */
@@ -173,7 +177,7 @@ WEFT_API bool weft_shape_equal(weft_shape a, weft_shape b);
 /** Room for any shape's text. */
 #define WEFT_SHAPE_TEXT_SIZE 56
 
-/** Writes "[2, 512, 768]" to text, which holds WEFT_SHAPE_TEXT_SIZE bytes, and returns it. */
+/** Writes text such as "[2, 512, 768]" to `text`, which has WEFT_SHAPE_TEXT_SIZE bytes, and returns it. */
 WEFT_API const char *weft_shape_text(weft_shape shape, char *text);
 
 #ifdef __cplusplus

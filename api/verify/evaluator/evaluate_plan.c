@@ -122,7 +122,7 @@ static weft_status bind_operands(struct weft_evaluated_dispatch *evaluated,
         if (!bytes) {
             return WEFT_INVALID_ARGUMENT;
         }
-        evaluated->range[i] = (struct weft_evaluated_range){
+        evaluated->range[i] = (struct weft_interpreted_range){
             .data = bytes + operand.offset, .size = operand.bytes, .writable = operand.written};
     }
     return WEFT_OK;

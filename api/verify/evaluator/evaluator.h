@@ -5,13 +5,8 @@
  * With it one can say whether a wrong result is the driver's fault or the shader's, and it checks every
  * access, barrier and loop on the way.
  *
- * Arithmetic: float32, round to nearest even, nothing contracted. Subnormal operands of an
- * arithmetic instruction, a comparison or a conversion count as the zero of their sign. A result is
- * rounded to 24 bits as if there were no least exponent, and is the zero of its sign when it is then
- * below 2^-126: what x86 does in its mode for that, and all drivers at hand with it. Loads, stores,
- * selects, bit casts and composites move bits untouched. A NaN's payload is whatever the host makes
- * of it. What the SPIR-V specification leaves undefined has a fixed value (see arithmetic.c and
- * integer.c), which no shader may depend on.
+ * The modules are run by the library's interpreter (interpret/interpret.h, which says what arithmetic is),
+ * at its strictest.
  *
  * Undefined memory (shared and local variables, fresh arenas) holds WEFT_EVALUATOR_POISON, a NaN.
  * Invocations of a workgroup run in lockstep as far as their control flow agrees; workgroups run one
@@ -23,19 +18,13 @@
 #include <weft/graph.h>
 
 #include "core/kernel_limits.h"
+#include "interpret/interpret.h"
 
-#define WEFT_EVALUATOR_POISON UINT32_C(0xFFFFFFFF)
+#define WEFT_EVALUATOR_POISON WEFT_IR_POISON
 #define WEFT_EVALUATOR_TEXT   320
 
 /** Instructions times invocations that one workgroup may take before it counts as endless. */
 #define WEFT_EVALUATOR_GROUP_LIMIT (UINT64_C(1) << 32)
-
-/** The bytes of a binding. */
-struct weft_evaluated_range {
-    uint8_t *data;
-    uint64_t size;
-    bool writable; /* false: a store is an error */
-};
 
 struct weft_evaluated_dispatch {
     const char *label;              /* for messages, or null */
@@ -46,8 +35,9 @@ struct weft_evaluated_dispatch {
     const uint8_t *push;
     uint32_t push_size; /* bytes */
     uint32_t groups[3];
-    struct weft_evaluated_range range[WEFT_MAX_BINDINGS]; /* set 0, by binding; size 0: not bound */
-    uint64_t group_limit;                                 /* 0: WEFT_EVALUATOR_GROUP_LIMIT */
+    struct weft_interpreted_range
+        range[WEFT_MAX_BINDINGS]; /* set 0, by binding; size 0: not bound */
+    uint64_t group_limit;         /* 0: WEFT_EVALUATOR_GROUP_LIMIT */
 };
 
 /** Keeps modules that were decoded, the newest few. */

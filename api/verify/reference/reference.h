@@ -14,7 +14,7 @@
 #include "core/host.h"
 
 /** Tokens of a sequence, in ascending order. */
-typedef struct weft_rows {
+typedef struct weft_reference_rows {
     const uint32_t *at;
     uint32_t count;
 } weft_rows;

@@ -99,8 +99,6 @@ static void lower_step(struct weft_lowering *lowering, const struct kept_program
         dispatch->operand[b].write = written;
     }
     dispatch->operand_count = source->binding_count;
-    memcpy(dispatch->push, source->push, source->push_size);
-    dispatch->push_size = source->push_size;
     memcpy(dispatch->groups, source->groups, sizeof dispatch->groups);
     dispatch->flops = flops;
     dispatch->bytes = (double)(kept->program->input_bytes + kept->program->output_bytes);

@@ -3,7 +3,7 @@
 #ifndef WEFT_MIXERS_VKFFT_FFT_LOWERING_H
 #define WEFT_MIXERS_VKFFT_FFT_LOWERING_H
 
-#include "graph/lowering.h"
+#include "lower/lowering.h"
 #include "mixers/vkfft/fft_program.h"
 
 /**

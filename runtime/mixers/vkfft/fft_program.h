@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FFTs through VkFFT, used as a compiler: VkFFT plans and generates kernels against a recording
- * stand-in for Vulkan (vkfft_unit.c) that answers every question about the device with constants.
+ * device of runtime/softvk (recorder.h) that answers every question about the device with constants.
  * What comes out is a program - SPIR-V modules, tables and a list of dispatches - that depends on
  * the transform alone, so it is the same for every driver, can be cached on disk, and is placed,
  * recorded, split and timed like any other dispatches of a plan.

@@ -43,9 +43,6 @@ struct weft_fft_binding {
 struct weft_fft_dispatch {
     uint32_t module;
     uint32_t groups[3];
-    uint32_t push_size; /* 0 in every program so far: VkFFT pushes only for split dispatches, which
-                           are refused */
-    uint8_t push[128];
     uint32_t binding_count;
     struct weft_fft_binding binding[WEFT_FFT_MAX_BINDINGS];
 };

@@ -6,8 +6,8 @@
 /*
  * Integers are little-endian: input, output and temporary bytes (8 each); counts of modules, tables
  * and dispatches (4 each); then each module (size 4, words), each table (size 8, bytes), each
- * dispatch (module, groups × 3, push size, binding count, 4 each; push bytes; bindings: buffer 4,
- * table 4, offset 8, range 8).
+ * dispatch (module, groups × 3, binding count, 4 each; bindings: buffer 4, table 4, offset 8,
+ * range 8).
  */
 #define SPIRV_MAGIC        0x07230203u
 #define SPIRV_HEADER_BYTES 20u
@@ -23,7 +23,7 @@
 /* Fewest bytes that each of these takes: bounds the counts before anything is allocated. */
 #define MODULE_BYTES   4u
 #define TABLE_BYTES    8u
-#define DISPATCH_BYTES 24u
+#define DISPATCH_BYTES 20u
 #define BINDING_BYTES  24u
 
 /* ---- writing: once to count, once to fill ---- */
@@ -53,9 +53,7 @@ static void put_dispatch(struct writer *writer, const struct weft_fft_dispatch *
     for (int i = 0; i < 3; i++) {
         put(writer, dispatch->groups[i], 4);
     }
-    put(writer, dispatch->push_size, 4);
     put(writer, dispatch->binding_count, 4);
-    put_bytes(writer, dispatch->push, dispatch->push_size);
     for (uint32_t i = 0; i < dispatch->binding_count; i++) {
         const struct weft_fft_binding *binding = &dispatch->binding[i];
         put(writer, (uint64_t)binding->buffer, 4);
@@ -239,17 +237,14 @@ static void get_dispatch(struct reader *reader, struct weft_fft_dispatch *dispat
             reader->bad = true;
         }
     }
-    dispatch->push_size = (uint32_t)get(reader, 4);
     dispatch->binding_count = (uint32_t)get(reader, 4);
-    if (dispatch->module >= program->module_count || dispatch->push_size > sizeof dispatch->push ||
-        dispatch->push_size % 4 != 0 || dispatch->binding_count < 2 ||
+    if (dispatch->module >= program->module_count || dispatch->binding_count < 2 ||
         dispatch->binding_count > WEFT_FFT_MAX_BINDINGS) {
         reader->bad = true;
     }
     if (failed(reader)) {
         return;
     }
-    get_bytes(reader, dispatch->push, dispatch->push_size);
     for (uint32_t i = 0; i < dispatch->binding_count && !failed(reader); i++) {
         get_binding(reader, &dispatch->binding[i], i, program);
     }

@@ -6,7 +6,7 @@
 #include "mixers/vkfft/program.h"
 
 /** Raised whenever the bytes' layout changes; part of the cache key. */
-#define WEFT_FFT_PROGRAM_FORMAT 1u
+#define WEFT_FFT_PROGRAM_FORMAT 2u
 
 /** Writes a program to host memory; the caller frees it. Errors: WEFT_OUT_OF_HOST_MEMORY. */
 weft_status weft_fft_program_write(uint8_t **data, size_t *size,

@@ -1,62 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stand-in for Vulkan that records. VkFFT is compiled against it, plans against the constants it
- * answers with, fills its tables through it, and what it then dispatches becomes a
- * weft_fft_program. No driver is involved.
+ * A device of runtime/softvk that records. VkFFT plans against the constants that it describes itself with, fills its tables in its
+ * memory, and what VkFFT then dispatches becomes a weft_fft_program. No driver is involved.
  *
- * Every dispatchable handle is the recorder itself; every other handle is a small host object that
- * the recorder owns. Copies happen at once, submissions and fences do nothing, barriers are left
- * out (the dispatches of a program are ordered by contract). What VkFFT allocates with malloc is
- * owned by the recorder too, so nothing is lost when VkFFT gives up half way. Used by one thread at
- * a time.
+ * Copies are made, dispatches are noted, barriers are left out (the dispatches of a program are ordered by contract). What VkFFT
+ * allocates with malloc, and what the device's objects take, is the recorder's, so nothing is lost when VkFFT gives up half way. Used by
+ * one thread at a time.
  */
 #ifndef WEFT_MIXERS_VKFFT_RECORDER_H
 #define WEFT_MIXERS_VKFFT_RECORDER_H
 
 #include <setjmp.h>
 
+#include "device/vk.h"
 #include "mixers/vkfft/program.h"
-
-/* The functions of Vulkan that VkFFT calls: its own header declares the recorder's in their places. */
-#ifdef VULKAN_H_
-#error "recorder.h comes before vulkan.h"
-#endif
-#define vkAllocateCommandBuffers            weft_fft_vkAllocateCommandBuffers
-#define vkAllocateDescriptorSets            weft_fft_vkAllocateDescriptorSets
-#define vkAllocateMemory                    weft_fft_vkAllocateMemory
-#define vkBeginCommandBuffer                weft_fft_vkBeginCommandBuffer
-#define vkBindBufferMemory                  weft_fft_vkBindBufferMemory
-#define vkCmdBindDescriptorSets             weft_fft_vkCmdBindDescriptorSets
-#define vkCmdBindPipeline                   weft_fft_vkCmdBindPipeline
-#define vkCmdCopyBuffer                     weft_fft_vkCmdCopyBuffer
-#define vkCmdDispatch                       weft_fft_vkCmdDispatch
-#define vkCmdPipelineBarrier                weft_fft_vkCmdPipelineBarrier
-#define vkCmdPushConstants                  weft_fft_vkCmdPushConstants
-#define vkCreateBuffer                      weft_fft_vkCreateBuffer
-#define vkCreateComputePipelines            weft_fft_vkCreateComputePipelines
-#define vkCreateDescriptorPool              weft_fft_vkCreateDescriptorPool
-#define vkCreateDescriptorSetLayout         weft_fft_vkCreateDescriptorSetLayout
-#define vkCreatePipelineLayout              weft_fft_vkCreatePipelineLayout
-#define vkCreateShaderModule                weft_fft_vkCreateShaderModule
-#define vkDestroyBuffer                     weft_fft_vkDestroyBuffer
-#define vkDestroyDescriptorPool             weft_fft_vkDestroyDescriptorPool
-#define vkDestroyDescriptorSetLayout        weft_fft_vkDestroyDescriptorSetLayout
-#define vkDestroyPipeline                   weft_fft_vkDestroyPipeline
-#define vkDestroyPipelineLayout             weft_fft_vkDestroyPipelineLayout
-#define vkDestroyShaderModule               weft_fft_vkDestroyShaderModule
-#define vkEndCommandBuffer                  weft_fft_vkEndCommandBuffer
-#define vkFreeCommandBuffers                weft_fft_vkFreeCommandBuffers
-#define vkFreeMemory                        weft_fft_vkFreeMemory
-#define vkGetBufferMemoryRequirements       weft_fft_vkGetBufferMemoryRequirements
-#define vkGetPhysicalDeviceMemoryProperties weft_fft_vkGetPhysicalDeviceMemoryProperties
-#define vkGetPhysicalDeviceProperties       weft_fft_vkGetPhysicalDeviceProperties
-#define vkMapMemory                         weft_fft_vkMapMemory
-#define vkQueueSubmit                       weft_fft_vkQueueSubmit
-#define vkResetFences                       weft_fft_vkResetFences
-#define vkUnmapMemory                       weft_fft_vkUnmapMemory
-#define vkUpdateDescriptorSets              weft_fft_vkUpdateDescriptorSets
-#define vkWaitForFences                     weft_fft_vkWaitForFences
-#include <vulkan/vulkan.h>
 
 /** The device that VkFFT sees: the portable minimum of docs/reproducibility.md, rule 4, and no vendor. */
 enum {
@@ -69,55 +26,65 @@ enum {
     WEFT_FFT_NO_LIMIT = INT32_MAX
 };
 
-/** What a buffer stands for. Only tables ever have memory. */
+/** What a buffer stands for; every other one is a table, which is filled while planning. */
 enum weft_fft_role {
-    WEFT_FFT_ROLE_TABLE = 0, /* filled while planning; every buffer is one until told otherwise */
-    WEFT_FFT_ROLE_INPUT,
+    WEFT_FFT_ROLE_INPUT = 0,
     WEFT_FFT_ROLE_OUTPUT,
     WEFT_FFT_ROLE_WORK, /* VkFFT's main buffer, where that is not the output */
-    WEFT_FFT_ROLE_TEMP  /* VkFFT's temporary buffer */
+    WEFT_FFT_ROLE_TEMP, /* VkFFT's temporary buffer */
+    WEFT_FFT_ROLE_COUNT
 };
 
-struct weft_fft_object;
 struct weft_fft_block;
+struct weft_soft_memory;
 
 struct weft_fft_recorder {
     const weft_host *host;
-    struct weft_fft_object *objects;
+    weft_host own; /* what it allocates goes with the recorder */
     struct weft_fft_block *blocks;
     bool out_of_memory;
     /* Where to go on when memory is out, or null: VkFFT does not check every allocation, and its
        way out of an error is long. What it leaves behind is the recorder's. */
     jmp_buf *escape;
-    const char *failure; /* null, or what VkFFT asked for that the stand-in does not do */
+    const char *failure; /* null, or what VkFFT asked for that programs cannot have */
 
-    struct weft_fft_object *pipeline; /* bound */
-    struct weft_fft_object *set;      /* bound */
-    uint32_t compiled;                /* modules made */
+    struct weft_vk_instance instance;
+    struct weft_vk_device vk;
+    VkPhysicalDevice physical;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkFence fence;
+    const struct weft_soft_memory *roles[WEFT_FFT_ROLE_COUNT]; /* null for what there is not */
+
+    uint32_t compiled; /* modules made */
     uint32_t module_count, module_capacity;
     struct weft_fft_module *modules;
     uint32_t table_count, table_capacity;
     struct weft_fft_table *tables;
-    struct weft_fft_object **table_owners; /* the buffer each table was copied from */
+    const struct weft_soft_memory **table_owners; /* what each table was copied from */
     uint32_t owner_capacity;
     uint32_t dispatch_count, dispatch_capacity;
     struct weft_fft_dispatch *dispatches;
 };
 
-void weft_fft_recorder_init(struct weft_fft_recorder *recorder, const weft_host *host);
+/** Makes the device. Errors: WEFT_OUT_OF_HOST_MEMORY. Finish it also then. */
+weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, const weft_host *host);
 /** Frees everything, also what VkFFT forgot. */
 void weft_fft_recorder_finish(struct weft_fft_recorder *recorder);
 
-/**
- * A buffer without memory that stands for one of the caller's. VK_NULL_HANDLE when memory is out.
- */
+/** A buffer that stands for one of the caller's. VK_NULL_HANDLE when memory is out. */
 VkBuffer weft_fft_recorder_buffer(struct weft_fft_recorder *recorder, enum weft_fft_role role,
                                   uint64_t size);
 /** Says what a buffer that VkFFT made itself stands for. */
-void weft_fft_recorder_set_role(VkBuffer buffer, enum weft_fft_role role);
+void weft_fft_recorder_set_role(struct weft_fft_recorder *recorder, VkBuffer buffer,
+                                enum weft_fft_role role);
+
+/** A command buffer that records, and its run. Null, or false, when memory is out. */
+VkCommandBuffer weft_fft_recorder_begin(struct weft_fft_recorder *recorder);
+bool weft_fft_recorder_run(struct weft_fft_recorder *recorder, VkCommandBuffer commands);
 
 /**
- * Turns what was recorded into a program, which takes over modules, tables and dispatches: gives
+ * Turns what was run into a program, which takes over modules, tables and dispatches: gives
  * the work and temporary buffers their places in one, and checks that the input is only read.
  * Errors: WEFT_UNSUPPORTED with the reason in recorder->failure; WEFT_OUT_OF_HOST_MEMORY.
  */

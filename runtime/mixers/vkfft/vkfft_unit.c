@@ -2,7 +2,7 @@
 /*
  * The one translation unit that includes VkFFT (MIT licence, D. Tolmachev,
  * doi:10.1109/ACCESS.2023.3242240). Five things are put in its place before it is included:
- *   - the Vulkan functions: the recorder;
+ *   - the Vulkan functions: those of the recorder's device;
  *   - malloc, calloc and free: the recorder's, so that an error inside VkFFT leaks nothing;
  *   - sin and cos: host_dft.h's, so that its tables have the same bits on every host;
  *   - log2: exact for powers of two, because loops that fill tables end by it;
@@ -44,6 +44,21 @@ static _Thread_local glslang_program_t *current_program;
 static double exact_log2(double x) {
     int exponent = 0;
     return frexp(x, &exponent) == 0.5 ? exponent - 1 : log2(x);
+}
+
+/* The functions of Vulkan that VkFFT calls by name, as the recorder's device has them. */
+#define DECLARE(name) static _Thread_local PFN_vk##name vk##name;
+WEFT_VK_INSTANCE_FUNCTIONS(DECLARE)
+WEFT_VK_DEVICE_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+static void use_functions(const struct weft_fft_recorder *recorder) {
+#define USE(name) vk##name = recorder->instance.name;
+    WEFT_VK_INSTANCE_FUNCTIONS(USE)
+#undef USE
+#define USE(name) vk##name = recorder->vk.name;
+    WEFT_VK_DEVICE_FUNCTIONS(USE)
+#undef USE
 }
 
 static int generate_phase_vectors(void *application, void *plan, uint64_t axis);
@@ -262,11 +277,6 @@ static int generate_rader_kernels(void *application, void *axis_pointer) {
 /* What VkFFT keeps pointers to while it plans. */
 struct session {
     struct weft_fft_recorder recorder;
-    VkPhysicalDevice physical;
-    VkDevice device;
-    VkQueue queue;
-    VkCommandPool pool;
-    VkFence fence;
     VkCommandBuffer commands;
     VkBuffer input, work, output;
     uint64_t input_bytes, work_bytes, output_bytes;
@@ -327,11 +337,11 @@ static void describe_transform(VkFFTConfiguration *configuration,
 }
 
 static void describe_device(VkFFTConfiguration *configuration, struct session *session) {
-    configuration->physicalDevice = &session->physical;
-    configuration->device = &session->device;
-    configuration->queue = &session->queue;
-    configuration->commandPool = &session->pool;
-    configuration->fence = &session->fence;
+    configuration->physicalDevice = &session->recorder.physical;
+    configuration->device = &session->recorder.vk.handle;
+    configuration->queue = &session->recorder.queue;
+    configuration->commandPool = &session->recorder.pool;
+    configuration->fence = &session->recorder.fence;
     configuration->isCompilerInitialized = 1; /* by whoever holds weft_glslang_lock */
     configuration->disableSetLocale = 1;
     configuration->useLUT = weft_rule_holds("tables");
@@ -375,14 +385,20 @@ static VkFFTResult plan_and_record(struct session *session, const struct weft_ff
         return result; /* VkFFT has cleared its application */
     }
     if (session->app.configuration.tempBuffer) {
-        weft_fft_recorder_set_role(session->app.configuration.tempBuffer[0], WEFT_FFT_ROLE_TEMP);
+        weft_fft_recorder_set_role(&session->recorder, session->app.configuration.tempBuffer[0],
+                                   WEFT_FFT_ROLE_TEMP);
     }
     VkFFTLaunchParams launch = {0};
     launch.commandBuffer = &session->commands;
     launch.inputBuffer = &session->input;
     launch.buffer = &session->work;
     launch.outputBuffer = desc->kind == WEFT_FFT_C2R ? &session->output : &session->work;
-    return VkFFTAppend(&session->app, is_inverse(desc) ? 1 : -1, &launch);
+    session->commands = weft_fft_recorder_begin(&session->recorder);
+    result = VkFFTAppend(&session->app, is_inverse(desc) ? 1 : -1, &launch);
+    if (result == VKFFT_SUCCESS && !weft_fft_recorder_run(&session->recorder, session->commands)) {
+        return VKFFT_ERROR_MALLOC_FAILED;
+    }
+    return result;
 }
 
 /*
@@ -435,10 +451,6 @@ static void drop_glslang_objects(void) {
 static weft_status run_session(struct session *session, struct weft_fft_program *program,
                                const struct weft_fft_desc *desc, const char **reason) {
     struct weft_fft_recorder *recorder = &session->recorder;
-    session->physical = (VkPhysicalDevice)(void *)recorder;
-    session->device = (VkDevice)(void *)recorder;
-    session->queue = (VkQueue)(void *)recorder;
-    session->commands = (VkCommandBuffer)(void *)recorder;
     jmp_buf escape;
     if (setjmp(escape) != 0) {
         drop_glslang_objects();
@@ -465,9 +477,13 @@ weft_status weft_fft_vkfft_plan(struct weft_fft_program *program, const struct w
         *reason = "out of memory";
         return WEFT_OUT_OF_HOST_MEMORY;
     }
-    weft_fft_recorder_init(&session->recorder, host);
     current_recorder = &session->recorder;
-    weft_status status = run_session(session, program, desc, reason);
+    *reason = "out of memory";
+    weft_status status = weft_fft_recorder_init(&session->recorder, host);
+    if (status == WEFT_OK) {
+        use_functions(&session->recorder);
+        status = run_session(session, program, desc, reason);
+    }
     *compiled = session->recorder.compiled;
     weft_locale_end(&locale, host);
     /* Everything that VkFFT holds is the recorder's, so there is nothing left for deleteVkFFT. */

@@ -58,7 +58,7 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
     weft_network_set_task(network, task_of(config));
     if (status == WEFT_OK && config->architecture == WEFT_FNET_PRE_TRAINING) {
         weft_log(json->host, WEFT_LOG_INFO,
-                 "%s: of FNetForPreTraining's two heads, the masked language model is run",
+                 "%s: FNetForPreTraining has two heads; Weft runs the masked language model",
                  json->path);
     }
     return status;

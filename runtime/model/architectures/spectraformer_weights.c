@@ -31,8 +31,8 @@ static weft_status where(const struct source *source, weft_status status, const 
     return status != WEFT_INVALID_ARGUMENT
                ? status
                : weft_fail(host, WEFT_BAD_FILE,
-                           "layers.%u.mixer.features: weight_matrix %s of this config.json and "
-                           "checkpoint cannot be made",
+                           "layers.%u.mixer.features: cannot make weight_matrix %s from this "
+                           "config.json and checkpoint",
                            (unsigned)source->params.matrix,
                            weft_features_name(source->params.kind));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention with scores: softmax over the whole sequence, and over a band. */
+/* Attention with scores: softmax over the whole sequence, or over a band. */
 #ifndef WEFT_MIXERS_ATTENTION_H
 #define WEFT_MIXERS_ATTENTION_H
 
@@ -14,7 +14,9 @@ typedef struct weft_attention_params {
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
     weft_tensor
         lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
-    /** f32 [n, m], [heads, n, m] or [B, heads, n, m], added to the scaled scores; -infinity leaves a key out for a query. */
+    /**
+     * f32 [n, m], [heads, n, m] or [B, heads, n, m], added to the scaled scores; -infinity hides a key from a query.
+     */
     weft_tensor bias;
 } weft_attention_params;
 
@@ -23,10 +25,10 @@ typedef struct weft_attention_params {
 #endif
 
 /**
- * Softmax attention, head h using channels h·d/heads …: softmax(scale · q kᵀ + bias) v per head.
- * Vaswani et al., "Attention is all you need", 2017, equation (1). The sequence lengths of q and of k, v may differ.
- * Holds the [B, heads, n, n] scores: FNet's Hybrid sibling and the baseline use it. A query that bias
- * leaves no key is NaN. params may be null.
+ * Softmax attention, head h using channels h·d/heads …: softmax(scale · q kᵀ + bias) v per head. Vaswani et al.,
+ * "Attention is all you need", 2017, equation (1). The sequence lengths of q and of k, v may differ. Stores the [B,
+ * heads, n, n] scores. FNet's Hybrid sibling and the baseline use it. If bias hides all keys from a query, its result
+ * is NaN. params may be null.
  */
 WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                           weft_tensor k, weft_tensor v,
@@ -47,12 +49,12 @@ typedef struct weft_banded_attention_params {
 #endif
 
 /**
- * FMMformer's near field: softmax(band_k(scale · q kᵀ)) v per head, the softmax over the band alone. Nguyen et al.,
+ * FMMformer's near field: softmax(band_k(scale · q kᵀ)) v per head, with the softmax over the band only. Nguyen et al.,
  * "FMMformer", 2021, equation (4). q, k, v and out f32 [B, n, d]; head h has the channels h·d/heads …, as
- * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention.
- * Time is linear in n·k·d, and memory is that of the result: no score is stored. The bandwidth "k" of the authors' code
- * keeps |i-j| < k: it is half_width + 1. Implementations, of the same bits: "direct" and "tiled". With lengths a token whose
- * band is behind its sequence's reads the last key before it. params may be null.
+ * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention. Time is linear in n·k·d. Memory is
+ * that of the result: no score is stored. The bandwidth "k" of the authors' code keeps |i-j| < k: it is half_width + 1.
+ * Implementations, with the same bits: "direct" and "tiled". With lengths, a token whose band starts past its
+ * sequence's end reads the last key of the sequence. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, half_width ≥ n, or a scale that is not finite.
  */
 WEFT_API weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks: what models put around their mixers. A call that fails leaves the graph as it was. */
+/* Blocks that models put around their mixers. A failed call leaves the graph unchanged. */
 #ifndef WEFT_MIXERS_BLOCKS_H
 #define WEFT_MIXERS_BLOCKS_H
 
@@ -11,8 +11,8 @@ extern "C" {
 
 /**
  * x / sqrt(mean(x²) + epsilon) · gain over the last axis: Zhang and Sennrich, "Root mean square layer normalization",
- * 2019, equation (4), with epsilon ≥ 0 within the root as PyTorch's RMSNorm has it. gain is f32 [d] or none; d is at
- * most 2^24.
+ * 2019, equation (4), with epsilon ≥ 0 within the root as in PyTorch's RMSNorm. gain is f32 [d] or none; d is at most
+ * 2^24.
  */
 WEFT_API weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor gain, float epsilon);
@@ -25,7 +25,7 @@ WEFT_API weft_status weft_graph_simple_rms_norm(weft_tensor *out, weft_graph *gr
 
 /**
  * gain · x / max(‖x‖₂, epsilon) over the last axis: Nguyen and Salazar, "Transformers without tears", 2019, equation
- * (5), with the lower bound that their public code puts on the length. gain is one number, f32 [1]; epsilon ≥ 0.
+ * (5), with the lower bound on the length from their public code. gain is one number, f32 [1]; epsilon ≥ 0.
  */
 WEFT_API weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            weft_tensor gain, float epsilon);
@@ -49,7 +49,7 @@ typedef struct weft_batch_norm_params {
 WEFT_API weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            const weft_batch_norm_params *params);
 
-/** A norm by number, for models that name theirs in a config. */
+/** Norms by number, for models that choose one in a config. */
 typedef enum weft_norm {
     WEFT_NORM_LAYER = 0, /**< gamma, beta, epsilon */
     WEFT_NORM_RMS,       /**< gamma or none, epsilon */
@@ -61,8 +61,8 @@ typedef enum weft_norm {
 
 typedef struct weft_norm_params {
     weft_norm kind;
-    weft_tensor gamma, beta, mean, variance; /**< those that the kind has; the others are ignored */
-    float epsilon;                           /**< where the kind has one; 0 means 0 */
+    weft_tensor gamma, beta, mean, variance; /**< fields that the kind does not use are ignored */
+    float epsilon;                           /**< if the kind has one; 0 means 0 */
 } weft_norm_params;
 
 #ifndef __cplusplus
@@ -74,14 +74,14 @@ WEFT_API weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_t
                                      const weft_norm_params *params);
 
 /**
- * norm(x + y), or x + y with params null: what ends a residual block. A post-norm block is y = f(x), then this with the
- * norm; a pre-norm block is y = f(weft_graph_norm(x)), then this without one. y as in weft_graph_binary.
+ * The end of a residual block: norm(x + y), or x + y with params null. A post-norm block is y = f(x), then this with
+ * the norm; a pre-norm block is y = f(weft_graph_norm(x)), then this without one. y as in weft_graph_binary.
  */
 WEFT_API weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor y, const weft_norm_params *params);
 
 typedef struct weft_project_qkv_params {
-    weft_tensor weight[3]; /**< of q, k, v: f32 [d, d_x], d_x the channels of what it projects */
+    weft_tensor weight[3]; /**< of q, k, v: f32 [d, d_x], d_x the channels of its input */
     weft_tensor bias[3];   /**< f32 [d], or none */
 } weft_project_qkv_params;
 
@@ -91,8 +91,8 @@ typedef struct weft_project_qkv_params {
 
 /**
  * The multi-head projections q = x W_qᵀ + b_q, k and v likewise from memory, or from x without one: Vaswani et al.,
- * 2017, section 3.2.2. Head h of all mixers here is the channels h·d/heads …, so no axis is split or moved; the
- * projection behind the mixer is weft_graph_linear.
+ * 2017, section 3.2.2. Head h of all mixers here is the channels h·d/heads …, so no axis is reshaped or moved. For the
+ * projection after the mixer use weft_graph_linear.
  */
 WEFT_API weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_tensor x,
                                             weft_tensor memory,
@@ -110,7 +110,8 @@ typedef struct weft_glu_params {
 
 /**
  * The gated linear unit l3(activation(l1 x) ⊙ l2 x) with l x = x Wᵀ + b: Shazeer, "GLU variants improve transformer",
- * 2020, equation (6), as TNN's channel mixer has it. Errors: those of weft_graph_linear and weft_graph_activate.
+ * 2020, equation (6), as in TNN's channel mixer.
+ * Errors: those of weft_graph_linear and weft_graph_activate.
  */
 WEFT_API weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_glu_params *params);

@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /**
- * FNet's Fourier sublayer: Re(F_seq(F_hidden(x))), unnormalised, over the axes n and d.
- * Lee-Thorp et al., "FNet: Mixing tokens with Fourier transforms", 2022, equation (3). No mask exists: padding changes
- * the result, so n is the exact length.
+ * FNet's Fourier sublayer: Re(F_seq(F_hidden(x))), unnormalised, over the axes n and d. Lee-Thorp et al., "FNet: Mixing
+ * tokens with Fourier transforms", 2022, equation (3). There is no mask: padding changes the result, so n is the exact
+ * length.
  *
  * Implementations: "fft" (VkFFT, real input) and "matrix" (C_n X C_d - S_n X S_d with precomputed cosine and sine
- * matrices). Reproducible mode chooses by shape alone, fast mode by measuring both once and remembering the answer.
+ * matrices). Reproducible mode chooses by shape alone; fast mode measures both once and remembers the faster.
  */
 WEFT_API weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor x);
 

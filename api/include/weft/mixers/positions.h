@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** Which factor of N = E[queries keysᵀ] weft_graph_flt_features makes. */
+/** The factor of N = E[queries keysᵀ] that weft_graph_flt_features computes. */
 typedef enum weft_flt_side {
     WEFT_FLT_QUERY = 0,
     WEFT_FLT_KEY = 1 /**< with the signs of the weights */
@@ -22,7 +22,7 @@ typedef struct weft_flt_features_params {
     weft_tensor
         positions; /**< f32 [n, l] or [B, n, l]; none: the token's number 0 … n-1, with l = 1 */
     weft_tensor
-        phases; /**< queries alone: arg(w)/2π of complex weights, shaped as weights; none: 0 */
+        phases; /**< only queries: arg(w)/2π of complex weights, shaped as weights; none: 0 */
 } weft_flt_features_params;
 
 #ifndef __cplusplus
@@ -33,16 +33,17 @@ typedef struct weft_flt_features_params {
  * Queries or keys with relative positions: per token and head [scale · x ‖ a_k cos 2π t_k ‖ a_k sin 2π t_k], k = 1 … r,
  * t_k = positions · frequencies_k (+ phases_k), a_k = √(|weights_k| / r), with the sign of weights_k on keys. The
  * product of query i and key j is then x_i·x_j/√(d/heads) + N̂_ij, an unbiased estimate N̂ of f(r_i - r_j) with
- * weights_k = g(ξ_k)/p(ξ_k) (weft/flt.h makes them; learned ones are weights like others). Choromanski et al., "Learning
- * a Fourier transform for linear relative positional encodings in transformers", 2024, Theorem 4.1 and Algorithm 1.
+ * weights_k = g(ξ_k)/p(ξ_k) (weft/flt.h computes them; learned ones are ordinary weights). Choromanski et al.,
+ * "Learning a Fourier transform for linear relative positional encodings in transformers", 2024, Theorem 4.1 and
+ * Algorithm 1.
  *
- * x f32 [B, n, d], frequencies f32 [r, l] or, for each head its own, [heads, r, l], weights f32 [r] or [heads, r], of any
- * l ≥ 1; out f32 [B, n, heads · (d/heads + 2r)], for weft_graph_random_features with scale 1 (w has d/heads + 2r
- * columns), or another feature map, and weft_graph_linear_attention. Time and memory O(n (d + heads r)).
+ * x f32 [B, n, d]; frequencies f32 [r, l] or, per head, [heads, r, l], with any l ≥ 1; weights f32 [r] or [heads, r];
+ * out f32 [B, n, heads · (d/heads + 2r)]. Pass it to weft_graph_random_features with scale 1 (w has d/heads + 2r
+ * columns) or another feature map, and then to weft_graph_linear_attention. Time and memory O(n (d + heads r)).
  *
- * Phases are reduced modulo 1 exactly, so cosines and sines have an absolute error below 1.5e-7 however large positions
- * and frequencies are. A product of a position and a frequency below 2^-80 counts as 0, and one that overflows gives
- * NaN. params may be null.
+ * Phases are reduced modulo 1 exactly, so cosines and sines have an absolute error below 1.5e-7 for positions and
+ * frequencies of any size. A product of a position and a frequency below 2^-80 counts as 0; a product that overflows
+ * gives NaN. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT naming side, heads, scale or phases; WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for n above
  * 2^24 without positions.
  */
@@ -54,7 +55,7 @@ typedef struct weft_sine_spe_params {
     uint32_t heads;          /**< divides d; 0 means 1 */
     weft_tensor frequencies; /**< f32 [d, t], in cycles per token: 0 … 1/2 */
     weft_tensor gains;       /**< f32 [d, t] */
-    weft_tensor phases;      /**< f32 [d, t], in cycles, for one of queries and keys; none: 0 */
+    weft_tensor phases;      /**< f32 [d, t], in cycles, of queries or of keys; none: 0 */
 } weft_sine_spe_params;
 
 #ifndef __cplusplus
@@ -67,19 +68,18 @@ typedef struct weft_sine_spe_params {
  * 2k, r] + sin(2π a) noise[c, 2k + 1, r]), a = frequencies[c, k] i + phases[c, k]. Liutkus et al., "Relative positional
  * encoding for transformers with linear complexity", 2021.
  *
- * With the same normal noise for queries and keys, the product of query i and key j of a head has the mean
- * Σ_c q_ic P_c(i - j) k_jc / √w with P_c(l) = Σ_k gains² cos(2π (frequencies l + phases)) if phases are the queries':
- * scaled attention with relative positions, for any kernel feature attention over heads of s channels without a scale of
- * its own (weft_graph_random_features with scale 1). A gated code (the paper's δ) is one whose first frequency and phase
- * are 0 and first gain is √δ, the others' being multiplied by √(1 - δ).
- * In the authors' code a frequency is sigmoid(freqs)/2, a phase offsets/2π and a gain softplus(gains)/√(2t); it leaves
- * s^(-1/4) of the factor to the attention.
+ * With the same normal noise for queries and keys, the product of query i and key j of a head has the mean Σ_c q_ic
+ * P_c(i - j) k_jc / √w with P_c(l) = Σ_k gains² cos(2π (frequencies l + phases)) if the queries have the phases. This
+ * is scaled attention with relative positions, for any kernel feature attention over heads of s channels that adds no
+ * scale (weft_graph_random_features with scale 1). For a gated code (the paper's δ) set the first frequency and phase
+ * to 0 and the first gain to √δ, and multiply the other gains by √(1 - δ). In the authors' code a frequency is
+ * sigmoid(freqs)/2, a phase offsets/2π and a gain softplus(gains)/√(2t); its attention applies s^(-1/4) of the factor.
  *
- * x f32 [B, n, d], noise f32 [d, 2t, s], such as weft_features_fill makes of d · 2t rows and s columns of kind
- * WEFT_FEATURES_BASE; out f32 [B, n, heads · s]. Time O(n d s (B + t)), memory 4 n d (2t + s) bytes beside the result;
- * when noise and params are weights the codes are made once per device and n, and kept: 4 n d s bytes.
- * Errors: WEFT_INVALID_ARGUMENT naming heads; WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for n above 2^24. params must not be
- * null.
+ * x f32 [B, n, d]; noise f32 [d, 2t, s], for example from weft_features_fill with kind WEFT_FEATURES_BASE, d · 2t rows
+ * and s columns; out f32 [B, n, heads · s]. Time O(n d s (B + t)), memory 4 n d (2t + s) bytes beside the result. If
+ * noise and params are weights, the codes are computed once per device and n, and kept: 4 n d s bytes.
+ * Errors: WEFT_INVALID_ARGUMENT naming heads; WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for n above 2^24. params must not
+ * be null.
  */
 WEFT_API weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor noise, const weft_sine_spe_params *params);
@@ -94,11 +94,11 @@ typedef struct weft_conv_spe_params {
 #endif
 
 /**
- * The same with convolved noise, convSPE: code[i, c, r] = Σ_u filters[u, c] noise[i + u, c, r], u = 0 … p - 1, so that
- * P_c(l) = Σ_u filters_q[u, c] filters_k[u + l, c], which is 0 from |l| = p on. Liutkus et al., 2021; the order of the taps
- * is that of the authors' code (PyTorch's Conv1d).
- * noise f32 [m, d, s] with m ≥ n + p - 1, the same for queries and keys, such as weft_features_fill makes of m · d rows;
- * one tensor serves all n up to m - p + 1. Time O(n d s (B + p)); the rest as weft_graph_sine_spe.
+ * The same with convolved noise, convSPE: code[i, c, r] = Σ_u filters[u, c] noise[i + u, c, r], u = 0 … p - 1. Then
+ * P_c(l) = Σ_u filters_q[u, c] filters_k[u + l, c], which is 0 from |l| = p on. Liutkus et al., 2021, with the taps in
+ * the order of the authors' code (PyTorch's Conv1d). noise f32 [m, d, s] with m ≥ n + p - 1, the same for queries and
+ * keys, for example from weft_features_fill with m · d rows; one tensor serves all n up to m - p + 1. Time O(n d s (B +
+ * p)); the rest as weft_graph_sine_spe.
  */
 WEFT_API weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor noise, const weft_conv_spe_params *params);
@@ -117,23 +117,24 @@ typedef struct weft_toeplitz_attention_params {
 /**
  * Kernelized attention with relative positions (log-linear Performer): per head, y_i = Σ_j e^b(i-j) (φ_i · ψ_j) v_j /
  * Σ_j e^b(i-j) φ_i · ψ_j. Luo et al., "Stable, fast and accurate: Kernelized attention with relative positional
- * encoding", 2021, whose b_{j-i} is b(i - j) here. With all b equal it is weft_graph_linear_attention.
- * q_features φ and k_features ψ are f32 [B, n, heads · m], such as weft_graph_random_features makes, v [B, n, d], out
- * [B, n, d]. bias b is laid out as the coefficients of weft_graph_toeplitz: f32 [2r - 1, heads] with r ≥ n, row r - 1 + s
- * being lag s = i - j of all heads, or causal [r, heads], row s being lag s. Lags of n and more are not used. -infinity
- * leaves a lag out. A head's largest b of the lags in use is subtracted first, which cancels; a weight below 2^-126 of
- * the largest is 0.
+ * encoding", 2021; its b_{j-i} is b(i - j) here. With all b equal it is weft_graph_linear_attention. q_features φ and
+ * k_features ψ are f32 [B, n, heads · m], for example from weft_graph_random_features; v [B, n, d], out [B, n, d]. bias
+ * b has the layout of the coefficients of weft_graph_toeplitz: f32 [2r - 1, heads] with r ≥ n, where row r - 1 + s is
+ * lag s = i - j of all heads; causal [r, heads], where row s is lag s. Lags of n and more are not used. -infinity
+ * excludes a lag. The largest b of a head's lags is subtracted first, which cancels; a weight below 2^-126 of the
+ * largest is 0.
  *
- * Implementations: "direct", by the definition in O(n² (m + d)) without memory for scores, and "fft", O(n log n · m d):
- * a Toeplitz matrix per head times the m (d/heads + 1) products of a key's features with its value and 1, which it holds
- * twice over, 8 B n m (d + heads) bytes, beside the slabs of weft_graph_toeplitz. Reproducible mode takes "direct" up to
- * n ≈ 12 log2(2n) m d/(m + d) with d that of a head (causal: twice that), 5200 for m = d = 64; fast mode what it
- * measures to be faster. "direct" is exactly causal, also for NaN. With "fft" a sum has errors of 1e-7 of the largest sum of
- * its sequence (causal: of those up to 8 times as far along), so that a denominator much smaller than that is
- * inaccurate, and a later token shows in an earlier result by as much. With lengths (weft_graph_mask) keys behind them have
- * no influence, but the bits of a sequence alone are others: n decides on the implementation and on the largest b.
- * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads or epsilon; a plan gives WEFT_UNSUPPORTED for "fft" with
- * more than 2^31 - 1 products. params may be null.
+ * Implementations: "direct", by the definition in O(n² (m + d)) without memory for scores, and "fft", O(n log n · m d).
+ * "fft" multiplies a Toeplitz matrix per head with the m (d/heads + 1) products of a key's features with its value and
+ * 1. It stores these twice, 8 B n m (d + heads) bytes, beside the slabs of weft_graph_toeplitz. Reproducible mode takes
+ * "direct" up to n ≈ 12 log2(2n) m d/(m + d), d per head (causal: twice this n): 5200 for m = d = 64. Fast mode takes
+ * the faster by measurement. "direct" is exactly causal, also for NaN. With "fft" a sum has errors of 1e-7 of the
+ * largest sum of its sequence (causal: of the sums up to 8 times as far along). A much smaller denominator is then
+ * inaccurate, and later tokens change earlier results by as much. With lengths (weft_graph_mask) later keys have no
+ * influence, but the bits differ from those of the sequence alone, since n decides on the implementation and on the
+ * largest b.
+ * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads or epsilon; compiling a plan returns WEFT_UNSUPPORTED
+ * for "fft" with more than 2^31 - 1 products. params may be null.
  */
 WEFT_API weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
                                                    weft_tensor q_features, weft_tensor k_features,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Toeplitz matrices: by their coefficients, by interpolation (SKI), by frequency response (FD); the encoders that make
- * their coefficients, and the gated unit of TNN around them.
+ * Toeplitz matrices: by their coefficients, by interpolation (SKI), by frequency response (FD). Also the encoders that
+ * compute their coefficients, and TNN's gated unit.
  */
 #ifndef WEFT_MIXERS_TOEPLITZ_H
 #define WEFT_MIXERS_TOEPLITZ_H
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct weft_toeplitz_params {
-    bool causal;       /**< lags 0 … n-1 alone: T is lower triangular */
+    bool causal;       /**< only lags 0 … n-1: T is lower triangular */
     weft_tensor decay; /**< γ, f32 [d], each in (0, 1]; none: all 1 */
     weft_tensor
         lengths; /**< i32 [B], how many tokens of each sequence count: see below; none: all */
@@ -30,22 +30,21 @@ typedef struct weft_toeplitz_params {
  *
  * coefficients is f32 [2m - 1, d] with m ≥ n: row m - 1 + k is lag k = -(m-1) … m-1 of all channels (T is not
  * symmetric; t(1) shifts to later positions); causal, f32 [m, d]: row k is lag k = 0 … m-1. Lags of n and more are not
- * used, so one tensor serves all lengths up to m. When coefficients and decay are weights, what is made of them (decay,
- * transform) is made once per device, weights and n, with the bits that every run would give; otherwise in every run.
+ * used, so one tensor serves all lengths up to m. If coefficients and decay are weights, they are decayed and
+ * transformed once per device, weights and n, with the bits that every run would give; otherwise in every run.
  *
  * Implementations: "direct", by the definition in O(n²); "fft_shared", O(n log n) for n up to 2048 in one dispatch,
- * without scratch memory except for the kernels' transforms, 2n to 4n floats a channel, where they are made in every run;
- * and "fft", O(n log n) with 4 to 8 n d B floats of scratch memory, 192 MiB at most unless one channel needs more.
- * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 2048 and "fft" beyond; fast mode takes
- * what it measures to be fastest. "direct" is exactly causal; with the others a later element shows in an earlier result of
- * its channel by its rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay.
- * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN for
- * all tokens of the sequence, earlier ones included; so can finite numbers whose transform overflows. A NaN or an infinity
- * in the coefficients does the same in all sequences.
- * With lengths (weft_graph_mask) tokens behind them have no influence. A sequence has the bits that it has alone where both
- * take "direct"; by transforms of another length it differs by their rounding errors.
- * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT for a weight as decay with an element outside (0, 1]. A
- * decay that is not a weight is taken as it is.
+ * with scratch memory only for transforms of coefficients made in every run, 2n to 4n floats a channel; and "fft", O(n
+ * log n) with 4 to 8 n d B floats of scratch memory, 192 MiB at most unless one channel needs more. Reproducible mode
+ * takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 2048 and "fft" beyond; fast mode takes the fastest by
+ * measurement. "direct" is exactly causal. With the others a later element changes earlier results of its channel by
+ * rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay. With "direct" a NaN or an
+ * infinity in x reaches the elements that read it. With the others it makes its channel NaN for all tokens of the
+ * sequence, earlier ones included; so can finite numbers whose transform overflows. A NaN or an infinity in the
+ * coefficients does the same in all sequences. With lengths (weft_graph_mask) later tokens have no influence. A
+ * sequence has the bits that it has alone if both use "direct"; transforms of another length differ by rounding errors.
+ * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT if decay is a weight with an element outside (0, 1].
+ * Other decays are not checked.
  */
 WEFT_API weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor coefficients,
@@ -64,17 +63,17 @@ typedef struct weft_toeplitz_fd_params {
  * accelerating Toeplitz neural networks via asymmetric kernels", 2023, section 3.3. x and y are f32 [B, n, d].
  *
  * response has a row for each frequency π m/N, m = 0 … N, with N ≥ n: f32 [N + 1, 2d], d real and then d imaginary
- * parts, of which those of frequencies 0 and π count as 0. The kernel k is the inverse real transform of that over 2N
+ * parts; the imaginary parts of frequencies 0 and π count as 0. The kernel k is its inverse real transform over 2N
  * points, and y[b, i, c] = Σ_j k_c((i-j) mod 2N) x[b, j, c]. N fixes the kernel: n in the paper, half of the next power
- * of two from 2n on in the authors' checkpoints; a longer sequence takes a response on a finer grid.
- * Causal (Algorithm 2): f32 [N + 1, d], real parts; the imaginary parts are minus their discrete Hilbert transform,
- * which makes k(0) what it was, doubles the positive lags and makes the negative ones 0.
+ * of two from 2n on in the authors' checkpoints; a longer sequence takes a response on a finer grid. Causal (Algorithm
+ * 2): f32 [N + 1, d], real parts; the imaginary parts are minus their discrete Hilbert transform, which keeps k(0),
+ * doubles the positive lags and makes the negative ones 0.
  *
- * When response is a weight, its transforms are made once per device, with the bits that every run would make.
- * Implementations: "fft_shared" in one dispatch, for an N that is a power of two from 4 to 2048, where reproducible mode
- * takes it, and "fft". Scratch memory and the exactness of causality are those of weft_graph_toeplitz's; where the
- * transforms are made in every run, "fft_shared" has those of "fft" beside its own. params may be null: bidirectional.
- * Errors: WEFT_SHAPE_MISMATCH for shapes; a plan gives WEFT_UNSUPPORTED for an N that VkFFT cannot plan.
+ * If response is a weight, its transforms are computed once per device, with the bits that every run would give.
+ * Implementations: "fft", and "fft_shared" in one dispatch, for an N that is a power of two from 4 to 2048;
+ * reproducible mode then takes it. Scratch memory and exactness of causality are those of weft_graph_toeplitz. If every
+ * run computes the transforms, "fft_shared" also needs the scratch memory of "fft". params may be null: bidirectional.
+ * Errors: WEFT_SHAPE_MISMATCH for shapes; compiling a plan returns WEFT_UNSUPPORTED for an N that VkFFT cannot plan.
  */
 WEFT_API weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                             weft_tensor response,
@@ -88,7 +87,7 @@ typedef enum weft_interpolation {
 } weft_interpolation;
 
 typedef struct weft_ski_toeplitz_params {
-    /** f32 [2g + 1, d], g at least 1: RPE at -1, -1 + 1/g … 1 of the warped axis. Row g counts as 0. */
+    /** f32 [2g + 1, d], g at least 1: the RPE at -1, -1 + 1/g … 1 of the warped axis. Row g counts as 0. */
     weft_tensor rpe;
     /** f32 [m, d], m odd, or none: row s is the coefficient of lag s - (m - 1)/2. */
     weft_tensor taps;
@@ -114,15 +113,15 @@ typedef struct weft_ski_toeplitz_params {
  *   RPE      linear between the 2g + 1 rows of `rpe` over [-1, 1], the warped axis: its ends are lag 0 (row 2g) and the
  *            limit at 0 from negative lags (row 0), its middle is infinitely far away, where the paper has RPE(0) = 0.
  * r = n with linear interpolation is the Toeplitz matrix RPE(x(i - j)) itself. The warp takes lags in positions, so the
- * same parameters serve any n ≥ r; the grid is as fine as its rows, whatever r is.
- * x f32 [B, n, d]. Time O(n (m + 1) + r²) per channel, memory beside x and y O(r + n/1024). Errors:
- * WEFT_INVALID_ARGUMENT for gamma, interpolation, or points above n; WEFT_SHAPE_MISMATCH naming rpe or taps;
+ * same parameters serve any n ≥ r. The rows of `rpe` alone determine the grid, not r. x f32 [B, n, d]. Time O(n (m + 1)
+ * + r²) per channel, memory beside x and y O(r + n/1024).
+ * Errors: WEFT_INVALID_ARGUMENT for gamma, interpolation, or points above n; WEFT_SHAPE_MISMATCH naming rpe or taps;
  * WEFT_UNSUPPORTED for n above 2^24 or (r - 1)(n - 1) of 2^32 and more.
  */
 WEFT_API weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                              const weft_ski_toeplitz_params *params);
 
-/** What an RPE reads of lag k: "par_type" of TNN's public code. */
+/** An RPE's input for lag k: "par_type" of TNN's public code. */
 typedef enum weft_rpe_lag {
     WEFT_RPE_LAG = 0,          /**< k: par_type 1 */
     WEFT_RPE_LAG_FRACTION = 1, /**< k/N: par_type 2 */
@@ -130,7 +129,7 @@ typedef enum weft_rpe_lag {
     WEFT_RPE_LAG_COUNT
 } weft_rpe_lag;
 
-/** What an RPE of a frequency response reads of frequency ω. */
+/** The input of a frequency response's RPE for frequency ω. */
 typedef enum weft_rpe_frequency {
     WEFT_RPE_FREQUENCY = 0, /**< ω, as in the paper's Algorithm 2 */
     WEFT_RPE_COSINE = 1,    /**< cos ω */
@@ -151,7 +150,7 @@ typedef struct weft_rpe_params {
     const weft_rpe_layer *layers; /**< read during the call */
     uint32_t layer_count;         /**< at least 1 */
     weft_activation activation;   /**< of every layer; 0: none */
-    bool residual;                /**< all layers but the last add what they read */
+    bool residual;                /**< all layers but the last add their input */
 } weft_rpe_params;
 
 #ifndef __cplusplus
@@ -159,10 +158,9 @@ typedef struct weft_rpe_params {
 #endif
 
 typedef struct weft_toeplitz_rpe_params {
-    bool causal; /**< lags 0 … n-1 alone */
+    bool causal; /**< only lags 0 … n-1 */
     weft_rpe_lag input;
-    uint32_t
-        divisor; /**< N of the two inputs that have one; 0 means n. The public code has n - 1 */
+    uint32_t divisor; /**< N of the last two inputs; 0 means n. The public code uses n - 1 */
 } weft_toeplitz_rpe_params;
 
 #ifndef __cplusplus
@@ -171,12 +169,12 @@ typedef struct weft_toeplitz_rpe_params {
 
 /**
  * The coefficients of weft_graph_toeplitz for sequences of n tokens from TNN's relative position encoder: Qin et al.,
- * "Toeplitz neural network for sequence modeling", 2023. out is f32 [2n - 1, d], or [n, d] if causal, not
- * decayed. Head h of the public code's [h, n, d/h] is the channels h·d/heads …, as in all mixers.
+ * "Toeplitz neural network for sequence modeling", 2023. out is f32 [2n - 1, d], or [n, d] if causal, not decayed. Head
+ * h of the public code's [h, n, d/h] is the channels h·d/heads …, as in all mixers.
  *
- * A helper made of linear, norm and activation ops on a column of positions. When the parameters are weights, a plan
- * evaluates them once per device, weights and n, and so it does what weft_graph_toeplitz makes of them; no run does.
- * The same weights serve any n, with WEFT_RPE_LAG or the divisor they were trained with.
+ * A helper made of linear, norm and activation ops on a column of positions. If the parameters are weights, a plan
+ * computes the coefficients, and the transforms that weft_graph_toeplitz needs, once per device, weights and n; runs do
+ * not. The same weights serve any n, with WEFT_RPE_LAG or the divisor of their training.
  * Errors, before anything is added: WEFT_INVALID_ARGUMENT naming n, layer_count, input or divisor ((n - 1)/divisor
  * below 87, as exp must not overflow), WEFT_UNSUPPORTED for n above 2^24; those of the ops. params may be null.
  */
@@ -193,20 +191,20 @@ WEFT_API weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *gra
                                                weft_tensor theta, float lambda);
 
 /**
- * The response of weft_graph_toeplitz_fd at the frequencies ω_m = π m/N, m = 0 … N = grid: f32 [N + 1, channels of the
- * last layer], which are 2d (real, then imaginary parts) or, causal, d. Moreno et al., 2023, Algorithm 2 and section
- * 3.3.2. As weft_graph_toeplitz_rpe otherwise; the same weights serve any grid.
+ * The response of weft_graph_toeplitz_fd at the frequencies ω_m = π m/N, m = 0 … N = grid: f32 [N + 1, c]. c is the
+ * last layer's channels: 2d (real, then imaginary parts) or, causal, d. Moreno et al., 2023, Algorithm 2 and section
+ * 3.3.2. Otherwise as weft_graph_toeplitz_rpe; the same weights serve any grid.
  *
  * Decay of the kernel (Theorems 2-4 of the paper: by the smoothness of the activation) needs a response that is smooth
- * as a function on the circle. MLP(cos ω) is as smooth as its activation. MLP(ω), made even as the causal case makes
- * it, has a kink at 0 and at π, so that k(n) falls as 1/n² whatever the activation; the theorems overlook that.
+ * as a function on the circle. MLP(cos ω) is as smooth as its activation. MLP(ω), made even in the causal case, has a
+ * kink at 0 and at π, so k(n) falls as 1/n² for every activation; the theorems overlook this.
  * Errors: WEFT_INVALID_ARGUMENT naming grid, layer_count or input; WEFT_UNSUPPORTED for a grid above 2^24.
  */
 WEFT_API weft_status weft_graph_toeplitz_fd_rpe(weft_tensor *out, weft_graph *graph, uint32_t grid,
                                                 const weft_rpe_params *rpe,
                                                 weft_rpe_frequency input);
 
-/** Which Toeplitz operator a gated Toeplitz unit has. */
+/** The Toeplitz operator of a gated Toeplitz unit. */
 typedef enum weft_gtu_mixer {
     WEFT_GTU_TOEPLITZ = 0, /**< TNN: weft_graph_toeplitz */
     WEFT_GTU_SKI = 1,      /**< SKI-TNN: weft_graph_ski_toeplitz */
@@ -217,14 +215,14 @@ typedef enum weft_gtu_mixer {
 typedef struct weft_gtu_params {
     weft_tensor weight[3];      /**< of u and v f32 [m, d], of o [d_out, m] */
     weft_tensor bias[3];        /**< f32 [m], [m], [d_out]; any may be none */
-    weft_activation activation; /**< of u and v; 0: none. The papers have SiLU */
+    weft_activation activation; /**< of u and v; 0: none. The papers use SiLU */
     weft_gtu_mixer mixer;
     /** TOEPLITZ: coefficients [2n' - 1, m] or [n', m]; FD: the response [N + 1, 2m] or [N + 1, m]. SKI: none. */
     weft_tensor kernel;
     const weft_toeplitz_params *toeplitz; /**< for TOEPLITZ, or null */
     const weft_ski_toeplitz_params *ski;  /**< for SKI */
     const weft_toeplitz_fd_params *fd;    /**< for FD, or null */
-    const weft_norm_params *norm;         /**< over m, in front of o; null: none */
+    const weft_norm_params *norm;         /**< over m, before o; null: none */
 } weft_gtu_params;
 
 #ifndef __cplusplus
@@ -235,8 +233,8 @@ typedef struct weft_gtu_params {
  * The gated Toeplitz unit o(norm(activation(u x) ⊙ T activation(v x))) with l x = x Wᵀ + b: the token mixer of Qin et
  * al., "Toeplitz neural network for sequence modeling", 2023, with T one of the three operators, over m channels
  * (expand_ratio · d). x f32 [B, n, d], out [B, n, d_out].
- * Errors: WEFT_INVALID_ARGUMENT for params, or those of the chosen mixer, that are missing, for params of a mixer that
- * is not chosen, and naming mixer; those of the ops.
+ * Errors: WEFT_INVALID_ARGUMENT for missing params, missing params of the chosen mixer, params of another mixer, or an
+ * unknown mixer; those of the ops.
  */
 WEFT_API weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_gtu_params *params);

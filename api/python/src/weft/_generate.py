@@ -70,11 +70,11 @@ def _parser() -> argparse.ArgumentParser:
         "package tokenizers; the options are those of the weft command.")
     parser.add_argument("model", metavar="MODEL")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--text", metavar="STRING", help="the text that goes on")
+    source.add_argument("--text", metavar="STRING", help="the text to continue")
     source.add_argument("--file", metavar="FILE", help="the same in a file, or - for standard input")
     parser.add_argument("--tokens", metavar="N", type=int, help=f"how many tokens to make (default {_TOKENS})")
     parser.add_argument("--greedy", action="store_true", help="take the likeliest token each time (default)")
-    parser.add_argument("--seed", metavar="S", type=int, help="draw tokens: the same seed draws the same text everywhere")
+    parser.add_argument("--seed", metavar="S", type=int, help="draw tokens: equal seeds draw equal texts everywhere")
     parser.add_argument("--temperature", metavar="T", type=float, help="draw by softmax(logits / T) (default 1)")
     parser.add_argument("--top-k", metavar="K", type=int, help="draw among the K likeliest tokens (default: all)")
     parser.add_argument("--out", metavar="FILE", help="write the new text to this file, byte for byte")
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments[1:])
     samples = given.seed is not None or given.temperature is not None or given.top_k is not None
     if samples and given.greedy:
-        parser.error("--greedy goes without --seed, --temperature and --top-k: it draws nothing")
+        parser.error("--greedy excludes --seed, --temperature and --top-k: it draws nothing")
     try:
         _check_generation(_TOKENS if given.tokens is None else given.tokens, given.temperature or 0.0, given.top_k or 0,
                           given.seed or 0)

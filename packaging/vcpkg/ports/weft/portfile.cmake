@@ -7,7 +7,7 @@ foreach(level RANGE 3) # ports/weft, in packaging/vcpkg
 endforeach()
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS FEATURES
-    processor WEFT_PROCESSOR)
+    processor WEFT_LLVM)
 
 # VkFFT 1.3 or later; a registry whose vkfft is older needs VCPKG_KEEP_ENV_VARS=VKFFT_INCLUDE_DIR, and that folder.
 set(vkfft "${CURRENT_INSTALLED_DIR}/include/VkFFT")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034,SC2154 # read by ./dev, which has the names that are not set here
+#
+# Libraries that Weft is built with: VkFFT, LLVM, and those that are built from Debian's sources.
+
+vkfft_is_new_enough() {
+    [[ -f $1/vkFFT.h ]] || return 1
+    local version
+    version=$(sed -n 's/.*return[[:space:]]*\([0-9]\{5,\}\);.*X\.XX\.XX.*/\1/p' "$1/vkFFT.h")
+    [[ -n $version ]] && ((version >= 10300))
+}
+
+setup_vkfft() {
+    if [[ -n ${VKFFT_INCLUDE_DIR:-} ]]; then
+        vkfft_is_new_enough "$VKFFT_INCLUDE_DIR" ||
+            die "VKFFT_INCLUDE_DIR=$VKFFT_INCLUDE_DIR holds no vkFFT.h of version 1.3 or later"
+        return 0
+    fi
+    local folder version
+    for folder in "$deps/vkfft/usr/include" /usr/local/include /usr/include; do
+        vkfft_is_new_enough "$folder" && return 0
+    done
+    if update_private_lists; then
+        version=$(available_version libvkfft-dev)
+        if [[ -n $version ]] && dpkg --compare-versions "$version" ge 1.3 &&
+            unpack libvkfft-dev "$version" vkfft && vkfft_is_new_enough "$deps/vkfft/usr/include"; then
+            return 0
+        fi
+    fi
+    die "VkFFT 1.3 or later could not be fetched: the archive this machine uses offers
+  libvkfft-dev '${version:-none}' in $(codename) and its backports (log: build/deps/apt/update.log).
+  Download VkFFT 1.3 and set VKFFT_INCLUDE_DIR to the folder that holds vkFFT.h."
+}
+
+# llvm_is_new_enough VERSION: of a package, such as 1:15.0.6-4.
+llvm_is_new_enough() {
+    [[ -n $1 ]] && dpkg --compare-versions "${1#*:}" ge 15
+}
+
+# llvm_version PACKAGE: what apt would install, by the machine's lists, or by lists of our own where those are empty.
+llvm_version() {
+    local version
+    version=$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
+    [[ $version == '(none)' ]] && version=
+    if [[ -z $version ]] && update_private_lists >&2; then
+        version=$(available_version "$1" || true)
+    fi
+    printf '%s' "$version"
+}
+
+# Where there is no LLVM, Weft needs a Vulkan driver instead.
+setup_processor() {
+    local name
+    for name in "${processor_packages[@]}"; do
+        package_installed "$name" &&
+            llvm_is_new_enough "$(dpkg-query -W -f='${Version}' "$name")" && return 0
+    done
+    for name in "${processor_packages[@]}"; do
+        if llvm_is_new_enough "$(llvm_version "$name")" && (install_packages "$name"); then
+            return 0
+        fi
+    done
+    note "this release has no LLVM 15 or later (${processor_packages[*]}): the processor device has no compiler"
+    install_packages "${driver_packages[@]}" # lavapipe takes its place
+}
+
+# build_library FOLDER PACKAGE [CMAKE OPTION...]: installs a library of Debian's, built from its source, into build/deps/FOLDER.
+build_library() {
+    local prefix=$deps/$1 package=$2 folder=$deps/apt/sources/$2
+    shift 2
+    [[ -f $prefix/$package.done ]] && return 0
+    fetch_source "$package" ||
+        die "the source of $package could not be fetched (log: build/deps/apt/source-$package.log)"
+    say "building $package in ${prefix#"$root/"}"
+    {
+        "$cmake" -S "$folder" -B "$folder/build" -G Ninja "${ninja_options[@]}" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+            -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "$@" &&
+            "$cmake" --build "$folder/build" --parallel "$jobs" --target install
+    } >"$deps/apt/build-$package.log" 2>&1 || die "$package could not be built (log: build/deps/apt/build-$package.log)"
+    rm -rf "$folder"
+    touch "$prefix/$package.done"
+}
+
+# build_libzip FOLDER [CMAKE OPTION...]: without the formats and the cryptography that .npz has no use for.
+build_libzip() {
+    build_library "$1" libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
+        -DENABLE_WINDOWS_CRYPTO=OFF -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF \
+        -DBUILD_REGRESS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF "${@:2}"
+    # It does not say that it needs zlib, and that it is no shared library.
+    # shellcheck disable=SC2016 # pkg-config's names
+    sed -i 's/^Libs: .*/Libs: -L${libdir} -lzip -lz/; s/^Cflags: .*/Cflags: -I${includedir} -DZIP_STATIC/' \
+        "$deps/$1/lib/pkgconfig/libzip.pc"
+}
+
+setup_build() {
+    install_packages "${build_packages[@]}" "$@"
+    setup_vkfft
+    setup_processor
+}
+
+# The programs that take Weft into GLFW, libplacebo and FFmpeg, which ./dev test all builds and runs.
+host_options=() # for CMake, once setup_hosts was there
+setup_hosts() {
+    install_packages "${host_packages[@]}"
+    host_options=("-DWEFT_EXAMPLE_"{WINDOW,LIBPLACEBO,FFMPEG}"=ON")
+}
+
+# setup_fuzz: clang and the package with its libFuzzer, which is named after its version.
+setup_fuzz() {
+    install_packages "${fuzz_packages[@]}"
+    install_packages "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
+}

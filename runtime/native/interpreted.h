@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels without native code: an object whose code is the module itself, with what the pipeline says about it, and a kernel
+ * that interprets it. Slow, and the same bits.
+ */
+#ifndef WEFT_NATIVE_INTERPRETED_H
+#define WEFT_NATIVE_INTERPRETED_H
+
+#include "native/kernel.h"
+
+/** weft_cpu_compiler without one: the version of the interpreter's objects. */
+#define WEFT_CPU_INTERPRETER "interpreter 1"
+
+/** weft_cpu_compile without a compiler. */
+weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
+                               const weft_host *host);
+
+/** Whether an object's code is a module. */
+bool weft_cpu_is_interpreted(const uint8_t *code, size_t size);
+
+/** Makes the kernel of such an object callable. WEFT_BAD_FILE where the code does not hold together. */
+weft_status weft_cpu_interpreted_load(struct weft_cpu_kernel *kernel, const uint8_t *code,
+                                      size_t size, const weft_host *host);
+
+#endif

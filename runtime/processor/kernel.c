@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of the processor device: from SPIR-V to native code, and from an object to a function. */
+#include "core/try.h"
+#include "processor/processor.h"
+#include "processor/state.h"
+#include "softvk/pipeline.h"
+
+/* ---- compiling ---- */
+
+/* The constants in host memory, null where there are none; false when memory is out. */
+static bool make_constants(struct weft_ir_specialization **constants,
+                           const VkSpecializationInfo *given, const weft_host *host) {
+    const uint32_t count = given ? given->mapEntryCount : 0;
+    *constants = NULL;
+    if (count == 0) {
+        return true;
+    }
+    *constants = weft_alloc_zero(host, count, sizeof **constants);
+    for (uint32_t i = 0; *constants && i < count; i++) {
+        const VkSpecializationMapEntry *entry = &given->pMapEntries[i];
+        (*constants)[i] =
+            (struct weft_ir_specialization){.id = entry->constantID,
+                                            .size = (uint32_t)entry->size,
+                                            .value = (const uint8_t *)given->pData + entry->offset};
+    }
+    return *constants != NULL;
+}
+
+weft_status weft_processor_compile(struct weft_soft_object *object,
+                                   const struct weft_soft_source *source, void *state,
+                                   const weft_host *host) {
+    const struct weft_processor *processor = state;
+    struct weft_cpu_object made = {0};
+    struct weft_ir_specialization *constants = NULL;
+    if (!make_constants(&constants, source->constants, host)) {
+        return weft_fail_memory(host, "specialization constants");
+    }
+    const struct weft_ir_source native = {
+        .words = source->words,
+        .size = source->size,
+        .entry_point = source->entry_point,
+        .constants = constants,
+        .constant_count = source->constants ? source->constants->mapEntryCount : 0,
+        .lanes = processor->device->physical->properties.subgroup_size,
+        .checked = source->checked};
+    const weft_status status = weft_cpu_compile(&made, &native, host);
+    *object = (struct weft_soft_object){.bytes = made.bytes, .size = made.size};
+    weft_free(host, constants);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* Makes a kernel of a device; it takes `owned` over, but not where it fails. */
+static weft_status wrap(struct weft_soft_kernel *kernel, struct weft_processor *processor,
+                        const struct weft_cpu_kernel *native, struct weft_cpu_kernel *owned,
+                        const weft_host *host) {
+    const struct weft_cpu_interface *interface = &native->interface;
+    struct weft_processor_kernel *made = weft_alloc_zero(host, 1, sizeof *made);
+    if (!made || !weft_scratch_reserve(&processor->scratch, interface->scratch_size, host)) {
+        weft_free(host, made);
+        return weft_fail_memory(host, "a kernel");
+    }
+    made->native = native;
+    made->owned = owned;
+    *kernel = (struct weft_soft_kernel){
+        .binding_count = interface->binding_count, .push_size = interface->push_size, .own = made};
+    for (uint32_t i = 0; i < interface->binding_count && i < WEFT_SOFT_MAX_BINDINGS; i++) {
+        kernel->bindings[i] = (struct weft_soft_binding){.set = interface->bindings[i].set,
+                                                         .binding = interface->bindings[i].binding};
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_processor_load(struct weft_soft_kernel *kernel, const uint8_t *bytes, size_t size,
+                                void *state, const weft_host *host) {
+    struct weft_cpu_kernel *native = NULL;
+    WEFT_TRY(weft_cpu_kernel_load(&native, bytes, size, host));
+    const weft_status status = wrap(kernel, state, native, native, host);
+    if (status != WEFT_OK) {
+        weft_cpu_kernel_unload(&native, host);
+    }
+    return status;
+}
+
+void weft_processor_unload(struct weft_soft_kernel *kernel, void *state) {
+    const weft_host *host = &((struct weft_processor *)state)->device->host;
+    struct weft_processor_kernel *own = kernel->own;
+    if (own->owned) {
+        weft_cpu_kernel_unload(&own->owned, host);
+    }
+    weft_free(host, own);
+}
+
+VkResult weft_processor_pipeline_wrap(VkPipeline *pipeline, VkDevice device,
+                                      VkPipelineLayout layout,
+                                      const struct weft_cpu_kernel *kernel) {
+    struct weft_processor *processor = weft_soft_device_of(device)->state;
+    struct weft_soft_kernel made;
+    if (wrap(&made, processor, kernel, NULL, &processor->device->host) != WEFT_OK) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const VkResult result = weft_soft_pipeline_wrap(pipeline, device, layout, &made);
+    if (result != VK_SUCCESS) {
+        weft_processor_unload(&made, processor);
+    }
+    return result;
+}

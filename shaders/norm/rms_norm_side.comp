@@ -1,8 +1,0 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
-// SPDX-License-Identifier: MIT
-//
-// Rows divided by their length, eight side by side: what rms_norm.comp computes.
-
-#include "row_side.glsl"
-#include "rms_norm_rows.glsl"

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+#
+# Lists for `weft verify --list`, <build>/tests/lists/MARK.txt, of the marks in tests/data/cases.txt.
+
+set(weft_lists "${CMAKE_CURRENT_BINARY_DIR}/lists")
+set(weft_marked_cases "${CMAKE_CURRENT_SOURCE_DIR}/data/cases.txt")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${weft_marked_cases}")
+foreach(mark quick kernels ranges forms own)
+    file(STRINGS "${weft_marked_cases}" cases REGEX "^[^#].* ${mark}( |$)")
+    list(TRANSFORM cases REPLACE " .*" "")
+    list(JOIN cases "\n" cases)
+    file(WRITE "${weft_lists}/${mark}.txt" "${cases}\n")
+endforeach()

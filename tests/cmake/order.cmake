@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+#
+# In what order tests start, and how long they may take. The included last file of tests sees all of them.
+#
+# First come tests of the sources and of units without a device: within a minute they say most. Then the longest start first, so
+# that none is left running alone at the end. ctest remembers how long tests took, and where it has never run, as in CI, it knows
+# this alone. Limits are for tests that hang: on two idle cores no test takes a tenth of its own.
+
+# Names, without the driver's, and seconds of processor time with empty caches.
+set(weft_costs
+    unit.variants 60
+    unit.fft_program 27
+    cli.bench 27
+    cli.bench_verify 26
+    cli.bench_schema 24
+    unit.faults 20
+    unit.toeplitz 19
+    model.decoder 18
+    model.spectraformer_pairs 18
+    unit.decode 17
+    cli.run 16
+    cli.verify 14
+    unit.plan 12
+    cli.generate 11
+    model.fnet 11
+    folded.shaders 10
+    cli.eval 10
+    cli.eval_tasks 10
+    unit.feature_estimates 10
+    unit.spirv_lint 10)
+
+get_property(weft_tests DIRECTORY PROPERTY TESTS)
+foreach(test IN LISTS weft_tests)
+    get_property(labels TEST "${test}" PROPERTY LABELS)
+    get_property(cost TEST "${test}" PROPERTY COST)
+    set(limit 1800)
+    if("long" IN_LIST labels)
+        set(limit 14400)
+    endif()
+    string(REGEX REPLACE "^([a-z_]+\\.[a-z0-9_]+)\\..*" "\\1" name "${test}")
+    list(FIND weft_costs "${name}" at)
+    if(cost)
+        # set beside the test
+    elseif(at GREATER_EQUAL 0)
+        math(EXPR at "${at} + 1")
+        list(GET weft_costs ${at} cost)
+    elseif("verify" IN_LIST labels)
+        set(cost 200)
+    elseif("eval" IN_LIST labels)
+        set(cost 15)
+    elseif(NOT "device" IN_LIST labels AND labels MATCHES "unit|house")
+        set(cost 1000)
+    else()
+        set(cost 1)
+    endif()
+    set_tests_properties("${test}" PROPERTIES TIMEOUT ${limit} COST "${cost}")
+endforeach()
