@@ -16,10 +16,10 @@ static inline uint32_t weft_spirv_most_ids(size_t words) {
 }
 
 /**
- * Checks what can be checked without types: header, word counts, every id below the bound, defined
- * once and, where used, defined; the sections in their order; functions
- * closed, one memory model, entry points that are functions. A module that passes can be walked, and the words that grammar.h says an
- * instruction has at least be read, without further bounds checks; whether its instructions make sense is spirv-val's business.
+ * Checks what can be checked without types: header, word counts, every id below the bound, defined once and, where used, defined; the
+ * sections in their order; functions closed, one memory model, entry points that are functions. A module that passes can be walked, and the
+ * words be read that every instruction of its kind has (grammar.c), without further bounds checks; whether its instructions make sense is
+ * spirv-val's business.
  * Errors: WEFT_COMPILE_ERROR, naming the word and what is wrong there; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host *host);

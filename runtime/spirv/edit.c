@@ -32,10 +32,6 @@ uint32_t weft_spirv_new_ids(struct weft_spirv_edit *edit, uint32_t count) {
     return first;
 }
 
-uint32_t weft_spirv_new_id(struct weft_spirv_edit *edit) {
-    return weft_spirv_new_ids(edit, 1);
-}
-
 /* ---- putting ---- */
 
 void weft_spirv_insert_before(struct weft_spirv_edit *edit, const uint32_t *instruction) {

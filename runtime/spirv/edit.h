@@ -32,10 +32,7 @@ struct weft_spirv_edit {
 weft_status weft_spirv_edit_begin(struct weft_spirv_edit *edit, const uint32_t *words, size_t size,
                                   const weft_host *host);
 
-/** An id that is new to the module. With the last one taken, weft_spirv_apply fails: "no ids are left". */
-uint32_t weft_spirv_new_id(struct weft_spirv_edit *edit);
-
-/** So many, one after the other; the first. */
+/** Ids that are new to the module, one after the other; the first. With the last one taken, weft_spirv_apply fails: "no ids are left". */
 uint32_t weft_spirv_new_ids(struct weft_spirv_edit *edit, uint32_t count);
 
 /** From now on, new instructions come before this one of the module's, behind others that are put there. */

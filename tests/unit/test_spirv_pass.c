@@ -143,12 +143,12 @@ WEFT_TEST(test_spirv_val) {
 /* ---- modules put together by hand, for what no compiler emits ---- */
 
 struct assembler {
-    uint32_t words[512];
+    uint32_t words[1024];
     size_t count;
 };
 
 static void op(struct assembler *module, uint32_t opcode, size_t operands, const uint32_t *values) {
-    assert_true(module->count + operands + 1 <= 512);
+    assert_true(module->count + operands + 1 <= 1024);
     module->words[module->count++] = (uint32_t)(operands + 1) << 16 | opcode;
     for (size_t i = 0; i < operands; i++) {
         module->words[module->count++] = values[i];
@@ -404,6 +404,21 @@ WEFT_TEST(test_malformed) {
     assert_refused(19, 1, ID_BOUND - 1); /* and with it, a use of what is not defined */
     assert_refused(11, 5, 0x31313131);   /* a string without an end */
     assert_refused(15, 2, ID_FLOAT);     /* an entry point that is a type */
+}
+
+/* A group's decorations are gone through for each id that it is applied to: there must not be more than anybody needs. */
+WEFT_TEST(test_long_groups) {
+    for (uint32_t more = 127; more <= 128; more++) {
+        struct assembler module = {0};
+        put_preamble(&module, SIZE_LITERAL);
+        for (uint32_t i = 0; i < more; i++) {
+            OP(&module, 71, ID_GROUP, 42);
+        }
+        put_annotations_and_types(&module, SIZE_LITERAL);
+        put_function(&module);
+        assert_int_equal(try_words(module.words, module.count * 4),
+                         more == 127 ? WEFT_OK : WEFT_COMPILE_ERROR);
+    }
 }
 
 /* Readers tell types, constants and atomics by ranges of opcodes: none in there may have ids that nobody checked. */

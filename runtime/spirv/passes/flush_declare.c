@@ -18,7 +18,7 @@ static const struct {
 static void choose_ids(struct weft_spirv_flush *flush, struct weft_spirv_width *width) {
     for (enum weft_spirv_kind kind = WEFT_SPIRV_UINT; kind >= WEFT_SPIRV_BOOL; kind--) {
         width->types[kind] =
-            width->types[kind] == 0 ? weft_spirv_new_id(flush->edit) : width->types[kind];
+            width->types[kind] == 0 ? weft_spirv_new_ids(flush->edit, 1) : width->types[kind];
     }
     width->constants = weft_spirv_new_ids(flush->edit, WEFT_FLUSH_CONSTANTS);
 }
@@ -56,12 +56,12 @@ void weft_flush_declare(struct weft_spirv_flush *flush) {
             choose_ids(flush, &flush->widths[i]);
         }
     }
-    flush->scale = weft_spirv_new_id(edit);
+    flush->scale = weft_spirv_new_ids(edit, 1);
     WEFT_SPIRV_EACH(import, flush->module, WEFT_SPIRV_IMPORTS) {
         flush->glsl = weft_spirv_is_glsl(flush->module, import[1]) ? import[1] : flush->glsl;
     }
     if (flush->glsl == 0) {
-        flush->glsl = weft_spirv_new_id(edit);
+        flush->glsl = weft_spirv_new_ids(edit, 1);
         weft_spirv_insert_into(edit, WEFT_SPIRV_IMPORTS);
         WEFT_SPIRV_PUT(edit, SpvOpExtInstImport, flush->glsl);
         weft_spirv_put_text(edit, "GLSL.std.450");

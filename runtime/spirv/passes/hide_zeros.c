@@ -109,11 +109,11 @@ static void put_scalars(struct hide *hide, uint32_t *plus, uint32_t *minus) {
     struct weft_spirv_edit *edit = hide->edit;
     const struct weft_spirv_input *input = &hide->input;
     const uint32_t integer = input->shape.scalar;
-    const uint32_t loaded = weft_spirv_new_id(edit);
+    const uint32_t loaded = weft_spirv_new_ids(edit, 1);
     uint32_t number = loaded;
     WEFT_SPIRV_PUT(edit, SpvOpLoad, input->type, loaded, input->variable);
     if (input->type != integer) {
-        number = weft_spirv_new_id(edit);
+        number = weft_spirv_new_ids(edit, 1);
         WEFT_SPIRV_PUT(edit, SpvOpCompositeExtract, integer, number, loaded, 0);
     }
     const uint32_t plus_bits = weft_spirv_new_ids(edit, 4);
@@ -131,7 +131,7 @@ static uint32_t put_vector(struct hide *hide, uint32_t zero, uint32_t plus, uint
     const uint32_t *constant = hide->module->words + hide->module->ids[zero].at;
     const bool is_null = weft_spirv_opcode(constant[0]) == SpvOpConstantNull;
     const uint32_t width = weft_spirv_shape_of(hide->module, constant[1]).width;
-    uint32_t operands[2 + MAX_WIDTH] = {constant[1], weft_spirv_new_id(hide->edit)};
+    uint32_t operands[2 + MAX_WIDTH] = {constant[1], weft_spirv_new_ids(hide->edit, 1)};
     for (uint32_t i = 0; i < width; i++) {
         const uint32_t component = is_null ? 0 : constant[3 + i];
         const uint8_t kind = is_null ? PLUS_ZERO : hide->ids[component].zero;

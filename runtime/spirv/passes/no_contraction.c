@@ -49,7 +49,7 @@ static void put_decoration(struct weft_spirv_edit *edit, uint32_t id) {
  * are.
  */
 static void split_fma(struct weft_spirv_edit *edit, const uint32_t *fma) {
-    const uint32_t product = weft_spirv_new_id(edit);
+    const uint32_t product = weft_spirv_new_ids(edit, 1);
     put_decoration(edit, product);
     weft_spirv_replace(edit, fma);
     WEFT_SPIRV_PUT(edit, SpvOpFMul, fma[1], product, fma[5], fma[6]);

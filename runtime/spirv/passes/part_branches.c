@@ -92,7 +92,7 @@ weft_status weft_spirv_part_branches(struct weft_spirv_edit *edit) {
     }
     part.merge = weft_alloc(host, selections * sizeof *part.merge);
     part.odd = weft_alloc_zero(host, selections, sizeof *part.odd);
-    part.largest = weft_spirv_new_id(edit);
+    part.largest = weft_spirv_new_ids(edit, 1);
     weft_spirv_insert_into(edit, WEFT_SPIRV_DECLARATIONS);
     WEFT_SPIRV_PUT(edit, SpvOpConstant, part.input.shape.scalar, part.largest, LARGEST);
     if (part.merge && part.odd) {
