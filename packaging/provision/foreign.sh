@@ -76,7 +76,7 @@ foreign_build() {
     "$cmake" --preset "$preset" "${ninja_options[@]}" "$shaders_option" "-DWEFT_KERNEL_HEADER=$root/build/kernel-header" "$@" \
         >"build/foreign-$preset.log" ||
         { tail -n 20 "build/foreign-$preset.log" >&2; return 1; }
-    "$cmake" --build "build/$preset" --parallel "$jobs" "${targets[@]}"
+    build_tree "build/$preset" --parallel "$jobs" "${targets[@]}"
 }
 
 foreign_tools() {

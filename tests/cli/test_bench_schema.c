@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* What weft bench writes, and the committed results, by bench/schema.json. */
 #include <ftw.h>
 

@@ -7,12 +7,9 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# quick.txt (tests/data/cases.txt says what the lists are) has cases that execute every kernel with each value of its constants,
-# kernels.txt those of them that execute every kernel. ./dev test runs all cases on the processor device, where it is built, or else on one driver,
-# the former on others, and the latter on slow drivers, the relatives of one driver and other widths of the processor's vectors.
-# Each run of more cases on a driver checks that the list of fewer is complete.
-set(weft_others ${weft_drivers})
-list(REMOVE_ITEM weft_others "${weft_one_driver}")
+# ./dev test runs all cases on the processor device, where it is built, or else on one driver, and those that are marked kernels in
+# tests/data/cases.txt on that driver, on SwiftShader and on other widths of the processor's vectors. That some such case executes each
+# kernel is checked by compilers.lists, and that the cases marked quick do, with each value of its constants, by the whole run on a driver.
 set(weft_whole_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_whole_driver processor-8)
@@ -25,7 +22,6 @@ if(WEFT_SANITIZE)
     endif()
     return()
 endif()
-set(weft_quick_list --list "${weft_lists}/quick.txt")
 set(weft_kernel_list --list "${weft_lists}/kernels.txt")
 weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
@@ -33,22 +29,15 @@ if(weft_processors) # its rows are others than those of the drivers that the lis
     weft_add_device_test(verify DRIVERS ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
         COMMAND ${weft_verify} --device all)
 endif()
-foreach(driver IN LISTS weft_drivers weft_processors)
-    if(driver STREQUAL weft_whole_driver)
-        continue()
-    endif()
-    set(cases ${weft_quick_list} --check-list "${weft_lists}/kernels.txt" --kernels-once)
-    if(driver MATCHES "^(lavapipe-4|lavapipe-16|mesa-backports|swiftshader|processor-.*)$")
-        set(cases ${weft_kernel_list})
-    endif()
-    weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short
-        COMMAND ${weft_verify} --device all ${cases})
-endforeach()
+set(weft_quick_drivers ${weft_drivers} ${weft_processors})
+list(REMOVE_ITEM weft_quick_drivers ${weft_whole_driver} lavapipe-4 lavapipe-16 mesa-backports) # lavapipe's relatives
+weft_add_device_test(verify.quick DRIVERS ${weft_quick_drivers} LABELS verify short
+    COMMAND ${weft_verify} --device all ${weft_kernel_list})
 # What asks for larger workgroups than a device has is skipped there, and said: it is neither a failure nor a success.
 if("swiftshader" IN_LIST weft_drivers)
     weft_add_device_test(verify.skips DRIVERS swiftshader LABELS verify
         COMMAND ${weft_verify} --device all --filter toeplitz/wide/both/constant)
-    set_tests_properties(verify.skips.swiftshader PROPERTIES COST 1 PASS_REGULAR_EXPRESSION
+    set_tests_properties(verify.skips.swiftshader PROPERTIES PASS_REGULAR_EXPRESSION
         "0 +0 +1\nSKIPPED [^\n]* wants workgroups of 512 invocations; the device has 256\n.*The bits are those of the file")
 endif()
 if(weft_vulkan11_drivers)
@@ -57,38 +46,31 @@ if(weft_vulkan11_drivers)
     weft_add_device_test(verify.parts DRIVERS small-ranges QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env --unset=WEFT_VALIDATION $<TARGET_FILE:weft-cli> verify
             --bits tests/data/bits --device all --list "${weft_lists}/ranges.txt")
-    weft_add_device_test(verify.quick DRIVERS vulkan-1.1 LABELS verify short
-        COMMAND ${weft_verify} --device all ${weft_kernel_list})
     # After that of lavapipe-8, which compiles the same kernels into the same cache.
-    set_tests_properties(verify.vulkan-1.1 verify.quick.vulkan-1.1 PROPERTIES COST 150)
+    set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify --math fast ${weft_kernel_list})
 # With f32 weights products are held to the tolerance of f32.
-weft_add_device_test(verify.fast.f32 ONE_DRIVER LABELS verify
+weft_add_device_test(verify.fast.f32 ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)
 weft_add_device_test(verify.evaluate ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify --evaluate)
 weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
-    COMMAND weft-cli verify ${weft_quick_list} --evaluate --evaluate-limit 10)
-# By then the kernels are in the cache of the driver.
-set_tests_properties(verify.evaluate.quick.${weft_one_driver} PROPERTIES COST 50)
+    COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
+set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_one_driver} PROPERTIES COST 20)
 
 # The example models: every label, or the bits per byte, against what PyTorch found, and the hash of
 # all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
-# drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. In ./dev test
-# each model runs on one driver, in turn, and never a set that has a part; on SwiftShader, which is slow, only photographs
-# without random features.
+# drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. ./dev test runs the models on
+# the processor device, where it is built, and of such a set that part.
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
-set(weft_turn 0)
-set(weft_quicker ${weft_drivers})
-if(NOT weft_drivers STREQUAL "swiftshader")
-    list(REMOVE_ITEM weft_quicker swiftshader)
-endif()
+set(weft_others ${weft_drivers})
+list(REMOVE_ITEM weft_others "${weft_one_driver}")
 foreach(config IN LISTS weft_configs)
     cmake_path(GET config PARENT_PATH name)
     set(folder "${weft_models}/${name}")
@@ -101,26 +83,16 @@ foreach(config IN LISTS weft_configs)
     set(whole --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
     file(GLOB part CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/logits-[0-9]*.sha256")
-    if(name MATCHES "^fashion-(fd-tnn|fmmformer)$" AND "swiftshader" IN_LIST weft_drivers)
-        set(quick swiftshader)
-    else()
-        list(GET weft_quicker ${weft_turn} quick)
-        list(LENGTH weft_quicker count)
-        math(EXPR weft_turn "(${weft_turn} + 1) % ${count}")
-    endif()
     if(part)
         string(REGEX MATCH "logits-([0-9]+)" examples "${part}")
         set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
         weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
             COMMAND ${evaluate} ${whole})
         if(weft_others OR weft_processors)
-            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} ${weft_processors} QUICK ${quick} LABELS eval COMMAND ${some})
-        endif()
-        if(quick STREQUAL weft_one_driver)
-            weft_add_device_test("eval.${name}.part" ONE_DRIVER LABELS eval short COMMAND ${some})
+            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval COMMAND ${some})
         endif()
     else()
-        weft_add_device_test("eval.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${quick} LABELS eval
+        weft_add_device_test("eval.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval
             COMMAND ${evaluate} ${whole})
     endif()
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.

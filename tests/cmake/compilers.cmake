@@ -49,15 +49,36 @@ function(weft_add_pipelines name)
         FIXTURES_SETUP weft_clear_${name} LABELS compilers)
     set_tests_properties("compilers.pipelines.${name}" PROPERTIES
         ENVIRONMENT "${weft_driver_env_lavapipe-8}" FIXTURES_REQUIRED weft_clear_${name}
-        FIXTURES_SETUP weft_pipelines_${name} LABELS compilers TIMEOUT 600)
+        FIXTURES_SETUP weft_pipelines_${name} LABELS compilers)
 endfunction()
 
+# ./dev test has a case for each kernel, on one GPU.
 weft_add_pipelines(reproducible reproducible "${weft_lists}/quick.txt")
+weft_add_pipelines(kernels reproducible "${weft_lists}/kernels.txt")
+add_test(NAME compilers.lists
+    COMMAND "${CMAKE_COMMAND}" "-DWHOLE=${weft_pipelines_dir}/reproducible" "-DLIST=${weft_pipelines_dir}/kernels"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lists.cmake")
+add_test(NAME compilers.lists.missing
+    COMMAND "${CMAKE_COMMAND}" "-DWHOLE=${weft_pipelines_dir}/reproducible" "-DLIST=${CMAKE_CURRENT_BINARY_DIR}/none"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lists.cmake")
+set_tests_properties(compilers.lists compilers.lists.missing PROPERTIES
+    FIXTURES_REQUIRED "weft_pipelines_reproducible;weft_pipelines_kernels" LABELS compilers)
+set_tests_properties(compilers.lists.missing PROPERTIES PASS_REGULAR_EXPRESSION "activation-activation;")
 weft_add_pipelines(fast fast "${weft_lists}/kernels.txt")
 
+list(GET weft_compilers -1 weft_quick_compiler)
 foreach(manifest IN LISTS weft_compilers)
     cmake_path(GET manifest STEM name)
     weft_read_driver(env "${manifest}")
+    set(labels compilers)
+    if(manifest STREQUAL weft_quick_compiler)
+        add_test(NAME "compilers.quick.${name}"
+            COMMAND weft-compile "${weft_pipelines_dir}/kernels" "${weft_pipelines_dir}/${name}-kernels" --check)
+        set_tests_properties("compilers.quick.${name}" PROPERTIES
+            ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_kernels LABELS "compilers;short")
+    else()
+        list(APPEND labels long)
+    endif()
     add_test(NAME "compilers.${name}"
         COMMAND weft-compile "${weft_pipelines_dir}/reproducible" "${weft_pipelines_dir}/${name}" --check)
     # Contraction let through, as fast mode does, has to be noticed.
@@ -74,10 +95,10 @@ foreach(manifest IN LISTS weft_compilers)
     set_tests_properties("compilers.inspect.${name}" PROPERTIES
         PASS_REGULAR_EXPRESSION "matmul/tiled [0-9 ]+ 64 +[1-9][0-9]* +0 +[1-9]")
     set_tests_properties("compilers.devices.${name}" "compilers.refusal.${name}" "compilers.inspect.${name}" PROPERTIES
-        ENVIRONMENT "${env}" LABELS compilers)
+        ENVIRONMENT "${env}" LABELS "${labels}")
     set_tests_properties("compilers.${name}" PROPERTIES
-        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_reproducible LABELS compilers TIMEOUT 600)
+        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_reproducible LABELS "compilers;long")
     set_tests_properties("compilers.contracted.${name}" PROPERTIES
-        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_fast LABELS compilers TIMEOUT 600
+        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_fast LABELS "${labels}"
         PASS_REGULAR_EXPRESSION "[1-9][0-9]* of them against the rules")
 endforeach()

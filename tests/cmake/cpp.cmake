@@ -25,6 +25,7 @@ set(weft_cpp_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_cpp_driver processor-8)
 endif()
+add_dependencies(weft-quick weft-test-cpp-20)
 weft_add_device_test(cpp.wrapper-20 DRIVERS ${weft_cpp_driver} LABELS cpp unit COMMAND weft-test-cpp-20)
 
 # Exceptions out of callbacks, on the processor device.

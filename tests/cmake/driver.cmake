@@ -34,6 +34,11 @@ if(WEFT_BUILD_CLI AND NOT WEFT_SANITIZE)
         PASS_REGULAR_EXPRESSION " processor +Weft processor [^\n]* yes, the default")
 endif()
 
+if(WEFT_HAVE_LLVM AND NOT WEFT_SANITIZE) # it compiles fastest, and its kernels stay on disk
+    set(weft_quick_driver processor)
+    set(weft_more_drivers processor)
+endif()
+
 if("lavapipe-8" IN_LIST weft_drivers)
     add_library(weft_vulkan11 MODULE "${CMAKE_CURRENT_SOURCE_DIR}/driver/vulkan11.c")
     weft_compile_options(weft_vulkan11)
@@ -46,6 +51,9 @@ if("lavapipe-8" IN_LIST weft_drivers)
     file(READ "${WEFT_DRIVERS_DIR}/lavapipe-8.json" weft_held_manifest)
     string(JSON weft_held_driver GET "${weft_held_manifest}" ICD library_path)
     set(weft_vulkan11_drivers vulkan-1.1 vulkan-1.1-fences)
+    if(NOT WEFT_SANITIZE)
+        list(APPEND weft_more_drivers ${weft_vulkan11_drivers})
+    endif()
     set(weft_driver_env_vulkan-1.1 ${weft_driver_env_lavapipe-8})
     list(FILTER weft_driver_env_vulkan-1.1 EXCLUDE REGEX "^VK_")
     list(APPEND weft_driver_env_vulkan-1.1 "VK_DRIVER_FILES=${weft_vulkan11_manifest}"

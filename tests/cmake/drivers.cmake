@@ -76,6 +76,10 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_one_driver lavapipe-8)
 endif()
 
+# The driver on which ./dev test runs most of them, and drivers that device tests run on beside weft_drivers: driver.cmake knows more.
+set(weft_quick_driver "${weft_one_driver}")
+set(weft_more_drivers "")
+
 # weft_add_device_test(<name> [ONE_DRIVER | DRIVERS <driver>...] [QUICK NONE | <driver>...] LABELS <label>...
 #                      COMMAND <command>...): one test per driver, or on one, or on these.
 #
@@ -103,21 +107,7 @@ function(weft_add_device_test name)
         if(arg_QUICK AND NOT driver IN_LIST arg_QUICK)
             list(APPEND labels long)
         endif()
-        # Every kernel in every form takes Mesa 25 longer than the ten minutes that a test of ./dev test has.
-        set(limit 600)
-        if("long" IN_LIST labels)
-            set(limit 3600)
-        endif()
-        set_tests_properties("${name}.${driver}" PROPERTIES
-            ENVIRONMENT "${env}" LABELS "${labels}" TIMEOUT ${limit})
-        # The longest start first, so that none is left running alone at the end, and others find the
-        # kernels in the cache that verify compiled. On a busy machine they take many minutes:
-        # compiling VkFFT's kernels on a newer Mesa, the model on SwiftShader.
-        if("verify" IN_LIST arg_LABELS)
-            set_tests_properties("${name}.${driver}" PROPERTIES COST 200 TIMEOUT 3600)
-        elseif("eval" IN_LIST arg_LABELS)
-            set_tests_properties("${name}.${driver}" PROPERTIES COST 100 TIMEOUT 1500)
-        endif()
+        set_tests_properties("${name}.${driver}" PROPERTIES ENVIRONMENT "${env}" LABELS "${labels}")
     endforeach()
 endfunction()
 
@@ -126,6 +116,5 @@ function(weft_add_host_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;COMMAND")
     add_test(NAME "${name}" COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${name}" PROPERTIES
-        ENVIRONMENT "${weft_test_env}"
-        LABELS "${arg_LABELS}" TIMEOUT 300)
+        ENVIRONMENT "${weft_test_env}" LABELS "${arg_LABELS}")
 endfunction()

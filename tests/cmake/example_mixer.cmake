@@ -27,7 +27,7 @@ weft_add_test_program(example_mixer "${CMAKE_CURRENT_SOURCE_DIR}/example_mixer/t
 target_include_directories(weft-test-example_mixer-evaluate PRIVATE "${weft_example}")
 target_sources(weft-test-example_mixer-evaluate PRIVATE $<TARGET_OBJECTS:moving_average>)
 
-weft_add_device_test(example_mixer.verify LABELS example
+weft_add_device_test(example_mixer.verify QUICK ${weft_one_driver} LABELS example
     COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=${weft_example_cases}"
             "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/example_mixer/bits" -P "${weft_example}/bits.cmake")
 weft_add_device_test(example_mixer.verify.fast ONE_DRIVER LABELS example COMMAND "${weft_example_cases}" --fast)

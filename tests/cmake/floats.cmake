@@ -22,7 +22,7 @@ endif()
 foreach(state IN LISTS weft_float_states)
     set(quick QUICK NONE) # each compiles its kernels anew
     set(drivers ONE_DRIVER)
-    if(state MATCHES "upward|trap")
+    if(state STREQUAL trap)
         set(quick "")
     endif()
     if(weft_processors AND NOT state STREQUAL upward)

@@ -22,6 +22,7 @@ weft_add_args_test(TWICE 1 "overwritten|overrides|initializer")
 weft_add_args_test(LAUNCH 1 "gives each field of its kernel, once")
 weft_add_args_test(NO_SUCH_GROUP 1 "constant")
 if(TARGET kernel-header)
+    add_dependencies(weft-quick kernel-header)
     # The shader itself changes: two fields change places (C follows), one is added, one is renamed.
     weft_add_args_test(REORDERED 0 "")
     weft_add_args_test(ADDED 1 "gives each field of its kernel, once")

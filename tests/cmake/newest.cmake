@@ -19,5 +19,5 @@ add_test(NAME unit.cooperative.newest
             $<TARGET_FILE:weft-test-unit-cooperative>)
 weft_read_driver(weft_newest_env "${weft_newest_manifest}")
 set_tests_properties(unit.cooperative.newest PROPERTIES
-    ENVIRONMENT "${weft_newest_env}" LABELS "unit;device;long" TIMEOUT 600
+    ENVIRONMENT "${weft_newest_env}" LABELS "unit;device;long"
     FAIL_REGULAR_EXPRESSION "no cooperative matrices here")

@@ -15,6 +15,9 @@ target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_reference 
 target_compile_definitions(weft_test_support INTERFACE
     "$<$<COMPILE_LANGUAGE:C>:_XOPEN_SOURCE=700>" # folders, pipes and the environment
     "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+if(WEFT_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES "Clang") # gcc says so by itself
+    target_compile_definitions(weft_test_support INTERFACE __SANITIZE_ADDRESS__=1)
+endif()
 # assert() in a test must hold in every build type.
 target_compile_options(weft_test_support INTERFACE -UNDEBUG)
 if(MINGW) # cmocka's messages are declared to be of Microsoft's printf
@@ -33,6 +36,9 @@ if(weft_support_sources)
 else()
     set(weft_support_library weft_test_support)
 endif()
+
+# The programs of tests that are not long, for ./dev test with sanitizers.
+add_custom_target(weft-quick)
 
 # weft_add_test_program(<folder> <source>)
 function(weft_add_test_program folder source)
@@ -60,38 +66,29 @@ function(weft_add_test_program folder source)
     # The marker decides how the test is registered, so a change of it must configure again; the
     # source is copied nowhere, only its time is watched.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    set(quick "")
     set(labels ${folder})
-    set(processor_labels long)
-    if(head MATCHES "/\\* weft-test: (one )?long")
-        set(quick QUICK ${weft_one_driver})
-        if(weft_processors AND head MATCHES "long processor device")
-            set(quick QUICK NONE)
-            set(processor_labels "")
-        endif()
-        if(WEFT_SANITIZE)
-            list(APPEND labels long)
-        endif()
-    endif()
-    if(head MATCHES "/\\* weft-test: slow")
+    if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|device)"))
         list(APPEND labels long)
     endif()
-    if(head MATCHES "/\\* weft-test: (long )?(processor )?device \\*/")
-        weft_add_device_test("${folder}.${short}" ${quick} LABELS ${labels} COMMAND ${target})
-        if(TARGET weft_vulkan AND WEFT_HAVE_LLVM AND NOT WEFT_SANITIZE) # with the validation layer
-            weft_add_device_test("${folder}.${short}" DRIVERS processor LABELS ${labels} ${processor_labels}
-                                 COMMAND ${target})
+    if(NOT "long" IN_LIST labels)
+        add_dependencies(weft-quick ${target})
+    endif()
+    set(quick ${weft_quick_driver})
+    if(head MATCHES "/\\* weft-test: ((long|slow) )?device \\*/")
+        if(head MATCHES "/\\* weft-test: device")
+            list(APPEND quick ${weft_one_driver})
         endif()
-        if(weft_vulkan11_drivers AND NOT WEFT_SANITIZE) # what is not about the device is the same there
-            set(vulkan11_labels long)
-            if(short MATCHES "^(device|embed|plan_stats|submit_with|threads)$")
-                set(vulkan11_labels "")
-            endif()
-            weft_add_device_test("${folder}.${short}" DRIVERS ${weft_vulkan11_drivers}
-                                 LABELS ${labels} ${vulkan11_labels} COMMAND ${target})
+        if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
+            list(APPEND quick ${weft_vulkan11_drivers})
         endif()
-    elseif(head MATCHES "/\\* weft-test: (slow )?one (long )?device \\*/")
+        weft_add_device_test("${folder}.${short}" DRIVERS ${weft_drivers} ${weft_more_drivers} QUICK ${quick}
+                             LABELS ${labels} COMMAND ${target})
+    elseif(head MATCHES "/\\* weft-test: (slow )?one driver \\*/")
         weft_add_device_test("${folder}.${short}" ONE_DRIVER LABELS ${labels} COMMAND ${target})
+    elseif(head MATCHES "/\\* weft-test: (slow )?one device \\*/")
+        set(drivers ${weft_one_driver} ${weft_quick_driver})
+        list(REMOVE_DUPLICATES drivers)
+        weft_add_device_test("${folder}.${short}" DRIVERS ${drivers} QUICK ${quick} LABELS ${labels} COMMAND ${target})
     else()
         weft_add_host_test("${folder}.${short}" LABELS ${labels} COMMAND ${target})
     endif()
@@ -133,8 +130,7 @@ if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=all $<TARGET_FILE:weft-test-unit-faults>)
     weft_add_host_test(unit.faults.all LABELS unit long COMMAND weft-test-unit-faults)
     set_tests_properties(unit.faults.all PROPERTIES
-        ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all" TIMEOUT 5400)
-    set_tests_properties(unit.soak PROPERTIES TIMEOUT 1800)
+        ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all")
 endif()
 
 # Threads on one device for a few seconds there, for a minute here.
@@ -148,7 +144,13 @@ endif()
 if(WEFT_HAVE_LLVM AND NOT WIN32)
     foreach(name float_state host_thread)
         if(TARGET weft-test-unit-${name})
-            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS unit COMMAND weft-test-unit-${name})
+            set(labels unit)
+            if(WEFT_SANITIZE AND name STREQUAL float_state)
+                list(APPEND labels long)
+            else()
+                add_dependencies(weft-quick weft-test-unit-${name})
+            endif()
+            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS ${labels} COMMAND weft-test-unit-${name})
         endif()
     endforeach()
 endif()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /*
  * Mixers against public PyTorch code, op by op: every case below tests/data/attention, which
  * tests/reference/make_attention_goldens.py made. PyTorch's own float32 error there is 3.2e-7 at most.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: slow one device */
+/* weft-test: slow one driver */
 /*
  * The 267,735 words of WikiText-103 at a published width: a table of 548 MB and logits of 1 MB a token, which a device that binds
  * 128 MiB computes in parts, and the processor device at once, with the same bits.

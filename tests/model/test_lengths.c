@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: long device */
 /*
  * Models of a batch whose sequences have different lengths: each has the bits that it has alone, in a plan for its own
  * length, whatever the tokens behind it are.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* weft_model_create_random: models of a config alone, of every family. */
 #include <math.h>
 

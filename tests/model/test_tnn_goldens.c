@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /*
  * TNN's operator, blocks and layer against the public PyTorch code: every file of tests/data/tnn, which
  * tests/reference/make_tnn_goldens.py made.

@@ -26,7 +26,7 @@ function(weft_add_packaging_test way)
                 -DHAS_sentencepiece=ON
                 "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/consume.cmake")
-    set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 1800)
+    set_tests_properties(packaging.${name} PROPERTIES LABELS packaging)
 endfunction()
 
 weft_add_packaging_test(install)
@@ -92,11 +92,11 @@ add_test(NAME packaging.vcpkg
             "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
             "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DCONSUMER=${weft_consumer}" "-DVERSION=${PROJECT_VERSION}"
             -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/vcpkg.cmake")
-set_tests_properties(packaging.vcpkg PROPERTIES PROCESSORS 2 LABELS "packaging;long" TIMEOUT 1800)
+set_tests_properties(packaging.vcpkg PROPERTIES PROCESSORS 2 LABELS "packaging;long")
 
 # Two builds in two folders give the same bytes. It compiles all of it twice.
 add_test(NAME packaging.reproduce
     COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/packaging/reproduce.sh" "${PROJECT_SOURCE_DIR}" "${weft_stage}/reproduce"
             "${weft_vkfft_dir}" "${CMAKE_COMMAND}" "-DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}"
             "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")
-set_tests_properties(packaging.reproduce PROPERTIES PROCESSORS 2 LABELS "packaging;long" TIMEOUT 3600)
+set_tests_properties(packaging.reproduce PROPERTIES PROCESSORS 2 LABELS "packaging;long")

@@ -9,7 +9,7 @@
 
 #include "support.h"
 
-enum { WEFT_CHILD_PATIENCE_S = 60, WEFT_CHILD_SKIPS = 77 };
+enum { WEFT_CHILD_PATIENCE_S = 300, WEFT_CHILD_SKIPS = 77 };
 
 /* An assertion would go back to the parent's list of tests, in the child. */
 #define WEFT_CHILD_EXPECT(condition)                                                     \

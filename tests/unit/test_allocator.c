@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Memory from the allocator of an adopted device's owner: all of it, given back, and what happens when there is none. */
 #include "device/device.h"
 #include "support_frames.h"

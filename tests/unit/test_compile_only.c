@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Devices that only compile: plans come to be with all their kernels, and nothing else does. */
 #include <weft/buffer.h>
 #include <weft/inspect.h>

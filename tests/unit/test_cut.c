@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /*
  * Tensors larger than the device can bind, which are computed in parts: with limits far below the device's own. The numbers are
  * whole and small, so that what comes out is exact.

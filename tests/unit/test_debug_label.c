@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* What a capture shows of a plan: pipelines and buffers by name, and each dispatch under its node, whole or in parts. */
 #include <weft/mixers.h>
 #include <weft/vulkan.h>

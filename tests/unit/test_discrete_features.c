@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Discretely-induced random features on a device: what they estimate, the ends of float32's range, bad parameters. */
 #include <math.h>
 

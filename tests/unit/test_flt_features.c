@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* FLT's features on a device: what they estimate, accuracy of large phases, values by hand, bad parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* The baselines that fall out of FMMformer's attention: the linear transformer, Band_k and softmax attention. */
 #include <math.h>
 

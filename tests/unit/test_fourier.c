@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* What is known of FNet's Fourier sublayer without computing it: by both implementations. */
 #include <math.h>
 

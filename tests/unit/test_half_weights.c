@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Weights that fast mode keeps as f16: which, how exactly, and shared between plans. */
 #include <math.h>
 

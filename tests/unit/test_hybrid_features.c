@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /*
  * Hybrid random features on a device: where they are exact, their mean and variance beside those of their parts, bad
  * parameters. Seeds are fixed.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of linear attention, kernel attention and fast weights, values checked by hand, and bad parameters. */
 #include <math.h>
 

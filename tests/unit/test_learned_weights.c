@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Learned weight matrices on a device: what they are in simple cases, the kernel they stand for, bad parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: one driver */
 /* Ops that a program registers (weft/op.h): what they give, and everything that is refused. */
 #include <weft/op.h>
 

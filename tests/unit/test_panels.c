@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: long device */
 /* Products by a constant in panels: the bits of other products, whatever the shapes, and where they are refused. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of the Performer's attention, its estimate of softmax attention, and bad parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Random features on a device: what they add up to, what stabilizers leave alone, and bad parameters. */
 #include <math.h>
 

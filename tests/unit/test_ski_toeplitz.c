@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /*
  * What is known of SKI-TNO without its algorithm: the Toeplitz matrix that it is with as many points as positions,
  * the error of interpolation, decay, longer sequences, and what it refuses. The matrix is read off with impulses: one

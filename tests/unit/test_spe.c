@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of stochastic positional encoding: its mean over the noise, which knows distances alone, and bad parameters. */
 #include <math.h>
 

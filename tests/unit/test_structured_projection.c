@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Projections by structured matrices: exact entries, attention with them, memory, growth and bad parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: processor device */
+/* weft-test: long device */
 /*
  * Threads that share a device: all of them compile, run, transfer, trim and destroy at the same time, and get the bits that one
  * thread alone gets. WEFT_TEST_THREAD_SECONDS says how long; `./dev test` and no variable: a few seconds.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one driver */
 /* What is known of the Toeplitz operators without computing them, and what they refuse. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one long device */
+/* weft-test: one device */
 /* Properties of kernelized attention with relative positions, values checked by hand, and bad parameters. */
 #include <math.h>
 

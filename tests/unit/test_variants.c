@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long processor device */
+/* weft-test: slow device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
 #include <weft/decode.h>
 #include <weft/mixers.h>

@@ -19,7 +19,7 @@ from conftest import MODELS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 GERMAN, ENGLISH = "Das ist ein deutscher Satz, nicht wahr?", "This is an English sentence, is it not?"
-PATIENCE = 60  # seconds
+PATIENCE = 300  # seconds
 
 
 def run(program, *arguments):

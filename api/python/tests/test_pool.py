@@ -99,7 +99,7 @@ def test_pairs_stay_together(pool, device, tmp_path):
 
 
 def test_map_uses_every_device(pool):
-    both = threading.Barrier(2, timeout=60)
+    both = threading.Barrier(2, timeout=300)
 
     def work(device, item):
         if item < 2:
@@ -146,7 +146,7 @@ def test_a_closed_device_is_an_error(device):
     with weft.Pool([device.info.index] * 2, threads=1) as pool:
         model = pool.load(FOLDER)
         pool.devices[1].close()
-        both = threading.Barrier(2, timeout=60)
+        both = threading.Barrier(2, timeout=300)
 
         def work(number, item):
             if item < 2:

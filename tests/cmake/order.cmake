@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+#
+# In what order tests start, and how long they may take. The included last file of tests sees all of them.
+#
+# First come tests of the sources and of units without a device: within a minute they say most. Then the longest start first, so
+# that none is left running alone at the end. ctest remembers how long tests took, and where it has never run, as in CI, it knows
+# this alone. Limits are for tests that hang: on two idle cores no test takes a tenth of its own.
+
+# Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes.
+set(weft_costs
+    cli.bench 25
+    unit.faults 19
+    unit.limits 18
+    unit.fft_program 14
+    unit.kernel_attention 13
+    cli.bench_options 12
+    cli.run 12
+    model.spectraformer_pairs 12
+    unit.random_features 10
+    folded.shaders 10
+    model.random_models 8
+    model.tnn_goldens 8
+    model.tnn_lengths 8
+    unit.cpu_compile 7
+    unit.host_bits 7)
+
+get_property(weft_tests DIRECTORY PROPERTY TESTS)
+foreach(test IN LISTS weft_tests)
+    get_property(labels TEST "${test}" PROPERTY LABELS)
+    get_property(cost TEST "${test}" PROPERTY COST)
+    set(limit 1800)
+    if("long" IN_LIST labels)
+        set(limit 14400)
+    endif()
+    string(REGEX REPLACE "^([a-z_]+\\.[a-z0-9_]+)\\..*" "\\1" name "${test}")
+    list(FIND weft_costs "${name}" at)
+    if(cost)
+        # set beside the test
+    elseif(at GREATER_EQUAL 0)
+        math(EXPR at "${at} + 1")
+        list(GET weft_costs ${at} cost)
+    elseif("verify" IN_LIST labels)
+        set(cost 200)
+    elseif("eval" IN_LIST labels)
+        set(cost 15)
+    elseif(NOT "device" IN_LIST labels AND labels MATCHES "unit|house")
+        set(cost 1000)
+    else()
+        set(cost 1)
+    endif()
+    set_tests_properties("${test}" PROPERTIES TIMEOUT ${limit} COST "${cost}")
+endforeach()
