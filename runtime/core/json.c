@@ -67,7 +67,7 @@ static weft_status fail_at(const weft_json_part *text, const char *at, const cha
 
 /* Before there is a tree: what its memory depends on. */
 static weft_status check_size(const weft_json_part *text) {
-    const char *end = text->text + text->size;
+    const char *end = text->text ? text->text + text->size : NULL;
     size_t values = 0;
     size_t depth = 0;
     for (const char *at = text->text; at < end; at++) {

@@ -34,7 +34,7 @@ WEFT_TEST(every_suite_runs) {
     static const char *const suites[] = {"ops", "mixers",  "fnet",   "fmm",   "flt",
                                          "ski", "spectra", "models", "decode"};
     bool seen[sizeof suites / sizeof suites[0]] = {false};
-    json_t *report = run_json("", "bench --size smallest --seconds 0.2");
+    json_t *report = run_json("", "bench --size smallest --seconds 0.05");
     for (size_t i = 0; i < json_array_size(field(report, "rows")); i++) {
         const json_t *row = row_of(report, i);
         check_measured(row);

@@ -7,9 +7,9 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# ./dev test runs all cases on the processor device, where it is built, or else on one driver; on that driver the cases that are marked
-# quick in tests/data/cases.txt, and those marked kernels on SwiftShader and on other widths of the processor's vectors. Each run of more
-# cases on a driver checks that the list of fewer is complete.
+# ./dev test runs all cases on the processor device, where it is built, or else on one driver, and those that are marked kernels in
+# tests/data/cases.txt on that driver, on SwiftShader and on other widths of the processor's vectors. That some such case executes each
+# kernel is checked by compilers.lists, and that the cases marked quick do, with each value of its constants, by the whole run on a driver.
 set(weft_whole_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_whole_driver processor-8)
@@ -22,7 +22,6 @@ if(WEFT_SANITIZE)
     endif()
     return()
 endif()
-set(weft_quick_list --list "${weft_lists}/quick.txt")
 set(weft_kernel_list --list "${weft_lists}/kernels.txt")
 weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
@@ -32,13 +31,8 @@ if(weft_processors) # its rows are others than those of the drivers that the lis
 endif()
 set(weft_quick_drivers ${weft_drivers} ${weft_processors})
 list(REMOVE_ITEM weft_quick_drivers ${weft_whole_driver} lavapipe-4 lavapipe-16 mesa-backports) # lavapipe's relatives
-foreach(driver IN LISTS weft_quick_drivers)
-    set(cases ${weft_kernel_list})
-    if(driver STREQUAL weft_one_driver)
-        set(cases ${weft_quick_list} --check-list "${weft_lists}/kernels.txt" --kernels-once)
-    endif()
-    weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short COMMAND ${weft_verify} --device all ${cases})
-endforeach()
+weft_add_device_test(verify.quick DRIVERS ${weft_quick_drivers} LABELS verify short
+    COMMAND ${weft_verify} --device all ${weft_kernel_list})
 # What asks for larger workgroups than a device has is skipped there, and said: it is neither a failure nor a success.
 if("swiftshader" IN_LIST weft_drivers)
     weft_add_device_test(verify.skips DRIVERS swiftshader LABELS verify
@@ -52,10 +46,8 @@ if(weft_vulkan11_drivers)
     weft_add_device_test(verify.parts DRIVERS small-ranges QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env --unset=WEFT_VALIDATION $<TARGET_FILE:weft-cli> verify
             --bits tests/data/bits --device all --list "${weft_lists}/ranges.txt")
-    weft_add_device_test(verify.quick DRIVERS vulkan-1.1 LABELS verify short
-        COMMAND ${weft_verify} --device all ${weft_kernel_list})
-    # After those of lavapipe-8, which compile the same kernels into the same cache.
-    set_tests_properties(verify.vulkan-1.1 verify.quick.vulkan-1.1 PROPERTIES COST 20)
+    # After that of lavapipe-8, which compiles the same kernels into the same cache.
+    set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short

@@ -55,8 +55,15 @@ endfunction()
 # ./dev test has a case for each kernel, on one GPU.
 weft_add_pipelines(reproducible reproducible "${weft_lists}/quick.txt")
 weft_add_pipelines(kernels reproducible "${weft_lists}/kernels.txt")
-set_property(TEST compilers.clear.reproducible compilers.pipelines.reproducible APPEND PROPERTY LABELS long)
-set_property(TEST compilers.clear.kernels compilers.pipelines.kernels APPEND PROPERTY LABELS short)
+add_test(NAME compilers.lists
+    COMMAND "${CMAKE_COMMAND}" "-DWHOLE=${weft_pipelines_dir}/reproducible" "-DLIST=${weft_pipelines_dir}/kernels"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lists.cmake")
+add_test(NAME compilers.lists.missing
+    COMMAND "${CMAKE_COMMAND}" "-DWHOLE=${weft_pipelines_dir}/reproducible" "-DLIST=${CMAKE_CURRENT_BINARY_DIR}/none"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lists.cmake")
+set_tests_properties(compilers.lists compilers.lists.missing PROPERTIES
+    FIXTURES_REQUIRED "weft_pipelines_reproducible;weft_pipelines_kernels" LABELS compilers)
+set_tests_properties(compilers.lists.missing PROPERTIES PASS_REGULAR_EXPRESSION "activation-activation;")
 weft_add_pipelines(fast fast "${weft_lists}/kernels.txt")
 
 list(GET weft_compilers -1 weft_quick_compiler)

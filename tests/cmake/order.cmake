@@ -6,28 +6,23 @@
 # that none is left running alone at the end. ctest remembers how long tests took, and where it has never run, as in CI, it knows
 # this alone. Limits are for tests that hang: on two idle cores no test takes a tenth of its own.
 
-# Names, without the driver's, and seconds of processor time with empty caches.
+# Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes.
 set(weft_costs
-    unit.variants 60
-    unit.fft_program 27
-    cli.bench 27
-    cli.bench_verify 26
-    cli.bench_schema 24
-    unit.faults 20
-    unit.toeplitz 19
-    model.decoder 18
-    model.spectraformer_pairs 18
-    unit.decode 17
-    cli.run 16
-    cli.verify 14
-    unit.plan 12
-    cli.generate 11
-    model.fnet 11
+    cli.bench 25
+    unit.faults 19
+    unit.limits 18
+    unit.fft_program 14
+    unit.kernel_attention 13
+    cli.bench_options 12
+    cli.run 12
+    model.spectraformer_pairs 12
+    unit.random_features 10
     folded.shaders 10
-    cli.eval 10
-    cli.eval_tasks 10
-    unit.feature_estimates 10
-    unit.spirv_lint 10)
+    model.random_models 8
+    model.tnn_goldens 8
+    model.tnn_lengths 8
+    unit.cpu_compile 7
+    unit.host_bits 7)
 
 get_property(weft_tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS weft_tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /*
  * Calls from a thread that rounds otherwise, traps, or flushes subnormals give the bits that they give in the default state,
  * leave the thread's state as it was, and call the program back in the default state.

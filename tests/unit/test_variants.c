@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
 #include "core/philox.h"
 #include "graph/op.h"
