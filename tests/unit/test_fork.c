@@ -9,7 +9,7 @@
 #include "support_child.h"
 #include "support_graph.h"
 
-enum { N = 64, COUNT = N * N };
+enum { N = 160, COUNT = N * N }; /* a product that takes longer than what is not shared with jobs */
 
 /* The thread sanitizer ends a child with threads of its own whose parent had some. */
 #if defined(__SANITIZE_THREAD__)
