@@ -16,7 +16,8 @@ static void judge_processors(struct weft_discovery *discovery) {
         weft_device_info *info = &discovery->list[i].info;
         const bool in_place = !discovery->list[i].instance->software;
         const bool interprets = !in_place && !weft_cpu_can_compile();
-        if (info->compiles && !interprets && weft_runs_on_processor(info) && !weft_cpu_can_execute(in_place)) {
+        if (info->compiles && !interprets && weft_runs_on_processor(info) &&
+            !weft_cpu_can_execute(in_place)) {
             info->compiles = info->usable = false;
             (void)snprintf(info->reason, sizeof info->reason,
                            "makes its code while it runs, and the system lets this process execute "

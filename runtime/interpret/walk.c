@@ -103,9 +103,9 @@ static void walk(struct weft_interpret_group *group, uint32_t list, mask *here,
 static void count_steps(struct weft_interpret_group *group, uint32_t steps) {
     group->steps += (uint64_t)steps * group->active.count;
     if (group->steps > group->step_limit && group->fault.kind == WEFT_INTERPRET_NO_FAULT) {
-        group->fault = (struct weft_interpret_fault){
-            .kind = WEFT_INTERPRET_FAULT_GROUP_LIMIT,
-            .lane = weft_interpret_lane(&group->active, 0)};
+        group->fault =
+            (struct weft_interpret_fault){.kind = WEFT_INTERPRET_FAULT_GROUP_LIMIT,
+                                          .lane = weft_interpret_lane(&group->active, 0)};
     }
 }
 

@@ -9,12 +9,12 @@
  * The words of struct weft_<kernel>_args with these fields. Braces do not keep a macro's arguments together, so the
  * fields of nested initialisers are counted one by one: `.push = {.m = m, .n = n}` is two.
  */
-#define WEFT_KERNEL_ARGS(kernel, ...)                                                     \
-    ((const void *)((const char *)&(const struct weft_##kernel##_args){__VA_ARGS__} +     \
-                    0 * sizeof(struct {                                                   \
-                        static_assert(WEFT_ARGUMENT_COUNT(__VA_ARGS__) == weft_##kernel##_fields,  \
-                                      "a dispatch gives each field of its kernel, once"); \
-                        char nothing;                                                     \
+#define WEFT_KERNEL_ARGS(kernel, ...)                                                             \
+    ((const void *)((const char *)&(const struct weft_##kernel##_args){__VA_ARGS__} +             \
+                    0 * sizeof(struct {                                                           \
+                        static_assert(WEFT_ARGUMENT_COUNT(__VA_ARGS__) == weft_##kernel##_fields, \
+                                      "a dispatch gives each field of its kernel, once");         \
+                        char nothing;                                                             \
                     })))
 
 /* clang-format off */

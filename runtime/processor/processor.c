@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "native/memory.h"
 #include "jobs/machine.h"
+#include "native/memory.h"
 #include "processor/settings.h"
 #include "processor/state.h"
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_PROCESSOR_STATE_H
 #define WEFT_PROCESSOR_STATE_H
 
-#include "native/kernel.h"
 #include "jobs/scratch.h"
+#include "native/kernel.h"
 #include "softvk/device.h"
 
 /** weft_soft_device::state. */

@@ -3,10 +3,10 @@
 #ifndef WEFT_PROCESSOR_WORKGROUPS_H
 #define WEFT_PROCESSOR_WORKGROUPS_H
 
-#include "native/kernel.h"
 #include "jobs/scratch.h"
 #include "jobs/share.h"
 #include "jobs/threads.h"
+#include "native/kernel.h"
 
 struct weft_processor_dispatch {
     const struct weft_cpu_kernel *kernel;

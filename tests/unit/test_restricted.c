@@ -7,8 +7,8 @@
 #include "support_child.h"
 #include "support_graph.h"
 
-#include "native/kernel.h"
 #include "jobs/thread.h"
+#include "native/kernel.h"
 
 #ifdef __linux__
 

@@ -15,8 +15,8 @@
 #include "core/clock.h"
 #include "core/float_state.h"
 #include "core/hash.h"
-#include "native/target.h"
 #include "device/physical.h"
+#include "native/target.h"
 #include "softvk/cache.h"
 
 #define TESTED_PROC_ADDR weft_soft_get_instance_proc_addr
