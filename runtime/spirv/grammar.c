@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define SPV_ENABLE_UTILITY_CODE
+/* An inline function has one definition with a name that a linker sees. A static library's must not meet a program's own. */
+#define SpvHasResultAndType weft_spirv_has_result_and_type
 #include "spirv/grammar.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* weft bench: that it measures, checks, fits and reports. No time is asserted. */
 #include "cli/bench_rows.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* weft bench --compare, --from, --csv and --debug-slow-down, as a whole. */
 #include "cli/command.h"
 

@@ -56,8 +56,8 @@ WEFT_TEST(what_steers_is_escaped) {
 WEFT_TEST(text_in_any_language_stays) {
     static const char *const texts[] = {
         "plain ~ text \\ with {} \"quotes\"",
-        "Gr\xc3\xbc\xc3\x9f"
-        "e \xc2\xa0 \xc2\xad",              /* U+00A0 is behind the last of C1 */
+        ("Gr\xc3\xbc\xc3\x9f"               /* or the next letter would be a digit */
+         "e \xc2\xa0 \xc2\xad"),            /* U+00A0 is behind the last of C1 */
         "\xe4\xbd\xa0\xe5\xa5\xbd",         /* Chinese */
         "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d", /* Hebrew */
         "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae\xd9\x88\xd8\xa7\xd9\x87\xd9\x85",          /* ZWNJ */
