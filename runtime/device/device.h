@@ -89,8 +89,9 @@ struct weft_device {
     atomic_bool lost;
     atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
     unsigned long opened_by; /* process */
-    bool
-        in_process; /* its queue is this library's, in this process: it can be cancelled, and forked */
+    /* Its queue is this library's, in this process: it goes on in a forked child, and a wait can be given up, after which
+     * what was submitted has ended or never begins (weft_device_wait_or_cancel). */
+    bool in_process;
     bool forgotten; /* it is of the process that forked this one */
     bool
         torn; /* … and what its locks guard may be half-changed: it is left alone, and so is its memory */
@@ -121,11 +122,6 @@ bool weft_device_locks_are_free(struct weft_device_locks *locks);
 /** Whether the processor does the work, by this library or by a driver. */
 static inline bool weft_runs_on_processor(const weft_device_info *info) {
     return info->type == WEFT_DEVICE_PROCESSOR || info->type == WEFT_DEVICE_SOFTWARE;
-}
-
-/** Whether a wait can be given up: what was submitted then has ended or never begins (weft_device_wait_or_cancel). */
-static inline bool weft_device_stops(const weft_device *device) {
-    return device->in_process;
 }
 
 /**

@@ -120,8 +120,7 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
     }
     char work[96];
     snprintf(work, sizeof work, "%s of %s", set->name, lowering->label);
-    struct weft_choice choice = {
-        .group = set->group ? set->group(args) : 0, .measure = measure, .user = &job};
+    struct weft_choice choice = {.measure = measure, .user = &job};
     weft_choice_begin(&choice, work, lowering->device);
     weft_sha256_add(&choice.identity, set->name, strlen(set->name) + 1);
     identify(&choice, &job);

@@ -33,7 +33,7 @@ struct weft_variant {
      * all. It can do the others, too: who names the row gets it.
      */
     bool (*suits)(const struct weft_variant *variant, const void *args);
-    /** Its workgroups for these arguments, so many times over. */
+    /** The workgroups for these arguments, repeated for each of `batches`. */
     struct weft_grid (*grid)(const struct weft_variant *variant, const void *args,
                              uint32_t batches);
 };
@@ -43,8 +43,6 @@ struct weft_variant_set {
     const char *name; /* "matmul/product" */
     const struct weft_variant *rows;
     uint32_t count; /* at most WEFT_MAX_VARIANTS */
-    /** The bits group for these arguments in reproducible mode, by shape alone; null: group 0. */
-    uint32_t (*group)(const void *args);
 };
 
 /** weft_<set>_variants, called `text`, of these rows. */

@@ -38,7 +38,7 @@ weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
     const weft_device *device = plan->device;
     WEFT_TRY(weft_device_runs(device));
     WEFT_TRY(weft_interrupted(&device->host));
-    if (device->host.interrupted && !weft_device_stops(device)) {
+    if (device->host.interrupted && !device->in_process) {
         return run_in_turn(plan, bindings);
     }
     uint64_t ticket = 0;
