@@ -65,6 +65,7 @@ static const struct layer layers[] = {
     {"runtime/softvk/", SOFTVK},
     {"runtime/processor/", BACK_END},
     {"runtime/null/", BACK_END},
+    {"runtime/opencl/", BACK_END},
     {"runtime/device/", DEVICE},
     {"runtime/shader/", SHADER},
     {"runtime/features/", GRAPH},

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* From a module to a text. */
+#include "opencl/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/writer.h"
+
+/* ---- around the body ---- */
+
+/* Contraction may be left to the compiler where each instruction allows it. */
+static bool may_contract(const struct weft_ir_program *program) {
+    uint32_t fusible = 0, others = 0;
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        const struct weft_ir_instruction *instruction = &program->instructions[i];
+        if (instruction->op >= SpvOpFAdd && instruction->op <= SpvOpFMod &&
+            weft_ir_is_float(instruction->type)) {
+            fusible += instruction->fusible ? 1 : 0;
+            others += instruction->fusible ? 0 : 1;
+        }
+    }
+    return fusible > 0 && others == 0;
+}
+
+static bool has_doubles(const struct weft_ir_program *program) {
+    bool has = false;
+    for (uint32_t i = 0; i < program->value_count; i++) {
+        has = has || program->values[i].type == WEFT_IR_F64;
+    }
+    return has;
+}
+
+static void write_arguments(struct weft_text *text, const struct weft_ir_program *program,
+                            uint32_t push_words) {
+    weft_text_add(text, "typedef struct {\nuint base[3];\nuint groups[3];\n");
+    if (program->binding_count > 0) {
+        weft_text_add(text, "uint offset[%u];\nuint size[%u];\n", program->binding_count,
+                      program->binding_count);
+    }
+    if (push_words > 0) {
+        weft_text_add(text, "uint push[%u];\n", push_words);
+    }
+    weft_text_add(text, "} weft_arguments;\n");
+}
+
+static void write_names(struct weft_text *text, const struct weft_cl_writer *writer) {
+    const struct weft_ir_program *program = writer->program;
+    if (program->shared_size > 0) {
+        weft_text_add(text, "__local uint m[%u] __attribute__((aligned(16)));\n",
+                      (program->shared_size + 3) / 4);
+    }
+    for (uint32_t i = 0; i < program->binding_count; i++) {
+        if ((writer->bindings >> i & 1) != 0) {
+            weft_text_add(text,
+                          "__global uint *p%u = (__global uint *)(b%u + (size_t)a.offset[%u] * "
+                          "%uu);\n",
+                          i, i, i, WEFT_CL_OFFSET_UNIT);
+        }
+    }
+    weft_cl_write_inputs(text, writer);
+    weft_text_add(text, writer->jumps ? "uint jump = 0u;\n" : "");
+}
+
+static void write_kernel(struct weft_text *text, const struct weft_cl_writer *writer,
+                         uint32_t push_words) {
+    const struct weft_ir_program *program = writer->program;
+    weft_text_add(text, "#pragma OPENCL FP_CONTRACT %s\n%s", may_contract(program) ? "ON" : "OFF",
+                  has_doubles(program) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "");
+    write_arguments(text, program, push_words);
+    weft_cl_write_helpers(text, writer);
+    if (writer->checks) {
+        weft_text_add(text, "bool weft_has(uint size, uint need, uint at) {\n"
+                            "    return size >= need && at <= size - need;\n}\n");
+    }
+    weft_text_add(text,
+                  "__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n"
+                  "void weft_main(weft_arguments a",
+                  program->local_size[0], program->local_size[1], program->local_size[2]);
+    for (uint32_t i = 0; i < program->binding_count; i++) {
+        weft_text_add(text, ", __global uchar *b%u", i);
+    }
+    weft_text_add(text, ") {\n");
+    write_names(text, writer);
+    weft_text_put(text, writer->text.data ? writer->text.data : "", writer->text.length);
+    weft_text_add(text, "}\n");
+}
+
+/* ---- memory ---- */
+
+static void *array(struct weft_ir_program *program, size_t count, size_t size) {
+    void *made = weft_alloc_zero(program->host, count + 1, size);
+    if (!made) {
+        weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory for a kernel's text");
+    }
+    return made;
+}
+
+static void begin(struct weft_cl_writer *writer) {
+    struct weft_ir_program *program = writer->program;
+    const uint32_t instructions = program->instruction_count;
+    writer->uses = array(program, program->value_count, sizeof *writer->uses);
+    writer->operations = array(program, instructions, sizeof *writer->operations);
+    writer->node_of = array(program, instructions, sizeof *writer->node_of);
+    writer->plans = array(program, instructions, sizeof *writer->plans);
+    writer->first_access = array(program, program->slot_count, sizeof *writer->first_access);
+    writer->next_declared = array(program, program->slot_count, sizeof *writer->next_declared);
+    writer->declared = array(program, program->list_count, sizeof *writer->declared);
+    writer->written = array(program, program->node_count, sizeof *writer->written);
+    writer->ends = array(program, program->list_count, sizeof *writer->ends);
+    writer->awaited = array(program, program->node_count, sizeof *writer->awaited);
+    writer->helpers = array(program, weft_cl_helper_count(), sizeof *writer->helpers);
+}
+
+static void end(const struct weft_cl_writer *writer) {
+    void *const arrays[] = {writer->uses,     writer->operations,   writer->node_of,
+                            writer->plans,    writer->first_access, writer->next_declared,
+                            writer->declared, writer->written,      writer->ends,
+                            writer->awaited,  writer->helpers,      writer->text.data};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        weft_free(writer->program->host, arrays[i]);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void write(struct weft_cl_text *made, struct weft_ir_program *program) {
+    const weft_host host = program->host ? *program->host : (weft_host){0};
+    struct weft_cl_writer writer = {.program = program, .text = {.host = host}};
+    struct weft_text text = {.host = host};
+    const uint32_t push_words = (program->push_size + 3) / 4;
+    begin(&writer);
+    if (program->status == WEFT_OK) {
+        weft_cl_make_plans(&writer);
+    }
+    if (program->status == WEFT_OK) {
+        weft_cl_find_declarations(&writer);
+        weft_cl_write_body(&writer);
+        write_kernel(&text, &writer, push_words);
+    }
+    if (program->status == WEFT_OK && (writer.text.failed || text.failed)) {
+        weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory for a kernel's text");
+    }
+    end(&writer);
+    if (program->status != WEFT_OK) {
+        weft_free(program->host, text.data);
+        return;
+    }
+    *made = (struct weft_cl_text){.text = text.data,
+                                  .size = text.length,
+                                  .binding_count = program->binding_count,
+                                  .push_size = 4 * push_words,
+                                  .shared_size = program->shared_size};
+    memcpy(made->bindings, program->bindings, sizeof made->bindings);
+    memcpy(made->local_size, program->local_size, sizeof made->local_size);
+}
+
+weft_status weft_cl_emit(struct weft_cl_text *made, const struct weft_ir_source *source,
+                         char error[WEFT_IR_TEXT], const weft_host *host) {
+    struct weft_ir_program program = {.host = host, .lanes = 1, .checked = source->checked};
+    *made = (struct weft_cl_text){0};
+    if (weft_ir_decode(&program, source) == WEFT_OK) {
+        weft_ir_drop_dead_stores(&program);
+    }
+    if (program.status == WEFT_OK) {
+        weft_ir_find_homes(&program);
+    }
+    if (program.status == WEFT_OK) {
+        write(made, &program);
+    }
+    if (program.status != WEFT_OK) {
+        memcpy(error, program.text, WEFT_IR_TEXT);
+    }
+    weft_ir_free(&program);
+    return program.status;
+}

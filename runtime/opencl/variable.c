@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variables. A slot is declared where it is first set, if all that reads it is in the same list behind that; else where its home
+ * begins (ir/structure.c), as 0, since a path can lead around what sets it. Arrays hold words; only in a checked program, whose
+ * indices may lead to elements that nobody has set, they begin as zeros.
+ */
+#include "opencl/writer.h"
+
+static const struct weft_ir_variable *variable_of(const struct weft_cl_writer *writer,
+                                                  const struct weft_ir_instruction *instruction) {
+    return &writer->program->variables[instruction->root];
+}
+
+/* ---- declarations ---- */
+
+/* Whether an instruction declares a slot that it sets. */
+static bool declares(const struct weft_cl_writer *writer, uint32_t index, uint32_t slot_index) {
+    const struct weft_ir_program *program = writer->program;
+    const struct weft_ir_slot *slot = &program->slots[slot_index];
+    return writer->first_access[slot_index] == index &&
+           program->instructions[index].op == WEFT_IR_SET &&
+           (slot->in_loop || slot->home == program->nodes[writer->node_of[index]].list);
+}
+
+static void note_access(struct weft_cl_writer *writer, uint32_t index) {
+    const struct weft_ir_instruction *instruction = &writer->program->instructions[index];
+    if (instruction->op != WEFT_IR_GET && instruction->op != WEFT_IR_SET) {
+        return;
+    }
+    const struct weft_ir_variable *variable = variable_of(writer, instruction);
+    for (uint32_t i = 0; i < (variable->indexed ? 1 : instruction->n); i++) {
+        uint32_t *first =
+            &writer
+                 ->first_access[variable->first + (variable->indexed ? 0 : instruction->place + i)];
+        *first = *first == WEFT_IR_NONE ? index : *first;
+    }
+}
+
+static void declare_in_list(struct weft_cl_writer *writer, uint32_t slot_index) {
+    const struct weft_ir_program *program = writer->program;
+    const struct weft_ir_slot *slot = &program->slots[slot_index];
+    const uint32_t list = slot->in_loop ? program->nodes[slot->home].list : slot->home;
+    writer->next_declared[slot_index] = writer->declared[list];
+    writer->declared[list] = slot_index;
+}
+
+/* An indexed variable is declared as a whole, for its first slot. */
+static void find_declaration(struct weft_cl_writer *writer,
+                             const struct weft_ir_variable *variable) {
+    struct weft_ir_program *program = writer->program;
+    for (uint32_t i = 0; i < (variable->indexed ? 1 : variable->slots); i++) {
+        const uint32_t slot = variable->first + i;
+        const uint32_t first = writer->first_access[slot];
+        if (first != WEFT_IR_NONE && program->slots[slot].used &&
+            (variable->indexed || !declares(writer, first, slot))) {
+            declare_in_list(writer, slot);
+        }
+    }
+    for (uint32_t i = 0; variable->indexed && i < variable->slots; i++) {
+        if (weft_ir_bits(program->slots[variable->first + i].type) > 32) {
+            weft_ir_error(program, WEFT_UNSUPPORTED, "a variable of 64 bits with an index");
+        }
+    }
+}
+
+void weft_cl_find_declarations(struct weft_cl_writer *writer) {
+    const struct weft_ir_program *program = writer->program;
+    for (uint32_t i = 0; i < program->slot_count; i++) {
+        writer->first_access[i] = WEFT_IR_NONE;
+    }
+    for (uint32_t i = 0; i < program->list_count; i++) {
+        writer->declared[i] = WEFT_IR_NONE;
+    }
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        note_access(writer, i);
+    }
+    for (uint32_t i = 0; i < program->variable_count; i++) {
+        find_declaration(writer, &program->variables[i]);
+    }
+}
+
+static uint32_t array_of(const struct weft_cl_writer *writer, uint32_t slot) {
+    const struct weft_ir_program *program = writer->program;
+    const struct weft_ir_instruction *access = &program->instructions[writer->first_access[slot]];
+    const struct weft_ir_variable *variable = variable_of(writer, access);
+    return variable->indexed ? variable->slots : 0;
+}
+
+void weft_cl_write_declarations(struct weft_cl_writer *writer, uint32_t list) {
+    for (uint32_t slot = writer->declared[list]; slot != WEFT_IR_NONE;
+         slot = writer->next_declared[slot]) {
+        const uint32_t elements = array_of(writer, slot);
+        if (elements > 0) {
+            weft_cl_add(writer, "uint t%u[%u]%s;\n", slot, elements,
+                        writer->program->checked ? " = {0}" : "");
+        } else {
+            weft_cl_add(writer, "%s s%u = 0;\n",
+                        weft_cl_type_names[writer->program->slots[slot].type], slot);
+        }
+    }
+}
+
+/* ---- reading and writing ---- */
+
+static void write_element(struct weft_cl_writer *writer,
+                          const struct weft_ir_instruction *instruction, uint32_t component) {
+    const weft_ir_value index = weft_cl_argument(writer, instruction, 0);
+    const uint32_t place = instruction->place + component;
+    weft_cl_add(writer, "t%u[", variable_of(writer, instruction)->first);
+    if (index == 0 || place != 0) {
+        weft_cl_add(writer, index == 0 ? "%u" : "%uu + ", place);
+    }
+    if (index != 0) {
+        weft_cl_write_value(writer, index, true);
+    }
+    weft_cl_add(writer, "]");
+}
+
+void weft_cl_write_get(struct weft_cl_writer *writer, const struct weft_ir_instruction *instruction,
+                       uint32_t component) {
+    const struct weft_ir_variable *variable = variable_of(writer, instruction);
+    if (!variable->indexed) {
+        weft_cl_add(writer, "s%u", variable->first + instruction->place + component);
+        return;
+    }
+    weft_cl_add(writer, instruction->type == WEFT_IR_F32 ? "as_float(" : "(%s)(",
+                weft_cl_type_names[instruction->type]);
+    write_element(writer, instruction, component);
+    weft_cl_add(writer, ")");
+}
+
+void weft_cl_write_set(struct weft_cl_writer *writer, uint32_t index) {
+    const struct weft_ir_instruction *instruction = &writer->program->instructions[index];
+    const struct weft_ir_variable *variable = variable_of(writer, instruction);
+    for (uint32_t i = 0; i < instruction->n; i++) {
+        const weft_ir_value value = weft_cl_argument(writer, instruction, 1 + i);
+        const uint32_t slot = variable->first + instruction->place + i;
+        if (variable->indexed) {
+            write_element(writer, instruction, i);
+            weft_cl_add(writer, instruction->type == WEFT_IR_F32 ? " = as_uint(" : " = (uint)(");
+        } else if (declares(writer, index, slot)) {
+            weft_cl_add(writer, "%s s%u = ", weft_cl_type_names[instruction->type], slot);
+        } else {
+            weft_cl_add(writer, "s%u = ", slot);
+        }
+        weft_cl_write_value(writer, value, false);
+        weft_cl_add(writer, variable->indexed ? ");\n" : ";\n");
+    }
+}
