@@ -22,6 +22,13 @@ if(NOT WEFT_SPIRV_HEADERS_INCLUDE_DIR)
             "On Debian, ./dev setup installs everything.")
 endif()
 
+# What OpenCL's functions are: headers alone, since its library is opened at run time.
+find_path(WEFT_OPENCL_HEADERS_INCLUDE_DIR CL/cl.h)
+if(NOT WEFT_OPENCL_HEADERS_INCLUDE_DIR)
+    message(FATAL_ERROR "Weft cannot be built here: CL/cl.h (opencl-c-headers) was not found.\n"
+            "On Debian, ./dev setup installs everything.")
+endif()
+
 # "glslang_c_interface.h" by its bare name, as VkFFT includes it.
 find_path(WEFT_GLSLANG_C_INCLUDE_DIR glslang_c_interface.h PATH_SUFFIXES glslang/Include)
 if(NOT WEFT_GLSLANG_C_INCLUDE_DIR)

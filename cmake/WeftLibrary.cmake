@@ -28,7 +28,7 @@ target_include_directories(weft_requirements INTERFACE
     "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime"
     "${weft_shader_binary_dir}") # kernels/…
 target_include_directories(weft_requirements SYSTEM INTERFACE
-    "${WEFT_GLSLANG_C_INCLUDE_DIR}" "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
+    "${WEFT_GLSLANG_C_INCLUDE_DIR}" "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}" "${WEFT_OPENCL_HEADERS_INCLUDE_DIR}")
 
 set(weft_link_libraries
     PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP weft_dep::glslang)

@@ -12,7 +12,8 @@
 static const weft_device_info *find_default(const weft_device_info *infos, uint32_t count) {
     const weft_device_info *found = NULL;
     for (uint32_t index = 0; index < count; index++) {
-        if (infos[index].usable && (!found || infos[index].type < found->type)) {
+        if (infos[index].usable && !infos[index].by_name_only &&
+            (!found || infos[index].type < found->type)) {
             found = &infos[index];
         }
     }
@@ -64,7 +65,10 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
         write_matrices(table, info);
         weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
         if (info->usable) {
-            weft_cli_table_cell(table, "%s", info == taken ? "yes, the default" : "yes");
+            weft_cli_table_cell(table, "%s",
+                                info == taken        ? "yes, the default"
+                                : info->by_name_only ? "yes, by name"
+                                                     : "yes");
         } else {
             weft_cli_table_cell(table, "no: %s", info->reason);
         }
@@ -72,14 +76,31 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
     return weft_cli_table_print(&table);
 }
 
+/* Leaves out those that are opened only by name. */
+static void drop_others(weft_device_info *infos, uint32_t *count) {
+    uint32_t kept = 0;
+    for (uint32_t index = 0; index < *count; index++) {
+        if (!infos[index].by_name_only) {
+            infos[kept++] = infos[index];
+        }
+    }
+    *count = kept;
+}
+
 int weft_cli_devices(int argc, char **argv) {
     weft_cli_common common = {0};
-    const weft_cli_option options[] = {WEFT_CLI_OUTPUT_OPTIONS(&common), {.name = NULL}};
+    bool all = false;
+    const weft_cli_option options[] = {
+        {"all", WEFT_CLI_FLAG, &all, NULL,
+         "also list devices that are used only by name: OpenCL on the processor, and OpenCL "
+         "devices that a Vulkan driver serves"},
+        WEFT_CLI_OUTPUT_OPTIONS(&common),
+        {.name = NULL}};
     const weft_cli_syntax syntax = {
         .command = "devices",
-        .summary = "Lists the Vulkan devices and the processor, whether Weft can use each, and "
-                   "which one is taken "
-                   "by default.\nExit code 3 when no device is usable.",
+        .summary =
+            "Lists the Vulkan devices, the processor and OpenCL devices, whether Weft can use "
+            "each, and which one is taken by default.\nExit code 3 when no device is usable.",
         .options = options,
     };
     int exit_code = WEFT_CLI_FINE;
@@ -90,6 +111,9 @@ int weft_cli_devices(int argc, char **argv) {
     weft_device_info *infos = NULL;
     uint32_t count = 0;
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_devices(&infos, &count, &host)));
+    if (!all) {
+        drop_others(infos, &count);
+    }
     const weft_device_info *taken = find_default(infos, count);
     if (common.json) {
         exit_code = print_as_json(infos, count, taken);

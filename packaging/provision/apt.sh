@@ -5,13 +5,15 @@
 
 build_packages=(
     gcc g++ libc6-dev cmake ninja-build pkg-config
-    glslang-tools glslang-dev spirv-tools spirv-headers
+    glslang-tools glslang-dev spirv-tools spirv-headers opencl-c-headers
     libvulkan-dev libvulkan-volk-dev libvulkan1
     libjansson-dev libzip-dev libjs-chart.js
 )
 # A Vulkan driver for machines without one. The processor device needs none.
 driver_packages=(mesa-vulkan-drivers)
-test_packages=("${driver_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers)
+# OpenCL on the processor, and its loader, for tests.
+opencl_packages=(ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd)
+test_packages=("${driver_packages[@]}" "${opencl_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers)
 # LLVM >= 15 for the processor device's compiler: the first of these that a release has. Debian 12's llvm-dev is 14.
 processor_packages=(llvm-15-dev llvm-dev)
 python_packages=(python3 python3-venv python3-dev)

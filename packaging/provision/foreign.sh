@@ -19,7 +19,7 @@ setup_windows() {
     find_ninja
     mkdir -p "$windows/include"
     local header
-    for header in vulkan vk_video volk.h spirv; do
+    for header in vulkan vk_video volk.h spirv CL; do
         ln -sfn "/usr/include/$header" "$windows/include/$header"
     done
     build_for_windows jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
@@ -61,7 +61,7 @@ command_windows() { build_windows weft-cli; }
 # --- Foreign targets -----------------------------------------------------------------------------
 
 # What Weft's own build needs of the target's libraries, as Debian names them.
-foreign_libraries=(libjansson-dev libzip-dev glslang-dev glslang-tools spirv-tools spirv-headers libvulkan-dev libvulkan-volk-dev)
+foreign_libraries=(libjansson-dev libzip-dev glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
 
 # foreign_build NAME TARGET... [-- CONFIGURE OPTION...]: targets of preset NAME. What runs while building is native.
 foreign_build() {

@@ -145,7 +145,7 @@ void weft_buffer_destroy(weft_buffer **buffer) {
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
     weft_device_inherit(device);
-    if (old->allocation || old->is_host || old->is_external) {
+    if (old->allocation || old->is_host || old->is_external || old->is_opencl) {
         /* A run that was submitted and not yet waited for may still use the memory. */
         weft_device_settle(device, device->timeline_value);
         weft_vkbuffer_destroy(device, &old->handle, &old->allocation);

@@ -17,6 +17,7 @@
 struct weft_cache;
 struct weft_memory_block;
 struct weft_memory_pool;
+struct weft_device_adopt_opencl_params;
 struct weft_range;
 struct weft_pipeline_store;
 struct weft_weight_store;
@@ -74,6 +75,7 @@ struct weft_device {
     bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
     bool loses_small_products; /* found by the probe: those modules do more about products */
     bool folds_zeros;          /* found by the probe: modules need the pass hide-zeros */
+    bool careful; /* found by the probe: its compiler is right only without optimization */
     uint32_t queue_family;
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */
     uint32_t family_count;
@@ -199,7 +201,8 @@ struct weft_buffer {
     uint64_t offset; /* of byte 0 within handle; a multiple of minStorageBufferOffsetAlignment */
     uint64_t size;
     struct weft_allocation *allocation; /* null: wrapped, not ours */
-    bool is_host;                       /* of the host's memory, or … */
+    bool is_opencl;                     /* of a cl_mem, or … */
+    bool is_host;                       /* … of the host's memory, or … */
     bool is_external;                   /* … of memory that others may have, … */
     bool is_exportable;                 /* … by handles that are made of it, … */
     weft_external_type external;        /* … of this type */
@@ -270,6 +273,9 @@ struct weft_device_part {
 /** weft_device_open and weft_device_adopt, with what the layers above keep (lower/device_parts.c). */
 weft_status weft_device_open_with(weft_device **device, const weft_device_params *params,
                                   const struct weft_device_part *parts);
+weft_status weft_device_adopt_opencl_with(weft_device **device,
+                                          const struct weft_device_adopt_opencl_params *params,
+                                          const struct weft_device_part *parts);
 weft_status weft_device_adopt_with(weft_device **device, const weft_device_adopt_params *params,
                                    const struct weft_device_part *parts);
 

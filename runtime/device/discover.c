@@ -14,7 +14,7 @@
 static void judge_processors(struct weft_discovery *discovery) {
     for (uint32_t i = 0; i < discovery->count; i++) {
         weft_device_info *info = &discovery->list[i].info;
-        const bool in_place = !discovery->list[i].instance->software;
+        const bool in_place = !weft_software_is_processor(discovery->list[i].instance->software);
         const bool interprets = !in_place && !weft_cpu_can_compile();
         if (info->compiles && !interprets && weft_runs_on_processor(info) &&
             !weft_cpu_can_execute(in_place)) {
@@ -43,25 +43,59 @@ static weft_status add_loaded(struct weft_discovery *discovery, const weft_host 
     return add_devices(discovery, &discovery->loaded, host);
 }
 
-weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
-                          weft_device *validated) {
-    *discovery = (struct weft_discovery){0};
-    WEFT_TRY(add_loaded(discovery, host, validated));
+/* A device that a Vulkan driver of the same vendor serves, too, is used by that. */
+static bool has_vulkan_twin(const struct weft_discovery *discovery, const weft_device_info *info) {
+    bool found = false;
+    for (uint32_t i = 0; i < discovery->count; i++) {
+        const struct weft_physical *other = &discovery->list[i];
+        found = found || (!other->instance->software && other->info.usable &&
+                          other->info.vendor_id == info->vendor_id);
+    }
+    return found;
+}
+
+static weft_status add_own(struct weft_discovery *discovery, const struct weft_software *software,
+                           uint32_t index, const weft_host *host) {
+    struct weft_vk_instance *instance = &discovery->own[discovery->own_count];
+    void *user = software->user ? software->user(index) : NULL;
+    const uint32_t first = discovery->count;
+    WEFT_TRY(weft_instance_create_software(instance, software, user, host));
+    discovery->own_count++;
+    WEFT_TRY(add_devices(discovery, instance, host));
+    for (uint32_t i = first; software->is_second_choice && i < discovery->count; i++) {
+        weft_device_info *info = &discovery->list[i].info;
+        info->by_name_only = software->is_second_choice(user, has_vulkan_twin(discovery, info));
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_all(struct weft_discovery *discovery, bool slow, const weft_host *host) {
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {
-        struct weft_vk_instance *instance = &discovery->own[i];
-        if (weft_software[i].is_listed()) {
-            WEFT_TRY(weft_instance_create_software(instance, &weft_software[i], NULL, host));
-            WEFT_TRY(add_devices(discovery, instance, host));
+        const struct weft_software *software = &weft_software[i];
+        const uint32_t count = software->is_slow_to_list == slow ? software->count(host) : 0;
+        for (uint32_t k = 0; k < count && discovery->own_count < WEFT_MAX_OWN; k++) {
+            WEFT_TRY(add_own(discovery, software, k, host));
         }
     }
     judge_processors(discovery);
     return WEFT_OK;
 }
 
+weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
+                          weft_device *validated) {
+    *discovery = (struct weft_discovery){0};
+    WEFT_TRY(add_loaded(discovery, host, validated));
+    return add_all(discovery, false, host);
+}
+
+weft_status weft_discover_slow(struct weft_discovery *discovery, const weft_host *host) {
+    return add_all(discovery, true, host);
+}
+
 struct weft_vk_instance weft_discovery_take(struct weft_discovery *discovery,
                                             const struct weft_physical *physical) {
     struct weft_vk_instance *own = &discovery->loaded;
-    for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {
+    for (uint32_t i = 0; i < discovery->own_count; i++) {
         own = physical->instance == &discovery->own[i] ? &discovery->own[i] : own;
     }
     const struct weft_vk_instance taken = *own;
@@ -78,7 +112,7 @@ void weft_discovery_end(struct weft_discovery *discovery, const weft_host *host,
             validated->messenger = VK_NULL_HANDLE;
         }
     }
-    for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {
+    for (uint32_t i = 0; i < discovery->own_count; i++) {
         weft_instance_destroy(&discovery->own[i], VK_NULL_HANDLE);
     }
     weft_free(host, discovery->list);

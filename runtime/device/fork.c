@@ -97,5 +97,7 @@ weft_status weft_device_forgotten(const weft_device *device) {
                      "the device %s was opened by process %lu%s and cannot be used after the fork: "
                      "open devices after the fork only, or start the child by spawn or exec",
                      device->info.name, device->opened_by,
-                     device->in_process ? ", was at work when that forked," : "");
+                     device->in_process && weft_soft_survives_fork(device->vk.handle)
+                         ? ", was at work when that forked,"
+                         : "");
 }

@@ -20,7 +20,10 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
                          !count ? "count" : "infos");
     }
     struct weft_discovery discovery;
-    const weft_status status = weft_discover(&discovery, host, NULL);
+    weft_status status = weft_discover(&discovery, host, NULL);
+    if (status == WEFT_OK) {
+        status = weft_discover_slow(&discovery, host);
+    }
     for (uint32_t i = 0; status == WEFT_OK && i < discovery.count && i < *count; i++) {
         infos[i] = discovery.list[i].info;
     }
@@ -119,8 +122,8 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         "vkCreateDevice", &device->vk.handle, sizeof device->vk.handle);
 }
 
-static weft_status create_and_load(weft_device *device, const struct weft_physical *physical,
-                                   const struct weft_soft_jobs_info *jobs) {
+weft_status weft_device_create(weft_device *device, const struct weft_physical *physical,
+                               const struct weft_soft_jobs_info *jobs) {
     weft_setup_physical(device, physical);
     WEFT_TRY(create_device(device, physical, jobs));
     /* Loaded first: it is what destroys the handle should another function be missing. */
@@ -154,6 +157,9 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
 static weft_status open_chosen(weft_device *device, struct weft_discovery *discovery,
                                const weft_device_params *params) {
     const struct weft_physical *chosen = NULL;
+    if (weft_physical_needs_more(discovery->list, discovery->count, params->select)) {
+        WEFT_TRY(weft_discover_slow(discovery, &device->host));
+    }
     if (discovery->count == 0 && discovery->reason[0] != '\0') {
         return weft_fail(&device->host, WEFT_NO_DEVICE,
                          "%s, and the processor device is turned off or lacks its compiler, LLVM",
@@ -177,7 +183,7 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
                  "validation layers cannot watch %s, which has no loader", chosen->info.name);
     }
     device->instance = weft_discovery_take(discovery, chosen);
-    WEFT_TRY(create_and_load(device, chosen, device->in_process ? &jobs : NULL));
+    WEFT_TRY(weft_device_create(device, chosen, device->in_process ? &jobs : NULL));
     if (device->info.threads > 0 && device->in_process && (params->jobs || params->threads > 0)) {
         device->info.threads = params->jobs ? params->jobs->slots : params->threads;
     }

@@ -215,8 +215,8 @@ static void write_type(weft_device_info *info, const struct facts *facts) {
     const struct weft_software *software = weft_software_of_driver(info->driver);
     struct weft_soft_properties properties = {0};
     info->type = type_of(facts->properties.deviceType);
-    if (software) {
-        software->backend->describe(&properties);
+    if (software && software->has_type) {
+        software->backend->describe(&properties, NULL);
         info->type = properties.interprets ? WEFT_DEVICE_SOFTWARE : software->type;
         info->threads = properties.threads;
     }
@@ -281,7 +281,10 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
               least(limits->maxDescriptorSetStorageBuffers, limits->maxPerStageResources));
     const uint32_t invocations =
         least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]);
-    if (physical->version < VK_API_VERSION_1_1) {
+    const char *lacks = physical->instance->software ? weft_soft_lacks(physical->handle) : NULL;
+    if (lacks) {
+        (void)snprintf(reason, size, "%s", lacks);
+    } else if (physical->version < VK_API_VERSION_1_1) {
         (void)snprintf(reason, size, "supports Vulkan %u.%u, Weft needs 1.1", info->api_version[0],
                        info->api_version[1]);
     } else if (physical->queue_family == WEFT_NO_FAMILY) {

@@ -53,6 +53,12 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
                                  const struct weft_physical *list, uint32_t count,
                                  const char *select, bool compile_only, const weft_host *host);
 
+/**
+ * Whether the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none is a GPU
+ * that can be used.
+ */
+bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count, const char *select);
+
 /** Where `handle` stands in the system's order; 0 when the system does not list it. */
 weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,
                                 VkPhysicalDevice handle, const weft_host *host);

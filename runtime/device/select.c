@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/physical.h"
+#include "opencl/opencl.h"
 
 /* ASCII only, so that the process's locale does not matter. */
 static char lower(char c) {
@@ -52,32 +53,66 @@ static const char *describe(const struct weft_physical *list, uint32_t count, ch
     return text;
 }
 
+/* A name that begins so is of a device of OpenCL's; the rest may be empty. */
+static const char opencl[] = "opencl:";
+
+static bool is_opencl(const weft_device_info *info) {
+    return strcmp(info->driver, WEFT_OPENCL_DRIVER_NAME) == 0;
+}
+
+/* The part behind "opencl:", or null. */
+static const char *behind_opencl(const char *part) {
+    size_t i = 0;
+    while (opencl[i] != '\0' && lower(part[i]) == opencl[i]) {
+        i++;
+    }
+    return opencl[i] == '\0' ? part + i : NULL;
+}
+
 static bool matches(const struct weft_physical *physical, const char *part) {
-    return contains(physical->info.name, part) || contains(physical->info.driver, part);
+    const weft_device_info *info = &physical->info;
+    const char *rest = behind_opencl(part);
+    if (rest) { /* its version begins with the platform's name */
+        return is_opencl(info) &&
+               (contains(info->name, rest) || contains(info->driver_version, rest));
+    }
+    return contains(info->name, part) || contains(info->driver, part);
 }
 
 static bool serves(const struct weft_physical *physical, bool compile_only) {
     return compile_only ? physical->info.compiles : physical->info.usable;
 }
 
-/* The best of the devices that match; one that serves before any other. The enum's order is the order
- * of preference. */
+/* The less, the sooner it is taken: one that serves, then a first choice, then by the order of weft_device_type. */
+static uint32_t rank(const struct weft_physical *physical, bool compile_only) {
+    return (serves(physical, compile_only) ? 0u : 64u) + (physical->info.by_name_only ? 32u : 0u) +
+           (uint32_t)physical->info.type;
+}
+
 static const struct weft_physical *best(const struct weft_physical *list, uint32_t count,
                                         const char *part, bool compile_only) {
     const struct weft_physical *found = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_physical *candidate = &list[i];
-        if (part && !matches(candidate, part)) {
-            continue;
-        }
-        const bool good = serves(candidate, compile_only);
-        const bool better = !found || (good && !serves(found, compile_only));
-        if (better ||
-            (good == serves(found, compile_only) && candidate->info.type < found->info.type)) {
+        const bool fits = part ? matches(candidate, part) : !candidate->info.by_name_only;
+        if (fits && (!found || rank(candidate, compile_only) < rank(found, compile_only))) {
             found = candidate;
         }
     }
     return found;
+}
+
+bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count,
+                              const char *select) {
+    uint32_t index = 0;
+    if (select && is_number(select, &index)) {
+        return index >= count;
+    }
+    if (select && select[0] != '\0') {
+        return behind_opencl(select) || !best(list, count, select, false);
+    }
+    const struct weft_physical *taken = best(list, count, NULL, false);
+    return !taken || !taken->info.usable || taken->info.type >= WEFT_DEVICE_PROCESSOR;
 }
 
 weft_status weft_physical_select(const struct weft_physical **chosen,

@@ -21,6 +21,12 @@ struct weft_setup {
 /** Copies what was read of the physical device, its limits and its memory into the device. */
 void weft_setup_physical(weft_device *device, const struct weft_physical *physical);
 
+struct weft_soft_jobs_info;
+
+/** Makes the VkDevice of a physical device of device->instance, with all that Weft uses, and takes its queue. `jobs` is for a device of softvk's, or null. */
+weft_status weft_device_create(weft_device *device, const struct weft_physical *physical,
+                               const struct weft_soft_jobs_info *jobs);
+
 /**
  * A device: zeroed but for host and math; then `fill`, which sets device->instance, vk and queue and calls
  * weft_setup_physical; then everything above the VkDevice: memory, semaphore, commands, and the parts of the layers above.

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "null/null_device.h"
+#include "opencl/devices.h"
+#include "opencl/opencl.h"
 #include "processor/processor.h"
 
 static bool is_set_to(const char *variable, const char *value) {
@@ -13,18 +15,43 @@ static bool is_set_to(const char *variable, const char *value) {
 }
 
 /* Tests of drivers hide the processor, and so can whoever wants to see what a machine without it does. */
-static bool has_processor(void) {
+static uint32_t count_processors(const weft_host *host) {
+    (void)host;
     return !is_set_to("WEFT_PROCESSOR", "0");
 }
 
-static bool wants_null(void) {
+static uint32_t count_null(const weft_host *host) {
+    (void)host;
     return is_set_to("WEFT_NULL_DEVICE", "1");
 }
 
+static void *opencl_device(uint32_t index) {
+    return weft_cl_device_at(index);
+}
+
+static bool is_second_choice(const void *user, bool has_twin) {
+    return !is_set_to("WEFT_OPENCL", "1") && (has_twin || weft_cl_is_second_choice(user));
+}
+
 const struct weft_software weft_software[WEFT_SOFTWARE_COUNT] = {
-    {&weft_processor_backend, WEFT_DEVICE_PROCESSOR, has_processor},
-    {&weft_null_backend, WEFT_DEVICE_OTHER, wants_null},
+    {.backend = &weft_processor_backend,
+     .has_type = true,
+     .type = WEFT_DEVICE_PROCESSOR,
+     .count = count_processors},
+    {.backend = &weft_null_backend,
+     .has_type = true,
+     .type = WEFT_DEVICE_OTHER,
+     .count = count_null},
+    {.backend = &weft_opencl_backend,
+     .is_slow_to_list = true,
+     .count = weft_cl_device_count,
+     .user = opencl_device,
+     .is_second_choice = is_second_choice},
 };
+
+bool weft_software_is_processor(const struct weft_software *software) {
+    return software && software->backend == &weft_processor_backend;
+}
 
 const struct weft_software *weft_software_of_driver(const char *name) {
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {

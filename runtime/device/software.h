@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices that are this library's own: back ends of runtime/softvk. */
+/* The devices without a Vulkan driver: back ends of runtime/softvk. */
 #ifndef WEFT_DEVICE_SOFTWARE_H
 #define WEFT_DEVICE_SOFTWARE_H
 
@@ -9,16 +9,25 @@
 
 struct weft_software {
     const struct weft_soft_backend *backend;
+    bool has_type; /* its devices are all of this type: */
     weft_device_type type;
-    bool (*is_listed)(void); /* whether it is there, and wanted */
+    bool is_slow_to_list; /* looked for only where no other device serves */
+    /* How many devices there are, and wanted, and what weft_soft_instance_info::user is of each. */
+    uint32_t (*count)(const weft_host *host);
+    void *(*user)(uint32_t index); /* null: none */
+    /* Null: none is. Whether it is opened only by name; `has_twin`: a Vulkan driver of the same vendor serves. */
+    bool (*is_second_choice)(const void *user, bool has_twin);
 };
 
-enum { WEFT_SOFTWARE_COUNT = 2 };
+enum { WEFT_SOFTWARE_COUNT = 3 };
 
 /** In the order in which they are listed, behind those of Vulkan drivers. */
 extern const struct weft_software weft_software[WEFT_SOFTWARE_COUNT];
 
 /** The one whose driver has that name, also where a loader has opened it; null for a driver of others. */
 const struct weft_software *weft_software_of_driver(const char *name);
+
+/** Whether it is the processor device, whose code is made and run as weft_cpu_can_execute says. */
+bool weft_software_is_processor(const struct weft_software *software);
 
 #endif

@@ -15,13 +15,15 @@
 #define INVOCATIONS 1024u
 
 /* As little as a device of Vulkan 1.2 may have where it matters to plans, and no more than they need. */
-static void describe(struct weft_soft_properties *properties) {
+static void describe(struct weft_soft_properties *properties, void *user) {
     VkPhysicalDeviceLimits *limits = &properties->limits;
+    (void)user;
     (void)snprintf(properties->name, sizeof properties->name, "nothing");
     (void)snprintf(properties->version, sizeof properties->version, "%s", weft_version());
     (void)snprintf((char *)properties->uuid, sizeof properties->uuid, "null %s", weft_version());
     properties->memory = HEAP;
     properties->immediate = true;
+    properties->survives_fork = true;
     properties->subgroup_size = 32;
     properties->subgroup_operations =
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;

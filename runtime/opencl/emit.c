@@ -75,7 +75,7 @@ static void write_kernel(struct weft_text *text, const struct weft_cl_writer *wr
     }
     weft_text_add(text,
                   "__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n"
-                  "void weft_main(weft_arguments a",
+                  "void " WEFT_CL_KERNEL "(weft_arguments a",
                   program->local_size[0], program->local_size[1], program->local_size[2]);
     for (uint32_t i = 0; i < program->binding_count; i++) {
         weft_text_add(text, ", __global uchar *b%u", i);

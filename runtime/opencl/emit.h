@@ -26,6 +26,8 @@
 /** Bindings begin at multiples of it, which 32 bits carry to 64 GiB. */
 #define WEFT_CL_OFFSET_UNIT 16u
 
+#define WEFT_CL_KERNEL "weft_main"
+
 struct weft_cl_text {
     char *text;  /* zero-terminated; weft_free with the host */
     size_t size; /* bytes without the zero */

@@ -3,49 +3,21 @@
 #include "core/try.h"
 #include "processor/processor.h"
 #include "processor/state.h"
+#include "softvk/module.h"
 #include "softvk/pipeline.h"
 
 /* ---- compiling ---- */
-
-/* The constants in host memory, null where there are none; false when memory is out. */
-static bool make_constants(struct weft_ir_specialization **constants,
-                           const VkSpecializationInfo *given, const weft_host *host) {
-    const uint32_t count = given ? given->mapEntryCount : 0;
-    *constants = NULL;
-    if (count == 0) {
-        return true;
-    }
-    *constants = weft_alloc_zero(host, count, sizeof **constants);
-    for (uint32_t i = 0; *constants && i < count; i++) {
-        const VkSpecializationMapEntry *entry = &given->pMapEntries[i];
-        (*constants)[i] =
-            (struct weft_ir_specialization){.id = entry->constantID,
-                                            .size = (uint32_t)entry->size,
-                                            .value = (const uint8_t *)given->pData + entry->offset};
-    }
-    return *constants != NULL;
-}
 
 weft_status weft_processor_compile(struct weft_soft_object *object,
                                    const struct weft_soft_source *source, void *state,
                                    const weft_host *host) {
     const struct weft_processor *processor = state;
     struct weft_cpu_object made = {0};
-    struct weft_ir_specialization *constants = NULL;
-    if (!make_constants(&constants, source->constants, host)) {
-        return weft_fail_memory(host, "specialization constants");
-    }
-    const struct weft_ir_source native = {
-        .words = source->words,
-        .size = source->size,
-        .entry_point = source->entry_point,
-        .constants = constants,
-        .constant_count = source->constants ? source->constants->mapEntryCount : 0,
-        .lanes = processor->device->physical->properties.subgroup_size,
-        .checked = source->checked};
-    const weft_status status = weft_cpu_compile(&made, &native, host);
+    struct weft_ir_source module;
+    WEFT_TRY(weft_soft_module(&module, source, processor->device, host));
+    const weft_status status = weft_cpu_compile(&made, &module, host);
     *object = (struct weft_soft_object){.bytes = made.bytes, .size = made.size};
-    weft_free(host, constants);
+    weft_soft_module_free(&module, host);
     return status;
 }
 

@@ -35,8 +35,9 @@ static void limit(VkPhysicalDeviceLimits *limits) {
     }
 }
 
-static void describe(struct weft_soft_properties *properties) {
+static void describe(struct weft_soft_properties *properties, void *user) {
     struct weft_processor_settings settings;
+    (void)user;
     weft_processor_settings_read(&settings);
     weft_processor_name(properties->name, sizeof properties->name);
     properties->interprets = !weft_cpu_can_compile();
@@ -51,6 +52,7 @@ static void describe(struct weft_soft_properties *properties) {
     limit(&properties->limits);
     properties->memory = weft_machine_memory();
     properties->host_memory = true;
+    properties->survives_fork = true;
     properties->threads = settings.threads;
     properties->fault = settings.fault;
     properties->subgroup_size = settings.lanes;

@@ -72,7 +72,7 @@ static weft_digest description_key(const weft_device *device,
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros,
-                             device->loses_small_products};
+                             device->loses_small_products, device->careful};
     weft_sha256_add(&hash, needs, sizeof needs);
     const uint8_t given = desc->spirv.words != NULL;
     weft_sha256_add(&hash, &given, 1);

@@ -21,15 +21,23 @@ struct weft_watch;
 #define WEFT_SOFT_MAX_SETS     8u   /* descriptor sets of a pipeline */
 #define WEFT_SOFT_MAX_PUSH     256u /* bytes of push constants */
 
-/** What a device is. Zeroed before weft_soft_backend::describe, but for `limits` and `buffer_alignment`. */
+/** What a device is. Zeroed before weft_soft_backend::describe, but for `type`, `limits` and `buffer_alignment`. */
 struct weft_soft_properties {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     char version[VK_MAX_DRIVER_INFO_SIZE]; /* of the back end, for people */
     uint8_t uuid[VK_UUID_SIZE]; /* differs wherever an object that `compile` made does not fit */
+    VkPhysicalDeviceType type;  /* VK_PHYSICAL_DEVICE_TYPE_CPU as given */
+    uint32_t vendor_id;         /* as Vulkan has it; 0: none */
     uint64_t memory;            /* bytes of its one heap */
     uint32_t buffer_alignment;  /* of buffers in memory; a power of two, 64 as given */
     bool
         host_memory; /* memory is bytes of this process: it can be imported, and shared with others */
+    /* Besides the device's memory there is a type of memory that the host maps. A kernel may be bound to it, too. */
+    bool separate_memory;
+    bool
+        survives_fork; /* it goes on in a forked child: it has no state but memory, threads of softvk and locks */
+    /* `compile` heeds weft_soft_device.careful: it has a slower way to compile, for a driver whose usual one miscompiles. */
+    bool can_be_careful;
     /* It runs commands within vkQueueSubmit, on the calling thread; otherwise whoever waits for a result runs them, or a thread of the
      * queue's. */
     bool immediate;
@@ -38,6 +46,8 @@ struct weft_soft_properties {
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;
+    const char
+        *lacks; /* why lists call it unusable, as in "has no compiler", in static memory; or null */
     const char *fault; /* why no device can be made, in static memory; or null */
 };
 
@@ -47,7 +57,8 @@ struct weft_soft_memory {
     uint64_t size;
     void *own;        /* the back end's */
     uint64_t counted; /* bytes of the heap that it takes: none where it was imported */
-    bool is_imported; /* the bytes are the host's */
+    bool is_imported; /* the bytes, or `own`, are somebody else's */
+    bool for_host;    /* of the type that the host maps, where memory is separate */
     intptr_t shared;  /* a handle that is its own, by which the bytes are shared; or none */
 };
 
@@ -91,7 +102,7 @@ struct weft_soft_kernel {
  */
 struct weft_soft_backend {
     const char *driver; /* VkPhysicalDeviceDriverProperties::driverName */
-    void (*describe)(struct weft_soft_properties *properties);
+    void (*describe)(struct weft_soft_properties *properties, void *user);
     VkResult (*open)(void **state, struct weft_soft_device *device, void *user);
     void (*close)(void *state);
     /* Memory of memory->size bytes; sets bytes, or own. VK_ERROR_OUT_OF_DEVICE_MEMORY. */

@@ -20,7 +20,8 @@ weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
                                 const struct weft_soft_source *source) {
     const weft_digest module = weft_digest_of(source->words, source->size);
     const VkSpecializationInfo *constants = source->constants;
-    const uint32_t numbers[] = {source->checked, constants ? constants->mapEntryCount : 0};
+    const uint32_t numbers[] = {source->checked | (uint32_t)atomic_load(&device->careful) << 1,
+                                constants ? constants->mapEntryCount : 0};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, device->physical->properties.uuid, VK_UUID_SIZE);
@@ -102,7 +103,8 @@ static void put_header(uint8_t header[HEADER_SIZE], const struct weft_soft_devic
     memset(header, 0, HEADER_SIZE);
     weft_store_bytes(header, HEADER_SIZE, 4);
     weft_store_bytes(header + 4, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, 4);
-    /* Vendor and device are 0, as in the properties. */
+    weft_store_bytes(header + 8, device->physical->properties.vendor_id, 4);
+    /* The device is 0, as in the properties. */
     memcpy(header + 16, device->physical->properties.uuid, VK_UUID_SIZE);
 }
 

@@ -117,9 +117,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     return VK_SUCCESS;
 }
 
+bool weft_soft_be_careful(VkDevice handle, bool careful) {
+    struct weft_soft_device *device = weft_soft_device_of(handle);
+    atomic_store(&device->careful, careful && device->physical->properties.can_be_careful);
+    return atomic_load(&device->careful) == careful;
+}
+
+bool weft_soft_survives_fork(VkDevice device) {
+    return weft_soft_device_of(device)->physical->properties.survives_fork;
+}
+
 bool weft_soft_device_inherit(VkDevice handle) {
     struct weft_soft_device *device = weft_soft_device_of(handle);
-    if (atomic_load(&device->busy) > 0 || !weft_soft_take_jobs(device)) {
+    if (!device->physical->properties.survives_fork || atomic_load(&device->busy) > 0 ||
+        !weft_soft_take_jobs(device)) {
         return false;
     }
     weft_soft_give_jobs(device);

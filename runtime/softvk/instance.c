@@ -29,7 +29,8 @@ static void describe(struct weft_soft_physical *physical, struct weft_soft_insta
     physical->instance = instance;
     physical->properties.limits = common_limits();
     physical->properties.buffer_alignment = 64; /* a cache line, and the widest vector */
-    instance->backend->describe(&physical->properties);
+    physical->properties.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    instance->backend->describe(&physical->properties, instance->user);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,

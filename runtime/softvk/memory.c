@@ -42,7 +42,14 @@ static VkResult find_bytes(struct weft_soft_memory *memory, struct weft_soft_dev
                            const void *chain) {
     const VkImportMemoryHostPointerInfoEXT *host =
         weft_soft_find_structure(chain, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    const struct weft_soft_import_info *own =
+        weft_soft_find_structure(chain, WEFT_SOFT_IMPORT_INFO);
     const intptr_t imported = weft_soft_shared_import_of(chain);
+    if (own) {
+        memory->own = own->own;
+        memory->is_imported = true;
+        return VK_SUCCESS;
+    }
     if (host) {
         memory->bytes = host->pHostPointer;
         memory->is_imported = true;
@@ -52,6 +59,9 @@ static VkResult find_bytes(struct weft_soft_memory *memory, struct weft_soft_dev
         return memory->size > SIZE_MAX ? VK_ERROR_INVALID_EXTERNAL_HANDLE
                                        : weft_soft_shared_open(&memory->shared, &memory->bytes,
                                                                imported, (size_t)memory->size);
+    }
+    if (memory->for_host) {
+        return make_bytes(memory, device, chain);
     }
     if (!take_from_heap(device, memory->size)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -70,7 +80,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
     if (!made) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    *made = (struct weft_soft_memory){.size = info->allocationSize, .shared = WEFT_SOFT_NOT_SHARED};
+    *made = (struct weft_soft_memory){.size = info->allocationSize,
+                                      .shared = WEFT_SOFT_NOT_SHARED,
+                                      .for_host = info->memoryTypeIndex == WEFT_SOFT_HOST_MEMORY};
     const VkResult result = find_bytes(made, device, info->pNext);
     if (result != VK_SUCCESS) {
         drop_memory(device, made);
@@ -153,13 +165,14 @@ static VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice handle, VkBuffer buffe
 
 static VKAPI_ATTR void VKAPI_CALL get_requirements(VkDevice handle, VkBuffer buffer,
                                                    VkMemoryRequirements *requirements) {
-    (void)handle;
+    const struct weft_soft_device *device = weft_soft_device_of(handle);
+    const uint32_t types = device->physical->properties.separate_memory ? 3 : 1;
     const uint64_t size = weft_soft_buffer_of(buffer)->size;
     const uint64_t alignment = weft_soft_buffer_of(buffer)->alignment;
     const uint64_t rounded =
         size > UINT64_MAX - alignment ? size : (size + alignment - 1) / alignment * alignment;
     *requirements =
-        (VkMemoryRequirements){.size = rounded, .alignment = alignment, .memoryTypeBits = 1};
+        (VkMemoryRequirements){.size = rounded, .alignment = alignment, .memoryTypeBits = types};
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL bind_buffer(VkDevice handle, VkBuffer buffer,

@@ -4,6 +4,9 @@
 
 #include "softvk/functions.h"
 
+/** The type of memory that the host maps, where memory is separate; 0 is the device's, or all there is. */
+#define WEFT_SOFT_HOST_MEMORY 1u
+
 struct weft_soft_buffer {
     uint64_t size;
     uint64_t alignment;              /* of memory that it is bound to, and of that memory's size */

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "jobs/machine.h"
 #include "softvk/command.h"
 #include "softvk/instance.h"
+#include "softvk/memory.h"
 #include "softvk/shared_memory.h"
 
 /* The last ones are about memory that is bytes of this process. */
@@ -43,9 +45,9 @@ static void fill_properties(VkPhysicalDeviceProperties *properties,
         .driverVersion =
             VK_MAKE_API_VERSION(0, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH),
         /* Numbers of vendors are given out by the PCI SIG and Khronos, and we have none. */
-        .vendorID = 0,
+        .vendorID = physical->properties.vendor_id,
         .deviceID = 0,
-        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
+        .deviceType = physical->properties.type,
         .limits = physical->properties.limits,
     };
     memcpy(properties->deviceName, physical->properties.name, sizeof properties->deviceName);
@@ -230,21 +232,32 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice devi
                                sizeof *properties);
 }
 
+const char *weft_soft_lacks(VkPhysicalDevice device) {
+    return weft_soft_physical_of(device)->properties.lacks;
+}
+
 /* ---- memory and queues ---- */
 
 static VKAPI_ATTR void VKAPI_CALL get_memory(VkPhysicalDevice device,
                                              VkPhysicalDeviceMemoryProperties *memory) {
     const struct weft_soft_physical *physical = weft_soft_physical_of(device);
+    const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     *memory = (VkPhysicalDeviceMemoryProperties){
         .memoryTypeCount = 1,
-        .memoryTypes = {{.propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
-                                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
-                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT}},
+        .memoryTypes = {{.propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | mapped}},
         .memoryHeapCount = 1,
         .memoryHeaps = {{.size = physical->properties.memory,
                          .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
+    if (physical->properties.separate_memory) {
+        memory->memoryTypes[0].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        memory->memoryTypes[WEFT_SOFT_HOST_MEMORY] =
+            (VkMemoryType){.propertyFlags = mapped, .heapIndex = 1};
+        memory->memoryTypeCount = memory->memoryHeapCount = 2;
+        memory->memoryHeaps[1].size = weft_machine_memory();
+    }
 }
 
 static const VkQueueFamilyProperties family = {

@@ -30,6 +30,9 @@ struct weft_soft_instance_info {
 
 #define WEFT_SOFT_INSTANCE_INFO ((VkStructureType)0x57454654) /* far from what Khronos gives out */
 
+/** weft_soft_properties::lacks of a device. */
+const char *weft_soft_lacks(VkPhysicalDevice device);
+
 /**
  * May be in the pNext chain of VkDeviceCreateInfo: who computes. With `jobs` null, so many threads of the device's own; with 0
  * threads, too, as without this structure. Back ends that need no jobs ignore it.
@@ -43,12 +46,31 @@ struct weft_soft_jobs_info {
 
 #define WEFT_SOFT_JOBS_INFO ((VkStructureType)0x57454655)
 
+/** May be in the pNext chain of VkMemoryAllocateInfo: memory that is there, weft_soft_memory::own. The caller keeps it until it is freed here. */
+struct weft_soft_import_info {
+    VkStructureType sType; /* WEFT_SOFT_IMPORT_INFO */
+    const void *pNext;
+    void *own;
+};
+
+#define WEFT_SOFT_IMPORT_INFO ((VkStructureType)0x57454657)
+
 /**
  * In a child that was forked since the device was made, before anything else is done with it: makes its locks anew, and lets what needs
- * its threads start new ones. False where that cannot be: something was under way in the parent, or the system has no more locks; then
+ * its threads start new ones. False where that cannot be: its back end does not survive forks, something was under way in the parent, or the
+ * system has no more locks; then
  * nothing may be done with the device, and it is not destroyed either.
  */
 bool weft_soft_device_inherit(VkDevice device);
+
+/** weft_soft_properties::survives_fork of a device. */
+bool weft_soft_survives_fork(VkDevice device);
+
+/**
+ * Whether pipelines that are made from now on are compiled with care: more slowly, for a driver that the probe has caught
+ * miscompiling. False where it cannot be as asked: the back end has one way to compile.
+ */
+bool weft_soft_be_careful(VkDevice device, bool careful);
 
 /**
  * May be in the pNext chain of VkSemaphoreWaitInfo, for a wait for one timeline semaphore: what may end the wait before its time.

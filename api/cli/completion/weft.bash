@@ -17,7 +17,7 @@ _weft() {
         return
     fi
     case $command in
-    devices) options="$output" ;;
+    devices) options="--all $output" ;;
     run) options="--text --file --lines --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
     generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;

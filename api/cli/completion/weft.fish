@@ -2,7 +2,7 @@
 # fish completion for weft. Installed as fish/vendor_completions.d/weft.fish; a test holds it to `weft help`.
 
 complete -c weft -n __fish_use_subcommand -f
-complete -c weft -n __fish_use_subcommand -a devices -d 'list the Vulkan devices'
+complete -c weft -n __fish_use_subcommand -a devices -d 'list the devices'
 complete -c weft -n __fish_use_subcommand -a run -d 'run a model on a text or on arrays'
 complete -c weft -n __fish_use_subcommand -a eval -d 'measure models on data'
 complete -c weft -n __fish_use_subcommand -a generate -d 'continue a text'

@@ -103,14 +103,19 @@ typedef struct weft_device_info {
     bool has_pipeline_feedback; /**< reports whether a pipeline came from the cache */
     /** Reports the compiler's output for kernels, see weft_device_params.executables */
     bool has_executables;
-    bool usable;      /**< has everything that Weft needs */
-    bool compiles;    /**< usable, or lacks only memory: see weft_device_params.compile_only */
+    bool usable;   /**< has everything that Weft needs */
+    bool compiles; /**< usable, or lacks only memory: see weft_device_params.compile_only */
+    /**
+     * Opened only if weft_device_params.select names it: an OpenCL device whose vendor's Vulkan driver serves as well, OpenCL on the processor,
+     * and OpenCL that stands on a Vulkan driver. None if the environment has WEFT_OPENCL=1.
+     */
+    bool by_name_only;
     char reason[256]; /**< when not usable: what is missing */
     uint8_t uuid[16]; /**< the driver's pipeline cache identity */
 } weft_device_info;
 
 /**
- * Lists the system's devices, those of Vulkan drivers first and then the processor. Writes up to *count entries to
+ * Lists the system's devices: those of Vulkan drivers, the processor, and OpenCL's (see by_name_only; none if the environment has WEFT_OPENCL=0). Writes up to *count entries to
  * infos (may be null when *count is 0) and sets *count to the number of devices. Without a Vulkan loader or driver the
  * processor is the only device. It is missing if the environment has WEFT_PROCESSOR=0. Without LLVM it interprets its
  * kernels, slowly. Without any device the result is WEFT_OK with *count 0. Devices that compile for the processor are not
@@ -148,7 +153,8 @@ typedef struct weft_device_params {
     /**
      * Which device to open. Null or "" prefers discrete over integrated over the processor over software. A number is
      * an index of weft_device_list. Any other text is matched against the names of devices and drivers, ignoring case,
-     * and must match a device. "processor" is the processor device.
+     * and must match a device. "processor" is the processor device. "opencl:TEXT" is an OpenCL device whose name or
+     * platform contains TEXT.
      */
     const char *select;
     /**

@@ -121,8 +121,9 @@ static void *reallocate(void *user, void *pointer, size_t size) {
 
 /* ---- the device ---- */
 
-static void describe(struct weft_soft_properties *properties) {
+static void describe(struct weft_soft_properties *properties, void *user) {
     VkPhysicalDeviceLimits *limits = &properties->limits;
+    (void)user;
     properties->memory = UINT64_MAX;
     properties->buffer_alignment = sizeof(float);
     properties->immediate = true;

@@ -41,6 +41,8 @@ class DeviceInfo:
     """It has what Weft needs."""
     reason: str
     """What is missing, where it is not usable."""
+    by_name_only: bool
+    """It is opened only where it is named, as OpenCL on the processor is."""
 
 
 def _info(info: Any) -> DeviceInfo:
@@ -48,11 +50,11 @@ def _info(info: Any) -> DeviceInfo:
         index=info.index, name=text_of(info.name), driver=text_of(info.driver), driver_version=text_of(info.driver_version),
         type=text_of(lib.weft_device_type_name(info.type)), subgroup_size=info.subgroup_size, threads=info.threads,
         device_memory=info.device_memory, max_shared_memory=info.max_shared_memory, usable=info.usable,
-        reason=text_of(info.reason))
+        reason=text_of(info.reason), by_name_only=info.by_name_only)
 
 
 def devices() -> list[DeviceInfo]:
-    """All devices: those of Vulkan drivers, then the processor."""
+    """All devices: those of Vulkan drivers, then the processor, then OpenCL's."""
     count = ffi.new("uint32_t *")
     check(lib.weft_device_list(ffi.NULL, count, _core.host))
     infos = ffi.new("weft_device_info[]", count[0])
