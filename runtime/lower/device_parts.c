@@ -6,6 +6,8 @@
 #include "shader/pipeline_store.h"
 #include "shader/probe.h"
 
+#include <weft/opencl.h>
+
 static const struct weft_device_part parts[] = {
     {.create = weft_pipeline_store_create,
      .save = weft_pipeline_store_save,
@@ -18,6 +20,12 @@ static const struct weft_device_part parts[] = {
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     WEFT_ENTER;
     return weft_device_open_with(device, params, parts);
+}
+
+weft_status weft_device_adopt_opencl(weft_device **device,
+                                     const weft_device_adopt_opencl_params *params) {
+    WEFT_ENTER;
+    return weft_device_adopt_opencl_with(device, params, parts);
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {

@@ -16,6 +16,7 @@
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
+ *   opencl.h   embedding: adopt a cl_context, wrap cl_mem (the only header that shows OpenCL types)
  *
  * Rules that hold everywhere:
  *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
