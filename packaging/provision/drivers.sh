@@ -67,6 +67,29 @@ setup_mesa_backports() {
     write_driver mesa-backports "$manifest" "$library" LP_NATIVE_VECTOR_WIDTH=256
 }
 
+# write_opencl NAME LIBRARY [VARIABLE=VALUE...]: an OpenCL driver for tests, with the folder that makes it the only one.
+write_opencl() {
+    local name=$1 library=$2
+    shift 2
+    mkdir -p "$drivers/$name"
+    printf '%s\n' "$library" >"$drivers/$name/driver.icd"
+    printf '%s\n' "OCL_ICD_VENDORS=$drivers/$name" "$@" >"$drivers/$name.opencl"
+}
+
+# PoCL and rusticl are Debian's; Intel's runtime and Oclgrind come with ./dev test all.
+setup_opencl() {
+    local library folder=$deps/intel-opencl
+    rm -f "$drivers"/*.opencl
+    library=$(dpkg -L libpocl2 2>/dev/null | grep -E '/libpocl\.so\.[0-9.]+$' | tail -n 1 || true)
+    [[ -z $library ]] || write_opencl opencl-pocl "$library" "POCL_CACHE_DIR=$root/build/test-cache/pocl"
+    library=$(dpkg -L mesa-opencl-icd 2>/dev/null | grep -E '/libRusticlOpenCL\.so\.1$' | head -n 1 || true)
+    [[ -z $library ]] || write_opencl opencl-rusticl "$library" RUSTICL_ENABLE=llvmpipe
+    library=$(find "$folder/lib" -maxdepth 1 -name 'libintelocl.so*' 2>/dev/null | sort | head -n 1 || true)
+    [[ -z $library ]] || write_opencl opencl-intel "$library" "LD_LIBRARY_PATH=$folder/lib"
+    library=$(dpkg -L oclgrind 2>/dev/null | grep -E '/liboclgrind-rt-icd\.so$' || true)
+    [[ -z $library ]] || write_opencl opencl-oclgrind "$library"
+}
+
 # AMD's, which is in Mesa and needs no hardware: drivers that compile and never run.
 setup_compilers() {
     local manifest library drivers=$deps/compilers
@@ -96,5 +119,6 @@ setup_drivers() {
     setup_mesa_backports ||
         note "no newer Mesa that loads here in the backports suite; tests run without it"
     setup_compilers
-    say "test drivers: $(cd "$drivers" && printf '%s ' *.json | sed 's/\.json//g')"
+    setup_opencl
+    say "test drivers: $(cd "$drivers" && printf '%s ' *.json *.opencl | sed -E 's/\.(json|opencl)//g')"
 }

@@ -5,7 +5,7 @@
 # weft_driver_env_<name>.
 
 # What every test gets. Sanitizer reports in third-party libraries are named in tests/support.
-set(weft_test_env "")
+set(weft_test_env "WEFT_OPENCL=0") # but for tests of OpenCL drivers
 if(WEFT_SANITIZE MATCHES "address|leak")
     list(APPEND weft_test_env
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
@@ -69,6 +69,18 @@ if(WEFT_HAVE_LLVM)
             "VK_ICD_FILENAMES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json" "WEFT_PROCESSOR_LANES=${lanes}")
     endforeach()
 endif()
+
+# OpenCL drivers, each the only one: <name>.opencl has VARIABLE=VALUE lines.
+file(GLOB weft_opencl_files CONFIGURE_DEPENDS "${WEFT_DRIVERS_DIR}/*.opencl")
+set(weft_opencl_drivers "")
+foreach(file IN LISTS weft_opencl_files)
+    cmake_path(GET file STEM name)
+    list(APPEND weft_opencl_drivers ${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(STRINGS "${file}" lines REGEX "=")
+    set(weft_driver_env_${name} "VK_DRIVER_FILES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json"
+        "VK_ICD_FILENAMES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json" "WEFT_PROCESSOR=0" "WEFT_OPENCL=1" ${lines})
+endforeach()
 
 # The driver for tests that need some device and do not test it.
 list(GET weft_drivers 0 weft_one_driver)
