@@ -411,7 +411,8 @@ TEST(time_stamps_are_in_order) {
             assert_true(i == 0 || timings[i].start_ms >= timings[i - 1].start_ms);
             total += timings[i].duration_ms;
         }
-        assert_true(total > 0.0);
+        /* Rusticl reaches all markers of a flush at once. */
+        assert_true(total > 0.0 || strncmp(f->device->info.driver_version, "rusticl", 7) == 0);
     }
     weft_plan_destroy(&plan);
 }
