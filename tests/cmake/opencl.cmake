@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# OpenCL: a library whose device lacks something, for cli.opencl, and tests of other devices on OpenCL drivers.
+# OpenCL: a library whose device lacks something, for cli.opencl, other devices' tests on OpenCL drivers, and the example.
 
 # libOpenCL.so.1 in <build>/tests/NAME: weft_add_fake_opencl(<name> [definition...])
 function(weft_add_fake_opencl name)
@@ -23,3 +23,8 @@ foreach(name cancel device fork groups op plan threads)
                              COMMAND weft-test-unit-${name})
     endif()
 endforeach()
+
+if(TARGET weft-example-opencl AND weft_opencl_drivers)
+    weft_add_device_test(example.opencl DRIVERS ${weft_opencl_drivers} QUICK opencl-pocl LABELS example
+                         COMMAND weft-example-opencl)
+endif()
