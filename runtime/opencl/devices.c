@@ -8,7 +8,7 @@
 
 #include "core/float_state.h"
 #include "core/hash.h"
-#include "opencl/state.h"
+#include "opencl/emit.h"
 
 /* ---- finding them ---- */
 
