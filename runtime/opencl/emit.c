@@ -58,6 +58,11 @@ static void write_names(struct weft_text *text, const struct weft_cl_writer *wri
                           i, i, i, WEFT_CL_OFFSET_UNIT);
         }
     }
+    for (uint32_t i = 0; i < WEFT_CL_PUSH_NAMES; i++) {
+        if ((writer->push >> i & 1) != 0) {
+            weft_text_add(text, "uint c%u = a.push[%u];\n", i, i);
+        }
+    }
     weft_cl_write_inputs(text, writer);
     weft_text_add(text, writer->jumps ? "uint jump = 0u;\n" : "");
 }
@@ -98,25 +103,17 @@ static void *array(struct weft_ir_program *program, size_t count, size_t size) {
 
 static void begin(struct weft_cl_writer *writer) {
     struct weft_ir_program *program = writer->program;
-    const uint32_t instructions = program->instruction_count;
     writer->uses = array(program, program->value_count, sizeof *writer->uses);
-    writer->operations = array(program, instructions, sizeof *writer->operations);
-    writer->node_of = array(program, instructions, sizeof *writer->node_of);
-    writer->plans = array(program, instructions, sizeof *writer->plans);
-    writer->first_access = array(program, program->slot_count, sizeof *writer->first_access);
-    writer->next_declared = array(program, program->slot_count, sizeof *writer->next_declared);
-    writer->declared = array(program, program->list_count, sizeof *writer->declared);
-    writer->written = array(program, program->node_count, sizeof *writer->written);
-    writer->ends = array(program, program->list_count, sizeof *writer->ends);
-    writer->awaited = array(program, program->node_count, sizeof *writer->awaited);
+    writer->steps = array(program, program->instruction_count, sizeof *writer->steps);
+    writer->slots = array(program, program->slot_count, sizeof *writer->slots);
+    writer->lists = array(program, program->list_count, sizeof *writer->lists);
+    writer->nodes = array(program, program->node_count, sizeof *writer->nodes);
     writer->helpers = array(program, weft_cl_helper_count(), sizeof *writer->helpers);
 }
 
 static void end(const struct weft_cl_writer *writer) {
-    void *const arrays[] = {writer->uses,     writer->operations,   writer->node_of,
-                            writer->plans,    writer->first_access, writer->next_declared,
-                            writer->declared, writer->written,      writer->ends,
-                            writer->awaited,  writer->helpers,      writer->text.data};
+    void *const arrays[] = {writer->uses,  writer->steps,   writer->slots,    writer->lists,
+                            writer->nodes, writer->helpers, writer->text.data};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         weft_free(writer->program->host, arrays[i]);
     }

@@ -74,6 +74,13 @@ static void write_index(struct weft_cl_writer *writer,
 /* A scalar in memory, as what can be read or assigned to. */
 static void write_place(struct weft_cl_writer *writer,
                         const struct weft_ir_instruction *instruction, uint32_t component) {
+    const uint32_t word = instruction->place / 4 + component;
+    if (weft_cl_is_push(writer, instruction) && !is_checked(writer, instruction) &&
+        word < WEFT_CL_PUSH_NAMES) {
+        writer->push |= UINT64_C(1) << word;
+        weft_cl_add(writer, "c%u", word);
+        return;
+    }
     if (size_of(instruction) == 4) {
         write_base(writer, instruction);
         weft_cl_add(writer, "[");

@@ -40,7 +40,7 @@ static void use(const struct planner *planner, weft_ir_value value, uint32_t pla
     struct weft_cl_use *made = &planner->writer->uses[value];
     made->count = made->count + times > 1 ? 2 : 1;
     made->last = place > made->last ? place : made->last;
-    made->kept = made->kept || planner->writer->node_of[def->instruction] != planner->node;
+    made->kept = made->kept || planner->writer->steps[def->instruction].node != planner->node;
 }
 
 static void use_words(const struct planner *planner, weft_ir_value value, uint32_t place,
@@ -67,9 +67,8 @@ static void use_arguments(const struct planner *planner,
         const uint32_t times = i == 0 && access ? weft_cl_count_index(writer, instruction)
                                : i == 0 && op == WEFT_IR_SET ? instruction->n
                                : i == 0 && op == WEFT_IR_GET ? instruction->n
-                               : op == WEFT_IR_SUBGROUP      ? 2
-                               : writer->operations[index]
-                                   ? weft_cl_count_operand(writer->operations[index], i)
+                               : writer->steps[index].operation
+                                   ? weft_cl_count_operand(writer->steps[index].operation, i)
                                    : 1;
         if (i == 0 && access && weft_cl_is_in_words(writer, instruction)) {
             use_words(planner, value, place, times);
@@ -146,15 +145,15 @@ static void plan(struct planner *planner, uint32_t index) {
         needed = needed || writer->uses[instruction->result + i].count > 0;
     }
     if (!needed) {
-        writer->plans[index] = WEFT_CL_DROPPED;
+        writer->steps[index].plan = WEFT_CL_DROPPED;
         return;
     }
     uint32_t place = place_of(index);
     if (instruction->result != 0 && is_in_place(planner, instruction)) {
-        writer->plans[index] = WEFT_CL_IN_PLACE;
+        writer->steps[index].plan = WEFT_CL_IN_PLACE;
         place = writer->uses[instruction->result].last;
     } else {
-        writer->written[planner->node] = true;
+        writer->nodes[planner->node].written = true;
     }
     note_writes(planner, instruction, place_of(index));
     use_arguments(planner, instruction, index, place);
@@ -167,7 +166,7 @@ static void plan_condition(const struct planner *planner, uint32_t node) {
     if (def->constant) {
         return;
     }
-    const uint32_t maker = planner->writer->node_of[def->instruction];
+    const uint32_t maker = planner->writer->steps[def->instruction].node;
     struct planner there = *planner;
     there.node = program->nodes[maker].next == node ? maker : WEFT_IR_NONE;
     use(&there, program->nodes[node].condition,
@@ -198,9 +197,10 @@ static void find_operations(struct weft_cl_writer *writer) {
         const struct weft_ir_node *node = &program->nodes[n];
         for (uint32_t i = node->first; node->kind == WEFT_IR_CODE && i < node->first + node->count;
              i++) {
-            writer->node_of[i] = n;
+            writer->steps[i].node = n;
             if (computes(program->instructions[i].op)) {
-                writer->operations[i] = weft_cl_find_operation(writer, &program->instructions[i]);
+                writer->steps[i].operation =
+                    weft_cl_find_operation(writer, &program->instructions[i]);
             }
         }
     }
@@ -210,16 +210,16 @@ static void limit_depth(struct weft_cl_writer *writer, uint32_t index) {
     const struct weft_ir_program *program = writer->program;
     const struct weft_ir_instruction *instruction = &program->instructions[index];
     uint8_t depth = 0;
-    if (instruction->result == 0 || writer->plans[index] == WEFT_CL_STATEMENT) {
+    if (instruction->result == 0 || writer->steps[index].plan == WEFT_CL_STATEMENT) {
         return;
     }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const uint8_t below = writer->uses[weft_cl_argument(writer, instruction, i)].depth;
         depth = below >= depth ? (uint8_t)(below + 1) : depth;
     }
-    if (depth > MOST_DEPTH && writer->plans[index] == WEFT_CL_IN_PLACE) {
-        writer->plans[index] = WEFT_CL_STATEMENT;
-        writer->written[writer->node_of[index]] = true;
+    if (depth > MOST_DEPTH && writer->steps[index].plan == WEFT_CL_IN_PLACE) {
+        writer->steps[index].plan = WEFT_CL_STATEMENT;
+        writer->nodes[writer->steps[index].node].written = true;
         depth = 0;
     }
     writer->uses[instruction->result].depth = depth > MOST_DEPTH ? MOST_DEPTH : depth;

@@ -73,9 +73,9 @@ static void write_result(struct weft_cl_writer *writer,
         weft_cl_write_subgroup(writer, instruction, beside);
         break;
     default:
-        weft_cl_write_operation(writer, instruction,
-                                writer->operations[instruction - writer->program->instructions],
-                                beside);
+        weft_cl_write_operation(
+            writer, instruction,
+            writer->steps[instruction - writer->program->instructions].operation, beside);
         break;
     }
 }
@@ -88,7 +88,7 @@ void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, boo
         return;
     }
     const uint32_t component = value - maker->result;
-    if (writer->plans[maker - writer->program->instructions] != WEFT_CL_STATEMENT) {
+    if (writer->steps[maker - writer->program->instructions].plan != WEFT_CL_STATEMENT) {
         write_result(writer, maker, component, beside);
     } else if (maker->op == WEFT_IR_LOAD && weft_cl_is_vector(writer, maker)) {
         weft_cl_add(writer, maker->type == WEFT_IR_F32 ? "as_float(w%u.%c)" : "w%u.%c",
@@ -100,7 +100,7 @@ void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, boo
 
 void weft_cl_write_statement(struct weft_cl_writer *writer, uint32_t index) {
     const struct weft_ir_instruction *instruction = &writer->program->instructions[index];
-    if (writer->plans[index] != WEFT_CL_STATEMENT) {
+    if (writer->steps[index].plan != WEFT_CL_STATEMENT) {
         return;
     }
     switch (instruction->op) {

@@ -17,9 +17,9 @@ static const struct weft_ir_variable *variable_of(const struct weft_cl_writer *w
 static bool declares(const struct weft_cl_writer *writer, uint32_t index, uint32_t slot_index) {
     const struct weft_ir_program *program = writer->program;
     const struct weft_ir_slot *slot = &program->slots[slot_index];
-    return writer->first_access[slot_index] == index &&
+    return writer->slots[slot_index].first == index &&
            program->instructions[index].op == WEFT_IR_SET &&
-           (slot->in_loop || slot->home == program->nodes[writer->node_of[index]].list);
+           (slot->in_loop || slot->home == program->nodes[writer->steps[index].node].list);
 }
 
 static void note_access(struct weft_cl_writer *writer, uint32_t index) {
@@ -29,9 +29,8 @@ static void note_access(struct weft_cl_writer *writer, uint32_t index) {
     }
     const struct weft_ir_variable *variable = variable_of(writer, instruction);
     for (uint32_t i = 0; i < (variable->indexed ? 1 : instruction->n); i++) {
-        uint32_t *first =
-            &writer
-                 ->first_access[variable->first + (variable->indexed ? 0 : instruction->place + i)];
+        const uint32_t slot = variable->first + (variable->indexed ? 0 : instruction->place + i);
+        uint32_t *first = &writer->slots[slot].first;
         *first = *first == WEFT_IR_NONE ? index : *first;
     }
 }
@@ -40,8 +39,8 @@ static void declare_in_list(struct weft_cl_writer *writer, uint32_t slot_index) 
     const struct weft_ir_program *program = writer->program;
     const struct weft_ir_slot *slot = &program->slots[slot_index];
     const uint32_t list = slot->in_loop ? program->nodes[slot->home].list : slot->home;
-    writer->next_declared[slot_index] = writer->declared[list];
-    writer->declared[list] = slot_index;
+    writer->slots[slot_index].next = writer->lists[list].declared;
+    writer->lists[list].declared = slot_index;
 }
 
 /* An indexed variable is declared as a whole, for its first slot. */
@@ -50,7 +49,7 @@ static void find_declaration(struct weft_cl_writer *writer,
     struct weft_ir_program *program = writer->program;
     for (uint32_t i = 0; i < (variable->indexed ? 1 : variable->slots); i++) {
         const uint32_t slot = variable->first + i;
-        const uint32_t first = writer->first_access[slot];
+        const uint32_t first = writer->slots[slot].first;
         if (first != WEFT_IR_NONE && program->slots[slot].used &&
             (variable->indexed || !declares(writer, first, slot))) {
             declare_in_list(writer, slot);
@@ -66,10 +65,10 @@ static void find_declaration(struct weft_cl_writer *writer,
 void weft_cl_find_declarations(struct weft_cl_writer *writer) {
     const struct weft_ir_program *program = writer->program;
     for (uint32_t i = 0; i < program->slot_count; i++) {
-        writer->first_access[i] = WEFT_IR_NONE;
+        writer->slots[i].first = WEFT_IR_NONE;
     }
     for (uint32_t i = 0; i < program->list_count; i++) {
-        writer->declared[i] = WEFT_IR_NONE;
+        writer->lists[i].declared = WEFT_IR_NONE;
     }
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         note_access(writer, i);
@@ -81,14 +80,14 @@ void weft_cl_find_declarations(struct weft_cl_writer *writer) {
 
 static uint32_t array_of(const struct weft_cl_writer *writer, uint32_t slot) {
     const struct weft_ir_program *program = writer->program;
-    const struct weft_ir_instruction *access = &program->instructions[writer->first_access[slot]];
+    const struct weft_ir_instruction *access = &program->instructions[writer->slots[slot].first];
     const struct weft_ir_variable *variable = variable_of(writer, access);
     return variable->indexed ? variable->slots : 0;
 }
 
 void weft_cl_write_declarations(struct weft_cl_writer *writer, uint32_t list) {
-    for (uint32_t slot = writer->declared[list]; slot != WEFT_IR_NONE;
-         slot = writer->next_declared[slot]) {
+    for (uint32_t slot = writer->lists[list].declared; slot != WEFT_IR_NONE;
+         slot = writer->slots[slot].next) {
         const uint32_t elements = array_of(writer, slot);
         if (elements > 0) {
             weft_cl_add(writer, "uint t%u[%u]%s;\n", slot, elements,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel while its text is written. Names: v5 is the value 5, w5 the vector whose components are the values from 5 on, s5 the
- * slot 5 of a variable, t5 the array of an indexed variable whose first slot is 5, p0 the words of binding 0, m shared memory.
+ * slot 5 of a variable, t5 the array of an indexed variable whose first slot is 5, c2 a word of push constants, p0 the words of
+ * binding 0, m shared memory.
  */
 #ifndef WEFT_OPENCL_WRITER_H
 #define WEFT_OPENCL_WRITER_H
@@ -52,26 +53,44 @@ struct weft_cl_use {
     bool kept;     /* outside of the piece of code that makes it: it needs a name */
 };
 
+/** What is known of instructions, slots of variables, lists and nodes. */
+struct weft_cl_step {
+    const struct weft_cl_operation *operation; /* null of one that does not compute */
+    uint32_t node;
+    uint8_t plan; /* enum weft_cl_plan */
+};
+struct weft_cl_slot {
+    uint32_t first; /* the first instruction that accesses it, or WEFT_IR_NONE */
+    uint32_t next;  /* slot that the same list declares, or WEFT_IR_NONE */
+};
+struct weft_cl_list {
+    uint32_t declared; /* the first slot that it declares, or WEFT_IR_NONE */
+    bool ends;         /* nothing comes behind it */
+};
+struct weft_cl_node {
+    bool written;    /* it has a statement */
+    uint8_t awaited; /* see control.c */
+};
+
 struct weft_cl_writer {
     struct weft_ir_program *program;
     struct weft_text text;    /* of the kernel's body */
     struct weft_cl_use *uses; /* by value */
-    const struct weft_cl_operation *
-        *operations;         /* by instruction; null for those that do not compute */
-    uint32_t *node_of;       /* by instruction */
-    uint8_t *plans;          /* by instruction: enum weft_cl_plan */
-    uint32_t *first_access;  /* by slot: an instruction, or WEFT_IR_NONE */
-    uint32_t *next_declared; /* by slot: the next that the same list declares */
-    uint32_t *declared;      /* by list: the first slot that it declares, or WEFT_IR_NONE */
-    bool *written;           /* by node: it has a statement */
-    bool *ends;              /* by list: nothing comes behind it */
-    uint8_t *awaited;        /* by node: see control.c */
+    struct weft_cl_step *steps;
+    struct weft_cl_slot *slots;
+    struct weft_cl_list *lists;
+    struct weft_cl_node *nodes;
+    /* What the body has, as bits: names of input.c, words of push constants, and bindings. */
+    uint32_t inputs;
+    uint64_t push;
+    uint32_t bindings;
     uint64_t
         *helpers; /* by row of the table of operations: the types that its helper is needed for */
-    uint32_t inputs;    /* names of input.c that the body has, as bits */
-    uint32_t bindings;  /* that it accesses, as bits */
     bool checks, jumps; /* it has such a function, or variable */
 };
+
+/** Words of push constants that have names. */
+#define WEFT_CL_PUSH_NAMES 64u
 
 extern const char *const weft_cl_type_names[WEFT_IR_TYPES];
 extern const char *const weft_cl_signed_names[WEFT_IR_TYPES];
