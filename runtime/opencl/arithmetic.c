@@ -91,7 +91,9 @@ static const struct weft_cl_operation operations[] = {
     SAME(SpvOpSLessThan, "@0 < @1"), SAME(SpvOpSLessThanEqual, "@0 <= @1"),
     SAME(SpvOpFAdd, "$0 + $1"), SAME(SpvOpFSub, "$0 - $1"), SAME(SpvOpFMul, "$0 * $1"),
     SAME(SpvOpFDiv, "$0 / $1"), SAME(SpvOpFRem, "fmod($0, $1)"),
-    SAME(SpvOpFMod, "$0 - $1 * floor($0 / $1)"), SAME(SpvOpFNegate, "-$0"),
+    SAME(SpvOpFMod, "$0 - $1 * floor($0 / $1)"), /* Intel's optimizer takes `-x` across a barrier wrongly. */
+    {SpvOpFNegate, WEFT_CL_IF_WORD, 0, "as_float(as_uint($0) ^ 0x80000000u)", NULL},
+    SAME(SpvOpFNegate, "-$0"),
     SAME(GLSL(F_ABS), "fabs($0)"), SAME(SpvOpIsNan, "isnan($0)"), SAME(SpvOpIsInf, "isinf($0)"),
     SAME(SpvOpFOrdEqual, "$0 == $1"), SAME(SpvOpFUnordNotEqual, "$0 != $1"),
     SAME(SpvOpFOrdGreaterThan, "$0 > $1"), SAME(SpvOpFOrdGreaterThanEqual, "$0 >= $1"),

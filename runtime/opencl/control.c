@@ -259,14 +259,34 @@ static bool write_node(struct walk *walk, uint32_t index, struct chain *chain,
         *chain = (struct chain){.node = WEFT_IR_NONE};
         return write_jump(walk, node, frame);
     case WEFT_IR_BARRIER:
+        walk->writer->barriers++;
         weft_cl_add(walk->writer, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
         return false;
     }
     return false;
 }
 
+static bool is_in_loop(const struct frame *frame) {
+    bool found = false;
+    for (; frame; frame = frame->outer) {
+        found = found || frame->kind == BODY || frame->kind == LATCH;
+    }
+    return found;
+}
+
+/*
+ * PoCL's compiler is wrong about what follows a barrier that stands in an if: a list with barriers ends with one. Within loops an
+ * invocation may leave before.
+ */
+static void end_list(const struct walk *walk, uint32_t barriers, const struct frame *frame) {
+    if (walk->writer->barriers > barriers && !is_in_loop(frame)) {
+        weft_cl_add(walk->writer, "barrier(CLK_LOCAL_MEM_FENCE);\n");
+    }
+}
+
 static bool write_list(struct walk *walk, uint32_t list, const struct chain *then,
                        const struct frame *frame) {
+    const uint32_t barriers = walk->writer->barriers;
     struct chain chain = {.node = first_of(walk, list), .then = then};
     bool pending = false;
     uint32_t guards = 0;
@@ -289,6 +309,7 @@ static bool write_list(struct walk *walk, uint32_t list, const struct chain *the
     for (; guards > 0; guards--) {
         weft_cl_add(walk->writer, "}\n");
     }
+    end_list(walk, barriers, frame);
     return pending;
 }
 

@@ -87,6 +87,7 @@ struct weft_cl_writer {
     uint64_t
         *helpers; /* by row of the table of operations: the types that its helper is needed for */
     bool checks, jumps; /* it has such a function, or variable */
+    uint32_t barriers; /* that were written */
 };
 
 /** Words of push constants that have names. */
