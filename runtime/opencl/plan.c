@@ -62,8 +62,19 @@ static void use_arguments(const struct planner *planner,
     const struct weft_cl_writer *writer = planner->writer;
     const uint32_t op = instruction->op;
     const bool access = op == WEFT_IR_LOAD || op == WEFT_IR_STORE || op == WEFT_IR_ATOMIC;
+    for (uint32_t i = 0; op == WEFT_IR_GET && i < instruction->n; i++) {
+        use(planner, weft_cl_value_of(planner->writer, instruction, i),
+            writer->steps[index].plan == WEFT_CL_IN_PLACE
+                ? writer->uses[instruction->result + i].last
+                : place,
+            writer->uses[instruction->result + i].count);
+    }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const weft_ir_value value = weft_cl_argument(writer, instruction, i);
+        if (op == WEFT_IR_SET && i > 0 &&
+            weft_cl_value_of(planner->writer, instruction, i - 1) != 0) {
+            continue;
+        }
         const uint32_t times = i == 0 && access ? weft_cl_count_index(writer, instruction)
                                : i == 0 && op == WEFT_IR_SET ? instruction->n
                                : i == 0 && op == WEFT_IR_GET ? instruction->n
@@ -105,7 +116,9 @@ static bool is_in_place(const struct planner *planner,
     for (uint32_t i = 0; i < instruction->n; i++) {
         kept = kept || uses[i].kept;
     }
-    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction)) {
+    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction) ||
+        (instruction->op == WEFT_IR_GET && instruction->n == 1 &&
+         weft_cl_value_of(planner->writer, instruction, 0) != 0)) {
         return true;
     }
     if (instruction->op == WEFT_IR_GET && !program->variables[instruction->root].indexed) {
@@ -144,7 +157,11 @@ static void plan(struct planner *planner, uint32_t index) {
     for (uint32_t i = 0; instruction->result != 0 && i < instruction->n; i++) {
         needed = needed || writer->uses[instruction->result + i].count > 0;
     }
-    if (!needed) {
+    bool known = instruction->op == WEFT_IR_SET;
+    for (uint32_t i = 0; known && i < instruction->n; i++) {
+        known = weft_cl_value_of(writer, instruction, i) != 0;
+    }
+    if (!needed || known) {
         writer->steps[index].plan = WEFT_CL_DROPPED;
         return;
     }
@@ -213,6 +230,9 @@ static void limit_depth(struct weft_cl_writer *writer, uint32_t index) {
     if (instruction->result == 0 || writer->steps[index].plan == WEFT_CL_STATEMENT) {
         return;
     }
+    if (instruction->op == WEFT_IR_GET) {
+        depth = writer->uses[weft_cl_value_of(writer, instruction, 0)].depth;
+    }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const uint8_t below = writer->uses[weft_cl_argument(writer, instruction, i)].depth;
         depth = below >= depth ? (uint8_t)(below + 1) : depth;
@@ -229,6 +249,7 @@ void weft_cl_make_plans(struct weft_cl_writer *writer) {
     struct weft_ir_program *program = writer->program;
     struct planner planner = {.writer = writer};
     find_operations(writer);
+    weft_cl_find_declarations(writer);
     const size_t count = (size_t)program->slot_count + 1;
     planner.next_set = weft_alloc(program->host, count * sizeof *planner.next_set);
     if (!planner.next_set) {
