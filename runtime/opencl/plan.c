@@ -34,7 +34,7 @@ static bool acts(uint32_t op) {
 static void use(const struct planner *planner, weft_ir_value value, uint32_t place,
                 uint32_t times) {
     const struct weft_ir_def *def = &planner->writer->program->values[value];
-    if (value == 0 || def->constant) {
+    if (value == 0 || def->constant || times == 0) {
         return;
     }
     struct weft_cl_use *made = &planner->writer->uses[value];
@@ -56,31 +56,46 @@ static void use_words(const struct planner *planner, weft_ir_value value, uint32
     }
 }
 
+/* Who reads a slot that is a value reads that, there and, where the result is kept, elsewhere. */
+static void use_known(const struct planner *planner, const struct weft_ir_instruction *get,
+                      uint32_t place) {
+    for (uint32_t i = 0; i < get->n; i++) {
+        const weft_ir_value value = weft_cl_value_of(planner->writer, get, i);
+        const struct weft_cl_use *result = &planner->writer->uses[get->result + i];
+        use(planner, value, result->last > place ? result->last : place, result->count);
+        planner->writer->uses[value].kept = planner->writer->uses[value].kept || result->kept;
+    }
+}
+
+/* How often an instruction's text has an argument. */
+static uint32_t count_of(const struct weft_cl_writer *writer,
+                         const struct weft_ir_instruction *instruction, uint32_t argument) {
+    const struct weft_cl_operation *operation =
+        writer->steps[instruction - writer->program->instructions].operation;
+    switch (instruction->op) {
+    case WEFT_IR_LOAD:
+    case WEFT_IR_STORE:
+    case WEFT_IR_ATOMIC:
+        return argument == 0 ? weft_cl_count_index(writer, instruction) : 1;
+    case WEFT_IR_GET:
+        return instruction->n;
+    case WEFT_IR_SET:
+        return argument == 0                                              ? instruction->n
+               : weft_cl_value_of(writer, instruction, argument - 1) != 0 ? 0
+                                                                          : 1;
+    default:
+        return operation ? weft_cl_count_operand(operation, argument) : 1;
+    }
+}
+
 static void use_arguments(const struct planner *planner,
-                          const struct weft_ir_instruction *instruction, uint32_t index,
-                          uint32_t place) {
+                          const struct weft_ir_instruction *instruction, uint32_t place) {
     const struct weft_cl_writer *writer = planner->writer;
     const uint32_t op = instruction->op;
     const bool access = op == WEFT_IR_LOAD || op == WEFT_IR_STORE || op == WEFT_IR_ATOMIC;
-    for (uint32_t i = 0; op == WEFT_IR_GET && i < instruction->n; i++) {
-        use(planner, weft_cl_value_of(planner->writer, instruction, i),
-            writer->steps[index].plan == WEFT_CL_IN_PLACE
-                ? writer->uses[instruction->result + i].last
-                : place,
-            writer->uses[instruction->result + i].count);
-    }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const weft_ir_value value = weft_cl_argument(writer, instruction, i);
-        if (op == WEFT_IR_SET && i > 0 &&
-            weft_cl_value_of(planner->writer, instruction, i - 1) != 0) {
-            continue;
-        }
-        const uint32_t times = i == 0 && access ? weft_cl_count_index(writer, instruction)
-                               : i == 0 && op == WEFT_IR_SET ? instruction->n
-                               : i == 0 && op == WEFT_IR_GET ? instruction->n
-                               : writer->steps[index].operation
-                                   ? weft_cl_count_operand(writer->steps[index].operation, i)
-                                   : 1;
+        const uint32_t times = count_of(writer, instruction, i);
         if (i == 0 && access && weft_cl_is_in_words(writer, instruction)) {
             use_words(planner, value, place, times);
         } else {
@@ -173,7 +188,10 @@ static void plan(struct planner *planner, uint32_t index) {
         writer->nodes[planner->node].written = true;
     }
     note_writes(planner, instruction, place_of(index));
-    use_arguments(planner, instruction, index, place);
+    if (instruction->op == WEFT_IR_GET) {
+        use_known(planner, instruction, place_of(index));
+    }
+    use_arguments(planner, instruction, place);
 }
 
 /* An if has its condition in place where the code that makes it comes right before. */
