@@ -199,10 +199,19 @@ void weft_cl_refuse(struct weft_ir_program *program, uint32_t op) {
     }
 }
 
+static uint32_t operands_of(const struct weft_cl_operation *operation) {
+    uint32_t count = 0;
+    while (weft_cl_count_operand(operation, count) > 0) {
+        count++;
+    }
+    return count;
+}
+
 const struct weft_cl_operation *weft_cl_find_operation(
     struct weft_cl_writer *writer, const struct weft_ir_instruction *instruction) {
     for (size_t i = 0; i < OPERATIONS; i++) {
-        if (operations[i].op == instruction->op && instruction->argument_count > 0 &&
+        if (operations[i].op == instruction->op &&
+            operands_of(&operations[i]) == instruction->argument_count &&
             applies(writer, instruction, &operations[i])) {
             return &operations[i];
         }

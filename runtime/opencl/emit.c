@@ -131,7 +131,6 @@ static void write(struct weft_cl_text *made, struct weft_ir_program *program) {
         weft_cl_make_plans(&writer);
     }
     if (program->status == WEFT_OK) {
-        weft_cl_find_declarations(&writer);
         weft_cl_write_body(&writer);
         write_kernel(&text, &writer, push_words);
     }

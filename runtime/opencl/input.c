@@ -102,7 +102,7 @@ void weft_cl_write_subgroup(struct weft_cl_writer *writer,
     } else if (scans && instruction->place == EXCLUSIVE_SCAN) {
         weft_cl_write_constant(writer, instruction->type,
                                weft_ir_identity(opcode, instruction->type));
-    } else if (scans || opcode <= SpvOpGroupNonUniformBroadcastFirst) {
+    } else if (value != 0 && (scans || opcode <= SpvOpGroupNonUniformBroadcastFirst)) {
         weft_cl_write_value(writer, value, beside);
     } else {
         weft_cl_refuse(writer->program, opcode);

@@ -34,7 +34,7 @@ static bool acts(uint32_t op) {
 static void use(const struct planner *planner, weft_ir_value value, uint32_t place,
                 uint32_t times) {
     const struct weft_ir_def *def = &planner->writer->program->values[value];
-    if (value == 0 || def->constant) {
+    if (value == 0 || def->constant || times == 0) {
         return;
     }
     struct weft_cl_use *made = &planner->writer->uses[value];
@@ -56,20 +56,46 @@ static void use_words(const struct planner *planner, weft_ir_value value, uint32
     }
 }
 
+/* Who reads a slot that is a value reads that, there and, where the result is kept, elsewhere. */
+static void use_known(const struct planner *planner, const struct weft_ir_instruction *get,
+                      uint32_t place) {
+    for (uint32_t i = 0; i < get->n; i++) {
+        const weft_ir_value value = weft_cl_value_of(planner->writer, get, i);
+        const struct weft_cl_use *result = &planner->writer->uses[get->result + i];
+        use(planner, value, result->last > place ? result->last : place, result->count);
+        planner->writer->uses[value].kept = planner->writer->uses[value].kept || result->kept;
+    }
+}
+
+/* How often an instruction's text has an argument. */
+static uint32_t count_of(const struct weft_cl_writer *writer,
+                         const struct weft_ir_instruction *instruction, uint32_t argument) {
+    const struct weft_cl_operation *operation =
+        writer->steps[instruction - writer->program->instructions].operation;
+    switch (instruction->op) {
+    case WEFT_IR_LOAD:
+    case WEFT_IR_STORE:
+    case WEFT_IR_ATOMIC:
+        return argument == 0 ? weft_cl_count_index(writer, instruction) : 1;
+    case WEFT_IR_GET:
+        return instruction->n;
+    case WEFT_IR_SET:
+        return argument == 0                                              ? instruction->n
+               : weft_cl_value_of(writer, instruction, argument - 1) != 0 ? 0
+                                                                          : 1;
+    default:
+        return operation ? weft_cl_count_operand(operation, argument) : 1;
+    }
+}
+
 static void use_arguments(const struct planner *planner,
-                          const struct weft_ir_instruction *instruction, uint32_t index,
-                          uint32_t place) {
+                          const struct weft_ir_instruction *instruction, uint32_t place) {
     const struct weft_cl_writer *writer = planner->writer;
     const uint32_t op = instruction->op;
     const bool access = op == WEFT_IR_LOAD || op == WEFT_IR_STORE || op == WEFT_IR_ATOMIC;
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const weft_ir_value value = weft_cl_argument(writer, instruction, i);
-        const uint32_t times = i == 0 && access ? weft_cl_count_index(writer, instruction)
-                               : i == 0 && op == WEFT_IR_SET ? instruction->n
-                               : i == 0 && op == WEFT_IR_GET ? instruction->n
-                               : writer->steps[index].operation
-                                   ? weft_cl_count_operand(writer->steps[index].operation, i)
-                                   : 1;
+        const uint32_t times = count_of(writer, instruction, i);
         if (i == 0 && access && weft_cl_is_in_words(writer, instruction)) {
             use_words(planner, value, place, times);
         } else {
@@ -105,7 +131,9 @@ static bool is_in_place(const struct planner *planner,
     for (uint32_t i = 0; i < instruction->n; i++) {
         kept = kept || uses[i].kept;
     }
-    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction)) {
+    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction) ||
+        (instruction->op == WEFT_IR_GET && instruction->n == 1 &&
+         weft_cl_value_of(planner->writer, instruction, 0) != 0)) {
         return true;
     }
     if (instruction->op == WEFT_IR_GET && !program->variables[instruction->root].indexed) {
@@ -144,7 +172,11 @@ static void plan(struct planner *planner, uint32_t index) {
     for (uint32_t i = 0; instruction->result != 0 && i < instruction->n; i++) {
         needed = needed || writer->uses[instruction->result + i].count > 0;
     }
-    if (!needed) {
+    bool known = instruction->op == WEFT_IR_SET;
+    for (uint32_t i = 0; known && i < instruction->n; i++) {
+        known = weft_cl_value_of(writer, instruction, i) != 0;
+    }
+    if (!needed || known) {
         writer->steps[index].plan = WEFT_CL_DROPPED;
         return;
     }
@@ -156,7 +188,10 @@ static void plan(struct planner *planner, uint32_t index) {
         writer->nodes[planner->node].written = true;
     }
     note_writes(planner, instruction, place_of(index));
-    use_arguments(planner, instruction, index, place);
+    if (instruction->op == WEFT_IR_GET) {
+        use_known(planner, instruction, place_of(index));
+    }
+    use_arguments(planner, instruction, place);
 }
 
 /* An if has its condition in place where the code that makes it comes right before. */
@@ -213,6 +248,9 @@ static void limit_depth(struct weft_cl_writer *writer, uint32_t index) {
     if (instruction->result == 0 || writer->steps[index].plan == WEFT_CL_STATEMENT) {
         return;
     }
+    if (instruction->op == WEFT_IR_GET) {
+        depth = writer->uses[weft_cl_value_of(writer, instruction, 0)].depth;
+    }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const uint8_t below = writer->uses[weft_cl_argument(writer, instruction, i)].depth;
         depth = below >= depth ? (uint8_t)(below + 1) : depth;
@@ -229,6 +267,7 @@ void weft_cl_make_plans(struct weft_cl_writer *writer) {
     struct weft_ir_program *program = writer->program;
     struct planner planner = {.writer = writer};
     find_operations(writer);
+    weft_cl_find_declarations(writer);
     const size_t count = (size_t)program->slot_count + 1;
     planner.next_set = weft_alloc(program->host, count * sizeof *planner.next_set);
     if (!planner.next_set) {

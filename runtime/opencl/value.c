@@ -60,7 +60,7 @@ static void write_result(struct weft_cl_writer *writer,
         weft_cl_write_load(writer, instruction, component);
         break;
     case WEFT_IR_GET:
-        weft_cl_write_get(writer, instruction, component);
+        weft_cl_write_get(writer, instruction, component, beside);
         break;
     case WEFT_IR_INPUT:
         weft_cl_write_input(writer, instruction);
@@ -95,6 +95,20 @@ void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, boo
                     maker->result, "xyzw"[component]);
     } else {
         weft_cl_add(writer, "v%u", value);
+    }
+}
+
+void weft_cl_write_bits(struct weft_cl_writer *writer, weft_ir_value value, bool beside) {
+    const struct weft_ir_def *def = &writer->program->values[value];
+    const uint32_t type = def->type == WEFT_IR_F64 ? WEFT_IR_I64 : WEFT_IR_I32;
+    if (def->constant && weft_ir_is_float(def->type)) {
+        weft_cl_write_constant(writer, type, def->bits);
+    } else if (weft_ir_is_float(def->type)) {
+        weft_cl_add(writer, "as_%s(", weft_cl_type_names[type]);
+        weft_cl_write_value(writer, value, false);
+        weft_cl_add(writer, ")");
+    } else {
+        weft_cl_write_value(writer, value, beside);
     }
 }
 

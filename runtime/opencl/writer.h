@@ -60,15 +60,19 @@ struct weft_cl_step {
     uint8_t plan; /* enum weft_cl_plan */
 };
 struct weft_cl_slot {
-    uint32_t first; /* the first instruction that accesses it, or WEFT_IR_NONE */
-    uint32_t next;  /* slot that the same list declares, or WEFT_IR_NONE */
+    uint32_t first;      /* the first instruction that accesses it, or WEFT_IR_NONE */
+    uint32_t next;       /* slot that the same list declares, or WEFT_IR_NONE */
+    weft_ir_value value; /* what it is wherever it is read, or 0 */
+    uint8_t sets;        /* 2: more than one */
 };
 struct weft_cl_list {
     uint32_t declared; /* the first slot that it declares, or WEFT_IR_NONE */
+    uint32_t block;    /* the list whose block of C its names are declared in */
     bool ends;         /* nothing comes behind it */
 };
 struct weft_cl_node {
     bool written;    /* it has a statement */
+    bool left;       /* a jump leads out of it */
     uint8_t awaited; /* see control.c */
 };
 
@@ -117,6 +121,8 @@ const struct weft_ir_instruction *weft_cl_maker(const struct weft_cl_writer *wri
 void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64_t bits);
 /** A value, with parentheses around it where it has to stand beside operators. */
 void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
+/** The same as the integer that memory holds it as. */
+void weft_cl_write_bits(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
 void weft_cl_write_statement(struct weft_cl_writer *writer, uint32_t instruction);
 
 /* ---- arithmetic.c ---- */
@@ -185,8 +191,14 @@ uint32_t weft_cl_node_of(const struct weft_cl_writer *writer,
 void weft_cl_write_declarations(struct weft_cl_writer *writer, uint32_t list);
 /** Finds which list, or which instruction, declares each slot. */
 void weft_cl_find_declarations(struct weft_cl_writer *writer);
+/** Of an indexed variable the first. */
+uint32_t weft_cl_slot_of(const struct weft_cl_writer *writer,
+                         const struct weft_ir_instruction *instruction, uint32_t component);
+/** What it is wherever it is read: a value, or 0. */
+weft_ir_value weft_cl_value_of(const struct weft_cl_writer *writer,
+                               const struct weft_ir_instruction *instruction, uint32_t component);
 void weft_cl_write_get(struct weft_cl_writer *writer, const struct weft_ir_instruction *instruction,
-                       uint32_t component);
+                       uint32_t component, bool beside);
 void weft_cl_write_set(struct weft_cl_writer *writer, uint32_t instruction);
 
 /* ---- input.c ---- */
