@@ -92,7 +92,7 @@ static const struct weft_cl_operation operations[] = {
     SAME(SpvOpFAdd, "$0 + $1"), SAME(SpvOpFSub, "$0 - $1"), SAME(SpvOpFMul, "$0 * $1"),
     SAME(SpvOpFDiv, "$0 / $1"), SAME(SpvOpFRem, "fmod($0, $1)"),
     SAME(SpvOpFMod, "$0 - $1 * floor($0 / $1)"), /* Intel's optimizer takes `-x` across a barrier wrongly. */
-    {SpvOpFNegate, WEFT_CL_IF_WORD, 0, "as_float(as_uint($0) ^ 0x80000000u)", NULL},
+    {SpvOpFNegate, WEFT_CL_IF_HIDDEN, 0, "as_float(as_uint($0) ^ sign)", NULL},
     SAME(SpvOpFNegate, "-$0"),
     SAME(GLSL(F_ABS), "fabs($0)"), SAME(SpvOpIsNan, "isnan($0)"), SAME(SpvOpIsInf, "isinf($0)"),
     SAME(SpvOpFOrdEqual, "$0 == $1"), SAME(SpvOpFUnordNotEqual, "$0 != $1"),
@@ -176,6 +176,8 @@ static bool applies(const struct weft_cl_writer *writer,
     switch (operation->when) {
     case WEFT_CL_IF_PLAIN:
         return is_plain(writer, instruction);
+    case WEFT_CL_IF_HIDDEN:
+        return writer->hides_sign && instruction->type == WEFT_IR_F32;
     case WEFT_CL_IF_WORD:
         return weft_ir_bits(instruction->type) == 32 &&
                (operation->op == SpvOpConvertFToU || operation->op == SpvOpConvertFToS ||

@@ -5,6 +5,7 @@
  * jump over more than one construct, or out of half of an if, sets the variable `jump` to a number of its target, and what is
  * passed on the way runs where that is 0.
  */
+#include "core/rules.h"
 #include "opencl/writer.h"
 
 /* Compilers refuse text that is nested more deeply than 256, which expressions have a share in. */
@@ -259,8 +260,9 @@ static bool write_node(struct walk *walk, uint32_t index, struct chain *chain,
         *chain = (struct chain){.node = WEFT_IR_NONE};
         return write_jump(walk, node, frame);
     case WEFT_IR_BARRIER:
-        walk->writer->barriers++;
         weft_cl_add(walk->writer, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+        walk->writer->barriers++;
+        walk->writer->behind_barrier = walk->writer->text.length;
         return false;
     }
     return false;
@@ -275,12 +277,17 @@ static bool is_in_loop(const struct frame *frame) {
 }
 
 /*
- * PoCL's compiler is wrong about what follows a barrier that stands in an if: a list with barriers ends with one. Within loops an
- * invocation may leave before.
+ * What an if guards ends with a barrier if it has one, so that what comes behind is reached from one place: PoCL before its pull request 2269
+ * gives each edge to that a copy of it, and then goes for all of a workgroup where its first invocation went. Within loops an invocation may
+ * leave before.
  */
-static void end_list(const struct walk *walk, uint32_t barriers, const struct frame *frame) {
-    if (walk->writer->barriers > barriers && !is_in_loop(frame)) {
-        weft_cl_add(walk->writer, "barrier(CLK_LOCAL_MEM_FENCE);\n");
+static void end_side(const struct walk *walk, uint32_t barriers, const struct frame *frame) {
+    struct weft_cl_writer *writer = walk->writer;
+    if (weft_rule_holds("barrier-ends") && writer->barriers > barriers &&
+        writer->behind_barrier != writer->text.length && frame && frame->kind == SIDE &&
+        !is_in_loop(frame)) {
+        weft_cl_add(writer, "barrier(CLK_LOCAL_MEM_FENCE);\n");
+        writer->behind_barrier = writer->text.length;
     }
 }
 
@@ -309,7 +316,7 @@ static bool write_list(struct walk *walk, uint32_t list, const struct chain *the
     for (; guards > 0; guards--) {
         weft_cl_add(walk->writer, "}\n");
     }
-    end_list(walk, barriers, frame);
+    end_side(walk, barriers, frame);
     return pending;
 }
 

@@ -2,6 +2,8 @@
 /* From a module to a text. */
 #include "opencl/emit.h"
 
+#include "core/rules.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,9 +33,17 @@ static bool has_doubles(const struct weft_ir_program *program) {
     return has;
 }
 
+static bool has_barriers(const struct weft_ir_program *program) {
+    bool has = false;
+    for (uint32_t i = 0; i < program->node_count; i++) {
+        has = has || program->nodes[i].kind == WEFT_IR_BARRIER;
+    }
+    return has;
+}
+
 static void write_arguments(struct weft_text *text, const struct weft_ir_program *program,
                             uint32_t push_words) {
-    weft_text_add(text, "typedef struct {\nuint base[3];\nuint groups[3];\n");
+    weft_text_add(text, "typedef struct {\nuint base[3];\nuint groups[3];\nuint sign;\n");
     if (program->binding_count > 0) {
         weft_text_add(text, "uint offset[%u];\nuint size[%u];\n", program->binding_count,
                       program->binding_count);
@@ -64,13 +74,15 @@ static void write_names(struct weft_text *text, const struct weft_cl_writer *wri
         }
     }
     weft_cl_write_inputs(text, writer);
+    weft_text_add(text, writer->hides_sign ? "uint sign = a.sign;\n" : "");
     weft_text_add(text, writer->jumps ? "uint jump = 0u;\n" : "");
 }
 
 static void write_kernel(struct weft_text *text, const struct weft_cl_writer *writer,
                          uint32_t push_words) {
     const struct weft_ir_program *program = writer->program;
-    weft_text_add(text, "#pragma OPENCL FP_CONTRACT %s\n%s", may_contract(program) ? "ON" : "OFF",
+    weft_text_add(text, "#pragma OPENCL FP_CONTRACT %s\n%s",
+                  may_contract(program) || !weft_rule_holds("opencl-contraction") ? "ON" : "OFF",
                   has_doubles(program) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "");
     write_arguments(text, program, push_words);
     weft_cl_write_helpers(text, writer);
@@ -123,7 +135,10 @@ static void end(const struct weft_cl_writer *writer) {
 
 static void write(struct weft_cl_text *made, struct weft_ir_program *program) {
     const weft_host host = program->host ? *program->host : (weft_host){0};
-    struct weft_cl_writer writer = {.program = program, .text = {.host = host}};
+    struct weft_cl_writer writer = {.program = program,
+                                    .text = {.host = host},
+                                    .hides_sign =
+                                        has_barriers(program) && weft_rule_holds("hidden-signs")};
     struct weft_text text = {.host = host};
     const uint32_t push_words = (program->push_size + 3) / 4;
     begin(&writer);

@@ -4,6 +4,7 @@
  * overwritten by then; a variable that keeps what was read stands for that. A product that must not be contracted has a
  * statement, which even a driver that ignores the pragma does not look across. All this is found from the end to the begin.
  */
+#include "core/rules.h"
 #include "opencl/writer.h"
 
 /* Of what is written in place: more would make lines that compilers refuse. */
@@ -145,7 +146,8 @@ static bool is_in_place(const struct planner *planner,
     if (instruction->op == WEFT_IR_GET || instruction->op == WEFT_IR_LOAD) {
         return stays_until_used(planner, instruction);
     }
-    return instruction->op != SpvOpFMul || instruction->fusible;
+    return instruction->op != SpvOpFMul || instruction->fusible ||
+           !weft_rule_holds("opencl-contraction");
 }
 
 /* More than one statement reads operands behind what the first has written. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values and statements. */
+#include "opencl/emit.h"
 #include "opencl/writer.h"
+
+#define MINUS_ONE UINT32_C(0xbf800000) /* as a float's word */
 
 const char *const weft_cl_type_names[WEFT_IR_TYPES] = {"bool",  "uchar", "ushort", "uint",
                                                        "ulong", "float", "double"};
@@ -27,8 +30,27 @@ const struct weft_ir_instruction *weft_cl_maker(const struct weft_cl_writer *wri
                : &writer->program->instructions[def->instruction];
 }
 
+/*
+ * Intel's compiler (2026.22; intel/llvm issue 23220) takes a negated float for one value of all the workgroup, and keeps it as such across a barrier.
+ * It makes negations of x * -1, -0 - x and x ^ 0x80000000, too. So where there are barriers the sign comes from an argument.
+ */
+static bool write_sign(struct weft_cl_writer *writer, uint32_t type, uint32_t word) {
+    const char *text = type == WEFT_IR_I32 && word == WEFT_CL_SIGN   ? "sign"
+                       : type == WEFT_IR_F32 && word == WEFT_CL_SIGN ? "as_float(sign)"
+                       : type == WEFT_IR_F32 && word == MINUS_ONE ? "as_float(0x3f800000u ^ sign)"
+                                                                  : NULL;
+    if (!writer->hides_sign || !text) {
+        return false;
+    }
+    weft_cl_add(writer, "%s", text);
+    return true;
+}
+
 void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64_t bits) {
     const uint32_t word = (uint32_t)bits;
+    if (write_sign(writer, type, word)) {
+        return;
+    }
     switch (type) {
     case WEFT_IR_BOOL:
         weft_cl_add(writer, "%s", bits != 0 ? "true" : "false");

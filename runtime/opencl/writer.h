@@ -14,9 +14,10 @@
 /** When an operation's row applies. */
 enum weft_cl_when {
     WEFT_CL_ALWAYS = 0,
-    WEFT_CL_IF_PLAIN, /* a divisor, or the distance of a shift, that is known to be one */
-    WEFT_CL_IF_WORD,  /* of 32 bits, and so is what is no float that becomes one */
-    WEFT_CL_IF_WIDE   /* of 32 bits or more */
+    WEFT_CL_IF_PLAIN,  /* a divisor, or the distance of a shift, that is known to be one */
+    WEFT_CL_IF_WORD,   /* of 32 bits, and so is what is no float that becomes one */
+    WEFT_CL_IF_HIDDEN, /* a float whose sign the text hides, see weft_cl_write_constant */
+    WEFT_CL_IF_WIDE    /* of 32 bits or more */
 };
 
 /** How a result becomes one of its type. */
@@ -90,8 +91,10 @@ struct weft_cl_writer {
     uint32_t bindings;
     uint64_t
         *helpers; /* by row of the table of operations: the types that its helper is needed for */
-    bool checks, jumps; /* it has such a function, or variable */
-    uint32_t barriers; /* that were written */
+    bool checks, jumps;    /* it has such a function, or variable */
+    uint32_t barriers;     /* that were written */
+    size_t behind_barrier; /* where the text stood behind the last of them */
+    bool hides_sign;       /* the program has barriers: see weft_cl_write_constant */
 };
 
 /** Words of push constants that have names. */

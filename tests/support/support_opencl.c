@@ -6,7 +6,7 @@
 #include <CL/cl.h>
 #include <stdlib.h>
 
-enum { MOST = 8, GAP = 64, WORDS = 6 + 2 * WEFT_IR_MAX_BINDINGS + 256 };
+enum { MOST = 8, GAP = 64, WORDS = WEFT_CL_FIXED_WORDS + 2 * WEFT_IR_MAX_BINDINGS + 256 };
 
 struct device {
     cl_device_id id;
@@ -90,16 +90,16 @@ static cl_kernel build(const struct device *device, const struct weft_cl_text *t
 static size_t make_arguments(cl_uint *words, const struct weft_test_opencl_run *run,
                              const size_t *offsets, uint32_t base) {
     const uint32_t count = run->text->binding_count;
-    const cl_uint first[6] = {base, 0, 0, run->groups, 1, 1};
+    const cl_uint first[WEFT_CL_FIXED_WORDS] = {base, 0, 0, run->groups, 1, 1, WEFT_CL_SIGN};
     memcpy(words, first, sizeof first);
     for (uint32_t i = 0; i < count; i++) {
-        words[6 + i] = (cl_uint)(offsets[i] / WEFT_CL_OFFSET_UNIT);
-        words[6 + count + i] = run->ranges[i].size;
+        words[WEFT_CL_FIXED_WORDS + i] = (cl_uint)(offsets[i] / WEFT_CL_OFFSET_UNIT);
+        words[WEFT_CL_FIXED_WORDS + count + i] = run->ranges[i].size;
     }
     if (run->text->push_size > 0) {
-        memcpy(words + 6 + (size_t)2 * count, run->push, run->text->push_size);
+        memcpy(words + WEFT_CL_FIXED_WORDS + (size_t)2 * count, run->push, run->text->push_size);
     }
-    return sizeof *words * (6 + (size_t)2 * count) + run->text->push_size;
+    return sizeof *words * (WEFT_CL_FIXED_WORDS + (size_t)2 * count) + run->text->push_size;
 }
 
 static void dispatch(const struct device *device, cl_kernel kernel, cl_mem memory,
