@@ -22,8 +22,8 @@ static bool wants_null(void) {
 }
 
 const struct weft_software weft_software[WEFT_SOFTWARE_COUNT] = {
-    {&weft_processor_backend, WEFT_DEVICE_PROCESSOR, has_processor},
-    {&weft_null_backend, WEFT_DEVICE_OTHER, wants_null},
+    {&weft_processor_backend, has_processor},
+    {&weft_null_backend, wants_null},
 };
 
 const struct weft_software *weft_software_of_driver(const char *name) {

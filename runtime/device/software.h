@@ -3,13 +3,10 @@
 #ifndef WEFT_DEVICE_SOFTWARE_H
 #define WEFT_DEVICE_SOFTWARE_H
 
-#include <weft/device.h>
-
 #include "softvk/softvk.h"
 
 struct weft_software {
     const struct weft_soft_backend *backend;
-    weft_device_type type;
     bool (*is_listed)(void); /* whether it is there, and wanted */
 };
 

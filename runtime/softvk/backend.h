@@ -25,6 +25,7 @@ struct weft_watch;
 struct weft_soft_properties {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     char version[VK_MAX_DRIVER_INFO_SIZE]; /* of the back end, for people */
+    VkPhysicalDeviceType type;
     uint8_t uuid[VK_UUID_SIZE]; /* differs wherever an object that `compile` made does not fit */
     uint64_t memory;            /* bytes of its one heap */
     uint32_t buffer_alignment;  /* of buffers in memory; a power of two, 64 as given */
@@ -34,7 +35,8 @@ struct weft_soft_properties {
      * queue's. */
     bool immediate;
     uint32_t threads; /* of its job system, where the program gives none; 0: it needs no jobs */
-    bool interprets;  /* kernels are not compiled to native code */
+    bool native;      /* kernels are code of this processor that the library compiles itself */
+    bool interprets;  /* kernels are not compiled at all */
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;

@@ -45,7 +45,7 @@ static void fill_properties(VkPhysicalDeviceProperties *properties,
         /* Numbers of vendors are given out by the PCI SIG and Khronos, and we have none. */
         .vendorID = 0,
         .deviceID = 0,
-        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
+        .deviceType = physical->properties.type,
         .limits = physical->properties.limits,
     };
     memcpy(properties->deviceName, physical->properties.name, sizeof properties->deviceName);
