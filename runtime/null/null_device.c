@@ -16,6 +16,7 @@
 
 /* As little as a device of Vulkan 1.2 may have where it matters to plans, and no more than they need. */
 static void describe(struct weft_soft_properties *properties) {
+    properties->type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
     VkPhysicalDeviceLimits *limits = &properties->limits;
     (void)snprintf(properties->name, sizeof properties->name, "nothing");
     (void)snprintf(properties->version, sizeof properties->version, "%s", weft_version());
