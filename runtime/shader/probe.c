@@ -208,8 +208,7 @@ weft_status weft_device_probe(weft_device *device) {
         return WEFT_OK;
     }
     if (device->compile_only) { /* what hardware without the mode for it would be found to need */
-        set_needs(device, weft_runs_on_processor(&device->info) ||
-                                  (device->float_modes & WEFT_FLOAT_FLUSH) != 0
+        set_needs(device, device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0
                               ? WEFT_PROBE_RIGHT
                               : WEFT_PROBE_KEEPS_SUBNORMALS);
         return WEFT_OK;
