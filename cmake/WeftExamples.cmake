@@ -4,6 +4,10 @@
 
 file(GLOB weft_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/examples/*.c"
      "${PROJECT_SOURCE_DIR}/api/examples/*.cpp")
+find_package(OpenCL QUIET) # opencl.c has OpenCL of its own: the loader is linked
+if(NOT TARGET OpenCL::OpenCL)
+    list(FILTER weft_examples EXCLUDE REGEX "/opencl\\.c$")
+endif()
 foreach(source IN LISTS weft_examples)
     cmake_path(GET source STEM name)
     if(source MATCHES "\\.cpp$")
@@ -12,6 +16,9 @@ foreach(source IN LISTS weft_examples)
     add_executable(weft-example-${name} "${source}")
     weft_compile_options(weft-example-${name})
     target_link_libraries(weft-example-${name} PRIVATE weft::weft m)
+    if(name STREQUAL "opencl")
+        target_link_libraries(weft-example-opencl PRIVATE OpenCL::OpenCL)
+    endif()
     set_target_properties(weft-example-${name} PROPERTIES
         OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
     weft_finish_program(weft-example-${name})

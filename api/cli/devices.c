@@ -76,8 +76,9 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
     return weft_cli_table_print(&table);
 }
 
-/* Leaves out those that are opened only by name. */
-static void drop_others(weft_device_info *infos, uint32_t *count) {
+/* Leaves out those that are opened only by name; how many. */
+static uint32_t drop_others(weft_device_info *infos, uint32_t *count) {
+    const uint32_t all = *count;
     uint32_t kept = 0;
     for (uint32_t index = 0; index < *count; index++) {
         if (!infos[index].by_name_only) {
@@ -85,6 +86,16 @@ static void drop_others(weft_device_info *infos, uint32_t *count) {
         }
     }
     *count = kept;
+    return all - kept;
+}
+
+/* Why none is taken. */
+static const char *explain(uint32_t count, uint32_t dropped) {
+    return count > 0 ? "none of the devices is usable"
+           : dropped > 0
+               ? "no device but by name: weft devices --all lists them"
+               : "no device: there is no Vulkan loader, no driver, or no driver offers a device, "
+                 "and the processor is disabled";
 }
 
 int weft_cli_devices(int argc, char **argv) {
@@ -109,10 +120,10 @@ int weft_cli_devices(int argc, char **argv) {
     }
     weft_host host = weft_cli_host(&common);
     weft_device_info *infos = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, dropped = 0;
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_devices(&infos, &count, &host)));
     if (!all) {
-        drop_others(infos, &count);
+        dropped = drop_others(infos, &count);
     }
     const weft_device_info *taken = find_default(infos, count);
     if (common.json) {
@@ -121,10 +132,7 @@ int weft_cli_devices(int argc, char **argv) {
         exit_code = print_as_table(infos, count, taken);
     }
     if (!taken) {
-        weft_cli_print(stderr, "weft: error: %s\n",
-                       count == 0 ? "no device: there is no Vulkan loader, no driver, or no driver "
-                                    "offers a device, and the processor is disabled"
-                                  : "none of the devices is usable");
+        weft_cli_print(stderr, "weft: error: %s\n", explain(count, dropped));
         exit_code = exit_code == WEFT_CLI_FINE ? WEFT_CLI_NO_DEVICE : exit_code;
     }
     weft_free(&host, infos);

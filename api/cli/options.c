@@ -208,5 +208,6 @@ bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const 
     for (int index = 0; index < found; index++) {
         positionals[index] = argv[optind + index];
     }
+    *exit_code = WEFT_CLI_FINE;
     return true;
 }

@@ -160,6 +160,8 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     if (weft_physical_needs_more(discovery->list, discovery->count, params->select)) {
         WEFT_TRY(weft_discover_slow(discovery, &device->host));
     }
+    WEFT_TRY(
+        weft_physical_expect(discovery->list, discovery->count, params->select, &device->host));
     if (discovery->count == 0 && discovery->reason[0] != '\0') {
         return weft_fail(&device->host, WEFT_NO_DEVICE,
                          "%s, and the processor device is turned off or lacks its compiler, LLVM",

@@ -57,6 +57,10 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
                                  const struct weft_physical *list, uint32_t count,
                                  const char *select, bool compile_only, const weft_host *host);
 
+/** WEFT_NOT_FOUND with the reason if `select` is of a device of OpenCL's and there is none. */
+weft_status weft_physical_expect(const struct weft_physical *list, uint32_t count,
+                                 const char *select, const weft_host *host);
+
 /**
  * Whether the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none is a GPU
  * that can be used.

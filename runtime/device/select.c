@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/physical.h"
+#include "opencl/devices.h"
 #include "opencl/opencl.h"
 
 /* ASCII only, so that the process's locale does not matter. */
@@ -115,6 +116,20 @@ bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count,
     return !taken || !taken->info.usable || taken->info.type >= WEFT_DEVICE_PROCESSOR;
 }
 
+weft_status weft_physical_expect(const struct weft_physical *list, uint32_t count,
+                                 const char *select, const weft_host *host) {
+    char reason[WEFT_CL_REASON_SIZE];
+    bool found = !select || !behind_opencl(select);
+    for (uint32_t i = 0; i < count; i++) {
+        found = found || is_opencl(&list[i].info);
+    }
+    if (found) {
+        return WEFT_OK;
+    }
+    weft_cl_absence(reason);
+    return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\": %s", select, reason);
+}
+
 weft_status weft_physical_select(const struct weft_physical **chosen,
                                  const struct weft_physical *list, uint32_t count,
                                  const char *select, bool compile_only, const weft_host *host) {
@@ -130,6 +145,9 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
         found = index < count ? &list[index] : NULL;
     } else {
         found = best(list, count, any ? NULL : select, compile_only);
+    }
+    if (!found && any) {
+        return weft_fail(host, WEFT_NO_DEVICE, "no device but by name; there is %s", there);
     }
     if (!found) {
         return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s", select,

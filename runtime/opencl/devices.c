@@ -18,6 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool looked;
 static struct weft_cl_device devices[MAX_DEVICES];
 static uint32_t device_count;
+static char absence[WEFT_CL_REASON_SIZE] = "no OpenCL platform has a device";
 
 static void add_platform(const struct weft_cl_functions *cl, cl_platform_id platform,
                          const weft_host *host) {
@@ -26,8 +27,10 @@ static void add_platform(const struct weft_cl_functions *cl, cl_platform_id plat
     const cl_int result = cl->GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count);
     if (result != CL_SUCCESS && result != CL_DEVICE_NOT_FOUND) {
         char text[24];
-        weft_log(host, WEFT_LOG_DEBUG, "an OpenCL platform has no devices: clGetDeviceIDs: %s",
-                 weft_cl_error_name(result, text));
+        (void)snprintf(absence, sizeof absence,
+                       "an OpenCL platform has no devices (clGetDeviceIDs: %s)",
+                       weft_cl_error_name(result, text));
+        weft_log(host, WEFT_LOG_INFO, "%s", absence);
     }
     for (cl_uint i = 0; result == CL_SUCCESS && i < count && device_count < MAX_DEVICES; i++) {
         devices[device_count++] =
@@ -35,22 +38,16 @@ static void add_platform(const struct weft_cl_functions *cl, cl_platform_id plat
     }
 }
 
-static void look(const weft_host *host) {
-    char reason[WEFT_CL_REASON_SIZE];
-    const struct weft_cl_functions *cl = weft_cl_open(reason);
+static void look(const struct weft_cl_functions *cl, const weft_host *host) {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
-    if (!cl) {
-        if (reason[0] != '\0') {
-            weft_log(host, WEFT_LOG_INFO, "no OpenCL devices: %s", reason);
-        }
-        return;
-    }
     const cl_int result = cl->GetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     if (result != CL_SUCCESS) { /* the loader's way to say that it knows none */
         char text[24];
-        weft_log(host, WEFT_LOG_DEBUG, "no OpenCL platform: clGetPlatformIDs: %s",
-                 weft_cl_error_name(result, text));
+        (void)snprintf(absence, sizeof absence,
+                       "the OpenCL library knows no platform (clGetPlatformIDs: %s)",
+                       weft_cl_error_name(result, text));
+        weft_log(host, WEFT_LOG_INFO, "no OpenCL devices: %s", absence);
         return;
     }
     for (cl_uint i = 0; i < count && i < MAX_PLATFORMS; i++) {
@@ -62,18 +59,42 @@ static void look(const weft_host *host) {
  * Drivers for processors start threads here, which inherit how this thread treats subnormals. They would do otherwise where the program has
  * used OpenCL before, so nothing is to depend on it: the probe asks such devices each time.
  */
-uint32_t weft_cl_device_count(const weft_host *host) {
+static uint32_t count_with_default_floats(const weft_host *host) {
     char reason[WEFT_CL_REASON_SIZE];
+    /* First, since it refuses a child whose parent may have held the lock at the fork. */
+    const struct weft_cl_functions *cl = weft_cl_open(reason);
+    if (!cl) {
+        if (reason[0] != '\0') {
+            weft_log(host, WEFT_LOG_INFO, "no OpenCL devices: %s", reason);
+        }
+        return 0;
+    }
     pthread_mutex_lock(&lock);
     if (!looked) {
-        const weft_float_state state = weft_float_state_default();
-        look(host);
-        weft_float_state_restore(&state);
+        look(cl, host);
         looked = true;
     }
-    const uint32_t count = device_count > 0 && weft_cl_open(reason) ? device_count : 0;
+    const uint32_t count = device_count;
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+uint32_t weft_cl_device_count(const weft_host *host) {
+    const weft_float_state state = weft_float_state_default();
+    const uint32_t count = count_with_default_floats(host);
+    weft_float_state_restore(&state);
+    return count;
+}
+
+void weft_cl_absence(char *reason) {
+    if (weft_cl_open(reason)) {
+        pthread_mutex_lock(&lock);
+        (void)snprintf(reason, WEFT_CL_REASON_SIZE, "%s", absence);
+        pthread_mutex_unlock(&lock);
+    } else if (reason[0] == '\0') {
+        (void)snprintf(reason, WEFT_CL_REASON_SIZE,
+                       "the system has no OpenCL library, or WEFT_OPENCL=0 turns it off");
+    }
 }
 
 struct weft_cl_device *weft_cl_device_at(uint32_t index) {

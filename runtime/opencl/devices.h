@@ -17,10 +17,13 @@ struct weft_cl_device {
 
 /**
  * How many devices there are, and each of them. They are looked for once in a process: drivers start threads by that. A platform that
- * fails has none; the debug log says so. Thread safe.
+ * fails has none; the log says so. Thread safe.
  */
 uint32_t weft_cl_device_count(const weft_host *host);
 struct weft_cl_device *weft_cl_device_at(uint32_t index); /* for the rest of the process */
+
+/** Why there is none, in `reason` of WEFT_CL_REASON_SIZE bytes: what follows "no OpenCL device: ". Thread safe. */
+void weft_cl_absence(char *reason);
 
 /** weft_soft_backend::describe; `user` is a struct weft_cl_device. */
 void weft_cl_describe(struct weft_soft_properties *properties, void *user);

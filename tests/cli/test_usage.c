@@ -95,6 +95,7 @@ static const char *no_driver(void) {
 WEFT_TEST(without_a_device_nothing_runs) {
     static const char *const lines[] = {
         "devices",
+        "devices --all",
         "run " GOLDEN " --tokens " TOKENS,
         "run " GOLDEN " --json --tokens " TOKENS,
         "inspect " GOLDEN,

@@ -5,7 +5,7 @@
 set(weft_lists "${CMAKE_CURRENT_BINARY_DIR}/lists")
 set(weft_marked_cases "${CMAKE_CURRENT_SOURCE_DIR}/data/cases.txt")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${weft_marked_cases}")
-foreach(mark quick kernels ranges forms own)
+foreach(mark quick kernels ranges forms opencl own)
     file(STRINGS "${weft_marked_cases}" cases REGEX "^[^#].* ${mark}( |$)")
     list(TRANSFORM cases REPLACE " .*" "")
     list(JOIN cases "\n" cases)

@@ -49,6 +49,25 @@ if(weft_vulkan11_drivers)
     # After that of lavapipe-8, which compiles the same kernels into the same cache.
     set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
+# OpenCL drivers: a few cases in ./dev test, on the two that Debian has, and all in ./dev test all. Oclgrind interprets and checks each
+# access, so there those that execute each kernel are all, and a message of its own is a failure.
+set(weft_opencl_compilers ${weft_opencl_drivers})
+list(REMOVE_ITEM weft_opencl_compilers opencl-oclgrind)
+if(weft_opencl_compilers)
+    weft_add_device_test(verify DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
+        COMMAND ${weft_verify} --device all)
+endif()
+foreach(driver opencl-pocl opencl-rusticl)
+    if(driver IN_LIST weft_opencl_drivers)
+        weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short
+            COMMAND ${weft_verify} --device all --list "${weft_lists}/opencl.txt")
+    endif()
+endforeach()
+if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
+    weft_add_device_test(verify DRIVERS opencl-oclgrind QUICK NONE LABELS verify
+        COMMAND ${weft_verify} --device all ${weft_kernel_list})
+    set_tests_properties(verify.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
+endif()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify --math fast ${weft_kernel_list})
@@ -88,12 +107,19 @@ foreach(config IN LISTS weft_configs)
         set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
         weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
             COMMAND ${evaluate} ${whole})
+        if(weft_opencl_compilers)
+            weft_add_device_test("eval.${name}" DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS eval COMMAND ${some})
+        endif()
         if(weft_others OR weft_processors)
             weft_add_device_test("eval.${name}" DRIVERS ${weft_others} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval COMMAND ${some})
         endif()
     else()
         weft_add_device_test("eval.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval
             COMMAND ${evaluate} ${whole})
+        if(weft_opencl_compilers)
+            weft_add_device_test("eval.${name}" DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS eval
+                COMMAND ${evaluate} ${whole})
+        endif()
     endif()
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"

@@ -89,6 +89,9 @@ function(weft_add_test_program folder source)
         endif()
         weft_add_device_test("${folder}.${short}" DRIVERS ${weft_drivers} ${weft_more_drivers} QUICK ${quick}
                              LABELS ${labels} COMMAND ${target})
+    elseif(head MATCHES "/\\* weft-test: opencl \\*/" AND weft_opencl_drivers) # without a driver: once, and skipped
+        weft_add_device_test("${folder}.${short}" DRIVERS ${weft_opencl_drivers} QUICK opencl-pocl
+                             LABELS ${labels} COMMAND ${target})
     elseif(head MATCHES "/\\* weft-test: (slow )?one driver \\*/")
         weft_add_device_test("${folder}.${short}" ONE_DRIVER LABELS ${labels} COMMAND ${target})
     elseif(head MATCHES "/\\* weft-test: (slow )?one device \\*/")
