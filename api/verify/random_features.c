@@ -89,7 +89,7 @@ static const weft_trial trials[] = {
     {INVALID, IS(AS_I32(WEFT_LENGTHS, 2)), WITH_OPTIMAL,
      SAYS("other is missing", "random_features")},
     {INVALID, IS(AS_I32(OTHER_LENGTHS, 2)),
-     SAYS("other_lengths is given, but no other", "random_features")},
+     SAYS("other_lengths is given without other", "random_features")},
     /* A projection in place of w. */
     {INVALID, IS(AS(PROJECTION, 2, 5, 12)), SAYS("w and projection", "both given")},
     {INVALID, IS(AS_NOTHING(W)), SAYS("w and projection", "both missing")},

@@ -24,7 +24,7 @@ static const weft_trial sine_trials[] = {
     {UNSUPPORTED,
      IS(AS(X, 1, (1 << 24) + 1, 1), AS(NOISE, 1, 2, 1), AS(FREQUENCIES, 1, 1), AS(GAINS, 1, 1),
         AS_NOTHING(PHASES)),
-     .params = weft_sine_spe_params(.heads = 1), SAYS("n is 16777217", "16777216")},
+     .params = weft_sine_spe_params(.heads = 1), SAYS("n 16777217", "16777216")},
     {INVALID, .without_params = true, SAYS("sine_spe")},
 };
 

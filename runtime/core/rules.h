@@ -13,7 +13,7 @@
 
 /** Whether a rule is to be kept. Rules: "no-contraction", "float-modes", "lint",
  * "tables", "thread-flush", "light-flush"; and what only some compilers need: "whole-blocks",
- * "equal-branches". */
+ * "equal-branches", "barrier-ends", "hidden-signs"; "opencl-contraction" is no-contraction in text. */
 bool weft_rule_holds(const char *rule);
 
 #else

@@ -8,6 +8,9 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
 #endif
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
 #ifdef __APPLE__
 #define _DARWIN_C_SOURCE /* st_mtimespec */
 #endif
@@ -18,9 +21,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,8 +202,35 @@ void weft_system_error_text(char *text, size_t size, int error) {
     }
 }
 
+static atomic_ulong never_set;
+static atomic_ulong *own_number = &never_set; /* 0 until it is asked for, and again in a child */
+
+/* The kernel wipes the page, however the child is forked. An emulator that takes any advice does not follow it. */
+static void map_own_number(void) {
+#ifdef MADV_WIPEONFORK
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED && madvise(page, size, -1) != 0 &&
+        madvise(page, size, MADV_WIPEONFORK) == 0) {
+        own_number = page;
+    } else if (page != MAP_FAILED) {
+        munmap(page, size);
+    }
+#endif
+}
+
+/* Kept, since every submission asks, and getpid is a system call. */
 unsigned long weft_system_process(void) {
-    return (unsigned long)getpid();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, map_own_number);
+    unsigned long number = atomic_load_explicit(own_number, memory_order_relaxed);
+    if (number == 0) {
+        number = (unsigned long)getpid();
+        if (own_number != &never_set) {
+            atomic_store_explicit(own_number, number, memory_order_relaxed);
+        }
+    }
+    return number;
 }
 
 bool weft_system_process_lives(unsigned long process) {

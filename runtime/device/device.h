@@ -49,7 +49,8 @@ struct weft_device_counters {
     atomic_uint_least64_t submissions;
 };
 
-/* Which of a row's expected costs (weft_cost) is a device's. */
+/* Which of a row's expected costs (weft_cost) is a device's: that of hardware, of a driver or the interpreter on the processor, or of
+ * code that this library compiles for it. */
 enum weft_cost_column { WEFT_COST_HARDWARE, WEFT_COST_SOFTWARE, WEFT_COST_PROCESSOR };
 
 struct weft_device {
@@ -70,6 +71,7 @@ struct weft_device {
     bool compile_only;    /* it has no queue, no commands and no memory */
     bool executables;     /* its driver keeps what it tells of pipelines */
     bool queries_wait;    /* vkGetQueryPoolResults waits until it is idle, whatever the flags */
+    bool on_processor;    /* the processor does the work, by this library or by a driver */
     enum weft_cost_column cost_column;
     struct weft_vk_external external;
     bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
@@ -120,11 +122,6 @@ bool weft_device_locks_create(struct weft_device_locks *locks);
 void weft_device_locks_destroy(struct weft_device_locks *locks);
 /** Whether nobody holds one. */
 bool weft_device_locks_are_free(struct weft_device_locks *locks);
-
-/** Whether the processor does the work, by this library or by a driver. */
-static inline bool weft_runs_on_processor(const weft_device_info *info) {
-    return info->type == WEFT_DEVICE_PROCESSOR || info->type == WEFT_DEVICE_SOFTWARE;
-}
 
 /**
  * Turns a VkResult into a status: VK_SUCCESS is WEFT_OK; anything else is logged as "call: VK_ERROR_…"; a lost device

@@ -13,11 +13,10 @@
  */
 static void judge_processors(struct weft_discovery *discovery) {
     for (uint32_t i = 0; i < discovery->count; i++) {
-        weft_device_info *info = &discovery->list[i].info;
-        const bool in_place = !weft_software_is_processor(discovery->list[i].instance->software);
-        const bool interprets = !in_place && !weft_cpu_can_compile();
-        if (info->compiles && !interprets && weft_runs_on_processor(info) &&
-            !weft_cpu_can_execute(in_place)) {
+        struct weft_physical *physical = &discovery->list[i];
+        weft_device_info *info = &physical->info;
+        if (info->compiles && physical->on_processor && !physical->interprets &&
+            !weft_cpu_can_execute(!physical->native)) {
             info->compiles = info->usable = false;
             (void)snprintf(info->reason, sizeof info->reason,
                            "makes its code while it runs, and the system lets this process execute "

@@ -211,15 +211,19 @@ static uint64_t largest_device_heap(VkPhysicalDevice handle,
 
 /* Ours are known by their drivers' names, so that they are the same devices by way of a loader. One that interprets kernels is
  * no faster than a driver in software, and no more to be preferred. */
-static void write_type(weft_device_info *info, const struct facts *facts) {
-    const struct weft_software *software = weft_software_of_driver(info->driver);
+static void read_engine(struct weft_physical *physical, const struct facts *facts) {
+    const struct weft_software *software = weft_software_of_driver(physical->info.driver);
+    const VkPhysicalDeviceType type = facts->properties.deviceType;
     struct weft_soft_properties properties = {0};
-    info->type = type_of(facts->properties.deviceType);
-    if (software && software->has_type) {
+    if (software && !software->user) {
         software->backend->describe(&properties, NULL);
-        info->type = properties.interprets ? WEFT_DEVICE_SOFTWARE : software->type;
-        info->threads = properties.threads;
     }
+    physical->on_processor = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    physical->native = properties.native;
+    physical->interprets = properties.interprets;
+    physical->queries_wait = physical->on_processor && !software; /* lavapipe of Mesa 22 */
+    physical->info.type = properties.native ? WEFT_DEVICE_PROCESSOR : type_of(type);
+    physical->info.threads = properties.threads;
 }
 
 /* The driver's own text where it has one; else its packed number, which most drivers pack as Vulkan
@@ -242,7 +246,6 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     (void)snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     (void)snprintf(info->driver, sizeof info->driver, "%s", facts->driver.driverName);
     write_driver_version(info, facts);
-    write_type(info, facts);
     info->vendor_id = properties->vendorID;
     info->device_id = properties->deviceID;
     info->api_version[0] = VK_API_VERSION_MAJOR(properties->apiVersion);
@@ -335,6 +338,7 @@ weft_status weft_physical_read(struct weft_physical *physical,
     read_properties(&facts, physical, instance);
     WEFT_TRY(read_family(&facts, physical, instance, family, host));
     fill_info(&physical->info, &facts);
+    read_engine(physical, &facts);
     physical->float_modes = float_modes(&facts.float_controls);
     physical->info.device_memory = largest_device_heap(handle, instance);
     judge(physical, &facts);

@@ -15,6 +15,10 @@ struct weft_physical {
     uint32_t
         version; /* of Vulkan that may be used: the device's, or the instance's where that is less */
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
+    bool on_processor;       /* the processor does the work, by this library or by a driver */
+    bool native;             /* … in code that this library compiles */
+    bool interprets;         /* … in no code that is made for it */
+    bool queries_wait;       /* as weft_device::queries_wait */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
     bool host_memory;        /* has VK_EXT_external_memory_host */
     struct weft_external_extensions external; /* has these */

@@ -50,11 +50,11 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);
     device->limits = properties.limits;
-    const weft_device_type type = device->info.type;
-    device->queries_wait = type == WEFT_DEVICE_SOFTWARE; /* lavapipe of Mesa 22 */
-    device->cost_column = type == WEFT_DEVICE_PROCESSOR  ? WEFT_COST_PROCESSOR
-                          : type == WEFT_DEVICE_SOFTWARE ? WEFT_COST_SOFTWARE
-                                                         : WEFT_COST_HARDWARE;
+    device->on_processor = physical->on_processor;
+    device->queries_wait = physical->queries_wait;
+    device->cost_column = physical->native         ? WEFT_COST_PROCESSOR
+                          : physical->on_processor ? WEFT_COST_SOFTWARE
+                                                   : WEFT_COST_HARDWARE;
 }
 
 /*
@@ -93,7 +93,7 @@ static weft_status set_weight_storage(weft_device *device, weft_weight_storage w
 static weft_status set_parameters(weft_device *device, const struct weft_setup *setup) {
     device->memory_limit = setup->memory_limit;
     device->submission_limit_ms = setup->submission_limit_ms;
-    const bool has_watchdog = !weft_runs_on_processor(&device->info);
+    const bool has_watchdog = !device->on_processor;
     if (setup->submission_limit_ms == 0 &&
         (has_watchdog || (device->host.interrupted && !device->in_process))) {
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;

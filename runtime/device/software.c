@@ -34,24 +34,14 @@ static bool is_second_choice(const void *user, bool has_twin) {
 }
 
 const struct weft_software weft_software[WEFT_SOFTWARE_COUNT] = {
-    {.backend = &weft_processor_backend,
-     .has_type = true,
-     .type = WEFT_DEVICE_PROCESSOR,
-     .count = count_processors},
-    {.backend = &weft_null_backend,
-     .has_type = true,
-     .type = WEFT_DEVICE_OTHER,
-     .count = count_null},
+    {.backend = &weft_processor_backend, .count = count_processors},
+    {.backend = &weft_null_backend, .count = count_null},
     {.backend = &weft_opencl_backend,
      .is_slow_to_list = true,
      .count = weft_cl_device_count,
      .user = opencl_device,
      .is_second_choice = is_second_choice},
 };
-
-bool weft_software_is_processor(const struct weft_software *software) {
-    return software && software->backend == &weft_processor_backend;
-}
 
 const struct weft_software *weft_software_of_driver(const char *name) {
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {

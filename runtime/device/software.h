@@ -3,14 +3,10 @@
 #ifndef WEFT_DEVICE_SOFTWARE_H
 #define WEFT_DEVICE_SOFTWARE_H
 
-#include <weft/device.h>
-
 #include "softvk/softvk.h"
 
 struct weft_software {
     const struct weft_soft_backend *backend;
-    bool has_type; /* its devices are all of this type: */
-    weft_device_type type;
     bool is_slow_to_list; /* looked for only where no other device serves */
     /* How many devices there are, and wanted, and what weft_soft_instance_info::user is of each. */
     uint32_t (*count)(const weft_host *host);
@@ -26,8 +22,5 @@ extern const struct weft_software weft_software[WEFT_SOFTWARE_COUNT];
 
 /** The one whose driver has that name, also where a loader has opened it; null for a driver of others. */
 const struct weft_software *weft_software_of_driver(const char *name);
-
-/** Whether it is the processor device, whose code is made and run as weft_cpu_can_execute says. */
-bool weft_software_is_processor(const struct weft_software *software);
 
 #endif

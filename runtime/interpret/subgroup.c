@@ -48,33 +48,6 @@ static uint32_t combine(uint32_t op, uint32_t a, uint32_t b) {
     }
 }
 
-/* What leaves the other operand as it is. */
-static uint32_t identity(uint32_t op) {
-    switch (op) {
-    case SpvOpGroupNonUniformIMul:
-        return 1;
-    case SpvOpGroupNonUniformFAdd:
-        return SIGN_BIT; /* -0 */
-    case SpvOpGroupNonUniformFMul:
-        return word(1.0F);
-    case SpvOpGroupNonUniformFMin:
-        return word(INFINITY);
-    case SpvOpGroupNonUniformFMax:
-        return word(-INFINITY);
-    case SpvOpGroupNonUniformUMin:
-    case SpvOpGroupNonUniformBitwiseAnd:
-        return UINT32_MAX;
-    case SpvOpGroupNonUniformLogicalAnd:
-        return 1;
-    case SpvOpGroupNonUniformSMin:
-        return INT32_MAX;
-    case SpvOpGroupNonUniformSMax:
-        return SIGN_BIT;
-    default:
-        return 0;
-    }
-}
-
 /* ---- one subgroup ---- */
 
 /* Its invocations that run. */
@@ -83,10 +56,12 @@ struct subgroup {
     uint32_t count;
 };
 
-static void scan(const struct subgroup *subgroup, uint32_t op, uint32_t operation, uint32_t *d,
-                 const uint32_t *a) {
+static void scan(const struct subgroup *subgroup, const struct weft_ir_instruction *instruction,
+                 uint32_t *d, const uint32_t *a) {
     enum { REDUCE, INCLUSIVE };
-    uint32_t total = identity(op);
+    const uint32_t op = instruction->variant;
+    const uint32_t operation = instruction->place;
+    uint32_t total = (uint32_t)weft_ir_identity(op, instruction->type);
     for (uint32_t i = 0; i < subgroup->count; i++) {
         const uint32_t lane = subgroup->lanes[i];
         const uint32_t before = total;
@@ -120,7 +95,7 @@ static void run_one(const struct weft_interpret_group *group,
     const uint32_t *a =
         instruction->argument_count > 0 ? weft_interpret_operand(group, instruction, 0) : NULL;
     if (op >= SpvOpGroupNonUniformIAdd) {
-        scan(subgroup, op, instruction->place, d, a);
+        scan(subgroup, instruction, d, a);
         return;
     }
     uint32_t made = 0;

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "core/float_state.h"
+
 struct weft_given_jobs {
     weft_job_system jobs;
     weft_host host;
@@ -60,7 +62,10 @@ static void leave(struct weft_given_jobs **left) {
 
 static void run_guarded(struct weft_given_jobs *given, uint32_t count) {
     __attribute__((cleanup(leave), unused)) struct weft_given_jobs *left = given;
+    /* Not by an attribute: where run does not return, the thread goes on in the default state. */
+    const weft_float_state state = weft_float_state_default();
     given->jobs.run(given->jobs.user, call, given, count);
+    weft_float_state_restore(&state);
     left = NULL;
 }
 

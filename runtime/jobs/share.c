@@ -46,9 +46,11 @@ void weft_watch_ask(struct weft_watch *watch) {
     const uint64_t now = weft_clock_ns();
     if (now - watch->asked_ns >= WEFT_WATCH_ASK_NS) {
         watch->asked_ns = now;
+        const weft_float_state state = weft_float_state_default(); /* it is the program's */
         if (watch->ask(watch->user)) {
             atomic_store(&watch->halt, 1);
         }
+        weft_float_state_restore(&state);
     }
 }
 
@@ -60,9 +62,7 @@ static bool goes_on(const struct share *share) {
 static void ask(const struct share *share) {
     struct weft_watch *watch = share->items->watch;
     if (watch && watch->ask && pthread_equal(pthread_self(), share->caller)) {
-        (void)weft_float_state_default(); /* the program's callback is called in that */
         weft_watch_ask(watch);
-        (void)weft_float_state_kernel();
     }
 }
 
@@ -106,9 +106,7 @@ static bool claim(struct share *share, uint64_t *first, uint64_t *count) {
     return false;
 }
 
-static void work(void *job, uint32_t slot) {
-    struct share *share = job;
-    const weft_float_state state = weft_float_state_kernel();
+static void work(struct share *share, uint32_t slot) {
     const uint64_t start = slot == 0 ? weft_clock_ns() : 0;
     uint64_t first = 0, count = 0, ran = 0;
     while (claim(share, &first, &count)) {
@@ -119,13 +117,18 @@ static void work(void *job, uint32_t slot) {
         share->own_items += ran;
         share->own_ns += weft_clock_ns() - start;
     }
+}
+
+/* A call of the job: on any thread. */
+static void work_as_job(void *job, uint32_t slot) {
+    const weft_float_state state = weft_float_state_kernel();
+    work(job, slot);
     weft_float_state_restore(&state);
 }
 
 /* Until all is done or there is so much left that others should help. */
 static void work_alone(struct share *share) {
     const struct weft_share_items *items = share->items;
-    const weft_float_state state = weft_float_state_kernel();
     const uint64_t start = weft_clock_ns();
     uint64_t next = 0, count = 1, elapsed = 0;
     while (next < items->count && elapsed < ALONE_NS && goes_on(share)) {
@@ -138,7 +141,6 @@ static void work_alone(struct share *share) {
     atomic_store_explicit(&share->next, next, memory_order_relaxed);
     share->own_items = next;
     share->own_ns = elapsed;
-    weft_float_state_restore(&state);
 }
 
 /* All of it. What it takes is measured where that is not known, or much. */
@@ -149,9 +151,7 @@ static void work_without_help(struct share *share) {
     if (items->count > share->least) {
         work(share, 0);
     } else {
-        const weft_float_state state = weft_float_state_kernel();
         items->run(items->job, 0, 0, items->count);
-        weft_float_state_restore(&state);
     }
 }
 
@@ -175,7 +175,7 @@ static void work_together(struct share *share, uint64_t cost, const weft_job_sys
     share->slots = useful_slots(left, cost, jobs->slots);
     share->least = least_range(left, cost, share->slots);
     if (share->slots > 1) {
-        jobs->run(jobs->user, work, share, share->slots);
+        jobs->run(jobs->user, work_as_job, share, share->slots);
     } else {
         work(share, 0);
     }

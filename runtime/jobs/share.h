@@ -11,7 +11,8 @@
 struct weft_watch {
     /* Not 0: what runs ends as soon as it can. Compiled code reads this. */
     atomic_uint_least32_t halt;
-    /* Asked now and then by the thread that runs the submission, while it computes: true halts it. Or null. */
+    /* Asked now and then by the thread that runs the submission, while it computes, in the default float state: true halts
+     * it. Or null. */
     bool (*ask)(void *user);
     void *user;
     uint64_t asked_ns; /* when it was asked last */
@@ -38,7 +39,8 @@ struct weft_share_items {
 
 /**
  * Runs all items, by the job system or, where they take less time than waking somebody up, by the calling thread alone. While they run,
- * the float state of the thread is weft_float_state_kernel's. Where the watch is halted it returns when the items that have begun are done.
+ * the float state of the thread is weft_float_state_kernel's, which the caller sets for its own: once for many dispatches, of which a short
+ * one takes no longer than setting it. Where the watch is halted it returns when the items that have begun are done.
  */
 void weft_share(const struct weft_share_items *items, const weft_job_system *jobs);
 

@@ -13,11 +13,10 @@ uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
 const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
                                bool named) {
     const weft_device_info *info = &device->info;
-    const bool software = weft_runs_on_processor(info);
-    if (!named && needs->kind == WEFT_SOFTWARE_DEVICE && !software) {
+    if (!named && needs->kind == WEFT_SOFTWARE_DEVICE && !device->on_processor) {
         return "for software drivers";
     }
-    if (!named && needs->kind == WEFT_HARDWARE_DEVICE && software) {
+    if (!named && needs->kind == WEFT_HARDWARE_DEVICE && device->on_processor) {
         return "for hardware";
     }
     if (!named && needs->vendor_id && needs->vendor_id != info->vendor_id) {

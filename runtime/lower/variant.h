@@ -30,7 +30,7 @@ struct weft_variant {
     struct weft_cost cost;
     /**
      * Whether it is expected to be fast for these arguments (words of the shader's struct), whatever the device; null: for
-     * all. It can do the others, too: who names the row gets it.
+     * all. It can do the others, too: a caller that names the row gets it.
      */
     bool (*suits)(const struct weft_variant *variant, const void *args);
     /** The workgroups for these arguments, repeated for each of `batches`. */

@@ -45,7 +45,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
     WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
     if (node->input[PHASES] != 0 && params->side == WEFT_FLT_KEY) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "flt_features: phases are given, but keys take none: those of the weights "
+                         "flt_features: phases must be absent for keys: the phases of the weights "
                          "belong to the queries");
     }
     return WEFT_OK;
@@ -95,13 +95,13 @@ static weft_status check_positions(const weft_graph *graph, const struct weft_no
     }
     if (l != 1) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "flt_features: frequencies have %u dimensions, and token numbers, which "
-                         "stand for positions that are not given, 1",
+                         "flt_features: without positions, frequencies must have one dimension, "
+                         "that of token numbers, not %u",
                          l);
     }
     if (x.dim[1] > MAX_TOKEN_NUMBERS) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "flt_features: n is %u, and at most %u without positions", x.dim[1],
+                         "flt_features: without positions, n %u must be at most %u", x.dim[1],
                          MAX_TOKEN_NUMBERS);
     }
     return WEFT_OK;

@@ -17,10 +17,11 @@ static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft
                                          .lengths = params->lengths));
     }
     if (!params->causal || params->kernels || params->kernel_count > 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "fmm_attention: beta makes fast weights, which are causal (causal is %d) "
-                         "and have no kernels (kernel_count is %u)",
-                         params->causal, params->kernel_count);
+        return weft_fail(
+            &graph->host, WEFT_INVALID_ARGUMENT,
+            "fmm_attention: beta selects fast weights, which must be causal (causal is %d) "
+            "and without kernels (kernel_count is %u)",
+            params->causal, params->kernel_count);
     }
     return weft_graph_fast_weight(out, graph, qkv[0], qkv[1], qkv[2], params->beta,
                                   weft_fast_weight_params(.heads = params->heads));

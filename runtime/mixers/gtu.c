@@ -23,7 +23,7 @@ static weft_status check_mixer(const weft_graph *graph, const weft_gtu_params *p
     bool is_ski = params->mixer == WEFT_GTU_SKI;
     if (is_ski ? !params->ski || params->kernel.id : !params->kernel.id) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         is_ski ? "weft_graph_gtu: mixer ski takes params ski, and no kernel"
+                         is_ski ? "weft_graph_gtu: mixer ski takes params ski and no kernel"
                                 : "weft_graph_gtu: mixer %s takes a kernel",
                          names[params->mixer]);
     }

@@ -88,7 +88,7 @@ static weft_status add_texts(weft_tensor *inputs, weft_graph *graph, const weft_
     return WEFT_OK;
 }
 
-/** Checks what the texts do not change, before they become constants of the graph. */
+/** The checks that need no GLSL, before the texts become constants of the graph. */
 static weft_status check_tensors(const weft_graph *graph,
                                  const struct weft_kernel_attention_node *params,
                                  const weft_tensor *tensors) {

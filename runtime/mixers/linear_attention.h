@@ -34,7 +34,7 @@ struct weft_linear_attention {
 /**
  * The storages of v, the result, lengths and a step's position and state, and the shapes, of a node with the inputs q, k and v
  * or of a step; `features` of a head. Where sequences have lengths and it is not causal, v is a copy without the values behind
- * them. The rest is the caller's: weight is 1, what is not known 0.
+ * them. Weight is 1, and fields that only the caller knows are 0.
  */
 struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowering,
                                                       const struct weft_node *node, uint32_t heads,

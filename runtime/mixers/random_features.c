@@ -187,13 +187,14 @@ static weft_status check_source(const weft_graph *graph, const struct weft_node 
                                       params->component == WEFT_COMPONENT_GENERALIZED);
     if (projected == has_input(node, W)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: w and projection are %s: one of them is to be given",
+                         "random_features: w and projection are %s, but exactly one is needed",
                          projected ? "both given" : "both missing");
     }
     if (projected && params->component == WEFT_COMPONENT_ASYMMETRIC) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: projection is given, but asymmetric features, which "
-                         "scale x before it is projected, take w");
+        return weft_fail(
+            &graph->host, WEFT_INVALID_ARGUMENT,
+            "random_features: asymmetric features take w and no projection, since they "
+            "scale x before its projection");
     }
     if (wanted != has_input(node, SQUARE_NORMS)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -260,7 +261,7 @@ static weft_status check_other(const weft_graph *graph, const struct weft_node *
 static weft_status check_lengths(const weft_graph *graph, const struct weft_node *node) {
     if (has_input(node, OTHER_LENGTHS) && !has_input(node, OTHER)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: other_lengths is given, but no other");
+                         "random_features: other_lengths is given without other");
     }
     return WEFT_OK;
 }

@@ -58,7 +58,7 @@ static weft_status add_unit(weft_tensor *out, weft_graph *graph, const struct rf
     return weft_graph_reshape(out, graph, *out, shape);
 }
 
-/** Queries' stabilizer for both sides: what it divides by is all that the features have beside sin and cos. */
+/** Both sides have the queries' stabilizer: besides sin and cos, features have its divisor alone. */
 static weft_status add_features(weft_tensor *out, weft_graph *graph, const struct rfa *rfa,
                                 uint32_t input, weft_tensor one) {
     weft_tensor unit = {0};

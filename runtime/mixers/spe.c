@@ -98,7 +98,7 @@ static weft_status check_sine(const weft_graph *graph, const struct weft_node *n
         return fail_noise(graph, node, NOISE - skipped, "", channels, 2 * count);
     }
     if (tokens > MAX_TOKENS) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED, "%s: n is %u, and at most %u",
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED, "%s: n %u must be at most %u",
                          node->op->name, tokens, MAX_TOKENS);
     }
     return WEFT_OK;
@@ -192,7 +192,7 @@ static bool countable(struct weft_lowering *lowering, const struct codes *codes)
     }
     weft_lower_fail(lowering,
                     weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                              "%s: %llu elements of the codes of all positions, more than %d",
+                              "%s: the codes of all positions have %llu elements, more than %d",
                               lowering->label, (unsigned long long)count, INT32_MAX));
     return false;
 }

@@ -28,8 +28,7 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
     if (call->lengths.id != 0) {
         return weft_fail(
             &graph->host, WEFT_INVALID_ARGUMENT,
-            "%s: lengths are given: a step has none, as each sequence's position says how far "
-            "it is",
+            "%s: lengths must be absent: a step takes the length of a sequence from its position",
             call->op->name);
     }
     WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));

@@ -263,7 +263,7 @@ static weft_status toeplitz_infer(const weft_graph *graph, struct weft_node *nod
     if (t->dim[1] != x->dim[2]) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "toeplitz: coefficients %s are not for the channels of x %s",
+                         "toeplitz: coefficients %s must have as many channels as x %s",
                          weft_shape_text(*t, text[0]), weft_shape_text(*x, text[1]));
     }
     *dtype = WEFT_F32;

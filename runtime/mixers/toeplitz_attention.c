@@ -256,7 +256,7 @@ static uint32_t channels_of(const struct lowered *l) {
     if (count > (double)INT32_MAX) {
         weft_lower_fail(l->lowering,
                         weft_fail(&l->lowering->device->host, WEFT_UNSUPPORTED,
-                                  "%s: %.0f products of features and values, more than %d",
+                                  "%s: features and values have %.0f products, more than %d",
                                   l->lowering->label, count, INT32_MAX));
         return 0;
     }

@@ -189,7 +189,7 @@ static weft_status toeplitz_fd_infer(const weft_graph *graph, struct weft_node *
     if (response_of(graph, node, 1, params->causal).channels != x->dim[2]) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "toeplitz_fd: %sresponse %s is not for the channels of x %s",
+                         "toeplitz_fd: %sresponse %s must have as many channels as x %s",
                          params->causal ? "causal " : "",
                          weft_shape_text(*weft_node_shape(graph, node, 1), text[0]),
                          weft_shape_text(*x, text[1]));

@@ -134,7 +134,7 @@ static weft_status check_rpe(const weft_graph *graph, const char *function,
                              const weft_rpe_params *rpe) {
     if (rpe->layer_count == 0 || !rpe->layers) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "%s: layer_count %u must be at least 1, with layers", function,
+                         "%s: layer_count %u must be at least 1, and layers not null", function,
                          rpe->layer_count);
     }
     return WEFT_OK;

@@ -18,6 +18,7 @@
 static void describe(struct weft_soft_properties *properties, void *user) {
     VkPhysicalDeviceLimits *limits = &properties->limits;
     (void)user;
+    properties->type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
     (void)snprintf(properties->name, sizeof properties->name, "nothing");
     (void)snprintf(properties->version, sizeof properties->version, "%s", weft_version());
     (void)snprintf((char *)properties->uuid, sizeof properties->uuid, "null %s", weft_version());

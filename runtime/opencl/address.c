@@ -10,7 +10,7 @@
 
 uint32_t weft_cl_node_of(const struct weft_cl_writer *writer,
                          const struct weft_ir_instruction *instruction) {
-    return writer->node_of[instruction - writer->program->instructions];
+    return writer->steps[instruction - writer->program->instructions].node;
 }
 
 bool weft_cl_take_apart(const struct weft_cl_writer *writer, struct weft_cl_term *term,

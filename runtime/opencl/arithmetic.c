@@ -10,13 +10,18 @@
 
 #define GLSL(name) (WEFT_IR_GLSL + WEFT_GLSL_##name)
 
+#define SAME(op, text) \
+    { op, WEFT_CL_ALWAYS, WEFT_CL_AS_IT_IS, text, NULL }
+#define CUT(op, text) \
+    { op, WEFT_CL_ALWAYS, WEFT_CL_CUT, text, NULL }
+#define CAST(op, text) \
+    { op, WEFT_CL_ALWAYS, WEFT_CL_CAST, text, NULL }
+
 /* Of two rows about an operation the first that applies counts. */
 static const struct weft_cl_operation operations[] = {
-    {SpvOpIAdd, 0, WEFT_CL_CUT, "$0 + $1", NULL},
-    {SpvOpISub, 0, WEFT_CL_CUT, "$0 - $1", NULL},
-    {SpvOpIMul, 0, WEFT_CL_CUT, "$0 * $1", NULL},
-    {SpvOpSNegate, 0, WEFT_CL_CUT, "0 - $0", NULL},
-    {SpvOpUDiv, WEFT_CL_IF_PLAIN, WEFT_CL_CUT, "$0 / $1", NULL},
+    /* clang-format off */
+    CUT(SpvOpIAdd, "$0 + $1"), CUT(SpvOpISub, "$0 - $1"), CUT(SpvOpIMul, "$0 * $1"),
+    CUT(SpvOpSNegate, "0 - $0"), {SpvOpUDiv, WEFT_CL_IF_PLAIN, WEFT_CL_CUT, "$0 / $1", NULL},
     {SpvOpUDiv, 0, 0, "weft_divide_T($0, $1)",
      "T weft_divide_T(T a, T b) { return b == 0 ? (T)-1 : a / b; }\n"},
     {SpvOpUMod, WEFT_CL_IF_PLAIN, WEFT_CL_CUT, "$0 % $1", NULL},
@@ -34,29 +39,21 @@ static const struct weft_cl_operation operations[] = {
      "T weft_modulo_S(T a, T b) {\n"
      "    T r = b == 0 ? a : b == (T)-1 ? 0 : (T)((S)a % (S)b);\n"
      "    return b != 0 && r != 0 && (S)(r ^ b) < 0 ? r + b : r;\n}\n"},
-    {WEFT_IR_CARRY, 0, WEFT_CL_CAST, "(T)($0 + $1) < $0", NULL},
-    {WEFT_IR_BORROW, 0, WEFT_CL_CAST, "$0 < $1", NULL},
+    CAST(WEFT_IR_CARRY, "(T)($0 + $1) < $0"), CAST(WEFT_IR_BORROW, "$0 < $1"),
     {WEFT_IR_HIGH_UNSIGNED, WEFT_CL_IF_WIDE, 0, "mul_hi($0, $1)", NULL},
     {WEFT_IR_HIGH_SIGNED, WEFT_CL_IF_WIDE, WEFT_CL_CAST, "mul_hi(@0, @1)", NULL},
-    {GLSL(S_ABS), 0, WEFT_CL_CUT, "abs(@0)", NULL},
-    {GLSL(S_SIGN), 0, WEFT_CL_CUT, "@0 < 0 ? (T)-1 : (T)($0 != 0)", NULL},
-    {GLSL(U_MIN), 0, WEFT_CL_CUT, "min($0, $1)", NULL},
-    {GLSL(S_MIN), 0, WEFT_CL_CAST, "min(@0, @1)", NULL},
-    {GLSL(U_MAX), 0, WEFT_CL_CUT, "max($0, $1)", NULL},
-    {GLSL(S_MAX), 0, WEFT_CL_CAST, "max(@0, @1)", NULL},
-    {GLSL(U_CLAMP), 0, WEFT_CL_CUT, "min(max($0, $1), $2)", NULL},
-    {GLSL(S_CLAMP), 0, WEFT_CL_CAST, "min(max(@0, @1), @2)", NULL},
-
-    {SpvOpBitwiseOr, 0, WEFT_CL_CUT, "$0 | $1", NULL},
-    {SpvOpBitwiseXor, 0, WEFT_CL_CUT, "$0 ^ $1", NULL},
-    {SpvOpBitwiseAnd, 0, WEFT_CL_CUT, "$0 & $1", NULL},
-    {SpvOpNot, 0, WEFT_CL_CUT, "~$0", NULL},
+    CUT(GLSL(S_ABS), "abs(@0)"), CUT(GLSL(S_SIGN), "@0 < 0 ? (T)-1 : (T)($0 != 0)"),
+    CUT(GLSL(U_MIN), "min($0, $1)"), CAST(GLSL(S_MIN), "min(@0, @1)"),
+    CUT(GLSL(U_MAX), "max($0, $1)"), CAST(GLSL(S_MAX), "max(@0, @1)"),
+    CUT(GLSL(U_CLAMP), "min(max($0, $1), $2)"), CAST(GLSL(S_CLAMP), "min(max(@0, @1), @2)"),
+    CUT(SpvOpBitwiseOr, "$0 | $1"), CUT(SpvOpBitwiseXor, "$0 ^ $1"),
+    CUT(SpvOpBitwiseAnd, "$0 & $1"), CUT(SpvOpNot, "~$0"),
     {SpvOpShiftLeftLogical, WEFT_CL_IF_PLAIN, WEFT_CL_CUT, "$0 << $1", NULL},
-    {SpvOpShiftLeftLogical, 0, WEFT_CL_CUT, "$0 << ($1 & W)", NULL},
+    CUT(SpvOpShiftLeftLogical, "$0 << ($1 & W)"),
     {SpvOpShiftRightLogical, WEFT_CL_IF_PLAIN, WEFT_CL_CUT, "$0 >> $1", NULL},
-    {SpvOpShiftRightLogical, 0, WEFT_CL_CUT, "$0 >> ($1 & W)", NULL},
+    CUT(SpvOpShiftRightLogical, "$0 >> ($1 & W)"),
     {SpvOpShiftRightArithmetic, WEFT_CL_IF_PLAIN, WEFT_CL_CAST, "@0 >> $1", NULL},
-    {SpvOpShiftRightArithmetic, 0, WEFT_CL_CAST, "@0 >> ($1 & W)", NULL},
+    CAST(SpvOpShiftRightArithmetic, "@0 >> ($1 & W)"),
     {SpvOpBitFieldUExtract, WEFT_CL_IF_WORD, 0, "weft_field($0, $1, $2)",
      "uint weft_field(uint a, uint at, uint n) {\n"
      "    return at < 32u ? (a >> at) & (n < 32u ? (1u << n) - 1u : 0xffffffffu) : 0u;\n}\n"},
@@ -84,47 +81,26 @@ static const struct weft_cl_operation operations[] = {
     {GLSL(FIND_I_LSB), WEFT_CL_IF_WORD, 0, "31u - clz($0 & (0u - $0))", NULL},
     {GLSL(FIND_U_MSB), WEFT_CL_IF_WORD, 0, "31u - clz($0)", NULL},
     {GLSL(FIND_S_MSB), WEFT_CL_IF_WORD, 0, "31u - clz(@0 < 0 ? ~$0 : $0)", NULL},
-
-    {SpvOpLogicalOr, 0, 0, "$0 || $1", NULL},
-    {SpvOpLogicalAnd, 0, 0, "$0 && $1", NULL},
-    {SpvOpLogicalNot, 0, 0, "!$0", NULL},
-    {SpvOpLogicalEqual, 0, 0, "$0 == $1", NULL},
-    {SpvOpLogicalNotEqual, 0, 0, "$0 != $1", NULL},
-    {SpvOpSelect, 0, WEFT_CL_CUT, "$0 ? $1 : $2", NULL},
-    {SpvOpIEqual, 0, 0, "$0 == $1", NULL},
-    {SpvOpINotEqual, 0, 0, "$0 != $1", NULL},
-    {SpvOpUGreaterThan, 0, 0, "$0 > $1", NULL},
-    {SpvOpUGreaterThanEqual, 0, 0, "$0 >= $1", NULL},
-    {SpvOpULessThan, 0, 0, "$0 < $1", NULL},
-    {SpvOpULessThanEqual, 0, 0, "$0 <= $1", NULL},
-    {SpvOpSGreaterThan, 0, 0, "@0 > @1", NULL},
-    {SpvOpSGreaterThanEqual, 0, 0, "@0 >= @1", NULL},
-    {SpvOpSLessThan, 0, 0, "@0 < @1", NULL},
-    {SpvOpSLessThanEqual, 0, 0, "@0 <= @1", NULL},
-
-    {SpvOpFAdd, 0, 0, "$0 + $1", NULL},
-    {SpvOpFSub, 0, 0, "$0 - $1", NULL},
-    {SpvOpFMul, 0, 0, "$0 * $1", NULL},
-    {SpvOpFDiv, 0, 0, "$0 / $1", NULL},
-    {SpvOpFRem, 0, 0, "fmod($0, $1)", NULL},
-    {SpvOpFMod, 0, 0, "$0 - $1 * floor($0 / $1)", NULL},
-    {SpvOpFNegate, 0, 0, "-$0", NULL},
-    {GLSL(F_ABS), 0, 0, "fabs($0)", NULL},
-    {SpvOpIsNan, 0, 0, "isnan($0)", NULL},
-    {SpvOpIsInf, 0, 0, "isinf($0)", NULL},
-    {SpvOpFOrdEqual, 0, 0, "$0 == $1", NULL},
-    {SpvOpFUnordNotEqual, 0, 0, "$0 != $1", NULL},
-    {SpvOpFOrdGreaterThan, 0, 0, "$0 > $1", NULL},
-    {SpvOpFOrdGreaterThanEqual, 0, 0, "$0 >= $1", NULL},
-    {SpvOpFOrdLessThan, 0, 0, "$0 < $1", NULL},
-    {SpvOpFOrdLessThanEqual, 0, 0, "$0 <= $1", NULL},
-    {SpvOpFOrdNotEqual, 0, 0, "$0 < $1 || $0 > $1", NULL},
-    {SpvOpFUnordEqual, 0, 0, "!($0 < $1 || $0 > $1)", NULL},
-    {SpvOpFUnordGreaterThan, 0, 0, "!($0 <= $1)", NULL},
-    {SpvOpFUnordGreaterThanEqual, 0, 0, "!($0 < $1)", NULL},
-    {SpvOpFUnordLessThan, 0, 0, "!($0 >= $1)", NULL},
-    {SpvOpFUnordLessThanEqual, 0, 0, "!($0 > $1)", NULL},
-
+    SAME(SpvOpLogicalOr, "$0 || $1"), SAME(SpvOpLogicalAnd, "$0 && $1"),
+    SAME(SpvOpLogicalNot, "!$0"), SAME(SpvOpLogicalEqual, "$0 == $1"),
+    SAME(SpvOpLogicalNotEqual, "$0 != $1"), CUT(SpvOpSelect, "$0 ? $1 : $2"),
+    SAME(SpvOpIEqual, "$0 == $1"), SAME(SpvOpINotEqual, "$0 != $1"),
+    SAME(SpvOpUGreaterThan, "$0 > $1"), SAME(SpvOpUGreaterThanEqual, "$0 >= $1"),
+    SAME(SpvOpULessThan, "$0 < $1"), SAME(SpvOpULessThanEqual, "$0 <= $1"),
+    SAME(SpvOpSGreaterThan, "@0 > @1"), SAME(SpvOpSGreaterThanEqual, "@0 >= @1"),
+    SAME(SpvOpSLessThan, "@0 < @1"), SAME(SpvOpSLessThanEqual, "@0 <= @1"),
+    SAME(SpvOpFAdd, "$0 + $1"), SAME(SpvOpFSub, "$0 - $1"), SAME(SpvOpFMul, "$0 * $1"),
+    SAME(SpvOpFDiv, "$0 / $1"), SAME(SpvOpFRem, "fmod($0, $1)"),
+    SAME(SpvOpFMod, "$0 - $1 * floor($0 / $1)"), /* Intel's optimizer takes `-x` across a barrier wrongly. */
+    {SpvOpFNegate, WEFT_CL_IF_HIDDEN, 0, "as_float(as_uint($0) ^ sign)", NULL},
+    SAME(SpvOpFNegate, "-$0"),
+    SAME(GLSL(F_ABS), "fabs($0)"), SAME(SpvOpIsNan, "isnan($0)"), SAME(SpvOpIsInf, "isinf($0)"),
+    SAME(SpvOpFOrdEqual, "$0 == $1"), SAME(SpvOpFUnordNotEqual, "$0 != $1"),
+    SAME(SpvOpFOrdGreaterThan, "$0 > $1"), SAME(SpvOpFOrdGreaterThanEqual, "$0 >= $1"),
+    SAME(SpvOpFOrdLessThan, "$0 < $1"), SAME(SpvOpFOrdLessThanEqual, "$0 <= $1"),
+    SAME(SpvOpFOrdNotEqual, "$0 < $1 || $0 > $1"), SAME(SpvOpFUnordEqual, "!($0 < $1 || $0 > $1)"),
+    SAME(SpvOpFUnordGreaterThan, "!($0 <= $1)"), SAME(SpvOpFUnordGreaterThanEqual, "!($0 < $1)"),
+    SAME(SpvOpFUnordLessThan, "!($0 >= $1)"), SAME(SpvOpFUnordLessThanEqual, "!($0 > $1)"),
     {SpvOpConvertFToU, WEFT_CL_IF_WORD, 0, "weft_uint_of_A($0)",
      "uint weft_uint_of_A(A a) { return a > -1.0f && a < 0x1p32f ? (uint)a : 0xffffffffu; }\n"},
     {SpvOpConvertFToS, WEFT_CL_IF_WORD, 0, "weft_int_of_A($0)",
@@ -135,37 +111,21 @@ static const struct weft_cl_operation operations[] = {
     {SpvOpConvertFToS, 0, WEFT_CL_CAST, "weft_long_of_A($0)",
      "ulong weft_long_of_A(A a) {\n"
      "    return a >= -0x1p63f && a < 0x1p63f ? (ulong)(long)a : 0;\n}\n"},
-    {SpvOpConvertSToF, 0, WEFT_CL_CAST, "@0", NULL},
-    {SpvOpConvertUToF, 0, WEFT_CL_CAST, "$0", NULL},
-    {SpvOpUConvert, 0, WEFT_CL_CAST, "$0", NULL},
-    {SpvOpSConvert, 0, WEFT_CL_CAST, "@0", NULL},
-    {SpvOpFConvert, 0, WEFT_CL_CAST, "$0", NULL},
-    {SpvOpBitcast, WEFT_CL_IF_PLAIN, 0, "$0", NULL},
-    {SpvOpBitcast, 0, 0, "as_T($0)", NULL},
-
-    {GLSL(ROUND), 0, 0, "rint($0)", NULL},
-    {GLSL(ROUND_EVEN), 0, 0, "rint($0)", NULL},
-    {GLSL(TRUNC), 0, 0, "trunc($0)", NULL},
-    {GLSL(FLOOR), 0, 0, "floor($0)", NULL},
-    {GLSL(CEIL), 0, 0, "ceil($0)", NULL},
-    {GLSL(FRACT), 0, 0, "$0 - floor($0)", NULL},
-    {GLSL(F_SIGN), 0, 0, "$0 > 0 ? (T)1 : $0 < 0 ? (T)-1 : $0", NULL},
-    {GLSL(TANH), 0, 0, "tanh($0)", NULL},
-    {GLSL(EXP), 0, 0, "exp($0)", NULL},
-    {GLSL(LOG), 0, 0, "log($0)", NULL},
-    {GLSL(EXP2), 0, 0, "exp2($0)", NULL},
-    {GLSL(LOG2), 0, 0, "log2($0)", NULL},
-    {GLSL(SQRT), 0, 0, "sqrt($0)", NULL},
-    {GLSL(INVERSE_SQRT), 0, 0, "rsqrt($0)", NULL},
-    {GLSL(F_MIN), 0, 0, "$1 < $0 ? $1 : $0", NULL},
-    {GLSL(N_MIN), 0, 0, "fmin($0, $1)", NULL},
-    {GLSL(F_MAX), 0, 0, "$0 < $1 ? $1 : $0", NULL},
-    {GLSL(N_MAX), 0, 0, "fmax($0, $1)", NULL},
+    CAST(SpvOpConvertSToF, "@0"), CAST(SpvOpConvertUToF, "$0"), CAST(SpvOpUConvert, "$0"),
+    CAST(SpvOpSConvert, "@0"), CAST(SpvOpFConvert, "$0"),
+    {SpvOpBitcast, WEFT_CL_IF_PLAIN, 0, "$0", NULL}, SAME(SpvOpBitcast, "as_T($0)"),
+    SAME(GLSL(ROUND), "rint($0)"), SAME(GLSL(ROUND_EVEN), "rint($0)"),
+    SAME(GLSL(TRUNC), "trunc($0)"), SAME(GLSL(FLOOR), "floor($0)"), SAME(GLSL(CEIL), "ceil($0)"),
+    SAME(GLSL(FRACT), "$0 - floor($0)"), SAME(GLSL(F_SIGN), "$0 > 0 ? (T)1 : $0 < 0 ? (T)-1 : $0"),
+    SAME(GLSL(TANH), "tanh($0)"), SAME(GLSL(EXP), "exp($0)"), SAME(GLSL(LOG), "log($0)"),
+    SAME(GLSL(EXP2), "exp2($0)"), SAME(GLSL(LOG2), "log2($0)"), SAME(GLSL(SQRT), "sqrt($0)"),
+    SAME(GLSL(INVERSE_SQRT), "rsqrt($0)"), SAME(GLSL(F_MIN), "$1 < $0 ? $1 : $0"),
+    SAME(GLSL(N_MIN), "fmin($0, $1)"), SAME(GLSL(F_MAX), "$0 < $1 ? $1 : $0"),
+    SAME(GLSL(N_MAX), "fmax($0, $1)"),
     {GLSL(F_CLAMP), 0, 0, "weft_clamp_T($0, $1, $2)",
      "T weft_clamp_T(T a, T b, T c) { T d = a < b ? b : a; return c < d ? c : d; }\n"},
-    {GLSL(N_CLAMP), 0, 0, "fmin(fmax($0, $1), $2)", NULL},
-    {GLSL(F_MIX), 0, 0, "$0 + ($1 - $0) * $2", NULL},
-    {GLSL(FMA), 0, 0, "fma($0, $1, $2)", NULL},
+    SAME(GLSL(N_CLAMP), "fmin(fmax($0, $1), $2)"), SAME(GLSL(F_MIX), "$0 + ($1 - $0) * $2"),
+    SAME(GLSL(FMA), "fma($0, $1, $2)"),
     /* Of the 16 bits at the bottom; subnormal ones are exact. */
     {GLSL(UNPACK_HALF), WEFT_CL_IF_WORD, 0, "weft_unpack($0)",
      "float weft_unpack(uint a) {\n"
@@ -173,6 +133,7 @@ static const struct weft_cl_operation operations[] = {
      "    uint bits = rest < 0x400u ? as_uint((float)rest * 0x1p-24f)\n"
      "                              : (rest << 13) + (rest < 0x7c00u ? 112u << 23 : 224u << 23);\n"
      "    return as_float(sign | bits);\n}\n"},
+    /* clang-format on */
 };
 
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
@@ -215,6 +176,8 @@ static bool applies(const struct weft_cl_writer *writer,
     switch (operation->when) {
     case WEFT_CL_IF_PLAIN:
         return is_plain(writer, instruction);
+    case WEFT_CL_IF_HIDDEN:
+        return writer->hides_sign && instruction->type == WEFT_IR_F32;
     case WEFT_CL_IF_WORD:
         return weft_ir_bits(instruction->type) == 32 &&
                (operation->op == SpvOpConvertFToU || operation->op == SpvOpConvertFToS ||
@@ -238,10 +201,19 @@ void weft_cl_refuse(struct weft_ir_program *program, uint32_t op) {
     }
 }
 
+static uint32_t operands_of(const struct weft_cl_operation *operation) {
+    uint32_t count = 0;
+    while (weft_cl_count_operand(operation, count) > 0) {
+        count++;
+    }
+    return count;
+}
+
 const struct weft_cl_operation *weft_cl_find_operation(
     struct weft_cl_writer *writer, const struct weft_ir_instruction *instruction) {
     for (size_t i = 0; i < OPERATIONS; i++) {
-        if (operations[i].op == instruction->op && instruction->argument_count > 0 &&
+        if (operations[i].op == instruction->op &&
+            operands_of(&operations[i]) == instruction->argument_count &&
             applies(writer, instruction, &operations[i])) {
             return &operations[i];
         }

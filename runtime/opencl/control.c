@@ -5,6 +5,7 @@
  * jump over more than one construct, or out of half of an if, sets the variable `jump` to a number of its target, and what is
  * passed on the way runs where that is 0.
  */
+#include "core/rules.h"
 #include "opencl/writer.h"
 
 /* Compilers refuse text that is nested more deeply than 256, which expressions have a share in. */
@@ -41,7 +42,7 @@ static uint32_t first_of(const struct walk *walk, uint32_t list) {
 }
 
 static bool is_blank(const struct walk *walk, uint32_t node) {
-    return walk->program->nodes[node].kind == WEFT_IR_CODE && !walk->writer->written[node];
+    return walk->program->nodes[node].kind == WEFT_IR_CODE && !walk->writer->nodes[node].written;
 }
 
 static uint32_t take(const struct walk *walk, struct chain *chain) {
@@ -131,7 +132,7 @@ static bool write_jump(struct walk *walk, const struct weft_ir_node *jump,
         return false;
     }
     writer->jumps = true;
-    writer->awaited[jump->target] |= jump->to_latch ? TO_LATCH : TO_END;
+    writer->nodes[jump->target].awaited |= jump->to_latch ? TO_LATCH : TO_END;
     weft_cl_add(writer, "jump = %uu;\n", number_of(jump->target, jump->to_latch));
     if (leaves_loop(frame, jump)) {
         weft_cl_add(writer, "break;\n");
@@ -142,7 +143,7 @@ static bool write_jump(struct walk *walk, const struct weft_ir_node *jump,
 /* Where jumps lead to: those that have come there go on. */
 static bool settle(const struct walk *walk, uint32_t node, uint8_t which, bool pending,
                    const struct frame *outer) {
-    uint8_t *awaited = &walk->writer->awaited[node];
+    uint8_t *awaited = &walk->writer->nodes[node].awaited;
     if ((*awaited & which) == 0) {
         return pending;
     }
@@ -151,7 +152,7 @@ static bool settle(const struct walk *walk, uint32_t node, uint8_t which, bool p
     *awaited &= (uint8_t)~which;
     bool others = *awaited != 0;
     for (; outer; outer = outer->outer) {
-        others = others || (outer->kind != SIDE && walk->writer->awaited[outer->node] != 0);
+        others = others || (outer->kind != SIDE && walk->writer->nodes[outer->node].awaited != 0);
     }
     return pending && others;
 }
@@ -205,7 +206,8 @@ static bool write_if(struct walk *walk, uint32_t index, struct chain *chain,
     const struct weft_ir_node *node = &walk->program->nodes[index];
     const struct chain rest = *chain;
     const struct chain *then[2] = {NULL, NULL};
-    const bool ends[2] = {walk->writer->ends[node->lists[0]], walk->writer->ends[node->lists[1]]};
+    const bool ends[2] = {walk->writer->lists[node->lists[0]].ends,
+                          walk->writer->lists[node->lists[1]].ends};
     struct frame frame = {.outer = outer, .kind = SIDE, .node = index};
     const bool one = ends[0] != ends[1] && !is_over(walk, rest);
     if (one && !ends_by_statement(walk, node->lists[ends[0] ? 0 : 1], &frame)) {
@@ -259,13 +261,39 @@ static bool write_node(struct walk *walk, uint32_t index, struct chain *chain,
         return write_jump(walk, node, frame);
     case WEFT_IR_BARRIER:
         weft_cl_add(walk->writer, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+        walk->writer->barriers++;
+        walk->writer->behind_barrier = walk->writer->text.length;
         return false;
     }
     return false;
 }
 
+static bool is_in_loop(const struct frame *frame) {
+    bool found = false;
+    for (; frame; frame = frame->outer) {
+        found = found || frame->kind == BODY || frame->kind == LATCH;
+    }
+    return found;
+}
+
+/*
+ * What an if guards ends with a barrier if it has one, so that what comes behind is reached from one place: PoCL before its pull request 2269
+ * gives each edge to that a copy of it, and then goes for all of a workgroup where its first invocation went. Within loops an invocation may
+ * leave before.
+ */
+static void end_side(const struct walk *walk, uint32_t barriers, const struct frame *frame) {
+    struct weft_cl_writer *writer = walk->writer;
+    if (weft_rule_holds("barrier-ends") && writer->barriers > barriers &&
+        writer->behind_barrier != writer->text.length && frame && frame->kind == SIDE &&
+        !is_in_loop(frame)) {
+        weft_cl_add(writer, "barrier(CLK_LOCAL_MEM_FENCE);\n");
+        writer->behind_barrier = writer->text.length;
+    }
+}
+
 static bool write_list(struct walk *walk, uint32_t list, const struct chain *then,
                        const struct frame *frame) {
+    const uint32_t barriers = walk->writer->barriers;
     struct chain chain = {.node = first_of(walk, list), .then = then};
     bool pending = false;
     uint32_t guards = 0;
@@ -288,6 +316,7 @@ static bool write_list(struct walk *walk, uint32_t list, const struct chain *the
     for (; guards > 0; guards--) {
         weft_cl_add(walk->writer, "}\n");
     }
+    end_side(walk, barriers, frame);
     return pending;
 }
 
@@ -298,9 +327,10 @@ static void find_ends(struct weft_cl_writer *writer) {
         uint32_t index = program->lists[i - 1].first;
         for (; index != WEFT_IR_NONE; index = program->nodes[index].next) {
             const struct weft_ir_node *node = &program->nodes[index];
-            const bool both = node->kind == WEFT_IR_IF && writer->ends[node->lists[0]] &&
-                              writer->ends[node->lists[1]];
-            writer->ends[i - 1] = writer->ends[i - 1] || both || node->kind == WEFT_IR_JUMP;
+            const bool both = node->kind == WEFT_IR_IF && writer->lists[node->lists[0]].ends &&
+                              writer->lists[node->lists[1]].ends;
+            writer->lists[i - 1].ends =
+                writer->lists[i - 1].ends || both || node->kind == WEFT_IR_JUMP;
         }
     }
 }

@@ -2,6 +2,8 @@
 /* From a module to a text. */
 #include "opencl/emit.h"
 
+#include "core/rules.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,9 +33,17 @@ static bool has_doubles(const struct weft_ir_program *program) {
     return has;
 }
 
+static bool has_barriers(const struct weft_ir_program *program) {
+    bool has = false;
+    for (uint32_t i = 0; i < program->node_count; i++) {
+        has = has || program->nodes[i].kind == WEFT_IR_BARRIER;
+    }
+    return has;
+}
+
 static void write_arguments(struct weft_text *text, const struct weft_ir_program *program,
                             uint32_t push_words) {
-    weft_text_add(text, "typedef struct {\nuint base[3];\nuint groups[3];\n");
+    weft_text_add(text, "typedef struct {\nuint base[3];\nuint groups[3];\nuint sign;\n");
     if (program->binding_count > 0) {
         weft_text_add(text, "uint offset[%u];\nuint size[%u];\n", program->binding_count,
                       program->binding_count);
@@ -58,14 +68,21 @@ static void write_names(struct weft_text *text, const struct weft_cl_writer *wri
                           i, i, i, WEFT_CL_OFFSET_UNIT);
         }
     }
+    for (uint32_t i = 0; i < WEFT_CL_PUSH_NAMES; i++) {
+        if ((writer->push >> i & 1) != 0) {
+            weft_text_add(text, "uint c%u = a.push[%u];\n", i, i);
+        }
+    }
     weft_cl_write_inputs(text, writer);
+    weft_text_add(text, writer->hides_sign ? "uint sign = a.sign;\n" : "");
     weft_text_add(text, writer->jumps ? "uint jump = 0u;\n" : "");
 }
 
 static void write_kernel(struct weft_text *text, const struct weft_cl_writer *writer,
                          uint32_t push_words) {
     const struct weft_ir_program *program = writer->program;
-    weft_text_add(text, "#pragma OPENCL FP_CONTRACT %s\n%s", may_contract(program) ? "ON" : "OFF",
+    weft_text_add(text, "#pragma OPENCL FP_CONTRACT %s\n%s",
+                  may_contract(program) || !weft_rule_holds("opencl-contraction") ? "ON" : "OFF",
                   has_doubles(program) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "");
     write_arguments(text, program, push_words);
     weft_cl_write_helpers(text, writer);
@@ -98,25 +115,17 @@ static void *array(struct weft_ir_program *program, size_t count, size_t size) {
 
 static void begin(struct weft_cl_writer *writer) {
     struct weft_ir_program *program = writer->program;
-    const uint32_t instructions = program->instruction_count;
     writer->uses = array(program, program->value_count, sizeof *writer->uses);
-    writer->operations = array(program, instructions, sizeof *writer->operations);
-    writer->node_of = array(program, instructions, sizeof *writer->node_of);
-    writer->plans = array(program, instructions, sizeof *writer->plans);
-    writer->first_access = array(program, program->slot_count, sizeof *writer->first_access);
-    writer->next_declared = array(program, program->slot_count, sizeof *writer->next_declared);
-    writer->declared = array(program, program->list_count, sizeof *writer->declared);
-    writer->written = array(program, program->node_count, sizeof *writer->written);
-    writer->ends = array(program, program->list_count, sizeof *writer->ends);
-    writer->awaited = array(program, program->node_count, sizeof *writer->awaited);
+    writer->steps = array(program, program->instruction_count, sizeof *writer->steps);
+    writer->slots = array(program, program->slot_count, sizeof *writer->slots);
+    writer->lists = array(program, program->list_count, sizeof *writer->lists);
+    writer->nodes = array(program, program->node_count, sizeof *writer->nodes);
     writer->helpers = array(program, weft_cl_helper_count(), sizeof *writer->helpers);
 }
 
 static void end(const struct weft_cl_writer *writer) {
-    void *const arrays[] = {writer->uses,     writer->operations,   writer->node_of,
-                            writer->plans,    writer->first_access, writer->next_declared,
-                            writer->declared, writer->written,      writer->ends,
-                            writer->awaited,  writer->helpers,      writer->text.data};
+    void *const arrays[] = {writer->uses,  writer->steps,   writer->slots,    writer->lists,
+                            writer->nodes, writer->helpers, writer->text.data};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         weft_free(writer->program->host, arrays[i]);
     }
@@ -126,7 +135,10 @@ static void end(const struct weft_cl_writer *writer) {
 
 static void write(struct weft_cl_text *made, struct weft_ir_program *program) {
     const weft_host host = program->host ? *program->host : (weft_host){0};
-    struct weft_cl_writer writer = {.program = program, .text = {.host = host}};
+    struct weft_cl_writer writer = {.program = program,
+                                    .text = {.host = host},
+                                    .hides_sign =
+                                        has_barriers(program) && weft_rule_holds("hidden-signs")};
     struct weft_text text = {.host = host};
     const uint32_t push_words = (program->push_size + 3) / 4;
     begin(&writer);
@@ -134,7 +146,6 @@ static void write(struct weft_cl_text *made, struct weft_ir_program *program) {
         weft_cl_make_plans(&writer);
     }
     if (program->status == WEFT_OK) {
-        weft_cl_find_declarations(&writer);
         weft_cl_write_body(&writer);
         write_kernel(&text, &writer, push_words);
     }

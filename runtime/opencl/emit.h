@@ -11,6 +11,7 @@
  *     typedef struct {
  *         uint base[3];   the first workgroup
  *         uint groups[3]; their number in the dispatch (NumWorkgroups)
+ *         uint sign;      0x80000000, which no compiler knows (opencl/value.c)
  *         uint offset[N]; where each binding begins in its buffer, in units of WEFT_CL_OFFSET_UNIT bytes
  *         uint size[N];   bytes of each binding
  *         uint push[M];   words of push constants
@@ -27,6 +28,10 @@
 #define WEFT_CL_OFFSET_UNIT 16u
 
 #define WEFT_CL_KERNEL "weft_main"
+
+/** Words of weft_arguments before `offset`. */
+#define WEFT_CL_FIXED_WORDS 7u
+#define WEFT_CL_SIGN        UINT32_C(0x80000000)
 
 struct weft_cl_text {
     char *text;  /* zero-terminated; weft_free with the host */

@@ -85,50 +85,25 @@ void weft_cl_write_inputs(struct weft_text *text, const struct weft_cl_writer *w
 
 /* ---- subgroups ---- */
 
-/* What leaves the other operand as it is. */
-static uint64_t identity(uint32_t opcode, uint32_t type) {
-    const uint64_t ones = weft_ir_ones(type);
-    const bool wide = type == WEFT_IR_F64;
-    const uint64_t infinity = wide ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000);
-    switch (opcode) {
-    case SpvOpGroupNonUniformIMul:
-    case SpvOpGroupNonUniformLogicalAnd:
-        return 1;
-    case SpvOpGroupNonUniformFMul:
-        return wide ? UINT64_C(0x3ff0000000000000) : UINT64_C(0x3f800000);
-    case SpvOpGroupNonUniformFMin:
-        return infinity;
-    case SpvOpGroupNonUniformFMax:
-        return infinity | ((ones >> 1) + 1);
-    case SpvOpGroupNonUniformUMin:
-    case SpvOpGroupNonUniformBitwiseAnd:
-        return ones;
-    case SpvOpGroupNonUniformSMin:
-        return ones >> 1;
-    case SpvOpGroupNonUniformSMax:
-    case SpvOpGroupNonUniformFAdd: /* -0 */
-        return (ones >> 1) + 1;
-    default:
-        return 0;
-    }
-}
-
 void weft_cl_write_subgroup(struct weft_cl_writer *writer,
                             const struct weft_ir_instruction *instruction, bool beside) {
     enum { EXCLUSIVE_SCAN = 2 };
     const uint32_t opcode = instruction->variant;
-    if (opcode == SpvOpGroupNonUniformElect) {
-        weft_cl_write_constant(writer, WEFT_IR_BOOL, 1);
-    } else if (opcode == SpvOpGroupNonUniformAllEqual) { /* not so of a NaN */
-        weft_cl_add(writer, "(");
-        weft_cl_write_value(writer, weft_cl_argument(writer, instruction, 0), true);
-        weft_cl_add(writer, " == ");
-        weft_cl_write_value(writer, weft_cl_argument(writer, instruction, 0), true);
-        weft_cl_add(writer, ")");
-    } else if (opcode >= SpvOpGroupNonUniformIAdd && instruction->place == EXCLUSIVE_SCAN) {
-        weft_cl_write_constant(writer, instruction->type, identity(opcode, instruction->type));
-    } else if (opcode >= SpvOpGroupNonUniformIAdd || opcode <= SpvOpGroupNonUniformBroadcastFirst) {
-        weft_cl_write_value(writer, weft_cl_argument(writer, instruction, 0), beside);
+    const bool scans = opcode >= SpvOpGroupNonUniformIAdd;
+    const weft_ir_value value =
+        opcode == SpvOpGroupNonUniformElect ? 0 : weft_cl_argument(writer, instruction, 0);
+    if (opcode == SpvOpGroupNonUniformAllEqual &&
+        weft_ir_is_float(writer->program->values[value].type)) {
+        weft_cl_add(writer, "(!isnan(");
+        weft_cl_write_value(writer, value, false);
+        weft_cl_add(writer, "))");
+    } else if (opcode == SpvOpGroupNonUniformElect || opcode == SpvOpGroupNonUniformAllEqual) {
+        weft_cl_add(writer, "true");
+    } else if (scans && instruction->place == EXCLUSIVE_SCAN) {
+        weft_cl_write_constant(writer, instruction->type,
+                               weft_ir_identity(opcode, instruction->type));
+    } else if (value != 0 && (scans || opcode <= SpvOpGroupNonUniformBroadcastFirst)) {
+        weft_cl_write_value(writer, value, beside);
     } else {
         weft_cl_refuse(writer->program, opcode);
     }

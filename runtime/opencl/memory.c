@@ -74,6 +74,13 @@ static void write_index(struct weft_cl_writer *writer,
 /* A scalar in memory, as what can be read or assigned to. */
 static void write_place(struct weft_cl_writer *writer,
                         const struct weft_ir_instruction *instruction, uint32_t component) {
+    const uint32_t word = instruction->place / 4 + component;
+    if (weft_cl_is_push(writer, instruction) && !is_checked(writer, instruction) &&
+        word < WEFT_CL_PUSH_NAMES) {
+        writer->push |= UINT64_C(1) << word;
+        weft_cl_add(writer, "c%u", word);
+        return;
+    }
     if (size_of(instruction) == 4) {
         write_base(writer, instruction);
         weft_cl_add(writer, "[");
@@ -165,19 +172,6 @@ void weft_cl_write_vector_load(struct weft_cl_writer *writer,
 
 /* ---- stores ---- */
 
-static void write_stored(struct weft_cl_writer *writer,
-                         const struct weft_ir_instruction *instruction, uint32_t component) {
-    const weft_ir_value value = weft_cl_argument(writer, instruction, 1 + component);
-    const bool real = weft_ir_is_float(instruction->type);
-    if (real) {
-        weft_cl_add(writer, "as_%s(", memory_name(instruction->type));
-    }
-    weft_cl_write_value(writer, value, false);
-    if (real) {
-        weft_cl_add(writer, ")");
-    }
-}
-
 static void write_vector_store(struct weft_cl_writer *writer,
                                const struct weft_ir_instruction *instruction) {
     const uint32_t n = instruction->n;
@@ -192,7 +186,7 @@ static void write_vector_store(struct weft_cl_writer *writer,
     weft_cl_add(writer, "(uint%u)(", n);
     for (uint32_t i = 0; i < n; i++) {
         weft_cl_add(writer, i > 0 ? ", " : "");
-        write_stored(writer, instruction, i);
+        weft_cl_write_bits(writer, weft_cl_argument(writer, instruction, 1 + i), false);
     }
     weft_cl_add(writer, ")");
     if (!whole) {
@@ -216,7 +210,7 @@ void weft_cl_write_store(struct weft_cl_writer *writer,
         }
         write_place(writer, instruction, i);
         weft_cl_add(writer, " = ");
-        write_stored(writer, instruction, i);
+        weft_cl_write_bits(writer, weft_cl_argument(writer, instruction, 1 + i), false);
         weft_cl_add(writer, ";\n");
     }
 }

@@ -4,6 +4,7 @@
  * overwritten by then; a variable that keeps what was read stands for that. A product that must not be contracted has a
  * statement, which even a driver that ignores the pragma does not look across. All this is found from the end to the begin.
  */
+#include "core/rules.h"
 #include "opencl/writer.h"
 
 /* Of what is written in place: more would make lines that compilers refuse. */
@@ -34,13 +35,13 @@ static bool acts(uint32_t op) {
 static void use(const struct planner *planner, weft_ir_value value, uint32_t place,
                 uint32_t times) {
     const struct weft_ir_def *def = &planner->writer->program->values[value];
-    if (value == 0 || def->constant) {
+    if (value == 0 || def->constant || times == 0) {
         return;
     }
     struct weft_cl_use *made = &planner->writer->uses[value];
     made->count = made->count + times > 1 ? 2 : 1;
     made->last = place > made->last ? place : made->last;
-    made->kept = made->kept || planner->writer->node_of[def->instruction] != planner->node;
+    made->kept = made->kept || planner->writer->steps[def->instruction].node != planner->node;
 }
 
 static void use_words(const struct planner *planner, weft_ir_value value, uint32_t place,
@@ -56,21 +57,46 @@ static void use_words(const struct planner *planner, weft_ir_value value, uint32
     }
 }
 
+/* Who reads a slot that is a value reads that, there and, where the result is kept, elsewhere. */
+static void use_known(const struct planner *planner, const struct weft_ir_instruction *get,
+                      uint32_t place) {
+    for (uint32_t i = 0; i < get->n; i++) {
+        const weft_ir_value value = weft_cl_value_of(planner->writer, get, i);
+        const struct weft_cl_use *result = &planner->writer->uses[get->result + i];
+        use(planner, value, result->last > place ? result->last : place, result->count);
+        planner->writer->uses[value].kept = planner->writer->uses[value].kept || result->kept;
+    }
+}
+
+/* How often an instruction's text has an argument. */
+static uint32_t count_of(const struct weft_cl_writer *writer,
+                         const struct weft_ir_instruction *instruction, uint32_t argument) {
+    const struct weft_cl_operation *operation =
+        writer->steps[instruction - writer->program->instructions].operation;
+    switch (instruction->op) {
+    case WEFT_IR_LOAD:
+    case WEFT_IR_STORE:
+    case WEFT_IR_ATOMIC:
+        return argument == 0 ? weft_cl_count_index(writer, instruction) : 1;
+    case WEFT_IR_GET:
+        return instruction->n;
+    case WEFT_IR_SET:
+        return argument == 0                                              ? instruction->n
+               : weft_cl_value_of(writer, instruction, argument - 1) != 0 ? 0
+                                                                          : 1;
+    default:
+        return operation ? weft_cl_count_operand(operation, argument) : 1;
+    }
+}
+
 static void use_arguments(const struct planner *planner,
-                          const struct weft_ir_instruction *instruction, uint32_t index,
-                          uint32_t place) {
+                          const struct weft_ir_instruction *instruction, uint32_t place) {
     const struct weft_cl_writer *writer = planner->writer;
     const uint32_t op = instruction->op;
     const bool access = op == WEFT_IR_LOAD || op == WEFT_IR_STORE || op == WEFT_IR_ATOMIC;
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const weft_ir_value value = weft_cl_argument(writer, instruction, i);
-        const uint32_t times = i == 0 && access ? weft_cl_count_index(writer, instruction)
-                               : i == 0 && op == WEFT_IR_SET ? instruction->n
-                               : i == 0 && op == WEFT_IR_GET ? instruction->n
-                               : op == WEFT_IR_SUBGROUP      ? 2
-                               : writer->operations[index]
-                                   ? weft_cl_count_operand(writer->operations[index], i)
-                                   : 1;
+        const uint32_t times = count_of(writer, instruction, i);
         if (i == 0 && access && weft_cl_is_in_words(writer, instruction)) {
             use_words(planner, value, place, times);
         } else {
@@ -106,7 +132,9 @@ static bool is_in_place(const struct planner *planner,
     for (uint32_t i = 0; i < instruction->n; i++) {
         kept = kept || uses[i].kept;
     }
-    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction)) {
+    if (instruction->op == WEFT_IR_INPUT || weft_cl_is_push(planner->writer, instruction) ||
+        (instruction->op == WEFT_IR_GET && instruction->n == 1 &&
+         weft_cl_value_of(planner->writer, instruction, 0) != 0)) {
         return true;
     }
     if (instruction->op == WEFT_IR_GET && !program->variables[instruction->root].indexed) {
@@ -118,7 +146,8 @@ static bool is_in_place(const struct planner *planner,
     if (instruction->op == WEFT_IR_GET || instruction->op == WEFT_IR_LOAD) {
         return stays_until_used(planner, instruction);
     }
-    return instruction->op != SpvOpFMul || instruction->fusible;
+    return instruction->op != SpvOpFMul || instruction->fusible ||
+           !weft_rule_holds("opencl-contraction");
 }
 
 /* More than one statement reads operands behind what the first has written. */
@@ -145,19 +174,26 @@ static void plan(struct planner *planner, uint32_t index) {
     for (uint32_t i = 0; instruction->result != 0 && i < instruction->n; i++) {
         needed = needed || writer->uses[instruction->result + i].count > 0;
     }
-    if (!needed) {
-        writer->plans[index] = WEFT_CL_DROPPED;
+    bool known = instruction->op == WEFT_IR_SET;
+    for (uint32_t i = 0; known && i < instruction->n; i++) {
+        known = weft_cl_value_of(writer, instruction, i) != 0;
+    }
+    if (!needed || known) {
+        writer->steps[index].plan = WEFT_CL_DROPPED;
         return;
     }
     uint32_t place = place_of(index);
     if (instruction->result != 0 && is_in_place(planner, instruction)) {
-        writer->plans[index] = WEFT_CL_IN_PLACE;
+        writer->steps[index].plan = WEFT_CL_IN_PLACE;
         place = writer->uses[instruction->result].last;
     } else {
-        writer->written[planner->node] = true;
+        writer->nodes[planner->node].written = true;
     }
     note_writes(planner, instruction, place_of(index));
-    use_arguments(planner, instruction, index, place);
+    if (instruction->op == WEFT_IR_GET) {
+        use_known(planner, instruction, place_of(index));
+    }
+    use_arguments(planner, instruction, place);
 }
 
 /* An if has its condition in place where the code that makes it comes right before. */
@@ -167,7 +203,7 @@ static void plan_condition(const struct planner *planner, uint32_t node) {
     if (def->constant) {
         return;
     }
-    const uint32_t maker = planner->writer->node_of[def->instruction];
+    const uint32_t maker = planner->writer->steps[def->instruction].node;
     struct planner there = *planner;
     there.node = program->nodes[maker].next == node ? maker : WEFT_IR_NONE;
     use(&there, program->nodes[node].condition,
@@ -198,9 +234,10 @@ static void find_operations(struct weft_cl_writer *writer) {
         const struct weft_ir_node *node = &program->nodes[n];
         for (uint32_t i = node->first; node->kind == WEFT_IR_CODE && i < node->first + node->count;
              i++) {
-            writer->node_of[i] = n;
+            writer->steps[i].node = n;
             if (computes(program->instructions[i].op)) {
-                writer->operations[i] = weft_cl_find_operation(writer, &program->instructions[i]);
+                writer->steps[i].operation =
+                    weft_cl_find_operation(writer, &program->instructions[i]);
             }
         }
     }
@@ -210,16 +247,19 @@ static void limit_depth(struct weft_cl_writer *writer, uint32_t index) {
     const struct weft_ir_program *program = writer->program;
     const struct weft_ir_instruction *instruction = &program->instructions[index];
     uint8_t depth = 0;
-    if (instruction->result == 0 || writer->plans[index] == WEFT_CL_STATEMENT) {
+    if (instruction->result == 0 || writer->steps[index].plan == WEFT_CL_STATEMENT) {
         return;
+    }
+    if (instruction->op == WEFT_IR_GET) {
+        depth = writer->uses[weft_cl_value_of(writer, instruction, 0)].depth;
     }
     for (uint32_t i = 0; i < instruction->argument_count; i++) {
         const uint8_t below = writer->uses[weft_cl_argument(writer, instruction, i)].depth;
         depth = below >= depth ? (uint8_t)(below + 1) : depth;
     }
-    if (depth > MOST_DEPTH && writer->plans[index] == WEFT_CL_IN_PLACE) {
-        writer->plans[index] = WEFT_CL_STATEMENT;
-        writer->written[writer->node_of[index]] = true;
+    if (depth > MOST_DEPTH && writer->steps[index].plan == WEFT_CL_IN_PLACE) {
+        writer->steps[index].plan = WEFT_CL_STATEMENT;
+        writer->nodes[writer->steps[index].node].written = true;
         depth = 0;
     }
     writer->uses[instruction->result].depth = depth > MOST_DEPTH ? MOST_DEPTH : depth;
@@ -229,6 +269,7 @@ void weft_cl_make_plans(struct weft_cl_writer *writer) {
     struct weft_ir_program *program = writer->program;
     struct planner planner = {.writer = writer};
     find_operations(writer);
+    weft_cl_find_declarations(writer);
     const size_t count = (size_t)program->slot_count + 1;
     planner.next_set = weft_alloc(program->host, count * sizeof *planner.next_set);
     if (!planner.next_set) {

@@ -122,19 +122,20 @@ static void fill_arguments(uint32_t *words, const struct weft_soft_dispatch_reco
     const uint32_t count = record->kernel->binding_count;
     memcpy(words, record->base, sizeof record->base);
     memcpy(words + 3, record->groups, sizeof record->groups);
+    words[6] = WEFT_CL_SIGN;
+    words += WEFT_CL_FIXED_WORDS;
     for (uint32_t i = 0; i < count; i++) {
-        words[6 + i] = (uint32_t)(ranges[i].offset / WEFT_CL_OFFSET_UNIT);
-        words[6 + count + i] = (uint32_t)ranges[i].size;
+        words[i] = (uint32_t)(ranges[i].offset / WEFT_CL_OFFSET_UNIT);
+        words[count + i] = (uint32_t)ranges[i].size;
     }
-    memcpy(words + 6 + 2 * (size_t)count, weft_soft_dispatch_push(record),
-           record->kernel->push_size);
+    memcpy(words + 2 * (size_t)count, weft_soft_dispatch_push(record), record->kernel->push_size);
 }
 
 static void set_arguments(struct run *run, struct mirrors *mirrors,
                           const struct weft_soft_dispatch_record *record) {
     const struct weft_cl_kernel *kernel = record->kernel->own;
     const struct weft_soft_range *ranges = weft_soft_dispatch_ranges(record);
-    uint32_t words[6 + 2 * WEFT_SOFT_MAX_BINDINGS + WEFT_SOFT_MAX_PUSH / 4];
+    uint32_t words[WEFT_CL_FIXED_WORDS + 2 * WEFT_SOFT_MAX_BINDINGS + WEFT_SOFT_MAX_PUSH / 4];
     fill_arguments(words, record);
     (void)succeeded(run, "clSetKernelArg",
                     run->cl->SetKernelArg(kernel->kernel, 0, kernel->argument_size, words));

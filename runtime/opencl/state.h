@@ -9,7 +9,7 @@
 
 /** Bytes of weft_arguments of a kernel, see opencl/emit.h. */
 static inline uint32_t weft_cl_argument_size(uint32_t binding_count, uint32_t push_size) {
-    return (6 + 2 * binding_count) * 4 + push_size;
+    return (WEFT_CL_FIXED_WORDS + 2 * binding_count) * 4 + push_size;
 }
 
 /** weft_soft_device::state. */

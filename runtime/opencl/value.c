@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values and statements. */
+#include "opencl/emit.h"
 #include "opencl/writer.h"
+
+#define MINUS_ONE UINT32_C(0xbf800000) /* as a float's word */
 
 const char *const weft_cl_type_names[WEFT_IR_TYPES] = {"bool",  "uchar", "ushort", "uint",
                                                        "ulong", "float", "double"};
@@ -27,8 +30,27 @@ const struct weft_ir_instruction *weft_cl_maker(const struct weft_cl_writer *wri
                : &writer->program->instructions[def->instruction];
 }
 
+/*
+ * Intel's compiler (2026.22; intel/llvm issue 23220) takes a negated float for one value of all the workgroup, and keeps it as such across a barrier.
+ * It makes negations of x * -1, -0 - x and x ^ 0x80000000, too. So where there are barriers the sign comes from an argument.
+ */
+static bool write_sign(struct weft_cl_writer *writer, uint32_t type, uint32_t word) {
+    const char *text = type == WEFT_IR_I32 && word == WEFT_CL_SIGN   ? "sign"
+                       : type == WEFT_IR_F32 && word == WEFT_CL_SIGN ? "as_float(sign)"
+                       : type == WEFT_IR_F32 && word == MINUS_ONE ? "as_float(0x3f800000u ^ sign)"
+                                                                  : NULL;
+    if (!writer->hides_sign || !text) {
+        return false;
+    }
+    weft_cl_add(writer, "%s", text);
+    return true;
+}
+
 void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64_t bits) {
     const uint32_t word = (uint32_t)bits;
+    if (write_sign(writer, type, word)) {
+        return;
+    }
     switch (type) {
     case WEFT_IR_BOOL:
         weft_cl_add(writer, "%s", bits != 0 ? "true" : "false");
@@ -60,7 +82,7 @@ static void write_result(struct weft_cl_writer *writer,
         weft_cl_write_load(writer, instruction, component);
         break;
     case WEFT_IR_GET:
-        weft_cl_write_get(writer, instruction, component);
+        weft_cl_write_get(writer, instruction, component, beside);
         break;
     case WEFT_IR_INPUT:
         weft_cl_write_input(writer, instruction);
@@ -73,9 +95,9 @@ static void write_result(struct weft_cl_writer *writer,
         weft_cl_write_subgroup(writer, instruction, beside);
         break;
     default:
-        weft_cl_write_operation(writer, instruction,
-                                writer->operations[instruction - writer->program->instructions],
-                                beside);
+        weft_cl_write_operation(
+            writer, instruction,
+            writer->steps[instruction - writer->program->instructions].operation, beside);
         break;
     }
 }
@@ -88,7 +110,7 @@ void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, boo
         return;
     }
     const uint32_t component = value - maker->result;
-    if (writer->plans[maker - writer->program->instructions] != WEFT_CL_STATEMENT) {
+    if (writer->steps[maker - writer->program->instructions].plan != WEFT_CL_STATEMENT) {
         write_result(writer, maker, component, beside);
     } else if (maker->op == WEFT_IR_LOAD && weft_cl_is_vector(writer, maker)) {
         weft_cl_add(writer, maker->type == WEFT_IR_F32 ? "as_float(w%u.%c)" : "w%u.%c",
@@ -98,9 +120,23 @@ void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, boo
     }
 }
 
+void weft_cl_write_bits(struct weft_cl_writer *writer, weft_ir_value value, bool beside) {
+    const struct weft_ir_def *def = &writer->program->values[value];
+    const uint32_t type = def->type == WEFT_IR_F64 ? WEFT_IR_I64 : WEFT_IR_I32;
+    if (def->constant && weft_ir_is_float(def->type)) {
+        weft_cl_write_constant(writer, type, def->bits);
+    } else if (weft_ir_is_float(def->type)) {
+        weft_cl_add(writer, "as_%s(", weft_cl_type_names[type]);
+        weft_cl_write_value(writer, value, false);
+        weft_cl_add(writer, ")");
+    } else {
+        weft_cl_write_value(writer, value, beside);
+    }
+}
+
 void weft_cl_write_statement(struct weft_cl_writer *writer, uint32_t index) {
     const struct weft_ir_instruction *instruction = &writer->program->instructions[index];
-    if (writer->plans[index] != WEFT_CL_STATEMENT) {
+    if (writer->steps[index].plan != WEFT_CL_STATEMENT) {
         return;
     }
     switch (instruction->op) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel while its text is written. Names: v5 is the value 5, w5 the vector whose components are the values from 5 on, s5 the
- * slot 5 of a variable, t5 the array of an indexed variable whose first slot is 5, p0 the words of binding 0, m shared memory.
+ * slot 5 of a variable, t5 the array of an indexed variable whose first slot is 5, c2 a word of push constants, p0 the words of
+ * binding 0, m shared memory.
  */
 #ifndef WEFT_OPENCL_WRITER_H
 #define WEFT_OPENCL_WRITER_H
@@ -13,9 +14,10 @@
 /** When an operation's row applies. */
 enum weft_cl_when {
     WEFT_CL_ALWAYS = 0,
-    WEFT_CL_IF_PLAIN, /* a divisor, or the distance of a shift, that is known to be one */
-    WEFT_CL_IF_WORD,  /* of 32 bits, and so is what is no float that becomes one */
-    WEFT_CL_IF_WIDE   /* of 32 bits or more */
+    WEFT_CL_IF_PLAIN,  /* a divisor, or the distance of a shift, that is known to be one */
+    WEFT_CL_IF_WORD,   /* of 32 bits, and so is what is no float that becomes one */
+    WEFT_CL_IF_HIDDEN, /* a float whose sign the text hides, see weft_cl_write_constant */
+    WEFT_CL_IF_WIDE    /* of 32 bits or more */
 };
 
 /** How a result becomes one of its type. */
@@ -52,26 +54,51 @@ struct weft_cl_use {
     bool kept;     /* outside of the piece of code that makes it: it needs a name */
 };
 
+/** What is known of instructions, slots of variables, lists and nodes. */
+struct weft_cl_step {
+    const struct weft_cl_operation *operation; /* null of one that does not compute */
+    uint32_t node;
+    uint8_t plan; /* enum weft_cl_plan */
+};
+struct weft_cl_slot {
+    uint32_t first;      /* the first instruction that accesses it, or WEFT_IR_NONE */
+    uint32_t next;       /* slot that the same list declares, or WEFT_IR_NONE */
+    weft_ir_value value; /* what it is wherever it is read, or 0 */
+    uint8_t sets;        /* 2: more than one */
+};
+struct weft_cl_list {
+    uint32_t declared; /* the first slot that it declares, or WEFT_IR_NONE */
+    uint32_t block;    /* the list whose block of C its names are declared in */
+    bool ends;         /* nothing comes behind it */
+};
+struct weft_cl_node {
+    bool written;    /* it has a statement */
+    bool left;       /* a jump leads out of it */
+    uint8_t awaited; /* see control.c */
+};
+
 struct weft_cl_writer {
     struct weft_ir_program *program;
     struct weft_text text;    /* of the kernel's body */
     struct weft_cl_use *uses; /* by value */
-    const struct weft_cl_operation *
-        *operations;         /* by instruction; null for those that do not compute */
-    uint32_t *node_of;       /* by instruction */
-    uint8_t *plans;          /* by instruction: enum weft_cl_plan */
-    uint32_t *first_access;  /* by slot: an instruction, or WEFT_IR_NONE */
-    uint32_t *next_declared; /* by slot: the next that the same list declares */
-    uint32_t *declared;      /* by list: the first slot that it declares, or WEFT_IR_NONE */
-    bool *written;           /* by node: it has a statement */
-    bool *ends;              /* by list: nothing comes behind it */
-    uint8_t *awaited;        /* by node: see control.c */
+    struct weft_cl_step *steps;
+    struct weft_cl_slot *slots;
+    struct weft_cl_list *lists;
+    struct weft_cl_node *nodes;
+    /* What the body has, as bits: names of input.c, words of push constants, and bindings. */
+    uint32_t inputs;
+    uint64_t push;
+    uint32_t bindings;
     uint64_t
         *helpers; /* by row of the table of operations: the types that its helper is needed for */
-    uint32_t inputs;    /* names of input.c that the body has, as bits */
-    uint32_t bindings;  /* that it accesses, as bits */
-    bool checks, jumps; /* it has such a function, or variable */
+    bool checks, jumps;    /* it has such a function, or variable */
+    uint32_t barriers;     /* that were written */
+    size_t behind_barrier; /* where the text stood behind the last of them */
+    bool hides_sign;       /* the program has barriers: see weft_cl_write_constant */
 };
+
+/** Words of push constants that have names. */
+#define WEFT_CL_PUSH_NAMES 64u
 
 extern const char *const weft_cl_type_names[WEFT_IR_TYPES];
 extern const char *const weft_cl_signed_names[WEFT_IR_TYPES];
@@ -97,6 +124,8 @@ const struct weft_ir_instruction *weft_cl_maker(const struct weft_cl_writer *wri
 void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64_t bits);
 /** A value, with parentheses around it where it has to stand beside operators. */
 void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
+/** The same as the integer that memory holds it as. */
+void weft_cl_write_bits(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
 void weft_cl_write_statement(struct weft_cl_writer *writer, uint32_t instruction);
 
 /* ---- arithmetic.c ---- */
@@ -165,8 +194,14 @@ uint32_t weft_cl_node_of(const struct weft_cl_writer *writer,
 void weft_cl_write_declarations(struct weft_cl_writer *writer, uint32_t list);
 /** Finds which list, or which instruction, declares each slot. */
 void weft_cl_find_declarations(struct weft_cl_writer *writer);
+/** Of an indexed variable the first. */
+uint32_t weft_cl_slot_of(const struct weft_cl_writer *writer,
+                         const struct weft_ir_instruction *instruction, uint32_t component);
+/** What it is wherever it is read: a value, or 0. */
+weft_ir_value weft_cl_value_of(const struct weft_cl_writer *writer,
+                               const struct weft_ir_instruction *instruction, uint32_t component);
 void weft_cl_write_get(struct weft_cl_writer *writer, const struct weft_ir_instruction *instruction,
-                       uint32_t component);
+                       uint32_t component, bool beside);
 void weft_cl_write_set(struct weft_cl_writer *writer, uint32_t instruction);
 
 /* ---- input.c ---- */

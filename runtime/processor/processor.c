@@ -40,7 +40,9 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     (void)user;
     weft_processor_settings_read(&settings);
     weft_processor_name(properties->name, sizeof properties->name);
-    properties->interprets = !weft_cpu_can_compile();
+    properties->type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    properties->native = weft_cpu_can_compile();
+    properties->interprets = !properties->native;
     if (properties->interprets) {
         (void)snprintf(properties->version, sizeof properties->version,
                        "%s, interpreted: slow, without LLVM", weft_version());

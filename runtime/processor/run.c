@@ -2,6 +2,7 @@
 /* Running the records of a stream. Each command is over before the next begins, and memory is coherent: what barriers ask for is so. */
 #include <string.h>
 
+#include "core/float_state.h"
 #include "jobs/machine.h"
 #include "jobs/share.h"
 #include "processor/state.h"
@@ -120,9 +121,13 @@ static void run_one(const struct run *run, struct weft_soft_record *record) {
         break;
     case WEFT_SOFT_BARRIER:
         break;
+    case WEFT_SOFT_CALL:
+        (void)weft_float_state_default();
+        weft_soft_run_other(record, run->watch, 0);
+        (void)weft_float_state_kernel();
+        break;
     case WEFT_SOFT_RESET_QUERIES:
     case WEFT_SOFT_WRITE_TIMESTAMP:
-    case WEFT_SOFT_CALL:
         weft_soft_run_other(record, run->watch, weft_clock_ns());
         break;
     }
@@ -134,6 +139,7 @@ void weft_processor_run(const struct weft_soft_stream *stream, struct weft_watch
     const struct run run = {.device = processor->device,
                             .watch = watch,
                             .scratch = weft_scratch_pieces(&processor->scratch)};
+    const weft_float_state float_state = weft_float_state_kernel();
     struct weft_soft_record *record = NULL;
     while ((record = weft_soft_stream_next(stream, record))) {
         if (record->command == WEFT_SOFT_BARRIER) {
@@ -144,4 +150,5 @@ void weft_processor_run(const struct weft_soft_stream *stream, struct weft_watch
             run_one(&run, record);
         }
     }
+    weft_float_state_restore(&float_state);
 }

@@ -135,7 +135,7 @@ weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device
     if (status != WEFT_OK) {
         return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
     }
-    if (!weft_spirv_has_compute_main(&made->module)) {
+    if (weft_spirv_find_compute(&made->module, "main") == 0) {
         status = weft_fail(host, WEFT_COMPILE_ERROR,
                            "pipeline %s: its module has no compute entry point called main",
                            name_of(desc));

@@ -10,10 +10,11 @@
 #include "core/hash.h"
 #include "core/rules.h"
 #include "core/try.h"
-#include "device/commands.h"
 #include "shader/embedded.h"
-#include "shader/pipeline.h"
+#include "shader/probe_ask.h"
 #include "shader/probe_cases.h"
+#include "shader/probe_flow.h"
+#include "softvk/softvk.h"
 
 #define SHADER         "probe/arithmetic"
 #define CACHE_KIND     "probe"
@@ -29,11 +30,6 @@ struct probe {
     struct weft_probe_result results[WEFT_PROBE_CASES];
     uint32_t verdict;         /* of weft_probe_verdict, in the end: what modules need, or WRONG */
     char reason[REASON_SIZE]; /* unless the device passed: why */
-    const struct weft_pipeline *pipeline;
-    VkBuffer buffers[2]; /* inputs, results */
-    struct weft_allocation *allocations[2];
-    VkDescriptorPool pool;
-    VkDescriptorSet set;
 };
 
 static void add_text(weft_sha256 *hash, const char *text) {
@@ -45,8 +41,8 @@ static void add_text(weft_sha256 *hash, const char *text) {
 static weft_digest verdict_key(const weft_device *device, const struct probe *probe) {
     const weft_device_info *info = &device->info;
     /* Threads of the driver treat subnormals as whoever made its instance does. */
-    const uint32_t numbers[] = {info->vendor_id, info->device_id, info->subgroup_size,
-                                device->float_modes, device->owns_handles};
+    const uint32_t numbers[] = {info->vendor_id,     info->device_id,      info->subgroup_size,
+                                device->float_modes, device->owns_handles, device->math};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     add_text(&hash, weft_version());
@@ -57,6 +53,7 @@ static weft_digest verdict_key(const weft_device *device, const struct probe *pr
     weft_sha256_add(&hash, numbers, sizeof numbers);
     const struct weft_shader *shader = weft_shader_find(SHADER);
     weft_sha256_add(&hash, shader->reproducible.words, shader->reproducible.size);
+    weft_probe_flow_identify(&hash);
     weft_sha256_add(&hash, probe->inputs, sizeof probe->inputs);
     return weft_sha256_end(&hash);
 }
@@ -97,94 +94,20 @@ static void write_verdict(const struct probe *probe, const weft_device *device,
     weft_cache_write(device->cache, CACHE_KIND, key, verdict, 1 + length, &device->host);
 }
 
-/* Host-visible memory: it does not count against the caller's limit, and needs no copies. */
-static weft_status create_buffers(struct probe *probe, weft_device *device) {
-    static const size_t sizes[] = {sizeof probe->inputs, sizeof probe->results};
-    for (size_t i = 0; i < 2; i++) {
-        WEFT_TRY(weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i], device, sizes[i],
-                                      WEFT_MEMORY_STAGING));
-    }
-    memcpy(probe->allocations[0]->mapped, probe->inputs, sizeof probe->inputs);
-    /* No right result is all ones everywhere, so a dispatch that writes nothing is found out. */
-    memset(probe->allocations[1]->mapped, 0xff, sizeof probe->results);
-    return WEFT_OK;
-}
-
-static weft_status create_set(struct probe *probe, weft_device *device) {
-    VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 2};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    WEFT_TRY(WEFT_VK_MAKE(device, CreateDescriptorPool, &pool, &probe->pool));
-    VkDescriptorSetAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = probe->pool,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &probe->pipeline->set_layout,
-    };
-    WEFT_TRY(WEFT_VK(device, AllocateDescriptorSets, &info, &probe->set));
-    VkDescriptorBufferInfo buffers[2];
-    VkWriteDescriptorSet writes[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        buffers[i] = (VkDescriptorBufferInfo){.buffer = probe->buffers[i], .range = VK_WHOLE_SIZE};
-        writes[i] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = probe->set,
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &buffers[i],
-        };
-    }
-    device->vk.UpdateDescriptorSets(device->vk.handle, 2, writes, 0, NULL);
-    return WEFT_OK;
-}
-
-static void record(const void *user, const weft_device *device, VkCommandBuffer commands) {
-    const struct probe *probe = user;
-    const uint32_t count = WEFT_PROBE_CASES;
-    const struct weft_pipeline *pipeline = probe->pipeline;
-    device->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
-    device->vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0,
-                                     1, &probe->set, 0, NULL);
-    device->vk.CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                sizeof count, &count);
-    device->vk.CmdDispatchBase(commands, 0, 0, 0, (count + LOCAL_SIZE - 1) / LOCAL_SIZE, 1, 1);
-    VkMemoryBarrier written = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
-    };
-    device->vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                                  VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &written, 0, NULL, 0, NULL);
-}
-
-static weft_status run_and_judge(struct probe *probe, weft_device *device) {
-    const struct weft_pipeline_desc desc = {
-        .name = SHADER, .binding_count = 2, .push_size = sizeof(uint32_t)};
-    WEFT_TRY(weft_pipeline_get(&probe->pipeline, device, &desc));
-    WEFT_TRY(create_buffers(probe, device));
-    WEFT_TRY(create_set(probe, device));
-    WEFT_TRY(weft_commands_once(device, record, probe));
-    memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
+static weft_status ask_device(struct probe *probe, weft_device *device) {
+    const struct weft_probe_question question = {
+        .shader = SHADER,
+        .inputs = probe->inputs[0].word,
+        .input_count = WEFT_PROBE_CASES * (size_t)WEFT_PROBE_INPUTS,
+        .results = probe->results[0].word,
+        .result_count = WEFT_PROBE_CASES * (size_t)WEFT_PROBE_RESULTS,
+        .push = {WEFT_PROBE_CASES},
+        .push_count = 1,
+        .groups = (WEFT_PROBE_CASES + LOCAL_SIZE - 1) / LOCAL_SIZE};
+    WEFT_TRY(weft_probe_ask(&question, device));
     probe->verdict =
         weft_probe_judge(probe->reason, sizeof probe->reason, probe->inputs, probe->results);
     return WEFT_OK;
-}
-
-static weft_status ask_device(struct probe *probe, weft_device *device) {
-    weft_status status = run_and_judge(probe, device);
-    if (probe->pool != VK_NULL_HANDLE) {
-        device->vk.DestroyDescriptorPool(device->vk.handle, probe->pool, NULL);
-        probe->pool = VK_NULL_HANDLE;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        weft_vkbuffer_destroy(device, &probe->buffers[i], &probe->allocations[i]);
-    }
-    return status;
 }
 
 static void set_needs(weft_device *device, uint32_t needs) {
@@ -192,13 +115,25 @@ static void set_needs(weft_device *device, uint32_t needs) {
     device->loses_small_products =
         (needs & WEFT_PROBE_LOSES_SMALL_PRODUCTS) != 0 || !weft_rule_holds("light-flush");
     device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
+    device->careful = (needs & WEFT_PROBE_MISCOMPILES) != 0;
+    if (device->in_process) {
+        (void)weft_soft_be_careful(device->vk.handle, device->careful);
+    }
+}
+
+static bool can_be_careful(const weft_device *device) {
+    return device->in_process && weft_soft_can_be_careful(device->vk.handle);
 }
 
 /* A device that keeps subnormals or folds zeros is asked again, with modules that see to these
  * themselves, until it is right or nothing new turns up. */
-static weft_status find_out(struct probe *probe, weft_device *device) {
-    uint32_t needs = WEFT_PROBE_RIGHT;
+static weft_status find_needs(struct probe *probe, weft_device *device, uint32_t needs) {
     set_needs(device, needs);
+    WEFT_TRY(weft_probe_flow(&probe->verdict, probe->reason, sizeof probe->reason, device));
+    if (device->math == WEFT_MATH_FAST || probe->verdict == WEFT_PROBE_WRONG) {
+        probe->verdict = probe->verdict == WEFT_PROBE_RIGHT ? needs : WEFT_PROBE_WRONG;
+        return WEFT_OK;
+    }
     weft_status status = ask_device(probe, device);
     while (status == WEFT_OK && (probe->verdict & WEFT_PROBE_WRONG) == 0 &&
            weft_probe_needs(needs, probe->verdict) != needs) {
@@ -212,6 +147,16 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
     return status;
 }
 
+static weft_status find_out(struct probe *probe, weft_device *device) {
+    const weft_status status = find_needs(probe, device, WEFT_PROBE_RIGHT);
+    if (status != WEFT_OK || probe->verdict != WEFT_PROBE_WRONG || !can_be_careful(device)) {
+        return status;
+    }
+    weft_log(&device->host, WEFT_LOG_DEBUG, "%s is asked to compile without optimization: %s",
+             device->info.name, probe->reason);
+    return find_needs(probe, device, WEFT_PROBE_MISCOMPILES);
+}
+
 /* Modules of its own cost a device time, so whoever wonders can see them. */
 static void log_needs(const weft_device *device) {
     if (device->keeps_subnormals) {
@@ -223,24 +168,33 @@ static void log_needs(const weft_device *device) {
         weft_log(&device->host, WEFT_LOG_INFO,
                  "%s folds x * 0 and x + 0: its shaders hide zero constants", device->info.name);
     }
+    if (device->careful) {
+        weft_log(&device->host, WEFT_LOG_INFO,
+                 "%s miscompiles: its shaders are compiled without optimization",
+                 device->info.name);
+    }
+}
+
+/* Threads of an OpenCL driver for processors treat subnormals as whoever has used that first in this process, which may be the program. */
+static bool is_kept(const weft_device *device) {
+    return !device->in_process || device->info.type != WEFT_DEVICE_SOFTWARE;
 }
 
 static weft_status judge(struct probe *probe, weft_device *device) {
     bool known = false;
     weft_probe_make_inputs(probe->inputs);
     const weft_digest key = verdict_key(device, probe);
-    weft_status status = read_verdict(&known, probe, device, &key);
+    weft_status status = is_kept(device) ? read_verdict(&known, probe, device, &key) : WEFT_OK;
     if (status == WEFT_OK && !known) {
         status = find_out(probe, device);
-        if (status == WEFT_OK) {
+        if (status == WEFT_OK && is_kept(device)) {
             write_verdict(probe, device, &key);
         }
     }
     set_needs(device, probe->verdict);
     if (status == WEFT_OK && probe->verdict == WEFT_PROBE_WRONG) {
-        status = weft_fail(&device->host, WEFT_UNSUPPORTED,
-                           "%s cannot be used with reproducible math: %s", device->info.name,
-                           probe->reason);
+        status = weft_fail(&device->host, WEFT_UNSUPPORTED, "%s cannot be used with %s math: %s",
+                           device->info.name, weft_math_name(device->math), probe->reason);
     }
     if (status == WEFT_OK) {
         log_needs(device);
@@ -249,12 +203,12 @@ static weft_status judge(struct probe *probe, weft_device *device) {
 }
 
 weft_status weft_device_probe(weft_device *device) {
-    if (device->math != WEFT_MATH_REPRODUCIBLE) {
+    const bool fast = device->math != WEFT_MATH_REPRODUCIBLE;
+    if (fast && (device->compile_only || !can_be_careful(device))) {
         return WEFT_OK;
     }
     if (device->compile_only) { /* what hardware without the mode for it would be found to need */
-        set_needs(device, weft_runs_on_processor(&device->info) ||
-                                  (device->float_modes & WEFT_FLOAT_FLUSH) != 0
+        set_needs(device, device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0
                               ? WEFT_PROBE_RIGHT
                               : WEFT_PROBE_KEEPS_SUBNORMALS);
         return WEFT_OK;

@@ -46,7 +46,8 @@ enum weft_probe_verdict {
     WEFT_PROBE_KEEPS_SUBNORMALS = 1, /* wrong in cases with subnormals */
     WEFT_PROBE_FOLDS_ZEROS = 2, /* wrong in operations with a zero that the shader spells out */
     WEFT_PROBE_LOSES_SMALL_PRODUCTS = 4, /* never judged: see weft_probe_needs */
-    WEFT_PROBE_WRONG = 8                 /* wrong in others */
+    WEFT_PROBE_MISCOMPILES = 8, /* never judged: right only where the driver compiles with care */
+    WEFT_PROBE_WRONG = 16       /* wrong in others */
 };
 
 /**

@@ -42,7 +42,8 @@ struct weft_soft_properties {
      * queue's. */
     bool immediate;
     uint32_t threads; /* of its job system, where the program gives none; 0: it needs no jobs */
-    bool interprets;  /* kernels are not compiled to native code */
+    bool native;      /* kernels are code of this processor that the library compiles itself */
+    bool interprets;  /* kernels are not compiled at all */
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;

@@ -123,6 +123,10 @@ bool weft_soft_be_careful(VkDevice handle, bool careful) {
     return atomic_load(&device->careful) == careful;
 }
 
+bool weft_soft_can_be_careful(VkDevice device) {
+    return weft_soft_device_of(device)->physical->properties.can_be_careful;
+}
+
 bool weft_soft_survives_fork(VkDevice device) {
     return weft_soft_device_of(device)->physical->properties.survives_fork;
 }

@@ -72,6 +72,9 @@ bool weft_soft_survives_fork(VkDevice device);
  */
 bool weft_soft_be_careful(VkDevice device, bool careful);
 
+/** weft_soft_properties::can_be_careful of a device. */
+bool weft_soft_can_be_careful(VkDevice device);
+
 /**
  * May be in the pNext chain of VkSemaphoreWaitInfo, for a wait for one timeline semaphore: what may end the wait before its time.
  * Then VK_TIMEOUT comes back, and what the wait was for is cancelled: of the submissions that set the semaphore to `first` and up to

@@ -243,14 +243,14 @@ bool weft_spirv_find_input(struct weft_spirv_input *input, const struct weft_spi
     return input->shape.kind == WEFT_SPIRV_UINT || input->shape.kind == WEFT_SPIRV_INT;
 }
 
-bool weft_spirv_has_compute_main(const struct weft_spirv_module *module) {
+uint32_t weft_spirv_find_compute(const struct weft_spirv_module *module, const char *name) {
     WEFT_SPIRV_EACH(entry_point, module, WEFT_SPIRV_ENTRY_POINTS) {
         if (entry_point[1] == SpvExecutionModelGLCompute &&
-            weft_spirv_string_is(entry_point + 3, weft_spirv_length(entry_point[0]) - 3, "main")) {
-            return true;
+            weft_spirv_string_is(entry_point + 3, weft_spirv_length(entry_point[0]) - 3, name)) {
+            return entry_point[2];
         }
     }
-    return false;
+    return 0;
 }
 
 /* ---- the size of a workgroup ---- */
@@ -276,9 +276,9 @@ static uint32_t constant_value(const struct weft_spirv_module *module, uint32_t 
     return number < specialization->count ? specialization->values[number] : constant[3];
 }
 
-/* Where the three numbers are, as ids of constants or, *are_ids false, as numbers; null when nothing says. A constant
- * decorated WorkgroupSize overrides every execution mode. */
-static const uint32_t *find_local_size(bool *are_ids, const struct weft_spirv_module *module) {
+/* A constant decorated WorkgroupSize overrides every execution mode. */
+const uint32_t *weft_spirv_find_local_size(bool *are_ids, const struct weft_spirv_module *module,
+                                           uint32_t entry_point) {
     const uint32_t built_in = module->built_ins[SpvBuiltInWorkgroupSize];
     *are_ids = true;
     if (built_in != 0) {
@@ -288,7 +288,7 @@ static const uint32_t *find_local_size(bool *are_ids, const struct weft_spirv_mo
         return constant && weft_spirv_length(constant[0]) >= 6 ? constant + 3 : NULL;
     }
     WEFT_SPIRV_EACH(mode, module, WEFT_SPIRV_MODES) {
-        if (weft_spirv_length(mode[0]) >= 6 &&
+        if (weft_spirv_length(mode[0]) >= 6 && (entry_point == 0 || mode[1] == entry_point) &&
             (mode[2] == SpvExecutionModeLocalSize || mode[2] == SpvExecutionModeLocalSizeId)) {
             *are_ids = mode[2] == SpvExecutionModeLocalSizeId;
             return mode + 3;
@@ -301,7 +301,7 @@ void weft_spirv_local_size(uint32_t local_size[3], const struct weft_spirv_modul
                            const uint32_t *specialization, uint32_t count) {
     const struct specialization given = {.values = specialization, .count = count};
     bool are_ids = false;
-    const uint32_t *found = find_local_size(&are_ids, module);
+    const uint32_t *found = weft_spirv_find_local_size(&are_ids, module, 0);
     for (uint32_t i = 0; i < 3; i++) {
         local_size[i] = !found ? 0 : are_ids ? constant_value(module, found[i], &given) : found[i];
     }

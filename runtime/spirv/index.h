@@ -118,8 +118,15 @@ bool weft_spirv_find_input(struct weft_spirv_input *input, const struct weft_spi
 /** Whether the interface of an OpEntryPoint has a variable. */
 bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable);
 
-/** Whether a module has an entry point of the execution model GLCompute that is called "main". */
-bool weft_spirv_has_compute_main(const struct weft_spirv_module *module);
+/** The function of the first entry point of the execution model GLCompute that has this name, or 0. */
+uint32_t weft_spirv_find_compute(const struct weft_spirv_module *module, const char *name);
+
+/**
+ * Where an entry point's local size (x, y, z) is, as ids of constants or, *are_ids false, as numbers; null when nothing says.
+ * entry_point: its function, or 0 for any.
+ */
+const uint32_t *weft_spirv_find_local_size(bool *are_ids, const struct weft_spirv_module *module,
+                                           uint32_t entry_point);
 
 /**
  * Local size (x, y, z) that the module's entry point declares through LocalSize or WorkgroupSize; 0s when it cannot be told. Specialization

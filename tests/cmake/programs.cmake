@@ -28,6 +28,12 @@ if(weft_support_sources)
     weft_compile_options(weft_test_support_objects)
     target_link_libraries(weft_test_support_objects PUBLIC weft_test_support)
     target_include_directories(weft_test_support_objects SYSTEM PRIVATE "${WEFT_RAPIDJSON_INCLUDE_DIR}")
+    # What OpenCL devices compute is tested where there are headers and a loader to link to.
+    find_package(OpenCL QUIET)
+    if(OpenCL_FOUND)
+        target_include_directories(weft_test_support_objects SYSTEM PRIVATE "${OpenCL_INCLUDE_DIRS}")
+        target_compile_definitions(weft_test_support_objects PRIVATE WEFT_TEST_OPENCL=1 CL_TARGET_OPENCL_VERSION=120)
+    endif()
     if(WEFT_SANITIZE MATCHES "undefined") # RapidJSON is headers: its undefined behaviour is not ours
         set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/support/schema.cpp" PROPERTIES
             COMPILE_OPTIONS -fno-sanitize=undefined)
@@ -121,6 +127,10 @@ foreach(pattern IN LISTS weft_test_patterns)
         endif()
     endforeach()
 endforeach()
+
+if(TARGET weft-test-unit-opencl_emit AND OpenCL_FOUND)
+    target_link_libraries(weft-test-unit-opencl_emit PRIVATE OpenCL::OpenCL)
+endif()
 
 # ./dev test has a part of the faults, ./dev test all has every one; on the processor device and, for images, on a driver.
 if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)

@@ -28,7 +28,7 @@ static const struct weft_spirv_needs needs[] = {
 static void ask(const struct weft_spirv_module *module) {
     const uint32_t specialization[] = {1, 64, 0xFFFFFFFF};
     uint32_t local_size[3];
-    (void)weft_spirv_has_compute_main(module);
+    (void)weft_spirv_find_compute(module, "main");
     weft_spirv_local_size(local_size, module, NULL, 0);
     weft_spirv_local_size(local_size, module, specialization, 3);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Modules that weft_spirv_check lets pass, through the front end of the processor's compiler: to the intermediate form and through its
- * analyses, without LLVM, and through the interpreter. A broken module is an error, within bounds of time and memory. How long it is says how long vectors are.
+ * analyses, without LLVM, through the interpreter, and into OpenCL C. A broken module is an error, within bounds of time and memory. How long it is says how long vectors are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "interpret/interpret.h"
 #include "native/llvm/analysis.h"
+#include "opencl/emit.h"
 #include "spirv/check.h"
 
 /* One workgroup of what may be anything, over little memory. */
@@ -38,6 +39,14 @@ static void interpret(const struct weft_ir_source *source) {
     weft_interpreted_free(&kernel);
 }
 
+static void write_text(const struct weft_ir_source *source) {
+    struct weft_cl_text text;
+    char error[WEFT_IR_TEXT];
+    const weft_status status = weft_cl_emit(&text, source, error, NULL);
+    fuzz_expect((status == WEFT_OK) == (text.text != NULL));
+    weft_free(NULL, text.text);
+}
+
 static void compile(const uint32_t *words, size_t size, uint32_t lanes) {
     static const uint32_t given = 3;
     const struct weft_ir_specialization constants[] = {{.id = 1, .size = 4, .value = &given}};
@@ -57,6 +66,10 @@ static void compile(const uint32_t *words, size_t size, uint32_t lanes) {
     }
     weft_ir_free(&program);
     interpret(&source);
+    write_text(&source);
+    struct weft_ir_source unchecked = source;
+    unchecked.checked = false;
+    write_text(&unchecked);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

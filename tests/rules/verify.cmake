@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # cmake -DPROGRAM=file -DBREAK=rule[,rule...] -DFILTER=text -DRESULT=number -DEXPECT=regex -DBITS=file
-#       -DCACHE=folder [-DKEPT_TOO=NO] [-DDRIVERS=manifest[:manifest...]] -P verify.cmake
+#       -DCACHE=folder [-DKEPT_TOO=NO] [-DMORE=option] [-DDRIVERS=manifest[:manifest...]] -P verify.cmake
 #
 # Runs a build of the command whose rules can be broken: `verify` must pass with every rule kept
 # (unless KEPT_TOO is NO, for programs that were compiled with a broken rule), and end with RESULT and
@@ -21,7 +21,7 @@ function(run result_variable text_variable)
     file(MAKE_DIRECTORY "${CACHE}")
     set(ENV{XDG_CACHE_HOME} "${CACHE}")
     set(ENV{WEFT_BREAK} "${ARGN}")
-    execute_process(COMMAND "${PROGRAM}" verify ${devices} --filter "${FILTER}" --bits "${BITS}"
+    execute_process(COMMAND "${PROGRAM}" verify ${devices} ${MORE} --filter "${FILTER}" --bits "${BITS}"
                     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     set(${result_variable} "${result}" PARENT_SCOPE)
     set(${text_variable} "${text}" PARENT_SCOPE)

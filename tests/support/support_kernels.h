@@ -20,6 +20,14 @@ struct weft_test_kernel {
 extern const struct weft_test_kernel weft_test_kernels[];
 extern const size_t weft_test_kernel_count;
 
+/** What no reproducible kernel has, and neither do the evaluator's; with lines of #extension. */
+struct weft_test_other_kernel {
+    struct weft_test_kernel kernel;
+    const char *extensions;
+};
+extern const struct weft_test_other_kernel weft_test_other_kernels[];
+extern const size_t weft_test_other_kernel_count;
+
 struct weft_test_kernel_module {
     uint32_t *words; /* in malloc's memory */
     size_t size;
@@ -37,6 +45,15 @@ struct weft_test_kernel_given {
 
 /** By chance, with numbers at the edges among them; the same for the same seed. */
 struct weft_test_kernel_given weft_test_kernel_given(uint32_t seed);
+
+/** One that accesses buffers far outside, and writes only there; what leads it there. */
+extern const struct weft_test_kernel weft_test_kernel_far;
+struct weft_test_kernel_given weft_test_kernel_far_given(void);
+
+/** One that does so with shared memory and an array of its own; and what it writes where such accesses are checked. */
+extern const struct weft_test_kernel weft_test_kernel_lost;
+struct weft_test_kernel_given weft_test_kernel_lost_given(void);
+void weft_test_kernel_expect_found(const uint32_t *result);
 
 /** What so many workgroups write, by the evaluator; more than two of 128 write the same words. */
 void weft_test_kernel_evaluate(uint32_t *result, const struct weft_test_kernel_module *module,

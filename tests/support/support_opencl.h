@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding an OpenCL device of the system's, for tests that need one. */
+/* The OpenCL devices that this machine's loader finds, and kernels on them. */
 #ifndef WEFT_TESTS_SUPPORT_OPENCL_H
 #define WEFT_TESTS_SUPPORT_OPENCL_H
 
-#include "opencl/opencl.h"
+#include "opencl/emit.h"
 #include "support.h"
 
-/** The first one that can be used; may be called in a forked child. */
-static inline bool weft_test_find_opencl(weft_device_info *found) {
-    weft_device_info infos[16];
-    uint32_t count = 16;
-    if (weft_device_list(infos, &count, NULL) != WEFT_OK) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count && i < 16; i++) {
-        if (infos[i].usable && strcmp(infos[i].driver, WEFT_OPENCL_DRIVER_NAME) == 0) {
-            *found = infos[i];
-            return true;
-        }
-    }
-    return false;
-}
+/** How many there are; says why there is none. */
+uint32_t weft_test_opencl_count(void);
 
-/** The same, or skips the test, saying so. */
-static inline weft_device_info weft_test_need_opencl(void) {
-    weft_device_info info = {0};
-    if (!weft_test_find_opencl(&info)) {
-        print_message("there is no OpenCL device\n");
-        skip();
-    }
-    return info;
-}
+/** Its name and its driver's version. */
+const char *weft_test_opencl_name(uint32_t device);
+
+struct weft_test_opencl_run {
+    const struct weft_cl_text *text;
+    const void *push; /* text->push_size bytes */
+    struct {
+        void *data;
+        uint32_t size;
+    } ranges[WEFT_IR_MAX_BINDINGS]; /* in the order of text->bindings */
+    uint32_t groups;                /* along x */
+};
+
+/**
+ * Runs a kernel on a device, in two parts where it has more than one workgroup. All ranges are in one buffer, one behind the
+ * other. Fails the test, naming the device, where the text cannot be built, and where something between ranges changes.
+ */
+void weft_test_opencl_run(uint32_t device, const char *what,
+                          const struct weft_test_opencl_run *run);
 
 #endif

@@ -143,71 +143,24 @@ WEFT_TEST(kernels_by_chance_give_the_bits_of_their_evaluation) {
     }
 }
 
-/* What no reproducible kernel has, and neither do the evaluator's: compiled and interpreted give the same bits. */
-static const struct {
-    struct weft_test_kernel kernel;
-    const char *extensions;
-} others[] = {
-    {{"floats that are exact everywhere", LINE,
-      "void main() { float a = real(0) * 0.37, b = real(1); vec2 h = unpackHalf2x16(in_(2));\n"
-      "out_(0, floor(a) + ceil(b) * 3.0 + trunc(a) - fract(b)); out_(1, min(a, b) + max(a, 1.5) * "
-      "2.0 + clamp(a, -2.0, 3.0));\n"
-      "out_(2, sign(a) + roundEven(b * 0.3) + sqrt(abs(a)) / (abs(b) + 1.0));\n"
-      "out_(3, isnan(h.x) ? 7u : floatBitsToUint(h.x) ^ (isinf(h.y) ? 5u : 6u)); }"},
-     ""},
-    {{"integers of other sizes", LINE,
-      "layout(std430, binding = 0) readonly buffer Bytes { uint8_t bytes[]; };\n"
-      "layout(std430, binding = 0) readonly buffer Halves { int16_t halves[]; };\n"
-      "layout(std430, binding = 0) readonly buffer Longs { u64vec2 longs[]; };\n"
-      "layout(std430, binding = 2) buffer Written { uint64_t written[]; };\n"
-      "void main() { int64_t a = int64_t(int(in_(0))) * 1000003L + int64_t(in_(1)); uint t[4];\n"
-      "uint64_t u = uint64_t(a) ^ (uint64_t(in_(2)) << 32), v = longs[me() % 200].y + longs[3].x;\n"
-      "int16_t s = int16_t(in_(3)) * halves[me()]; uint8_t c = uint8_t(in_(0) >> 3) + bytes[me() * "
-      "3];\n"
-      "for (int i = 0; i < 4; i++) t[i] = uint(a >> (i * 9)); t[in_(1) % 4] ^= uint(v);\n"
-      "if (a < 0L) { u = u / uint64_t(in_(1) | 1u) + uint64_t(a % 12345L); s = s / 7S; }\n"
-      "written[me() * 2 % 512] = uint64_t(t[in_(2) % 4]) + min(u, v) + uint64_t(c * uint8_t(7));\n"
-      "out_(2, uint(int(s)) + uint(u > v ? 1 : 2) + uint(float(a) < float(u) ? 4 : 8) + uint(c) * "
-      "65536u);\n"
-      "out_(3, uint(u >> (in_(0) % 64)) ^ uint(int64_t(real(0) * 1e9)) ^ uint(~v & u | 5UL)); }"},
-     "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
-     "#extension GL_EXT_shader_8bit_storage : require\n"
-     "#extension GL_EXT_shader_16bit_storage : require\n"},
-    {{"subgroups", LINE,
-      "void main() { uint a = in_(0), b = subgroupAdd(a), c = 0; float f = subgroupMax(real(1));\n"
-      "if (lane() % 3 != 0) { c = subgroupExclusiveAdd(a & 255) + subgroupInclusiveMul(a | 1u) * 3 "
-      "+ "
-      "subgroupMin(a);\n"
-      "  c ^= subgroupElect() ? 1u << 20 : 0; b ^= subgroupOr(a & 7) + uint(subgroupAny(a % 5 == "
-      "0)) "
-      "* 16; }\n"
-      "out_(0, b); out_(1, c + subgroupBroadcast(a, 5) + subgroupBroadcastFirst(a)); out_(2, f + "
-      "subgroupInclusiveAdd(real(2)));\n"
-      "out_(3, gl_SubgroupInvocationID + gl_SubgroupID * 100 + gl_SubgroupSize * 10000 + "
-      "gl_NumSubgroups * 1000000 +\n"
-      "uint(subgroupAll(a > 9)) + uint(subgroupAllEqual(lane() / 8)) * 2); }"},
-     "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
-     "#extension GL_KHR_shader_subgroup_vote : require\n"
-     "#extension GL_KHR_shader_subgroup_ballot : require\n"},
-};
-
 WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
     enum { LANES = 8 };
     if (!weft_cpu_can_compile()) {
         skip();
     }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < weft_test_other_kernel_count; i++) {
+        const struct weft_test_other_kernel *other = &weft_test_other_kernels[i];
         const struct weft_test_kernel_module program =
-            weft_test_kernel_compile(&others[i].kernel, others[i].extensions);
+            weft_test_kernel_compile(&other->kernel, other->extensions);
         for (uint32_t seed = 1; seed <= 3; seed++) {
             const struct weft_test_kernel_given given = weft_test_kernel_given(seed);
             uint32_t expected[WORDS];
             memset(expected, 0xAB, sizeof expected);
             struct weft_cpu_kernel *native =
-                compile_native(others[i].kernel.what, &program, &given, LANES, false);
+                compile_native(other->kernel.what, &program, &given, LANES, false);
             run_native(expected, native, &given, BYTES);
             weft_cpu_kernel_unload(&native, NULL);
-            expect(&others[i].kernel, &program, &given, INTERPRETED, false, expected, seed);
+            expect(&other->kernel, &program, &given, INTERPRETED, false, expected, seed);
         }
         weft_free(NULL, program.words);
     }
@@ -215,24 +168,15 @@ WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
 
 /* Reads 0, writes nothing, and nothing else changes. */
 WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
-    static const struct weft_test_kernel wild = {
-        "wild", LINE,
-        "void main() { uint i = in_(0); result[i] = 5; results[i / 4] = uvec4(6); result[me()] = "
-        "given[i + me()] | given[i | 0xfffffff0u] |\n"
-        "fours[0x7fffffu + lane()].x | given[push.b]; if (push.b > 2000u) result[push.b] = 3; "
-        "results[me() * 3] = uvec4(1); }"};
     if (!weft_cpu_can_compile()) {
         skip();
     }
-    const struct weft_test_kernel_module program = weft_test_kernel_compile(&wild, "");
-    struct weft_test_kernel_given given = weft_test_kernel_given(5);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        given.words[i] |= 0x10000; /* all far outside */
-    }
-    given.push[1] |= 0x40000000;
+    const struct weft_test_kernel *wild = &weft_test_kernel_far;
+    const struct weft_test_kernel_module program = weft_test_kernel_compile(wild, "");
+    const struct weft_test_kernel_given given = weft_test_kernel_far_given();
     uint32_t result[WORDS];
     memset(result, 0xAB, sizeof result);
-    struct weft_cpu_kernel *native = compile_native(wild.what, &program, &given, 8, true);
+    struct weft_cpu_kernel *native = compile_native(wild->what, &program, &given, 8, true);
     run_native(result, native, &given, (uint64_t)4 * 101);
     weft_cpu_kernel_unload(&native, NULL);
     for (uint32_t i = 101; i < WORDS; i++) {
@@ -243,40 +187,20 @@ WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
 
 /* Shared memory like bindings; of an invocation's own arrays the last element. */
 WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
-    enum { RUNNING = 64, EACH = 4 };
-    static const struct weft_test_kernel wild = {
-        "wild", LINE,
-        "shared uint all[64]; shared uvec4 fours_of[8];\n"
-        "void main() { uint far = in_(0), own[5] = {1, 2, 3, 4, 5};\n"
-        "all[lane()] = lane(); if (lane() < 8) fours_of[lane()] = uvec4(9); barrier();\n"
-        "all[far] = 7; all[push.b] = 8; all[64 + 36 * lane() + 8000] = 6; fours_of[far] = "
-        "uvec4(7);\n"
-        "atomicAdd(all[far + 1], 1u); own[far] += 100; own[push.b] += 1000; barrier();\n"
-        "out_(0, all[63 - lane()] + fours_of[lane() / 8].w);\n"
-        "out_(1, all[far] + all[push.b + lane()] + fours_of[far].y);\n"
-        "out_(2, own[far]); out_(3, own[lane() % 4] + own[push.b]); }"};
     if (!weft_cpu_can_compile()) {
         skip();
     }
-    const struct weft_test_kernel_module program = weft_test_kernel_compile(&wild, "");
-    struct weft_test_kernel_given given = weft_test_kernel_given(6);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        given.words[i] = (given.words[i] & 0x07ffffff) | 0x10000;
-    }
-    given.push[1] = (given.push[1] & 0x07ffffff) | 0x20000;
+    const struct weft_test_kernel *wild = &weft_test_kernel_lost;
+    const struct weft_test_kernel_module program = weft_test_kernel_compile(wild, "");
+    const struct weft_test_kernel_given given = weft_test_kernel_lost_given();
     static const uint32_t widths[] = {4, 8, 16};
     for (uint32_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
         uint32_t result[WORDS];
         struct weft_cpu_kernel *native =
-            compile_native(wild.what, &program, &given, widths[k], true);
+            compile_native(wild->what, &program, &given, widths[k], true);
         run_native(result, native, &given, BYTES);
         weft_cpu_kernel_unload(&native, NULL);
-        for (uint32_t i = 0; i < RUNNING; i++) {
-            assert_int_equal(result[EACH * i], RUNNING - 1 - i + 9);
-            assert_int_equal(result[EACH * i + 1], 0);
-            assert_int_equal(result[EACH * i + 2], 1105);
-            assert_int_equal(result[EACH * i + 3], i % 4 + 1 + 1105);
-        }
+        weft_test_kernel_expect_found(result);
     }
     weft_free(NULL, program.words);
 }

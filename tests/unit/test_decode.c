@@ -403,9 +403,9 @@ WEFT_TEST_ON_GRAPH(test_steps_take_no_lengths, f) {
         snprintf(name, sizeof name, "lengths of %s", sheet->name);
         const weft_sheet_params params = weft_sheet_params_of(
             sheet, sheet->usual, &sizes, weft_test_input_i32(f->graph, name, weft_shape_of(2)));
-        snprintf(name, sizeof name, "%s_step: lengths are given", sheet->name);
+        snprintf(name, sizeof name, "%s_step: lengths must be absent", sheet->name);
         WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, sheet->step(&y, f->graph, x, &step, &params),
-                            name, "a step has none");
+                            name, "from its position");
     }
 }
 

@@ -131,7 +131,9 @@ OPENED(test_open_default, fixture) {
     for (uint32_t i = 0; i < count; i++) {
         assert_true(!infos[i].usable || infos[i].type >= info.type);
     }
-    const bool on_processor = weft_runs_on_processor(&info);
+    const bool on_processor =
+        info.type == WEFT_DEVICE_PROCESSOR || info.type == WEFT_DEVICE_SOFTWARE;
+    assert_int_equal(fixture->device->on_processor, on_processor);
     assert_int_equal(fixture->device->submission_limit_ms, on_processor ? 0 : 500);
 }
 

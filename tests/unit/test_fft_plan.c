@@ -149,7 +149,7 @@ WEFT_TEST_ON_HOST(test_refusals, host) {
 
     WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED,
                         status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)), "error",
-                        "work groups");
+                        "workgroups");
     assert_ok(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)));
 }
 

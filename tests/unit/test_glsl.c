@@ -25,7 +25,7 @@ static void assert_compiles(weft_device *device, const char *text) {
     assert_ok(weft_spirv_check(words, size, &device->host));
     struct weft_spirv_module module;
     assert_ok(weft_spirv_read(&module, words, size, &device->host));
-    assert_true(weft_spirv_has_compute_main(&module));
+    assert_true(weft_spirv_find_compute(&module, "main") != 0);
     weft_spirv_module_free(&module);
     assert_int_equal(words[1], 0x10300);
     weft_free(&device->host, words);

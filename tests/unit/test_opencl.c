@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "support_child.h"
 #include "support_graph.h"
-#include "support_opencl.h"
+#include "support_opencl_device.h"
 
 enum { N = 48, COUNT = N * N, BYTES = COUNT * 4 };
 

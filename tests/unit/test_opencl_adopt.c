@@ -6,7 +6,7 @@
 
 #include "opencl/devices.h"
 #include "support_graph.h"
-#include "support_opencl.h"
+#include "support_opencl_device.h"
 
 /* Input and output lie in one cl_mem, with bytes around them that nobody may touch. */
 enum {

@@ -262,6 +262,21 @@ TEST(test_least) {
     assert_false(physical.portability_subset);
 }
 
+/* What others' drivers do on the processor is no code of this library's compiler, whatever the device is called. */
+TEST(test_drivers_on_the_processor) {
+    struct weft_physical physical = look();
+    assert_false(physical.on_processor);
+    assert_false(physical.queries_wait);
+    fake.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    physical = look();
+    assert_int_equal(physical.info.type, WEFT_DEVICE_SOFTWARE);
+    assert_true(physical.on_processor);
+    assert_true(physical.queries_wait);
+    assert_false(physical.native);
+    assert_false(physical.interprets);
+    assert_int_equal(physical.info.threads, 0);
+}
+
 /* Sums need the operation, and need it in compute shaders. */
 TEST(test_subgroup_arithmetic) {
     fake.subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;

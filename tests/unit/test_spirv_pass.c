@@ -345,7 +345,7 @@ static weft_status try_words(const uint32_t *words, size_t size) {
         uint32_t local_size[3];
         weft_spirv_local_size(local_size, &made.module, NULL, 0);
         assert_ok(weft_spirv_check(made.words, made.module.count * sizeof *made.words, NULL));
-        (void)weft_spirv_has_compute_main(&made.module);
+        (void)weft_spirv_find_compute(&made.module, "main");
         weft_spirv_edit_free(&made);
     } else {
         assert_int_equal(status, WEFT_COMPILE_ERROR);

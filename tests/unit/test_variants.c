@@ -676,8 +676,8 @@ WEFT_TEST_ON_GRAPH(test_what_is_left_out, f) {
 }
 
 WEFT_TEST(test_needs) {
-    weft_device device = {.info = {.type = WEFT_DEVICE_SOFTWARE,
-                                   .vendor_id = 7,
+    weft_device device = {.on_processor = true,
+                          .info = {.vendor_id = 7,
                                    .subgroup_size = 8,
                                    .max_workgroup_invocations = 256,
                                    .max_shared_memory = 32768}};
@@ -710,9 +710,9 @@ WEFT_TEST(test_needs) {
                             (subgroups && !needs->subgroup_arithmetic);
         assert_int_equal(!weft_needs_missing(&rows[i].needs, &device, true), anyway);
     }
-    device.info.type = WEFT_DEVICE_PROCESSOR; /* rows for software are its, too */
-    assert_null(weft_needs_missing(&rows[1].needs, &device, false));
-    assert_non_null(weft_needs_missing(&rows[2].needs, &device, false));
+    device.on_processor = false;
+    assert_string_equal(weft_needs_missing(&rows[1].needs, &device, false), "for software drivers");
+    assert_null(weft_needs_missing(&rows[2].needs, &device, false));
     device.math = WEFT_MATH_FAST;
     assert_string_equal(weft_needs_missing(&rows[9].needs, &device, false), "wants f16 arithmetic");
     device.info.has_f16_arithmetic = true;

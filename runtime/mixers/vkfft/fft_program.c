@@ -24,8 +24,7 @@ static weft_status check(const struct weft_fft_desc *desc, const weft_host *host
     if ((unsigned)desc->kind > WEFT_FFT_C2R || desc->rank < 1 || desc->rank > 2 ||
         desc->batch == 0 || desc->size[0] == 0 || (desc->rank == 2 && desc->size[1] == 0)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "FFT: kind %d, rank %" PRIu32 ", a size or batch of 0, or an "
-                         "unknown kind",
+                         "FFT: kind %d or rank %" PRIu32 " is unknown, or a size or the batch is 0",
                          (int)desc->kind, desc->rank);
     }
     if (is_real(desc->kind) && !desc->transform_axis[0]) {
@@ -59,7 +58,7 @@ static struct weft_fft_desc canonical(const struct weft_fft_desc *desc, uint64_t
     return simple;
 }
 
-/* Bytes of `rows` rows; saturates, so that what is too long stays too long. */
+/* Bytes of `rows` rows; saturates, so that rows which are too long stay too long. */
 static uint64_t bytes_of(uint64_t batch, uint64_t rows, uint64_t row_bytes) {
     if (row_bytes > MAX_BUFFER_BYTES || rows > MAX_BUFFER_BYTES / row_bytes ||
         batch > MAX_BUFFER_BYTES / (rows * row_bytes)) {

@@ -57,7 +57,7 @@ struct weft_fft_table {
     size_t size; /* bytes */
 };
 
-/** Dispatches run in order, each depending on the one before. Owned by whoever made it. */
+/** Dispatches run in order, each depending on the one before. Owned by its maker. */
 struct weft_fft_program {
     uint64_t input_bytes;
     uint64_t output_bytes;

@@ -169,7 +169,7 @@ static uint8_t *map(struct weft_soft_memory *memory, void *state) {
 static uint8_t *bytes_of(struct weft_fft_recorder *recorder, const struct weft_soft_range *range) {
     struct weft_soft_memory *memory = (struct weft_soft_memory *)(uintptr_t)range->memory;
     if (!memory || range->offset > memory->size || range->size > memory->size - range->offset) {
-        fail(recorder, "memory was used outside of its size");
+        fail(recorder, "a command accesses memory beyond its end");
         return NULL;
     }
     uint8_t *bytes = map(memory, recorder);
@@ -261,7 +261,7 @@ static bool resolve(struct weft_fft_recorder *recorder, struct weft_fft_binding 
         WEFT_FFT_INPUT, WEFT_FFT_OUTPUT, WEFT_FFT_TEMP, WEFT_FFT_TEMP};
     uint32_t role = 0;
     if (range->size == 0 || range->size == UINT32_MAX) { /* the most that a device may bind */
-        fail(recorder, "a kernel's binding is empty or reaches behind its buffer");
+        fail(recorder, "a kernel's binding is empty or reaches beyond its buffer");
         return false;
     }
     *binding = (struct weft_fft_binding){.offset = range->offset, .range = range->size};
@@ -284,7 +284,7 @@ static void dispatch(struct weft_fft_recorder *recorder,
     for (int i = 0; i < 3; i++) {
         made.groups[i] = record->groups[i];
         if (record->groups[i] > WEFT_FFT_MAX_GROUPS) {
-            fail(recorder, "it needs more work groups than one dispatch may have");
+            fail(recorder, "a kernel needs more workgroups than a dispatch may have");
             return;
         }
     }
@@ -449,7 +449,7 @@ static void check_dispatches(struct weft_fft_recorder *recorder) {
             enum weft_fft_buffer buffer = dispatch->binding[b].buffer;
             if ((b != READ_BINDING && buffer == WEFT_FFT_INPUT) ||
                 (b > WRITE_BINDING) != (buffer == WEFT_FFT_TABLE)) {
-                fail(recorder, "a kernel binds a buffer where it does not belong");
+                fail(recorder, "a kernel binds a buffer in the wrong place");
             }
         }
         if (dispatch->binding_count <= WRITE_BINDING) {

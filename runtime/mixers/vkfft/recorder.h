@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device of runtime/softvk that records. VkFFT plans against the constants that it describes itself with, fills its tables in its
- * memory, and what VkFFT then dispatches becomes a weft_fft_program. No driver is involved.
+ * A device of runtime/softvk that records. VkFFT plans against the constants that it describes itself with, and fills its tables in its
+ * memory; VkFFT's dispatches become a weft_fft_program. No driver is involved.
  *
  * Copies are made, dispatches are noted, barriers are left out (the dispatches of a program are ordered by contract). What VkFFT
  * allocates with malloc, and what the device's objects take, is the recorder's, so nothing is lost when VkFFT gives up half way. Used by

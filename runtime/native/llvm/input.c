@@ -87,35 +87,6 @@ static void emit_input(struct weft_emit *emit, const struct weft_ir_instruction 
 
 /* ---- over a subgroup ---- */
 
-/* What leaves the other operand as it is. */
-static uint64_t identity(uint32_t op, uint32_t type) {
-    const uint32_t bits = weft_ir_bits(type);
-    const uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    const bool wide = bits == 64;
-    switch (op) {
-    case SpvOpGroupNonUniformIMul:
-        return 1;
-    case SpvOpGroupNonUniformFAdd: /* -0 */
-        return wide ? UINT64_C(0x8000000000000000) : 0x80000000u;
-    case SpvOpGroupNonUniformFMul:
-        return wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000u;
-    case SpvOpGroupNonUniformFMin: /* infinity */
-        return wide ? UINT64_C(0x7FF0000000000000) : 0x7F800000u;
-    case SpvOpGroupNonUniformFMax:
-        return wide ? UINT64_C(0xFFF0000000000000) : 0xFF800000u;
-    case SpvOpGroupNonUniformUMin:
-    case SpvOpGroupNonUniformBitwiseAnd:
-    case SpvOpGroupNonUniformLogicalAnd:
-        return ones;
-    case SpvOpGroupNonUniformSMin:
-        return ones >> 1;
-    case SpvOpGroupNonUniformSMax:
-        return (ones >> 1) + 1;
-    default:
-        return 0;
-    }
-}
-
 static LLVMValueRef choose(struct weft_emit *emit, LLVMValueRef condition, LLVMValueRef a,
                            LLVMValueRef b) {
     return LLVMBuildSelect(emit->builder, condition, a, b, "");
@@ -170,7 +141,7 @@ static LLVMValueRef reduce(struct weft_emit *emit, const struct weft_ir_instruct
     const uint32_t op = instruction->variant;
     const uint32_t scan = instruction->place;
     const LLVMValueRef neutral =
-        constant_of(emit, instruction->type, identity(op, instruction->type));
+        constant_of(emit, instruction->type, weft_ir_identity(op, instruction->type));
     LLVMValueRef vector = weft_emit_vector(emit, value);
     if (emit->exec) {
         vector = choose(emit, emit->exec, vector, weft_emit_splat(emit, neutral));

@@ -145,11 +145,13 @@ void weft_ir_set_indexed(struct weft_ir_decoder *decoder, uint32_t variable, wef
 
 /* ---- variables of the module ---- */
 
-static void add_binding(struct weft_ir_decoder *decoder, struct weft_ir_id *id) {
+static void add_binding(struct weft_ir_decoder *decoder, struct weft_ir_id *id,
+                        const struct weft_ir_binding *binding) {
     struct weft_ir_program *program = decoder->program;
     uint32_t index = 0;
-    while (index < program->binding_count && (program->bindings[index].set != id->set ||
-                                              program->bindings[index].binding != id->binding)) {
+    while (index < program->binding_count &&
+           (program->bindings[index].set != binding->set ||
+            program->bindings[index].binding != binding->binding)) {
         index++;
     }
     if (index == WEFT_IR_MAX_BINDINGS) {
@@ -157,8 +159,7 @@ static void add_binding(struct weft_ir_decoder *decoder, struct weft_ir_id *id) 
         return;
     }
     if (index == program->binding_count) {
-        program->bindings[index] = (struct weft_ir_binding){.set = id->set, .binding = id->binding};
-        program->binding_count++;
+        program->bindings[program->binding_count++] = *binding;
     }
     id->pointer.space = WEFT_IR_BUFFER;
     id->pointer.root = index;
@@ -211,21 +212,24 @@ static uint32_t push_size(struct weft_ir_decoder *decoder, uint32_t type_id) {
     return size;
 }
 
-void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_type_of(decoder, weft_ir_word(decoder, view, 1))->element;
-    const uint32_t storage = weft_ir_word(decoder, view, 3);
-    struct weft_ir_id *id = weft_ir_id(decoder, weft_ir_word(decoder, view, 2));
+void weft_ir_decode_global(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = weft_ir_type_of(decoder, words[1])->element;
+    struct weft_ir_id *id = weft_ir_id(decoder, words[2]);
     id->kind = WEFT_IR_ID_POINTER;
     id->block = 0;
+    id->root = words[2];
     id->pointer = (struct weft_ir_pointer){.type = type};
-    switch (storage) {
+    switch (words[3]) {
     case SpvStorageClassInput:
         id->pointer.space = WEFT_IR_IN_INPUT;
-        id->pointer.root = id->built_in;
+        id->pointer.root = weft_ir_literal(decoder, words[2], SpvDecorationBuiltIn, WEFT_IR_NONE);
         break;
     case SpvStorageClassUniform:
     case SpvStorageClassStorageBuffer:
-        add_binding(decoder, id);
+        add_binding(decoder, id,
+                    &(const struct weft_ir_binding){
+                        .set = weft_ir_literal(decoder, words[2], SpvDecorationDescriptorSet, 0),
+                        .binding = weft_ir_literal(decoder, words[2], SpvDecorationBinding, 0)});
         break;
     case SpvStorageClassPushConstant:
         id->pointer.space = WEFT_IR_PUSH;
@@ -235,24 +239,24 @@ void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir
         add_shared(decoder, id, type);
         break;
     case SpvStorageClassPrivate:
-        add_private(decoder, id, type, view->length > 4 ? view->words[4] : 0);
+        add_private(decoder, id, type, weft_spirv_length(words[0]) > 4 ? words[4] : 0);
         break;
     default:
-        weft_ir_unsupported(decoder, "a variable of storage class", storage);
+        weft_ir_unsupported(decoder, "a variable of storage class", words[3]);
         break;
     }
 }
 
 /* OpVariable of a function. */
-static void decode_local(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_type_of(decoder, weft_ir_word(decoder, view, 1))->element;
+static void decode_local(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = weft_ir_type_of(decoder, words[1])->element;
     struct weft_ir_pointer pointer = {.type = type, .space = WEFT_IR_IN_VARIABLE};
     const uint32_t list = decoder->program->nodes[decoder->frame->scope].lists[0];
     pointer.root = weft_ir_new_variable(decoder, type, list);
-    weft_ir_define_pointer(decoder, weft_ir_word(decoder, view, 2), &pointer);
+    weft_ir_define_pointer(decoder, words[2], &pointer);
     clear(decoder, pointer.root);
-    if (view->length > 4) {
-        const weft_ir_value *scalars = weft_ir_scalars(decoder, view->words[4]);
+    if (weft_spirv_length(words[0]) > 4) {
+        const weft_ir_value *scalars = weft_ir_scalars(decoder, words[4]);
         if (scalars) {
             weft_ir_set_variable(decoder, pointer.root, scalars,
                                  weft_ir_type_of(decoder, type)->slots);
@@ -371,22 +375,22 @@ static void enter_member(struct weft_ir_decoder *decoder, struct weft_ir_pointer
     pointer->type = member->type;
 }
 
-static void decode_access_chain(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    struct weft_ir_pointer pointer = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 3));
-    for (uint32_t i = 4; i < view->length && decoder->program->status == WEFT_OK; i++) {
+static void decode_access_chain(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    struct weft_ir_pointer pointer = weft_ir_pointer(decoder, words[3]);
+    for (uint32_t i = 4; i < weft_spirv_length(words[0]) && decoder->program->status == WEFT_OK;
+         i++) {
         const struct weft_ir_spirv_type *type = weft_ir_type_of(decoder, pointer.type);
         if (type->kind == WEFT_IR_TYPE_STRUCT) {
-            enter_member(decoder, &pointer, type,
-                         (uint32_t)weft_ir_constant_of(decoder, view->words[i]));
+            enter_member(decoder, &pointer, type, (uint32_t)weft_ir_constant_of(decoder, words[i]));
         } else if (type->kind >= WEFT_IR_TYPE_VECTOR && type->kind <= WEFT_IR_TYPE_RUNTIME_ARRAY) {
-            add_index(decoder, &pointer, view->words[i], element_step(decoder, &pointer, type),
+            add_index(decoder, &pointer, words[i], element_step(decoder, &pointer, type),
                       type->count);
             pointer.type = type->element;
         } else {
             weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "an index into a scalar");
         }
     }
-    weft_ir_define_pointer(decoder, weft_ir_word(decoder, view, 2), &pointer);
+    weft_ir_define_pointer(decoder, words[2], &pointer);
 }
 
 /* ---- loads and stores ---- */
@@ -564,39 +568,37 @@ static void store_whole(struct weft_ir_decoder *decoder, const struct weft_ir_po
     visit(decoder, pointer, 0, store_part, (void *)(uintptr_t)scalars);
 }
 
-static void decode_load(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
-    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 3));
+static void decode_load(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = words[1];
+    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, words[3]);
     weft_ir_value *row = weft_ir_row(decoder, weft_ir_type_of(decoder, type)->slots);
     if (row &&
         weft_ir_type_of(decoder, pointer.type)->slots != weft_ir_type_of(decoder, type)->slots) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a load of another type");
     } else if (row) {
         load_whole(decoder, &pointer, row);
-        weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
+        weft_ir_define(decoder, words[2], type, row);
     }
 }
 
-static void decode_store(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t target = weft_ir_word(decoder, view, 1);
-    const uint32_t object = weft_ir_word(decoder, view, 2);
-    const weft_ir_value *scalars = weft_ir_scalars(decoder, object);
-    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, target);
+static void decode_store(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const weft_ir_value *scalars = weft_ir_scalars(decoder, words[2]);
+    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, words[1]);
     if (!scalars || decoder->program->status != WEFT_OK) {
         return;
     }
-    if (weft_ir_type_of(decoder, pointer.type)->slots != weft_ir_id(decoder, object)->count) {
+    if (weft_ir_type_of(decoder, pointer.type)->slots != weft_ir_id(decoder, words[2])->count) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a store of another type");
         return;
     }
-    note_only_store(decoder, weft_ir_id(decoder, weft_ir_id(decoder, target)->root), &pointer,
+    note_only_store(decoder, weft_ir_id(decoder, weft_ir_id(decoder, words[1])->root), &pointer,
                     scalars);
     store_whole(decoder, &pointer, scalars);
 }
 
-static void decode_copy_memory(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const struct weft_ir_pointer target = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 1));
-    const struct weft_ir_pointer source = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 2));
+static void decode_copy_memory(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const struct weft_ir_pointer target = weft_ir_pointer(decoder, words[1]);
+    const struct weft_ir_pointer source = weft_ir_pointer(decoder, words[2]);
     weft_ir_value *row = weft_ir_row(decoder, weft_ir_type_of(decoder, source.type)->slots);
     if (row) {
         load_whole(decoder, &source, row);
@@ -604,11 +606,11 @@ static void decode_copy_memory(struct weft_ir_decoder *decoder, const struct wef
     }
 }
 
-static void decode_array_length(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
-    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, weft_ir_word(decoder, view, 3));
-    const struct weft_ir_member *member = weft_ir_member(
-        decoder, weft_ir_type_of(decoder, pointer.type), weft_ir_word(decoder, view, 4));
+static void decode_array_length(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = words[1];
+    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, words[3]);
+    const struct weft_ir_member *member =
+        weft_ir_member(decoder, weft_ir_type_of(decoder, pointer.type), words[4]);
     const struct weft_ir_spirv_type *array = weft_ir_type_of(decoder, member->type);
     weft_ir_value *row = weft_ir_row(decoder, 1);
     if (!row || array->stride == 0 || pointer.space != WEFT_IR_BUFFER) {
@@ -621,21 +623,21 @@ static void decode_array_length(struct weft_ir_decoder *decoder, const struct we
     instruction->place = pointer.offset + member->offset;
     instruction->stride = array->stride;
     row[0] = instruction->result;
-    weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
+    weft_ir_define(decoder, words[2], type, row);
 }
 
 /* What is exchanged or combined is the word behind scope and semantics; a comparison has another behind that. */
-static void decode_atomic(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const bool is_store = view->opcode == SpvOpAtomicStore;
+static void decode_atomic(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t opcode = weft_spirv_opcode(words[0]);
+    const bool is_store = opcode == SpvOpAtomicStore;
     const uint32_t first = is_store ? 1 : 3;
-    const struct weft_ir_pointer pointer =
-        weft_ir_pointer(decoder, weft_ir_word(decoder, view, first));
-    const uint32_t type = is_store ? pointer.type : weft_ir_word(decoder, view, 1);
+    const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, words[first]);
+    const uint32_t type = is_store ? pointer.type : words[1];
     weft_ir_value arguments[3] = {pointer.index};
     uint32_t count = 1;
-    const uint32_t value_at = view->opcode == SpvOpAtomicCompareExchange ? first + 4 : first + 3;
-    for (uint32_t i = value_at; i < view->length && count < 3; i++) {
-        arguments[count++] = weft_ir_scalar(decoder, view->words[i], 0);
+    const uint32_t value_at = opcode == SpvOpAtomicCompareExchange ? first + 4 : first + 3;
+    for (uint32_t i = value_at; i < weft_spirv_length(words[0]) && count < 3; i++) {
+        arguments[count++] = weft_ir_scalar(decoder, words[i], 0);
     }
     if (pointer.space != WEFT_IR_BUFFER && pointer.space != WEFT_IR_SHARED) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "an atomic operation on a variable");
@@ -647,38 +649,39 @@ static void decode_atomic(struct weft_ir_decoder *decoder, const struct weft_ir_
     instruction->space = pointer.space;
     instruction->root = pointer.root;
     instruction->place = pointer.offset;
-    instruction->variant = (uint16_t)view->opcode;
+    instruction->variant = (uint16_t)opcode;
     weft_ir_value *row = weft_ir_row(decoder, 1);
     if (row && !is_store) {
         row[0] = instruction->result;
-        weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
+        weft_ir_define(decoder, words[2], type, row);
     }
 }
 
-bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    switch (view->opcode) {
+bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t opcode = weft_spirv_opcode(words[0]);
+    switch (opcode) {
     case SpvOpVariable:
-        decode_local(decoder, view);
+        decode_local(decoder, words);
         return true;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
-        decode_access_chain(decoder, view);
+        decode_access_chain(decoder, words);
         return true;
     case SpvOpLoad:
-        decode_load(decoder, view);
+        decode_load(decoder, words);
         return true;
     case SpvOpStore:
-        decode_store(decoder, view);
+        decode_store(decoder, words);
         return true;
     case SpvOpCopyMemory:
-        decode_copy_memory(decoder, view);
+        decode_copy_memory(decoder, words);
         return true;
     case SpvOpArrayLength:
-        decode_array_length(decoder, view);
+        decode_array_length(decoder, words);
         return true;
     default:
-        if (view->opcode >= SpvOpAtomicLoad && view->opcode <= SpvOpAtomicXor) {
-            decode_atomic(decoder, view);
+        if (opcode >= SpvOpAtomicLoad && opcode <= SpvOpAtomicXor) {
+            decode_atomic(decoder, words);
             return true;
         }
         return false;

@@ -6,6 +6,8 @@
  */
 #include "spirv/ir/decode.h"
 
+#include <string.h>
+
 #define MAX_DEPTH  200u
 #define MAX_PIECES (UINT32_C(1) << 20)
 
@@ -67,24 +69,20 @@ static void add_jump(struct weft_ir_decoder *decoder, const struct destination *
 
 /* ---- OpPhi: a variable that each edge sets ---- */
 
-/* The phis of a block begin behind its label; at is 0 behind the last. */
-static uint32_t next_phi(const struct weft_ir_decoder *decoder, uint32_t at) {
-    uint32_t opcode = SpvOpLine;
-    while (opcode == SpvOpLine || opcode == SpvOpNoLine) {
-        at += weft_spirv_length(decoder->words[at]);
-        opcode = weft_spirv_opcode(decoder->words[at]);
-    }
-    return opcode == SpvOpPhi ? at : 0;
+/* The phis of a block begin behind its label; null behind the last. */
+static const uint32_t *next_phi(const uint32_t *words) {
+    words = weft_ir_next(words);
+    return weft_spirv_opcode(words[0]) == SpvOpPhi ? words : NULL;
 }
 
 /* The variable of a phi lives where those of its function do; each call has one of its own. */
-static uint32_t phi_variable(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
+static uint32_t phi_variable(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const struct weft_ir_frame *frame = decoder->frame;
-    struct weft_ir_id *id = weft_ir_id(decoder, weft_ir_word(decoder, view, 2));
+    struct weft_ir_id *id = weft_ir_id(decoder, words[2]);
     if (id->phi_call != frame->number) {
         id->phi_call = frame->number;
-        id->phi = weft_ir_new_variable(decoder, view->words[1],
-                                       decoder->program->nodes[frame->scope].lists[0]);
+        id->phi =
+            weft_ir_new_variable(decoder, words[1], decoder->program->nodes[frame->scope].lists[0]);
     }
     return id->phi;
 }
@@ -96,19 +94,18 @@ static void set_phis(struct weft_ir_decoder *decoder, uint32_t label) {
     const weft_ir_value *values[MOST];
     uint32_t sizes[MOST];
     uint32_t count = 0;
-    uint32_t at = weft_ir_id(decoder, label)->at;
-    for (at = at == 0 ? 0 : next_phi(decoder, at); at != 0 && !failed(decoder);
-         at = next_phi(decoder, at)) {
-        const struct weft_ir_view view = weft_ir_view_at(decoder, at);
+    const uint32_t *block = weft_spirv_made_by(&decoder->module, label, SpvOpLabel);
+    for (const uint32_t *words = block ? next_phi(block) : NULL; words && !failed(decoder);
+         words = next_phi(words)) {
         if (count == MOST) {
             weft_ir_unsupported(decoder, "a block with more OpPhi than", MOST);
             return;
         }
-        for (uint32_t i = 3; i + 1 < view.length; i += 2) {
-            if (view.words[i + 1] == decoder->frame->label) {
-                values[count] = weft_ir_scalars(decoder, view.words[i]);
-                sizes[count] = weft_ir_id(decoder, view.words[i])->count;
-                variables[count] = phi_variable(decoder, &view);
+        for (uint32_t i = 3; i + 1 < weft_spirv_length(words[0]); i += 2) {
+            if (words[i + 1] == decoder->frame->label) {
+                values[count] = weft_ir_scalars(decoder, words[i]);
+                sizes[count] = weft_ir_id(decoder, words[i])->count;
+                variables[count] = phi_variable(decoder, words);
                 count += values[count] ? 1 : 0;
                 break;
             }
@@ -119,12 +116,12 @@ static void set_phis(struct weft_ir_decoder *decoder, uint32_t label) {
     }
 }
 
-static void decode_phi(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
+static void decode_phi(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = words[1];
     weft_ir_value *row = weft_ir_row(decoder, weft_ir_type_of(decoder, type)->slots);
     if (row) {
-        weft_ir_get_variable(decoder, phi_variable(decoder, view), type, row);
-        weft_ir_define(decoder, view->words[2], type, row);
+        weft_ir_get_variable(decoder, phi_variable(decoder, words), type, row);
+        weft_ir_define(decoder, words[2], type, row);
     }
 }
 
@@ -224,33 +221,33 @@ static uint32_t decode_exit(struct weft_ir_decoder *decoder, weft_ir_value condi
 /* ---- OpSwitch ---- */
 
 /* Whether the selector is one of the literals that lead to a label. */
-static weft_ir_value matches(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
+static weft_ir_value matches(struct weft_ir_decoder *decoder, const uint32_t *words,
                              weft_ir_value selector, uint32_t label) {
     const uint32_t type = decoder->program->values[selector].type;
     weft_ir_value any = 0;
-    for (uint32_t i = 3; i + 1 < view->length; i += 2) {
-        if (view->words[i + 1] != label) {
+    for (uint32_t i = 3; i + 1 < weft_spirv_length(words[0]); i += 2) {
+        if (words[i + 1] != label) {
             continue;
         }
         const weft_ir_value equal =
             weft_ir_binary(decoder, SpvOpIEqual, WEFT_IR_BOOL, selector,
-                           weft_ir_constant(decoder->program, type, view->words[i]));
+                           weft_ir_constant(decoder->program, type, words[i]));
         any = any == 0 ? equal : weft_ir_binary(decoder, SpvOpLogicalOr, WEFT_IR_BOOL, any, equal);
     }
     return any;
 }
 
-static bool came_before(const struct weft_ir_view *view, uint32_t at) {
-    bool before = view->words[at] == view->words[2];
+static bool came_before(const uint32_t *words, uint32_t at) {
+    bool before = words[at] == words[2];
     for (uint32_t i = 4; i < at; i += 2) {
-        before = before || view->words[i] == view->words[at];
+        before = before || words[i] == words[at];
     }
     return before;
 }
 
 /* One if after the other, each in the other side of the one before. A case that falls through into the next has a
  * copy of it. */
-static void decode_cases(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
+static void decode_cases(struct weft_ir_decoder *decoder, const uint32_t *words,
                          weft_ir_value selector) {
     const uint32_t type = decoder->program->values[selector].type;
     const uint32_t kept = weft_ir_add_variable(decoder->program, decoder->list, 1);
@@ -261,34 +258,34 @@ static void decode_cases(struct weft_ir_decoder *decoder, const struct weft_ir_v
     }
     decoder->program->slots[decoder->program->variables[kept].first].type = (uint8_t)type;
     weft_ir_set_variable(decoder, kept, &selector, 1);
-    for (uint32_t i = 4; i < view->length && !failed(decoder); i += 2) {
-        if (came_before(view, i)) {
+    for (uint32_t i = 4; i < weft_spirv_length(words[0]) && !failed(decoder); i += 2) {
+        if (came_before(words, i)) {
             continue;
         }
         struct weft_ir_instruction *get =
             weft_ir_append(decoder->program, decoder->list, WEFT_IR_GET, type, 1, true,
                            (const weft_ir_value[]){0}, 1);
         get->root = kept;
-        const uint32_t node = add_if(decoder, matches(decoder, view, get->result, view->words[i]));
+        const uint32_t node = add_if(decoder, matches(decoder, words, get->result, words[i]));
         if (!failed(decoder)) {
-            decode_arm(decoder, decoder->program->nodes[node].lists[0], view->words[i]);
+            decode_arm(decoder, decoder->program->nodes[node].lists[0], words[i]);
             decoder->list = decoder->program->nodes[node].lists[1];
             decoder->block++;
             decoder->frame->label = label;
         }
     }
-    decode_arm(decoder, decoder->list, view->words[2]);
+    decode_arm(decoder, decoder->list, words[2]);
     decoder->list = outer;
 }
 
-static uint32_t decode_switch(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
+static uint32_t decode_switch(struct weft_ir_decoder *decoder, const uint32_t *words,
                               uint32_t merge) {
     struct weft_ir_program *program = decoder->program;
     struct weft_ir_frame *frame = decoder->frame;
-    const weft_ir_value selector = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 1), 0);
+    const weft_ir_value selector = weft_ir_scalar(decoder, words[1], 0);
     const uint32_t outer = decoder->list;
     const uint32_t node = weft_ir_add_node(program, outer, WEFT_IR_SCOPE);
-    if (failed(decoder) || weft_ir_word(decoder, view, 2) == 0) {
+    if (failed(decoder) || words[2] == 0) {
         return 0;
     }
     if (weft_ir_bits(program->values[selector].type) > 32) {
@@ -300,14 +297,14 @@ static uint32_t decode_switch(struct weft_ir_decoder *decoder, const struct weft
     frame->construct = &construct;
     decoder->list = body;
     if (program->values[selector].constant) {
-        uint32_t label = view->words[2];
-        for (uint32_t i = 3; i + 1 < view->length; i += 2) {
-            label = view->words[i] == program->values[selector].bits ? view->words[i + 1] : label;
+        uint32_t label = words[2];
+        for (uint32_t i = 3; i + 1 < weft_spirv_length(words[0]); i += 2) {
+            label = words[i] == program->values[selector].bits ? words[i + 1] : label;
         }
         decode_arm(decoder, body, label);
     } else {
         /* The selector was made in another list; it is used first thing in this one. */
-        decode_cases(decoder, view, selector);
+        decode_cases(decoder, words, selector);
     }
     frame->construct = construct.outer;
     decoder->list = outer;
@@ -316,10 +313,10 @@ static uint32_t decode_switch(struct weft_ir_decoder *decoder, const struct weft
 
 /* ---- functions ---- */
 
-static void decode_return(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
+static void decode_return(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const struct weft_ir_frame *frame = decoder->frame;
-    if (view->opcode == SpvOpReturnValue && frame->result != WEFT_IR_NONE) {
-        const uint32_t id = weft_ir_word(decoder, view, 1);
+    if (weft_spirv_opcode(words[0]) == SpvOpReturnValue && frame->result != WEFT_IR_NONE) {
+        const uint32_t id = words[1];
         const weft_ir_value *scalars = weft_ir_scalars(decoder, id);
         if (scalars) {
             weft_ir_set_variable(decoder, frame->result, scalars, weft_ir_id(decoder, id)->count);
@@ -329,39 +326,37 @@ static void decode_return(struct weft_ir_decoder *decoder, const struct weft_ir_
     add_jump(decoder, &destination);
 }
 
-/* The first block's label; parameters become other names for arguments. */
-static uint32_t bind_parameters(struct weft_ir_decoder *decoder, uint32_t function,
-                                const struct weft_ir_view *call) {
-    uint32_t at = function;
+/* A parameter becomes another name for an argument. */
+static void bind_parameter(struct weft_ir_decoder *decoder, const uint32_t *words, uint32_t given) {
+    if (weft_ir_id(decoder, given)->kind == WEFT_IR_ID_POINTER) {
+        const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, given);
+        weft_ir_define_pointer(decoder, words[2], &pointer);
+        return;
+    }
+    const weft_ir_value *scalars = weft_ir_scalars(decoder, given);
+    const uint32_t count = weft_ir_id(decoder, given)->count;
+    weft_ir_value *row = weft_ir_row(decoder, count);
+    if (row && scalars) {
+        memcpy(row, scalars, count * sizeof *row);
+        weft_ir_define(decoder, words[2], words[1], row);
+    }
+}
+
+/* The first block's label. */
+static uint32_t bind_parameters(struct weft_ir_decoder *decoder, const uint32_t *function,
+                                const uint32_t *call) {
     uint32_t argument = 4;
-    for (;;) {
-        at += weft_spirv_length(decoder->words[at]);
-        const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == SpvOpLabel) {
-            return weft_ir_word(decoder, &view, 1);
+    WEFT_SPIRV_EACH_IN(words, weft_spirv_next(function)) {
+        const uint32_t opcode = weft_spirv_opcode(words[0]);
+        if (opcode == SpvOpLabel) {
+            return words[1];
         }
-        if (view.opcode == SpvOpFunctionEnd || failed(decoder)) {
-            weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a function without a body");
-            return 0;
-        }
-        if (view.opcode != SpvOpFunctionParameter) {
-            continue;
-        }
-        const uint32_t given = call ? weft_ir_word(decoder, call, argument++) : 0;
-        if (weft_ir_id(decoder, given)->kind == WEFT_IR_ID_POINTER) {
-            const struct weft_ir_pointer pointer = weft_ir_pointer(decoder, given);
-            weft_ir_define_pointer(decoder, view.words[2], &pointer);
-        } else {
-            const weft_ir_value *scalars = weft_ir_scalars(decoder, given);
-            weft_ir_value *row = weft_ir_row(decoder, weft_ir_id(decoder, given)->count);
-            for (uint32_t i = 0; row && scalars && i < weft_ir_id(decoder, given)->count; i++) {
-                row[i] = scalars[i];
-            }
-            if (row && scalars) {
-                weft_ir_define(decoder, view.words[2], view.words[1], row);
-            }
+        if (opcode == SpvOpFunctionParameter && !failed(decoder)) {
+            bind_parameter(decoder, words, call ? weft_spirv_word(call, argument++) : 0);
         }
     }
+    weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a function without a body");
+    return 0;
 }
 
 /* The scope of a function's body, in the list at hand. */
@@ -377,7 +372,7 @@ static uint32_t add_scope(struct weft_ir_decoder *decoder) {
 }
 
 static void decode_body(struct weft_ir_decoder *decoder, struct weft_ir_frame *frame,
-                        const struct weft_ir_view *call) {
+                        const uint32_t *call) {
     struct weft_ir_frame *caller = decoder->frame;
     const uint32_t outer = decoder->list;
     frame->number = ++decoder->calls;
@@ -398,54 +393,56 @@ static uint32_t depth_of(const struct weft_ir_decoder *decoder) {
     return decoder->program->lists[decoder->list].depth;
 }
 
-static void decode_call(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
+static void decode_call(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = words[1];
     const uint32_t slots = weft_ir_type_of(decoder, type)->slots;
     struct weft_ir_frame frame = {.function =
-                                      weft_ir_id(decoder, weft_ir_word(decoder, view, 3))->at,
+                                      weft_spirv_made_by(&decoder->module, words[3], SpvOpFunction),
                                   .result = WEFT_IR_NONE};
-    if (frame.function == 0 || weft_spirv_opcode(decoder->words[frame.function]) != SpvOpFunction) {
+    if (!frame.function) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a call of what is no function");
         return;
     }
     if (slots > 0) {
         frame.result = weft_ir_new_variable(decoder, type, decoder->list);
     }
-    decode_body(decoder, &frame, view);
+    decode_body(decoder, &frame, words);
     weft_ir_value *row = slots > 0 ? weft_ir_row(decoder, slots) : NULL;
     if (row) {
         weft_ir_get_variable(decoder, frame.result, type, row);
-        weft_ir_define(decoder, view->words[2], type, row);
+        weft_ir_define(decoder, words[2], type, row);
     }
 }
 
 /* ---- blocks ---- */
 
-/* The merge instruction of the block at hand, or an empty view. */
-static struct weft_ir_view find_merge(const struct weft_ir_decoder *decoder, uint32_t at) {
-    for (;;) {
-        const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode == SpvOpLoopMerge || view.opcode == SpvOpSelectionMerge) {
-            return view;
+static bool ends_block(uint32_t opcode) {
+    return opcode >= SpvOpBranch && opcode <= SpvOpUnreachable;
+}
+
+/* The merge instruction of the block at hand, or null. */
+static const uint32_t *find_merge(const uint32_t *block) {
+    WEFT_SPIRV_EACH_IN(words, block) {
+        const uint32_t opcode = weft_spirv_opcode(words[0]);
+        if (opcode == SpvOpLoopMerge || opcode == SpvOpSelectionMerge) {
+            return words;
         }
-        if ((view.opcode >= SpvOpBranch && view.opcode <= SpvOpUnreachable) ||
-            view.opcode == SpvOpFunctionEnd) {
-            return (struct weft_ir_view){.length = 0};
+        if (ends_block(opcode)) {
+            return NULL;
         }
-        at += view.length;
     }
+    return NULL;
 }
 
 /* What ends a block; the label of what to decode next in this list, or 0. */
-static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
+static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const uint32_t *words,
                                   uint32_t merge) {
-    switch (view->opcode) {
+    switch (weft_spirv_opcode(words[0])) {
     case SpvOpBranch:
-        return follow(decoder, weft_ir_word(decoder, view, 1));
+        return follow(decoder, words[1]);
     case SpvOpBranchConditional: {
-        const uint32_t targets[2] = {weft_ir_word(decoder, view, 2),
-                                     weft_ir_word(decoder, view, 3)};
-        const weft_ir_value condition = weft_ir_scalar(decoder, weft_ir_word(decoder, view, 1), 0);
+        const uint32_t targets[2] = {words[2], words[3]};
+        const weft_ir_value condition = weft_ir_scalar(decoder, words[1], 0);
         if (failed(decoder)) {
             return 0;
         }
@@ -453,10 +450,10 @@ static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct 
                           : decode_exit(decoder, condition, targets);
     }
     case SpvOpSwitch:
-        return decode_switch(decoder, view, merge);
+        return decode_switch(decoder, words, merge);
     case SpvOpReturn:
     case SpvOpReturnValue:
-        decode_return(decoder, view);
+        decode_return(decoder, words);
         return 0;
     case SpvOpUnreachable:
         if (decoder->program->exact) {
@@ -465,20 +462,20 @@ static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const struct 
         }
         return 0;
     default:
-        weft_ir_unsupported(decoder, "the end of a block by opcode", view->opcode);
+        weft_ir_unsupported(decoder, "the end of a block by opcode", weft_spirv_opcode(words[0]));
         return 0;
     }
 }
 
-static void decode_barrier(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    if (weft_ir_constant_of(decoder, weft_ir_word(decoder, view, 1)) == SCOPE_WORKGROUP) {
+static void decode_barrier(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    if (weft_ir_constant_of(decoder, words[1]) == SCOPE_WORKGROUP) {
         weft_ir_add_node(decoder->program, decoder->list, WEFT_IR_BARRIER);
         decoder->block++;
     }
 }
 
-static void decode_one(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    switch (view->opcode) {
+static void decode_one(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    switch (weft_spirv_opcode(words[0])) {
     case SpvOpNop:
     case SpvOpLine:
     case SpvOpNoLine:
@@ -487,40 +484,41 @@ static void decode_one(struct weft_ir_decoder *decoder, const struct weft_ir_vie
     case SpvOpSelectionMerge:
         break;
     case SpvOpPhi:
-        decode_phi(decoder, view);
+        decode_phi(decoder, words);
         break;
     case SpvOpControlBarrier:
-        decode_barrier(decoder, view);
+        decode_barrier(decoder, words);
         break;
     case SpvOpFunctionCall:
-        decode_call(decoder, view);
+        decode_call(decoder, words);
         break;
     case SpvOpUndef:
-        weft_ir_decode_constant(decoder, view);
+        weft_ir_decode_constant(decoder, words);
         break;
     default:
-        if (!weft_ir_decode_access(decoder, view)) {
-            weft_ir_decode_instruction(decoder, view);
+        if (!weft_ir_decode_access(decoder, words)) {
+            weft_ir_decode_instruction(decoder, words);
         }
         break;
     }
 }
 
 /* A block from behind its label; the label of what comes next in this list, or 0. */
-static uint32_t decode_instructions(struct weft_ir_decoder *decoder, uint32_t at, uint32_t merge) {
+static uint32_t decode_instructions(struct weft_ir_decoder *decoder, const uint32_t *words,
+                                    uint32_t merge) {
     while (weft_ir_work(decoder, 1)) {
-        const struct weft_ir_view view = weft_ir_view_at(decoder, at);
-        if (view.opcode >= SpvOpBranch && view.opcode <= SpvOpUnreachable) {
-            return decode_terminator(decoder, &view, merge);
+        if (ends_block(weft_spirv_opcode(words[0]))) {
+            return decode_terminator(decoder, words, merge);
         }
-        decode_one(decoder, &view);
-        at += view.length;
+        decode_one(decoder, words);
+        words = weft_spirv_next(words);
     }
     return 0;
 }
 
-static uint32_t decode_loop(struct weft_ir_decoder *decoder, uint32_t label,
-                            const struct weft_ir_view *merge) {
+/* `first`: behind the label. */
+static uint32_t decode_loop(struct weft_ir_decoder *decoder, uint32_t label, const uint32_t *first,
+                            const uint32_t *merge) {
     struct weft_ir_program *program = decoder->program;
     struct weft_ir_frame *frame = decoder->frame;
     const uint32_t outer = decoder->list;
@@ -530,16 +528,14 @@ static uint32_t decode_loop(struct weft_ir_decoder *decoder, uint32_t label,
         program->nodes[node].lists[i] = list;
     }
     struct weft_ir_construct construct = {.outer = frame->construct,
-                                          .merge = weft_ir_word(decoder, merge, 1),
-                                          .latch = weft_ir_word(decoder, merge, 2),
+                                          .merge = merge[1],
+                                          .latch = merge[2],
                                           .header = label,
                                           .node = node};
     frame->construct = &construct;
     if (!failed(decoder)) {
         decoder->list = program->nodes[node].lists[0];
-        const uint32_t at = weft_ir_id(decoder, label)->at;
-        decode_chain(decoder,
-                     decode_instructions(decoder, at + weft_spirv_length(decoder->words[at]), 0));
+        decode_chain(decoder, decode_instructions(decoder, first, 0));
     }
     if (!failed(decoder) && construct.latch != label) {
         construct.in_latch = true;
@@ -552,25 +548,23 @@ static uint32_t decode_loop(struct weft_ir_decoder *decoder, uint32_t label,
 }
 
 static uint32_t decode_block(struct weft_ir_decoder *decoder, uint32_t label) {
-    const uint32_t at = weft_ir_id(decoder, label)->at;
+    const uint32_t *block = weft_spirv_made_by(&decoder->module, label, SpvOpLabel);
     if (failed(decoder)) {
         return 0;
     }
-    if (at == 0 || weft_spirv_opcode(decoder->words[at]) != SpvOpLabel ||
-        depth_of(decoder) > MAX_DEPTH || decoder->block > MAX_PIECES) {
+    if (!block || depth_of(decoder) > MAX_DEPTH || decoder->block > MAX_PIECES) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED,
                       "a branch to what is no block, or control flow nested too deeply");
         return 0;
     }
     decoder->block++;
     decoder->frame->label = label;
-    const uint32_t first = at + weft_spirv_length(decoder->words[at]);
-    const struct weft_ir_view merge = find_merge(decoder, first);
-    if (merge.length != 0 && merge.opcode == SpvOpLoopMerge) {
-        return decode_loop(decoder, label, &merge);
+    const uint32_t *first = weft_spirv_next(block);
+    const uint32_t *merge = find_merge(first);
+    if (merge && weft_spirv_opcode(merge[0]) == SpvOpLoopMerge) {
+        return decode_loop(decoder, label, first, merge);
     }
-    return decode_instructions(decoder, first,
-                               merge.length == 0 ? 0 : weft_ir_word(decoder, &merge, 1));
+    return decode_instructions(decoder, first, merge ? merge[1] : 0);
 }
 
 /* Blocks one after the other, as far as they go on in the same list. */
@@ -581,8 +575,9 @@ static void decode_chain(struct weft_ir_decoder *decoder, uint32_t label) {
 }
 
 void weft_ir_decode_main(struct weft_ir_decoder *decoder) {
-    struct weft_ir_frame frame = {.function = weft_ir_id(decoder, decoder->main)->at,
-                                  .result = WEFT_IR_NONE};
+    struct weft_ir_frame frame = {
+        .function = weft_spirv_made_by(&decoder->module, decoder->main, SpvOpFunction),
+        .result = WEFT_IR_NONE};
     if (!failed(decoder)) {
         decoder->block++;
         decode_body(decoder, &frame, NULL);

@@ -30,16 +30,14 @@ bool weft_ir_work(struct weft_ir_decoder *decoder, uint32_t amount) {
 }
 
 weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_ir_source *source) {
-    struct weft_ir_decoder decoder = {.program = program,
-                                      .source = source,
-                                      .words = source->words,
-                                      .count = (uint32_t)(source->size / 4),
-                                      .bound = source->words[WEFT_SPIRV_AT_BOUND],
-                                      .block = 1};
+    struct weft_ir_decoder decoder = {.program = program, .source = source, .block = 1};
     const weft_host *host = program->host;
-    decoder.ids = weft_alloc_zero(host, decoder.bound, sizeof *decoder.ids);
-    decoder.types = weft_alloc_zero(host, decoder.bound, sizeof *decoder.types);
-    if (!decoder.ids || !decoder.types) {
+    const weft_status status = weft_spirv_read(&decoder.module, source->words, source->size, host);
+    decoder.ids = weft_alloc_zero(host, decoder.module.bound, sizeof *decoder.ids);
+    decoder.types = weft_alloc_zero(host, decoder.module.bound, sizeof *decoder.types);
+    if (status != WEFT_OK) {
+        weft_ir_error(program, status, "the module could not be indexed");
+    } else if (!decoder.ids || !decoder.types) {
         weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
     } else if (begin(program)) {
         weft_ir_survey(&decoder);
@@ -53,5 +51,6 @@ weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_ir
     weft_free(host, decoder.members);
     weft_free(host, decoder.types);
     weft_free(host, decoder.ids);
+    weft_spirv_module_free(&decoder.module);
     return program->status;
 }

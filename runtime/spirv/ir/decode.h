@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From SPIR-V to a program, in parts: module.c surveys the module and reads its types, constants.c its constants,
- * control.c follows calls and branches, access.c makes addresses, and instruction.c computes.
+ * From SPIR-V to a program, in parts, all on the module's index: types.c and constants.c make its types and constants,
+ * module.c surveys its functions, control.c follows calls and branches, access.c makes addresses, and instruction.c computes.
  *
  * Functions are decoded anew at each call, which the absence of recursion allows, so that what is known of an id is
  * that of the call at hand. The first error stays, after which everything is harmless.
@@ -9,7 +9,7 @@
 #ifndef WEFT_SPIRV_IR_DECODE_H
 #define WEFT_SPIRV_IR_DECODE_H
 
-#include "spirv/check.h"
+#include "spirv/index.h"
 #include "spirv/ir/ir.h"
 
 enum weft_ir_spirv_type_kind {
@@ -57,18 +57,15 @@ struct weft_ir_pointer {
 };
 enum { WEFT_IR_IN_VARIABLE = 8, WEFT_IR_IN_INPUT };
 
-enum weft_ir_id_kind { WEFT_IR_ID_NONE = 0, WEFT_IR_ID_VALUE, WEFT_IR_ID_POINTER, WEFT_IR_ID_GLSL };
+enum weft_ir_id_kind { WEFT_IR_ID_NONE = 0, WEFT_IR_ID_VALUE, WEFT_IR_ID_POINTER };
 
-#define WEFT_IR_NO_SPEC UINT32_MAX
-
+/** What becomes of an id; what the module says of it is in its index. */
 struct weft_ir_id {
     uint8_t kind; /* enum weft_ir_id_kind */
     bool crosses; /* used in another piece of code than the one that makes it */
     bool precise; /* decorated NoContraction */
-    bool is_phi;
     bool written; /* of a parameter: its function stores through it */
     uint32_t type;
-    uint32_t at;    /* the word of the instruction that makes it */
     uint32_t block; /* the piece of code it was made in; 0: anywhere */
     uint32_t count; /* of its scalars */
     weft_ir_value *scalars;
@@ -78,10 +75,6 @@ struct weft_ir_id {
     uint32_t home;   /* in the survey: the piece of code of its function */
     uint32_t stores; /* to this variable, in the module */
     uint32_t root;   /* of a pointer: the variable or parameter it points into */
-    uint32_t spec_id;
-    uint32_t built_in; /* or WEFT_IR_NONE */
-    uint32_t binding, set;
-    uint32_t array_stride;
     struct weft_ir_pointer pointer;
 };
 
@@ -96,11 +89,11 @@ struct weft_ir_construct {
 
 /** A call while its function is decoded. */
 struct weft_ir_frame {
-    uint32_t function; /* word of its OpFunction */
-    uint32_t number;   /* of the call, from 1 */
-    uint32_t scope;    /* node */
-    uint32_t result;   /* variable, or WEFT_IR_NONE */
-    uint32_t label;    /* of the block at hand */
+    const uint32_t *function; /* its OpFunction */
+    uint32_t number;          /* of the call, from 1 */
+    uint32_t scope;           /* node */
+    uint32_t result;          /* variable, or WEFT_IR_NONE */
+    uint32_t label;           /* of the block at hand */
     struct weft_ir_construct *construct;
 };
 
@@ -114,16 +107,13 @@ struct weft_ir_chunk {
 struct weft_ir_decoder {
     struct weft_ir_program *program;
     const struct weft_ir_source *source;
-    const uint32_t *words;
-    uint32_t count; /* words */
-    uint32_t bound;
+    struct weft_spirv_module module;
     struct weft_ir_id *ids;
     struct weft_ir_spirv_type *types; /* by id */
     struct weft_ir_member *members;
     uint32_t member_count, member_capacity;
     struct weft_ir_chunk *chunks; /* of scalars */
     uint32_t main;                /* id */
-    uint32_t functions;           /* word where the first begins */
     uint32_t block;               /* the piece of code at hand */
     uint32_t list;                /* of nodes, to which code is appended */
     uint32_t calls;               /* so far */
@@ -131,17 +121,13 @@ struct weft_ir_decoder {
     struct weft_ir_frame *frame;
 };
 
-/** An instruction of the module. */
-struct weft_ir_view {
-    const uint32_t *words;
-    uint32_t length;
-    uint32_t opcode;
-};
+/* `words` are an instruction of the module: at least as many as weft_spirv_check wants of its kind. */
 
-struct weft_ir_view weft_ir_view_at(const struct weft_ir_decoder *decoder, uint32_t at);
-/** Word `index` of an instruction; 0 and an error when it is too short. */
-uint32_t weft_ir_word(struct weft_ir_decoder *decoder, const struct weft_ir_view *view,
-                      uint32_t index);
+/** The next instruction that is no OpLine. */
+const uint32_t *weft_ir_next(const uint32_t *words);
+/** The literal of an id's decoration, or `otherwise` where it has none. */
+uint32_t weft_ir_literal(const struct weft_ir_decoder *decoder, uint32_t id,
+                         SpvDecoration decoration, uint32_t otherwise);
 /** The entry of an id; of 0 after an error. */
 struct weft_ir_id *weft_ir_id(struct weft_ir_decoder *decoder, uint32_t id);
 /** Counts what is decoded: small modules can ask for much by calls of calls and branches back. False after an error. */
@@ -160,17 +146,17 @@ const struct weft_ir_member *weft_ir_member(struct weft_ir_decoder *decoder,
 uint32_t weft_ir_slot_type(struct weft_ir_decoder *decoder, uint32_t type, uint32_t slot);
 
 /** Reads an OpVariable outside of functions. */
-void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
+void weft_ir_decode_global(struct weft_ir_decoder *decoder, const uint32_t *words);
 
 /* ---- types.c ---- */
 
-void weft_ir_decode_type(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
-bool weft_ir_makes_type(uint32_t opcode);
+/** Reads an OpType…; false when it is none. */
+bool weft_ir_decode_type(struct weft_ir_decoder *decoder, const uint32_t *words);
 
 /* ---- constants.c ---- */
 
-void weft_ir_decode_constant(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
-bool weft_ir_makes_constant(uint32_t opcode);
+/** Reads OpUndef and an OpConstant…; nothing happens where it is none. */
+void weft_ir_decode_constant(struct weft_ir_decoder *decoder, const uint32_t *words);
 /** The value of a constant of one scalar; an error, and 0, where it is none. */
 uint64_t weft_ir_constant_of(struct weft_ir_decoder *decoder, uint32_t id);
 
@@ -182,7 +168,7 @@ void weft_ir_define(struct weft_ir_decoder *decoder, uint32_t id, uint32_t type,
 /** A zeroed row of scalars, at least one, that lasts as long as the decoder; null after an error. */
 weft_ir_value *weft_ir_row(struct weft_ir_decoder *decoder, uint32_t count);
 /** Makes the result of an instruction the value of the parts that are its operands, as OpCompositeConstruct does. */
-void weft_ir_construct(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
+void weft_ir_construct(struct weft_ir_decoder *decoder, const uint32_t *words);
 /** Makes an id a pointer. */
 void weft_ir_define_pointer(struct weft_ir_decoder *decoder, uint32_t id,
                             const struct weft_ir_pointer *pointer);
@@ -203,7 +189,7 @@ weft_ir_value weft_ir_binary(struct weft_ir_decoder *decoder, uint32_t op, uint3
 /* ---- access.c ---- */
 
 /** Instructions about memory; false when it is none of them. */
-bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
+bool weft_ir_decode_access(struct weft_ir_decoder *decoder, const uint32_t *words);
 /** A variable of a function (or module) for each slot of a type. */
 uint32_t weft_ir_new_variable(struct weft_ir_decoder *decoder, uint32_t type, uint32_t list);
 /** In an exact program: base (or 0) + index * stride, or WEFT_IR_OUTSIDE where the index is not below `count`. */
@@ -223,7 +209,7 @@ void weft_ir_set_variable(struct weft_ir_decoder *decoder, uint32_t variable,
 /* ---- instruction.c ---- */
 
 /** An instruction that is not about control flow or memory; in constants.c for specialization, too. */
-void weft_ir_decode_instruction(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);
+void weft_ir_decode_instruction(struct weft_ir_decoder *decoder, const uint32_t *words);
 
 /* ---- control.c ---- */
 

@@ -162,3 +162,29 @@ bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_
     *bits &= weft_ir_ones(type);
     return folded;
 }
+
+uint64_t weft_ir_identity(uint32_t opcode, uint32_t type) {
+    const uint64_t ones = weft_ir_ones(type);
+    const bool wide = weft_ir_bits(type) == 64;
+    switch (opcode) {
+    case SpvOpGroupNonUniformIMul:
+        return 1;
+    case SpvOpGroupNonUniformFMul:
+        return wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000u;
+    case SpvOpGroupNonUniformFMin: /* infinity */
+        return wide ? UINT64_C(0x7FF0000000000000) : 0x7F800000u;
+    case SpvOpGroupNonUniformFMax:
+        return wide ? UINT64_C(0xFFF0000000000000) : 0xFF800000u;
+    case SpvOpGroupNonUniformUMin:
+    case SpvOpGroupNonUniformBitwiseAnd:
+    case SpvOpGroupNonUniformLogicalAnd:
+        return ones;
+    case SpvOpGroupNonUniformSMin:
+        return ones >> 1;
+    case SpvOpGroupNonUniformSMax:
+    case SpvOpGroupNonUniformFAdd: /* -0 */
+        return (ones >> 1) + 1;
+    default:
+        return 0;
+    }
+}

@@ -107,14 +107,14 @@ const weft_ir_value *weft_ir_scalars(struct weft_ir_decoder *decoder, uint32_t i
     return fetch(decoder, entry, id);
 }
 
-void weft_ir_construct(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t type = weft_ir_word(decoder, view, 1);
+void weft_ir_construct(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t type = words[1];
     const uint32_t slots = weft_ir_type_of(decoder, type)->slots;
     weft_ir_value *row = weft_ir_row(decoder, slots);
     uint32_t filled = 0;
-    for (uint32_t i = 3; row && i < view->length; i++) {
-        const weft_ir_value *part = weft_ir_scalars(decoder, view->words[i]);
-        const uint32_t count = part ? weft_ir_id(decoder, view->words[i])->count : 0;
+    for (uint32_t i = 3; row && i < weft_spirv_length(words[0]); i++) {
+        const weft_ir_value *part = weft_ir_scalars(decoder, words[i]);
+        const uint32_t count = part ? weft_ir_id(decoder, words[i])->count : 0;
         for (uint32_t j = 0; j < count && filled < slots; j++) {
             row[filled++] = part[j];
         }
@@ -123,7 +123,7 @@ void weft_ir_construct(struct weft_ir_decoder *decoder, const struct weft_ir_vie
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "%u of %u parts of a value", filled,
                       slots);
     } else if (row) {
-        weft_ir_define(decoder, weft_ir_word(decoder, view, 2), type, row);
+        weft_ir_define(decoder, words[2], type, row);
     }
 }
 

@@ -235,6 +235,9 @@ weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_ir
 bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_type,
                   const uint64_t *arguments, uint32_t count);
 
+/** Of an operation over a subgroup: what leaves the other operand as it is. */
+uint64_t weft_ir_identity(uint32_t opcode, uint32_t type);
+
 /* ---- range.c ---- */
 
 /** The value that an operation gives without being made: one of its arguments or a constant; 0 where it has to be made. */

@@ -5,12 +5,8 @@
 /* Arrays in buffers may be long; values of so many scalars are refused where they are made (ids.c). */
 #define MAX_SLOTS (UINT32_C(1) << 30)
 
-bool weft_ir_makes_type(uint32_t opcode) {
-    return opcode >= SpvOpTypeVoid && opcode <= SpvOpTypeFunction;
-}
-
 const struct weft_ir_spirv_type *weft_ir_type_of(struct weft_ir_decoder *decoder, uint32_t id) {
-    if (id >= decoder->bound || decoder->types[id].kind == WEFT_IR_TYPE_NONE) {
+    if (id >= decoder->module.bound || decoder->types[id].kind == WEFT_IR_TYPE_NONE) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "%%%u is not a type", id);
         return &decoder->types[0];
     }
@@ -29,16 +25,16 @@ static bool int_type(struct weft_ir_spirv_type *type, uint32_t width) {
 }
 
 static void scalar_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_type *type,
-                        const struct weft_ir_view *view) {
+                        const uint32_t *words) {
     *type = (struct weft_ir_spirv_type){.kind = WEFT_IR_TYPE_SCALAR, .slots = 1};
-    if (view->opcode == SpvOpTypeBool) {
+    if (weft_spirv_opcode(words[0]) == SpvOpTypeBool) {
         type->scalar = WEFT_IR_BOOL;
         type->size = 4;
         return;
     }
-    const uint32_t width = weft_ir_word(decoder, view, 2);
+    const uint32_t width = words[2];
     bool known = true;
-    if (view->opcode == SpvOpTypeInt) {
+    if (weft_spirv_opcode(words[0]) == SpvOpTypeInt) {
         known = int_type(type, width);
     } else {
         known = width == 32 || width == 64;
@@ -47,7 +43,7 @@ static void scalar_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_ty
     type->size = width / 8;
     if (!known) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED, "%s of %u bits",
-                      view->opcode == SpvOpTypeInt ? "integers" : "floats", width);
+                      weft_spirv_opcode(words[0]) == SpvOpTypeInt ? "integers" : "floats", width);
     }
 }
 
@@ -64,19 +60,39 @@ static void repeat(struct weft_ir_decoder *decoder, struct weft_ir_spirv_type *t
     type->size = count * element->size;
 }
 
+/* Where a structure's members lie in buffers. */
+static void place_members(struct weft_ir_decoder *decoder, const struct weft_ir_spirv_type *type,
+                          uint32_t id) {
+    const struct weft_spirv_module *module = &decoder->module;
+    for (uint32_t i = module->ids[id].decorations; i != 0; i = module->decorations[i].next) {
+        const uint32_t *words = module->words + module->decorations[i].at;
+        if (weft_spirv_opcode(words[0]) != SpvOpMemberDecorate || words[2] >= type->count) {
+            continue;
+        }
+        struct weft_ir_member *member = &decoder->members[type->first_member + words[2]];
+        if (words[3] == SpvDecorationOffset) {
+            member->offset = weft_spirv_word(words, 4);
+        } else if (words[3] == SpvDecorationMatrixStride) {
+            member->matrix_stride = weft_spirv_word(words, 4);
+        } else if (words[3] == SpvDecorationRowMajor) {
+            member->row_major = true;
+        }
+    }
+}
+
 static void struct_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_type *type,
-                        const struct weft_ir_view *view) {
+                        const uint32_t *words) {
     *type = (struct weft_ir_spirv_type){.kind = WEFT_IR_TYPE_STRUCT,
-                                        .count = view->length - 2,
+                                        .count = weft_spirv_length(words[0]) - 2,
                                         .first_member = decoder->member_count};
-    for (uint32_t i = 2; i < view->length; i++) {
-        const struct weft_ir_spirv_type *member = weft_ir_type_of(decoder, view->words[i]);
+    for (uint32_t i = 2; i < weft_spirv_length(words[0]); i++) {
+        const struct weft_ir_spirv_type *member = weft_ir_type_of(decoder, words[i]);
         if (!weft_ir_room(decoder->program, &decoder->members, decoder->member_count,
                           &decoder->member_capacity, sizeof *decoder->members)) {
             return;
         }
         decoder->members[decoder->member_count++] =
-            (struct weft_ir_member){.type = view->words[i], .first_slot = type->slots};
+            (struct weft_ir_member){.type = words[i], .first_slot = type->slots};
         type->slots += member->slots;
         type->size += member->size;
         if (type->slots > MAX_SLOTS) {
@@ -85,58 +101,58 @@ static void struct_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_ty
             return;
         }
     }
+    place_members(decoder, type, words[1]);
 }
 
-void weft_ir_decode_type(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
-    const uint32_t id = weft_ir_word(decoder, view, 1);
-    if (id >= decoder->bound) {
-        weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a type without an id");
-        return;
-    }
+bool weft_ir_decode_type(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t opcode = weft_spirv_opcode(words[0]);
     struct weft_ir_spirv_type type = {.kind = WEFT_IR_TYPE_VOID};
-    switch (view->opcode) {
+    if (opcode < SpvOpTypeVoid || opcode > SpvOpTypeFunction) {
+        return false;
+    }
+    switch (opcode) {
     case SpvOpTypeVoid:
         break;
     case SpvOpTypeBool:
     case SpvOpTypeInt:
     case SpvOpTypeFloat:
-        scalar_type(decoder, &type, view);
+        scalar_type(decoder, &type, words);
         break;
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
-        type.kind = view->opcode == SpvOpTypeVector ? WEFT_IR_TYPE_VECTOR : WEFT_IR_TYPE_MATRIX;
-        type.element = weft_ir_word(decoder, view, 2);
-        repeat(decoder, &type, weft_ir_word(decoder, view, 3));
+        type.kind = opcode == SpvOpTypeVector ? WEFT_IR_TYPE_VECTOR : WEFT_IR_TYPE_MATRIX;
+        type.element = words[2];
+        repeat(decoder, &type, words[3]);
         type.stride = weft_ir_type_of(decoder, type.element)->size;
         break;
     case SpvOpTypeArray:
         type.kind = WEFT_IR_TYPE_ARRAY;
-        type.element = weft_ir_word(decoder, view, 2);
-        type.stride = decoder->ids[id].array_stride;
-        repeat(decoder, &type,
-               (uint32_t)weft_ir_constant_of(decoder, weft_ir_word(decoder, view, 3)));
+        type.element = words[2];
+        type.stride = weft_ir_literal(decoder, words[1], SpvDecorationArrayStride, 0);
+        repeat(decoder, &type, (uint32_t)weft_ir_constant_of(decoder, words[3]));
         break;
     case SpvOpTypeRuntimeArray:
         type.kind = WEFT_IR_TYPE_RUNTIME_ARRAY;
-        type.element = weft_ir_word(decoder, view, 2);
-        type.stride = decoder->ids[id].array_stride;
+        type.element = words[2];
+        type.stride = weft_ir_literal(decoder, words[1], SpvDecorationArrayStride, 0);
         break;
     case SpvOpTypeStruct:
-        struct_type(decoder, &type, view);
+        struct_type(decoder, &type, words);
         break;
     case SpvOpTypePointer:
         type.kind = WEFT_IR_TYPE_POINTER;
-        type.element = weft_ir_word(decoder, view, 3);
+        type.element = words[3];
         break;
     case SpvOpTypeFunction:
         type.kind = WEFT_IR_TYPE_FUNCTION;
-        type.element = weft_ir_word(decoder, view, 2);
+        type.element = words[2];
         break;
     default:
-        weft_ir_unsupported(decoder, "the type of opcode", view->opcode);
+        weft_ir_unsupported(decoder, "the type of opcode", opcode);
         break;
     }
-    decoder->types[id] = type;
+    decoder->types[words[1]] = type;
+    return true;
 }
 
 const struct weft_ir_member *weft_ir_member(struct weft_ir_decoder *decoder,
