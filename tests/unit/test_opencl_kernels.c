@@ -8,7 +8,7 @@
 #include "core/disk_cache.h"
 #include "device/device.h"
 #include "shader/pipeline_store.h"
-#include "support_opencl.h"
+#include "support_opencl_device.h"
 
 enum { ITEMS = 64, GROUPS = 2, COUNT = ITEMS * GROUPS, BYTES = COUNT * 4 };
 
