@@ -13,7 +13,7 @@
  * An object: this, then the driver's binary. Subnormals are flushed by the driver where it can: where it does not, the probe finds that, and
  * modules flush them by instructions.
  */
-#define MAGIC UINT32_C(0x316c6377) /* "wcl1" */
+#define MAGIC UINT32_C(0x326c6377) /* "wcl2": another one for other arguments of kernels (emit.h) */
 
 struct header {
     uint32_t magic;
