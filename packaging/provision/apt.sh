@@ -12,7 +12,7 @@ build_packages=(
 # A Vulkan driver for machines without one. The processor device needs none.
 driver_packages=(mesa-vulkan-drivers)
 # OpenCL on the processor, and its loader, for tests.
-opencl_packages=(ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd)
+opencl_packages=(ocl-icd-opencl-dev pocl-opencl-icd mesa-opencl-icd)
 test_packages=("${driver_packages[@]}" "${opencl_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers)
 # LLVM >= 15 for the processor device's compiler: the first of these that a release has. Debian 12's llvm-dev is 14.
 processor_packages=(llvm-15-dev llvm-dev)

@@ -9,7 +9,7 @@
 #include "core/float_state.h"
 #include "core/hash.h"
 #include "jobs/machine.h"
-#include "opencl/state.h"
+#include "opencl/emit.h"
 
 /* ---- finding them ---- */
 

@@ -20,6 +20,7 @@ complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verif
 complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verify bench inspect' -l verbose -d 'tell on stderr what is chosen and done'
 complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verify bench inspect' -l help -d 'print the help'
 
+complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
 complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
