@@ -76,7 +76,17 @@ write_opencl() {
     printf '%s\n' "OCL_ICD_VENDORS=$drivers/$name" "$@" >"$drivers/$name.opencl"
 }
 
-# PoCL and rusticl are Debian's; Intel's runtime and Oclgrind come with ./dev test all.
+# What ./dev test all tries beside Debian's drivers: Intel's runtime from PyPI, for x86-64, and an interpreter that checks accesses to memory.
+setup_more_opencl() {
+    install_packages oclgrind
+    if [[ $(uname -m) == x86_64 ]]; then
+        (python_environment "$deps/intel-opencl" tests/opencl/requirements.txt) ||
+            note "Intel's OpenCL could not be fetched: tests run without it"
+    fi
+    setup_opencl
+}
+
+# PoCL and rusticl are Debian's.
 setup_opencl() {
     local library folder=$deps/intel-opencl
     rm -f "$drivers"/*.opencl

@@ -8,6 +8,7 @@
 
 #include "core/float_state.h"
 #include "core/hash.h"
+#include "jobs/machine.h"
 #include "opencl/emit.h"
 
 /* ---- finding them ---- */
@@ -252,7 +253,8 @@ void weft_cl_describe(struct weft_soft_properties *properties, void *user) {
     properties->memory = read_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     properties->separate_memory = true;
     properties->can_be_careful = true;
-    properties->subgroup_size = 1; /* see opencl/emit.h */
+    properties->threads = weft_processor_count(); /* that call the driver's compiler */
+    properties->subgroup_size = 1;                /* see opencl/emit.h */
     properties->subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
                                       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                       VK_SUBGROUP_FEATURE_BALLOT_BIT;
