@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/opencl.h"
 
+#include "core/float_state.h"
 #include "opencl/state.h"
 
 weft_status weft_cl_fail(const weft_host *host, const char *function, cl_int error) {
@@ -54,6 +55,7 @@ static cl_int keep_queue(struct weft_cl_state *state, const struct weft_cl_devic
 }
 
 static VkResult open_device(void **state, struct weft_soft_device *device, void *user) {
+    WEFT_ENTER; /* threads of drivers inherit it, and who opens a device for reproducible math flushes subnormals here */
     const struct weft_cl_device *found = user;
     const char *function = NULL;
     struct weft_cl_state *made = weft_soft_new(device, sizeof *made);

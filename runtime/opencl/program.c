@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/float_state.h"
 #include "core/try.h"
 #include "opencl/emit.h"
 #include "opencl/state.h"
@@ -129,6 +130,7 @@ static weft_status build_text(struct weft_soft_object *object, const struct weft
 
 weft_status weft_cl_compile(struct weft_soft_object *object, const struct weft_soft_source *source,
                             void *untyped, const weft_host *host) {
+    WEFT_ENTER; /* a compiler may fold constants as this thread computes */
     const struct weft_cl_state *state = untyped;
     struct weft_ir_source module;
     struct weft_cl_text text = {0};
@@ -215,6 +217,7 @@ static void drop(struct weft_cl_kernel *kernel, const struct weft_cl_state *stat
 
 weft_status weft_cl_load(struct weft_soft_kernel *kernel, const uint8_t *bytes, size_t size,
                          void *untyped, const weft_host *host) {
+    WEFT_ENTER;
     const struct weft_cl_state *state = untyped;
     struct header header;
     WEFT_TRY(read_header(&header, bytes, size, host));

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/float_state.h"
 #include "jobs/machine.h"
 #include "jobs/share.h"
 #include "opencl/emit.h"
@@ -273,7 +274,9 @@ static void run_one(struct run *run, struct weft_soft_record *record) {
     count_ahead(run);
 }
 
+/* Some drivers compute on this thread, or on threads that it starts: they are to do so as when the probe asked. */
 void weft_cl_run(const struct weft_soft_stream *stream, struct weft_watch *watch, void *untyped) {
+    WEFT_ENTER;
     const struct weft_cl_state *state = untyped;
     struct run run = {.state = state, .cl = state->cl, .queue = state->queue, .watch = watch};
     struct weft_soft_record *record = NULL;

@@ -490,7 +490,7 @@ static bool is_open(size_t operation, const struct weft_probe_input *input) {
            (input->word[0] & UINT32_C(0x7f800000)) == 0;
 }
 
-#define UNDECIDED 16u /* beside the verdicts: a subnormal and a zero */
+#define UNDECIDED (2u * WEFT_PROBE_WRONG) /* beside the verdicts: a subnormal and a zero */
 
 static uint32_t meaning_of_wrong(size_t index, size_t operation) {
     if (index < FIRST_SUBNORMAL) {
