@@ -149,6 +149,8 @@ weft_status weft_device_alive(const weft_device *device);
 
 /** The same for what needs memory or a queue: WEFT_UNSUPPORTED for a device that only compiles. */
 weft_status weft_device_runs(const weft_device *device);
+/** The same for recording into a program's command buffer, which an OpenCL device has not. */
+weft_status weft_device_records(const weft_device *device);
 
 /* ---- memory: blocks shared by many buffers ---- */
 

@@ -103,6 +103,20 @@ weft_status weft_device_adopt_opencl_with(weft_device **device,
 
 /* ---- wrapping ---- */
 
+static bool is_opencl(const weft_device *device) {
+    return device->instance.software && device->instance.software->backend == &weft_opencl_backend;
+}
+
+weft_status weft_device_records(const weft_device *device) {
+    if (is_opencl(device)) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "%s is an OpenCL device: a plan is not recorded into a Vulkan command "
+                         "buffer there; wrap a cl_mem (weft/opencl.h) and run it",
+                         device->info.name);
+    }
+    return weft_device_runs(device);
+}
+
 static weft_status check_range(const weft_device *device, size_t bytes, uint64_t offset,
                                uint64_t size) {
     if (offset % WEFT_CL_OFFSET_UNIT != 0) {
@@ -160,7 +174,7 @@ static weft_status check_wrap(weft_buffer *const *buffer, const weft_device *dev
                                    : "size is 0");
     }
     WEFT_TRY(weft_device_runs(device));
-    if (!device->instance.software || device->instance.software->backend != &weft_opencl_backend) {
+    if (!is_opencl(device)) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "weft_buffer_wrap_opencl: %s is no OpenCL device", device->info.name);
     }

@@ -59,7 +59,7 @@ weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
                          "weft_plan_record_range: %u parts from %u on, of a plan with %u", count,
                          first, plan->steps.count);
     }
-    WEFT_TRY(weft_device_runs(plan->device));
+    WEFT_TRY(weft_device_records(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     record_parts(plan, commands, bindings, first, count);
     weft_stats_recorded(plan, count, first + count == plan->steps.count);

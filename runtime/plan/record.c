@@ -98,7 +98,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record: null argument, or bindings of another plan");
     }
-    WEFT_TRY(weft_device_runs(plan->device));
+    WEFT_TRY(weft_device_records(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     weft_record_begin(bindings, commands);
     for (uint32_t step = 0; step < plan->steps.count;) {

@@ -3,6 +3,7 @@
 /* A program's own cl_context, queue and cl_mem (weft/opencl.h): plans in place between its commands, and what is refused. */
 #include <weft/external.h>
 #include <weft/opencl.h>
+#include <weft/vulkan.h>
 
 #include "opencl/devices.h"
 #include "support_graph.h"
@@ -257,6 +258,10 @@ TEST(it_is_a_device_like_others) {
                         weft_buffer_create_exportable(&buffer, n.device, 64, WEFT_EXTERNAL_OPAQUE),
                         info.name);
     assert_null(buffer);
+    /* Nothing looks into the command buffer before. */
+    WEFT_EXPECT_REFUSED(&p->host, WEFT_UNSUPPORTED,
+                        weft_plan_record(n.plan, (VkCommandBuffer)(uintptr_t)&n, n.bindings),
+                        "wrap a cl_mem");
     end(&n);
 }
 

@@ -4,7 +4,7 @@
  * that shows OpenCL's types. Include your OpenCL headers first if you need particular ones; Weft uses OpenCL 1.2.
  *
  * To open an OpenCL device of the system's, see weft_device_params.select. What needs a VkDevice does not exist for such devices, adopted
- * or not: recording into a VkCommandBuffer, images, and weft/external.h return WEFT_UNSUPPORTED.
+ * or not: recording into a VkCommandBuffer, images and memory of weft/external.h return WEFT_UNSUPPORTED.
  */
 #ifndef WEFT_OPENCL_H
 #define WEFT_OPENCL_H
