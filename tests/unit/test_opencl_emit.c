@@ -188,7 +188,7 @@ WEFT_TEST(kernels_give_the_bits_of_their_evaluation) {
 }
 
 WEFT_TEST(kernels_by_chance_give_the_bits_of_their_evaluation) {
-    enum { KERNELS = 12 };
+    enum { KERNELS = 4 };
     static const char *const sizes[] = {WEFT_TEST_KERNEL_LINE, "local_size_x = 20",
                                         "local_size_x = 3, local_size_y = 11"};
     if (weft_test_opencl_count() == 0) {
