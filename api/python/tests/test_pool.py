@@ -21,8 +21,8 @@ def sample_texts(count):
     return [samples[i % len(samples)].encode()[:40 + 8 * (i % 7 % 4)].decode("utf-8", "ignore") for i in range(count)]
 
 
-def entry(index, type, usable=True):
-    return weft.DeviceInfo(index, f"device {index}", "driver", "1", type, 32, 0, 1 << 30, 1 << 15, usable, "")
+def entry(index, type, usable=True, by_name_only=False):
+    return weft.DeviceInfo(index, f"device {index}", "driver", "1", type, 32, 0, 1 << 30, 1 << 15, usable, "", by_name_only)
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +225,7 @@ def test_all_devices(monkeypatch):
     assert all_of(entry(0, "discrete", usable=False), entry(1, "integrated"), entry(2, "software")) == [1]
     assert all_of(entry(0, "software"), entry(1, "processor")) == [1]
     assert all_of(entry(0, "software"), entry(1, "software"), entry(2, "processor", usable=False)) == [0]
+    assert all_of(entry(0, "discrete"), entry(1, "processor"), entry(2, "discrete", by_name_only=True)) == [0, 1]
     assert all_of() == [None]
     monkeypatch.undo()
     with weft.Pool() as pool:

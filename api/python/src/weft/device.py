@@ -41,7 +41,7 @@ class DeviceInfo:
     """It has what Weft needs."""
     reason: str
     """What is missing, where it is not usable."""
-    by_name_only: bool
+    by_name_only: bool = False
     """It is opened only where it is named, as OpenCL on the processor is."""
 
 

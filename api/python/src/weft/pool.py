@@ -269,7 +269,7 @@ def _enter(here: threading.local, numbers: itertools.count[int]) -> None:
 def _selected(selects: Select | Sequence[Select]) -> list[Select | None]:
     """The devices that a pool opens; None is the default one."""
     if selects == "all":
-        usable = [info for info in devices() if info.usable]
+        usable = [info for info in devices() if info.usable and not info.by_name_only]
         hardware = [info.index for info in usable if info.type != "software"]
         # Drivers that compute on the processors would share them: one is enough.
         return [*hardware] or [*(info.index for info in usable[:1])] or [None]

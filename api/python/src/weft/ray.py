@@ -209,7 +209,7 @@ def _classifier(pool: Pool, folder: str | os.PathLike[str], tokenizer: Tokenizer
 
 def _given(ids: Sequence[str], infos: Iterable[DeviceInfo]) -> list[int]:
     """The numbers of the devices that Ray calls by these ids; without ids, of the processor."""
-    usable = [info for info in infos if info.usable]
+    usable = [info for info in infos if info.usable and not info.by_name_only]
     if not ids:
         processors = [info.index for kind in ("processor", "software") for info in usable if info.type == kind]
         if not processors:
