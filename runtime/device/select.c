@@ -58,6 +58,7 @@ static const char *describe(const struct weft_physical *list, uint32_t count, ch
 static const char opencl[] = "opencl:";
 
 static bool is_opencl(const weft_device_info *info) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a list that is not empty is there */
     return strcmp(info->driver, WEFT_OPENCL_DRIVER_NAME) == 0;
 }
 

@@ -391,6 +391,6 @@ size_t weft_interpreted_memory(const struct weft_interpreted *kernel) {
     const struct weft_ir_program *program = &kernel->program;
     const size_t lanes =
         (size_t)program->local_size[0] * program->local_size[1] * program->local_size[2];
-    return (program->shared_size + 63) / 64 * 64 +
+    return ((size_t)program->shared_size + 63) / 64 * 64 +
            sizeof(uint32_t) * kernel->row_words * kernel->row_count * lanes;
 }

@@ -230,7 +230,7 @@ void weft_interpret_begin(struct weft_interpret_group *group) {
     group->lane_count = size[0] * size[1] * size[2];
     group->shared = group->memory;
     group->rows =
-        (uint32_t *)(void *)(group->shared + (kernel->program.shared_size + 63) / 64 * 64);
+        (uint32_t *)(void *)(group->shared + ((size_t)kernel->program.shared_size + 63) / 64 * 64);
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
         const uint32_t id[] = {lane % size[0], lane / size[0] % size[1], lane / size[0] / size[1]};
         for (uint32_t i = 0; i < WEFT_INTERPRET_FIRST_ROW; i++) {

@@ -73,7 +73,7 @@ bool weft_cl_is_in_words(const struct weft_cl_writer *writer,
 
 static void write_terms(struct weft_cl_writer *writer, weft_ir_value value, uint32_t node) {
     const struct weft_ir_def *def = &writer->program->values[value];
-    struct weft_cl_term term;
+    struct weft_cl_term term = {0};
     if (def->constant) {
         weft_cl_add(writer, "%uu", (uint32_t)def->bits / 4);
     } else if (weft_cl_take_apart(writer, &term, value, node) && term.parts[1] == 0) {

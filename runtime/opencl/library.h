@@ -49,6 +49,7 @@
     X(ReleaseEvent)
 
 struct weft_cl_functions {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared */
 #define MEMBER(name) __typeof__(cl##name) *name;
     WEFT_CL_FUNCTIONS(MEMBER)
 #undef MEMBER

@@ -53,7 +53,8 @@ static void expect_barriers(struct flow *flow) {
         flow->expected[i % COLUMNS * ROWS + i / COLUMNS] = flow->inputs[i];
     }
     for (uint32_t i = 0; i < LINES; i++) {
-        const uint32_t *line = flow->inputs + MATRIX + i / LANES * LANES;
+        const uint32_t first = MATRIX + i / LANES * LANES;
+        const uint32_t *line = &flow->inputs[first];
         const uint32_t partner = i % LANES ^ 1;
         exchanged[i] = line[LANES - 1 - partner] + partner;
         negated[i] = line[i % LANES] ^ UINT32_C(0x80000000);

@@ -43,6 +43,8 @@ weft_status weft_spirv_read(struct weft_spirv_module *module, const uint32_t *wo
 
 void weft_spirv_module_free(struct weft_spirv_module *module);
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared */
+
 /** Goes over the instructions of a section, as `instruction`. */
 #define WEFT_SPIRV_EACH(instruction, module, section)                               \
     for (const uint32_t *instruction = (module)->words + (module)->starts[section]; \
@@ -60,6 +62,8 @@ void weft_spirv_module_free(struct weft_spirv_module *module);
     for (const uint32_t *instruction = (module)->words + WEFT_SPIRV_HEADER_WORDS; \
          instruction < (module)->words + (module)->count;                         \
          instruction = weft_spirv_next(instruction))
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /** The instruction that makes an id, if it is one of that opcode; else null. Ids that are new to the module have none. */
 const uint32_t *weft_spirv_made_by(const struct weft_spirv_module *module, uint32_t id,
