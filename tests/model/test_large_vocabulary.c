@@ -68,7 +68,10 @@ WEFT_TEST_ON_DEVICE(the_words_of_wikitext, f) {
     }
     weft_device_info info;
     assert_ok(weft_device_get_info(f->device, &info));
-    assert_true(info.max_storage_buffer_size <= UINT64_C(1) << 27);
+    if (info.max_storage_buffer_size > UINT64_C(1) << 27) {
+        print_message("%s binds the whole table at once\n", info.name);
+        skip();
+    }
     weft_model *model = create(&f->host);
     float *parts = run_model(model, f->device);
     weft_device_trim(f->device);
