@@ -99,7 +99,9 @@ static void write_kernel(struct weft_text *text, const struct weft_cl_writer *wr
     }
     weft_text_add(text, ") {\n");
     write_names(text, writer);
-    weft_text_put(text, writer->text.data ? writer->text.data : "", writer->text.length);
+    if (writer->text.data) { /* or memory is out, and the length is what it was to be */
+        weft_text_put(text, writer->text.data, writer->text.length);
+    }
     weft_text_add(text, "}\n");
 }
 
