@@ -228,15 +228,6 @@ weft_status weft_device_adopt_with(weft_device **device, const weft_device_adopt
     }
     WEFT_TRY(check_params(params));
     WEFT_TRY(check_allocator(params));
-    const struct weft_setup setup = {
-        .host = &params->host,
-        .math = params->math,
-        .weights = params->weights,
-        .memory_limit = params->memory_limit,
-        .cache_dir = params->cache_dir,
-        .cache_limit = params->cache_limit,
-        .submission_limit_ms = params->submission_limit_ms,
-        .parts = parts,
-    };
+    const struct weft_setup setup = WEFT_SETUP(params, parts);
     return weft_setup_device(device, &setup, fill_device, params);
 }

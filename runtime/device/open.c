@@ -245,15 +245,6 @@ weft_status weft_device_open_with(weft_device **device, const weft_device_params
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_open: device is null");
     }
     WEFT_TRY(check_jobs(params));
-    const struct weft_setup setup = {
-        .host = &params->host,
-        .math = params->math,
-        .weights = params->weights,
-        .memory_limit = params->memory_limit,
-        .cache_dir = params->cache_dir,
-        .cache_limit = params->cache_limit,
-        .submission_limit_ms = params->submission_limit_ms,
-        .parts = parts,
-    };
+    const struct weft_setup setup = WEFT_SETUP(params, parts);
     return weft_setup_device(device, &setup, open_flushing, params);
 }

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "device/physical.h"
 
-/** What both ways of making a device let the caller set; see weft_device_params. */
+/** What all ways of making a device let the caller set; see weft_device_params. */
 struct weft_setup {
     const weft_host *host;
     weft_math math;
@@ -17,6 +17,15 @@ struct weft_setup {
     uint32_t submission_limit_ms;
     const struct weft_device_part *parts;
 };
+
+/** Of parameters of any of these ways: the fields have the same names. */
+#define WEFT_SETUP(params, device_parts)                                               \
+    {                                                                                  \
+        .host = &(params)->host, .math = (params)->math, .weights = (params)->weights, \
+        .memory_limit = (params)->memory_limit, .cache_dir = (params)->cache_dir,      \
+        .cache_limit = (params)->cache_limit,                                          \
+        .submission_limit_ms = (params)->submission_limit_ms, .parts = (device_parts), \
+    }
 
 /** Copies what was read of the physical device, its limits and its memory into the device. */
 void weft_setup_physical(weft_device *device, const struct weft_physical *physical);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "device/vendor.h"
+#include "core/vendor.h"
 
 uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
     const uint32_t own = variant->tiles[at];

@@ -9,7 +9,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "device/vendor.h"
+#include "core/vendor.h"
 #include "kernels/structured_projection/circulant.h"
 #include "kernels/structured_projection/circulant_lanes.h"
 #include "kernels/structured_projection/cut.h"

@@ -8,6 +8,7 @@
 
 #include "core/float_state.h"
 #include "core/hash.h"
+#include "core/vendor.h"
 #include "jobs/machine.h"
 #include "opencl/emit.h"
 
@@ -169,7 +170,9 @@ static uint32_t vendor_of(const struct weft_cl_device *device) {
     static const struct {
         const char *part;
         uint32_t id;
-    } known[] = {{"QUALCOMM", 0x5143}, {"ARM", 0x13b5}, {"Imagination", 0x1010}};
+    } known[] = {{"QUALCOMM", WEFT_VENDOR_QUALCOMM},
+                 {"ARM", WEFT_VENDOR_ARM},
+                 {"Imagination", WEFT_VENDOR_IMAGINATION}};
     char vendor[128];
     if (type_of(device) == VK_PHYSICAL_DEVICE_TYPE_CPU) {
         return 0;

@@ -2,6 +2,7 @@
 #include "opencl/opencl.h"
 
 #include "core/float_state.h"
+#include "native/memory.h"
 #include "opencl/state.h"
 
 weft_status weft_cl_fail(const weft_host *host, const char *function, cl_int error) {
@@ -80,35 +81,22 @@ static void close_device(void *state) {
 
 /* ---- memory ---- */
 
-#define CACHE_LINE ((size_t)64)
-
-/* Behind it is where malloc's block begins. */
-static uint8_t *aligned_bytes(struct weft_soft_memory *memory, struct weft_soft_device *device) {
-    memory->own = memory->size < SIZE_MAX - CACHE_LINE
-                      ? weft_soft_new(device, (size_t)memory->size + CACHE_LINE)
-                      : NULL;
-    const uintptr_t at = ((uintptr_t)memory->own + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    return memory->own ? (uint8_t *)memory->own + (at - (uintptr_t)memory->own) : NULL;
-}
-
 static VkResult allocate(struct weft_soft_memory *memory, void *untyped) {
     const struct weft_cl_state *state = untyped;
     cl_int error = CL_SUCCESS;
     if (memory->for_host) {
-        memory->bytes = aligned_bytes(memory, state->device);
+        memory->bytes = weft_cpu_bytes_allocate((size_t)memory->size);
         return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    memory->own = memory->size > SIZE_MAX
-                      ? NULL
-                      : state->cl->CreateBuffer(state->context, CL_MEM_READ_WRITE,
-                                                (size_t)memory->size, NULL, &error);
+    memory->own = state->cl->CreateBuffer(state->context, CL_MEM_READ_WRITE, (size_t)memory->size,
+                                          NULL, &error);
     return memory->own ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 static void free_memory(struct weft_soft_memory *memory, void *untyped) {
     const struct weft_cl_state *state = untyped;
     if (memory->for_host) {
-        weft_soft_delete(state->device, memory->own);
+        weft_cpu_bytes_free(memory->bytes);
     } else {
         (void)state->cl->ReleaseMemObject(memory->own);
     }

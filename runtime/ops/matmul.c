@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "device/vendor.h"
+#include "core/vendor.h"
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"

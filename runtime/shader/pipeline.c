@@ -9,7 +9,7 @@
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/robustness.h"
-#include "device/vendor.h"
+#include "core/vendor.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 

@@ -117,7 +117,7 @@ static void set_needs(weft_device *device, uint32_t needs) {
     device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
     device->careful = (needs & WEFT_PROBE_MISCOMPILES) != 0;
     if (device->in_process) {
-        (void)weft_soft_be_careful(device->vk.handle, device->careful);
+        weft_soft_set_careful(device->vk.handle, device->careful);
     }
 }
 

@@ -117,10 +117,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     return VK_SUCCESS;
 }
 
-bool weft_soft_be_careful(VkDevice handle, bool careful) {
+void weft_soft_set_careful(VkDevice handle, bool careful) {
     struct weft_soft_device *device = weft_soft_device_of(handle);
     atomic_store(&device->careful, careful && device->physical->properties.can_be_careful);
-    return atomic_load(&device->careful) == careful;
 }
 
 bool weft_soft_can_be_careful(VkDevice device) {

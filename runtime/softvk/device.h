@@ -16,7 +16,7 @@ struct weft_soft_device {
     const struct weft_soft_backend *backend;
     void *state;                   /* the back end's */
     bool checked;                  /* robustBufferAccess is on */
-    atomic_bool careful;           /* weft_soft_be_careful */
+    atomic_bool careful;           /* weft_soft_set_careful */
     struct weft_threads *threads;  /* these, … */
     struct weft_given_jobs *given; /* … or the program's jobs */
     weft_job_system jobs;

@@ -67,10 +67,10 @@ bool weft_soft_device_inherit(VkDevice device);
 bool weft_soft_survives_fork(VkDevice device);
 
 /**
- * Whether pipelines that are made from now on are compiled with care: more slowly, for a driver that the probe has caught
- * miscompiling. False where it cannot be as asked: the back end has one way to compile.
+ * Has pipelines that are made from now on compiled with care: more slowly, for a driver that the probe has caught miscompiling. Nothing
+ * changes where the back end has one way to compile.
  */
-bool weft_soft_be_careful(VkDevice device, bool careful);
+void weft_soft_set_careful(VkDevice device, bool careful);
 
 /** weft_soft_properties::can_be_careful of a device. */
 bool weft_soft_can_be_careful(VkDevice device);

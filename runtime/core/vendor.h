@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vendors of GPUs whose compilers are told apart, by the numbers that the PCI SIG gave them: weft_device_info.vendor_id. */
-#ifndef WEFT_DEVICE_VENDOR_H
-#define WEFT_DEVICE_VENDOR_H
+#ifndef WEFT_CORE_VENDOR_H
+#define WEFT_CORE_VENDOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 enum weft_vendor {
     WEFT_VENDOR_ARM = 0x13b5,      /* Mali */
     WEFT_VENDOR_BROADCOM = 0x14e4, /* VideoCore, a Raspberry Pi's */
+    WEFT_VENDOR_IMAGINATION = 0x1010,
     WEFT_VENDOR_INTEL = 0x8086,
     WEFT_VENDOR_QUALCOMM = 0x5143, /* Adreno */
 };
