@@ -48,7 +48,8 @@ static void finish(struct run *run) {
 
 /* ---- how far ahead ---- */
 
-/* As many commands are given to the driver before the last but as many is over: what is cancelled ends soon, and nothing waits in between. */
+/* Commands between two marks. The host waits for a mark when it has set the next one: at most twice as many are enqueued and not done, so
+ * that a run that is cancelled ends soon, and the device always has some. */
 #define MOST_AHEAD 16u
 
 static void wait_for_mark(struct run *run) {
@@ -65,11 +66,10 @@ static void count_ahead(struct run *run) {
         return;
     }
     run->ahead = 0;
-    if (succeeded(run, "clEnqueueMarkerWithWaitList",
-                  run->cl->EnqueueMarkerWithWaitList(run->queue, 0, NULL, &mark)) &&
-        succeeded(run, "clFlush", run->cl->Flush(run->queue))) {
-        wait_for_mark(run);
-    }
+    (void)succeeded(run, "clEnqueueMarkerWithWaitList",
+                    run->cl->EnqueueMarkerWithWaitList(run->queue, 0, NULL, &mark));
+    (void)succeeded(run, "clFlush", run->cl->Flush(run->queue));
+    wait_for_mark(run);
     run->mark = mark;
 }
 
@@ -266,6 +266,11 @@ static void run_one(struct run *run, struct weft_soft_record *record) {
         stamp(run, record);
         return;
     case WEFT_SOFT_RESET_QUERIES:
+        if (run->stamp_count > 0) {
+            settle(run);
+        }
+        weft_soft_run_other(record, run->watch, 0);
+        return;
     case WEFT_SOFT_CALL:
         settle(run);
         weft_soft_run_other(record, run->watch, 0);
