@@ -10,10 +10,9 @@
 #include <weft/op.h>
 
 #include "core/bytes.h"
-#include "core/disk_cache.h"
 #include "device/device.h"
 #include "shader/pipeline_store.h"
-#include "support.h"
+#include "support_cache.h"
 
 enum { GROUPS = 8, COUNT = 64 * GROUPS, BYTES = COUNT * 4 };
 
@@ -113,36 +112,6 @@ static void forge_object(uint8_t *object, size_t size) {
     memcpy(object + HASH_AT, digest.bytes, sizeof digest.bytes);
 }
 
-/* Of a pipeline cache's data (softvk/cache.c): Vulkan's header, a hash, and key, size and bytes of each object. */
-static void forge_data(uint8_t *data, size_t size) {
-    enum { HASH_AT = 32, START = 64, KEY = 32 };
-    size_t at = START;
-    while (at < size) {
-        const size_t bytes = (size_t)weft_load_bytes(data + at + KEY, 8);
-        forge_object(data + at + KEY + 8, bytes);
-        at += KEY + 8 + bytes;
-    }
-    assert_int_equal(at, size);
-    const weft_digest digest = weft_digest_of(data + START, size - START);
-    memcpy(data + HASH_AT, digest.bytes, sizeof digest.bytes);
-}
-
-/* The entry's own hash is made by who writes it. */
-static void forge(const char *folder, const weft_digest *key) {
-    struct weft_cache *cache = NULL;
-    uint8_t *payload = NULL;
-    size_t size = 0;
-    assert_ok(weft_cache_create(&cache, folder, 0, NULL));
-    assert_ok(weft_cache_read(&payload, &size, cache, "pipelines", key, NULL));
-    assert_non_null(payload);
-    const size_t list = 4 + sizeof *key * (size_t)weft_load_bytes(payload, 4);
-    assert_true(size > list);
-    forge_data(payload + list, size - list);
-    weft_cache_write(cache, "pipelines", key, payload, size, NULL);
-    weft_free(NULL, payload);
-    weft_cache_destroy(&cache, NULL);
-}
-
 /* ---- whose folder it is ---- */
 
 struct folder {
@@ -158,7 +127,7 @@ static struct folder forged_folder(struct weft_test_place *test) {
     folder.entry =
         weft_test_text("%s/pipelines-%s", folder.path, weft_digest_text(&start.entry, hex));
     assert_true(start.compiled > 0);
-    forge(folder.path, &start.entry);
+    weft_test_change_objects(folder.path, &start.entry, forge_object);
     return folder;
 }
 

@@ -4,10 +4,9 @@
 /* Kernels of OpenCL devices: accesses outside of their buffers, and what the cache folder keeps of them. */
 #include <weft/op.h>
 
-#include "core/bytes.h"
-#include "core/disk_cache.h"
 #include "device/device.h"
 #include "shader/pipeline_store.h"
+#include "support_cache.h"
 #include "support_opencl_device.h"
 
 enum { ITEMS = 64, GROUPS = 2, COUNT = ITEMS * GROUPS, BYTES = COUNT * 4 };
@@ -194,42 +193,15 @@ WEFT_TEST(the_second_start_compiles_nothing) {
     assert_true(second.created > 0);
 }
 
-/*
- * Programs whose driver's bytes are damaged, with the hashes of all around them made anew: data of a pipeline cache (softvk/cache.c) are Vulkan's
- * header, a hash, and key, size and bytes of each object.
- */
-static void damage_objects(uint8_t *data, size_t size) {
-    enum { HASH_AT = 32, START = 64, KEY = 32 };
-    size_t at = START;
-    while (at < size) {
-        const size_t bytes = (size_t)weft_load_bytes(data + at + KEY, 8);
-        memset(data + at + KEY + 8, 0x5a, bytes);
-        at += KEY + 8 + bytes;
-    }
-    assert_int_equal(at, size);
-    const weft_digest digest = weft_digest_of(data + START, size - START);
-    memcpy(data + HASH_AT, digest.bytes, sizeof digest.bytes);
-}
-
-static void damage(const char *folder, const weft_digest *key) {
-    struct weft_cache *cache = NULL;
-    uint8_t *payload = NULL;
-    size_t size = 0;
-    assert_ok(weft_cache_create(&cache, folder, 0, NULL));
-    assert_ok(weft_cache_read(&payload, &size, cache, "pipelines", key, NULL));
-    assert_non_null(payload);
-    const size_t list = 4 + sizeof *key * (size_t)weft_load_bytes(payload, 4);
-    assert_true(size > list);
-    damage_objects(payload + list, size - list);
-    weft_cache_write(cache, "pipelines", key, payload, size, NULL);
-    weft_free(NULL, payload);
-    weft_cache_destroy(&cache, NULL);
+/* With the hashes of all around made anew, so that the driver sees it. */
+static void damage_object(uint8_t *object, size_t size) {
+    memset(object, 0x5a, size);
 }
 
 WEFT_TEST(damaged_programs_are_compiled_anew) {
     const char *folder = weft_test_folder();
     const struct start first = start_with(folder);
-    damage(folder, &first.entry);
+    weft_test_change_objects(folder, &first.entry, damage_object);
     (void)start_with(folder); /* has the right results, and mends the entry */
     assert_int_equal(start_with(folder).compiled, 0);
 }
