@@ -371,7 +371,7 @@ WEFT_TEST_ON_HOST(the_bytes_written_are_those_of_the_format, test) {
     assert_memory_equal(bytes + 128, "\0\0\x80\x3f", 4);
     free(bytes);
 
-    static const weft_shape largest = {5, {1, 1, 1, 1}};
+    static const weft_shape largest = {WEFT_MAX_RANK + 1, {1, 1, 1, 1}};
     assert_int_equal(weft_npy_write_f32(path, &value, largest, NULL), WEFT_INVALID_ARGUMENT);
     for (long k = 1; k <= 2; k++) { /* the contents, the name of the file beside */
         test->fail_at = k;

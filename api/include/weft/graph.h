@@ -119,7 +119,7 @@ typedef struct weft_matmul_params {
 
 /**
  * out = alpha · a b over the last two axes. Leading axes are batches: equal on both sides, unless a or b has rank 2 and
- * is used for every batch. Ranks 2 to 4. params may be null.
+ * is used for every batch. At least two axes each. params may be null.
  */
 WEFT_API weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a,
                                        weft_tensor b, const weft_matmul_params *params);

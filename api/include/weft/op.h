@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 #define WEFT_MAX_NODE_INPUTS     10
-#define WEFT_MAX_PARAMETER_BYTES 64
+#define WEFT_MAX_PARAMETER_BYTES 128
 #define WEFT_MAX_VARIANTS        32 /**< rows: implementations of an op, variants of a kernel */
 #define WEFT_NO_STORAGE          UINT32_MAX
 

@@ -154,7 +154,7 @@ WEFT_API const char *weft_dtype_name(weft_dtype dtype);
 /** Bytes of an element: 4, 4, 2 or 1; 0 for anything else. */
 WEFT_API uint32_t weft_dtype_size(weft_dtype dtype);
 
-#define WEFT_MAX_RANK 4
+#define WEFT_MAX_RANK 8
 
 /** Extent of each axis, outermost first; tensors are dense and row-major. Rank 0 is a scalar. No axis may be 0. */
 typedef struct weft_shape {
@@ -176,7 +176,7 @@ WEFT_API uint64_t weft_shape_elements(weft_shape shape);
 WEFT_API bool weft_shape_equal(weft_shape a, weft_shape b);
 
 /** Room for any shape's text. */
-#define WEFT_SHAPE_TEXT_SIZE 56
+#define WEFT_SHAPE_TEXT_SIZE 104
 
 /** Writes text such as "[2, 512, 768]" to `text`, which has WEFT_SHAPE_TEXT_SIZE bytes, and returns it. */
 WEFT_API const char *weft_shape_text(weft_shape shape, char *text);
