@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/moved.h"
 
+#include <stdio.h>
 #include <string.h>
+
+const char *weft_moved_text(char *text, weft_shape shape) {
+    size_t length = 0;
+    snprintf(text, WEFT_MOVED_TEXT, "scalar");
+    for (uint32_t i = 0; i < shape.rank; i++) {
+        length += (size_t)snprintf(text + length, WEFT_MOVED_TEXT - length, i ? "x%u" : "%u",
+                                   shape.dim[i]);
+    }
+    return text;
+}
 
 void weft_moved_at(uint32_t at[WEFT_MAX_RANK], uint64_t i, weft_shape shape) {
     memset(at, 0, WEFT_MAX_RANK * sizeof *at);

@@ -7,6 +7,10 @@
 
 #define WEFT_MOVED_NONE UINT64_MAX /* no element of x */
 
+/** A shape as names of cases have it, such as "2x37x5", in `text`, which has WEFT_MOVED_TEXT bytes. Returns that. */
+#define WEFT_MOVED_TEXT 96
+const char *weft_moved_text(char *text, weft_shape shape);
+
 /** The place in x of the result's element at these coordinates, of WEFT_MAX_RANK axes. */
 typedef uint64_t (*weft_moved_from)(const uint32_t *at, weft_shape x, const void *user);
 

@@ -43,10 +43,10 @@ static const struct permutation {
 };
 
 static void name_permutation(char text[WEFT_CASE_NAME_SIZE], const struct permutation *row) {
-    char shape[WEFT_SHAPE_TEXT_SIZE];
-    char axes[WEFT_SHAPE_TEXT_SIZE];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s by %s", values_text(row->values),
-             weft_shape_text(row->shape, shape), weft_shape_text(row->axes, axes));
+    char shape[WEFT_MOVED_TEXT];
+    char axes[WEFT_MOVED_TEXT];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/axes=%s", values_text(row->values),
+             weft_moved_text(shape, row->shape), weft_moved_text(axes, row->axes));
 }
 
 static uint64_t permuted(const uint32_t *at, weft_shape x, const void *user) {
@@ -93,9 +93,9 @@ static const struct slice {
 };
 
 static void name_slice(char text[WEFT_CASE_NAME_SIZE], const struct slice *row) {
-    char shape[WEFT_SHAPE_TEXT_SIZE];
+    char shape[WEFT_MOVED_TEXT];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/axis=%u,start=%u,count=%u,step=%d",
-             values_text(row->values), weft_shape_text(row->shape, shape), row->axis, row->start,
+             values_text(row->values), weft_moved_text(shape, row->shape), row->axis, row->start,
              row->count, row->step);
 }
 
@@ -136,10 +136,10 @@ static const struct expansion {
 };
 
 static void name_expansion(char text[WEFT_CASE_NAME_SIZE], const struct expansion *row) {
-    char from[WEFT_SHAPE_TEXT_SIZE];
-    char to[WEFT_SHAPE_TEXT_SIZE];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s to %s", values_text(row->values),
-             weft_shape_text(row->from, from), weft_shape_text(row->to, to));
+    char from[WEFT_MOVED_TEXT];
+    char to[WEFT_MOVED_TEXT];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/to=%s", values_text(row->values),
+             weft_moved_text(from, row->from), weft_moved_text(to, row->to));
 }
 
 static uint64_t expanded(const uint32_t *at, weft_shape x, const void *user) {
@@ -178,9 +178,9 @@ static const struct padding {
 };
 
 static void name_padding(char text[WEFT_CASE_NAME_SIZE], const struct padding *row) {
-    char shape[WEFT_SHAPE_TEXT_SIZE];
+    char shape[WEFT_MOVED_TEXT];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/axis=%u,before=%u,after=%u,value=%g",
-             values_text(row->values), weft_shape_text(row->shape, shape), row->axis, row->before,
+             values_text(row->values), weft_moved_text(shape, row->shape), row->axis, row->before,
              row->after, (double)row->value);
 }
 
@@ -237,9 +237,9 @@ static const struct concatenation {
 };
 
 static void name_concatenation(char text[WEFT_CASE_NAME_SIZE], const struct concatenation *row) {
-    char shape[WEFT_SHAPE_TEXT_SIZE];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%u of %s/axis=%u,step=%u", values_text(row->values),
-             row->count, weft_shape_text(row->shape, shape), row->axis, row->step);
+    char shape[WEFT_MOVED_TEXT];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/count=%u,axis=%u,step=%u", values_text(row->values),
+             weft_moved_text(shape, row->shape), row->count, row->axis, row->step);
 }
 
 static void build_concatenation(weft_case *c, const struct concatenation *row) {
@@ -306,10 +306,10 @@ static const struct taking takings_along[] = {
 };
 
 static void name_taking(char text[WEFT_CASE_NAME_SIZE], const struct taking *row) {
-    char shape[WEFT_SHAPE_TEXT_SIZE];
-    char indices[WEFT_SHAPE_TEXT_SIZE];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s by %s/axis=%u", values_text(row->values),
-             weft_shape_text(row->shape, shape), weft_shape_text(row->indices, indices), row->axis);
+    char shape[WEFT_MOVED_TEXT];
+    char indices[WEFT_MOVED_TEXT];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/indices=%s,axis=%u", values_text(row->values),
+             weft_moved_text(shape, row->shape), weft_moved_text(indices, row->indices), row->axis);
 }
 
 /* What the formula says of an element: the row, and its indices. */

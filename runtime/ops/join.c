@@ -123,6 +123,11 @@ weft_status weft_graph_concat(weft_tensor *out, weft_graph *graph, const weft_te
     if (!out || !graph || !xs) {
         return weft_graph_missing(graph, "weft_graph_concat");
     }
+    for (uint32_t i = 0; i < x_count; i++) {
+        if (xs[i].id == 0) { /* which weft_graph_add takes for an optional input */
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "concat: tensor %u is none", i);
+        }
+    }
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor made;
     WEFT_TRY(weft_graph_end(graph, mark, concat_some(&made, graph, xs, x_count, &params)));
@@ -140,8 +145,8 @@ static weft_status expect_beside(const weft_graph *graph, const struct weft_node
     if (!node->input[input] || other != type || !weft_shape_equal(like, x)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "concat: input %u is %s %s, and input 0 %s %s: along axis %u they do not "
-                         "fit together",
+                         "concat: input %u, %s %s, and input 0, %s %s, do not fit together along "
+                         "axis %u",
                          input, weft_dtype_name(other),
                          weft_shape_text(*weft_node_shape(graph, node, input), text[0]),
                          weft_dtype_name(type), weft_shape_text(x, text[1]), axis);
