@@ -14,6 +14,13 @@
     ROW(affine)                   \
     ROW(gather)                   \
     ROW(reshape)                  \
+    ROW(permute)                  \
+    ROW(slice)                    \
+    ROW(concat)                   \
+    ROW(pad)                      \
+    ROW(expand)                   \
+    ROW(take)                     \
+    ROW(take_along)               \
     ROW(fourier)                  \
     ROW(attention)                \
     ROW(banded_attention)         \

@@ -7,6 +7,7 @@
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
+#include <weft/movement.h>
 #include <weft/op.h>
 
 /** The weft command: api/cli/main.c, whose main has this name here. */

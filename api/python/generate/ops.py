@@ -160,6 +160,8 @@ class Writer:
         params = last if last.name == "params" else None
         if not params:
             operands.append(last)
+        counted = {field.name.removesuffix("_count") + "s" for field in operands if field.name.endswith("_count")}
+        operands = [field for field in operands if field.name.removesuffix("_count") + "s" not in counted]
         signature = [self.parameter(function, field) for field in operands]
         given = {field.name: python_name(field.name) for field in operands}
         struct = self.found.structs[params.type] if params else None
@@ -180,6 +182,8 @@ class Writer:
 
     def parameter(self, function: Function, field: Field) -> str:
         if field.type == "weft_tensor":
+            if field.pointers:
+                return f"{field.name}: Sequence[Operand]"
             if not self.may_be_none(function, field.name):
                 return f"{field.name}: Operand"
             last = field.name == function.parameters[-1].name or function.parameters[-1].name == "params"

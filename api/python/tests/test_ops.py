@@ -286,6 +286,80 @@ def test_reshape(run, rng, before, after):
     check(run(lambda x: ops.reshape(x, after), x=x), x.reshape(after))
 
 
+TYPES = pytest.mark.parametrize("dtype", [np.float32, np.int32], ids=["f32", "i32"])
+
+
+def elements(rng, dtype, *shape):
+    return rng.integers(-9, 9, shape).astype(dtype)
+
+
+def same(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape and (found == expected).all()
+
+
+@covers("permute")
+@TYPES
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (-1, 1, 0)], ids=str)
+def test_permute(run, rng, dtype, axes):
+    x = elements(rng, dtype, 3, 7, 5)
+    same(run(lambda x: ops.permute(x, axes), x=x), x.transpose(axes))
+
+
+@covers("slice")
+@TYPES
+@pytest.mark.parametrize("axis, start, count, step", [(0, 1, 2, 1), (-1, 4, 3, -2), (1, 0, 7, 1)], ids=str)
+def test_slice(run, rng, dtype, axis, start, count, step):
+    x = elements(rng, dtype, 3, 7, 5)
+    same(run(lambda x: ops.slice(x, axis, start, count, step), x=x), x.take(start + step * np.arange(count), axis))
+
+
+@covers("concat")
+@TYPES
+@pytest.mark.parametrize("count, axis", [(1, 0), (3, 1), (12, -1)], ids=str)
+def test_concat(run, rng, dtype, count, axis):
+    parts = {f"x{i}": elements(rng, dtype, 3, 7, 5) for i in range(count)}
+    same(run(lambda **x: ops.concat(list(x.values()), axis), **parts), np.concatenate(list(parts.values()), axis))
+    x = parts["x0"]
+    same(run(lambda x: ops.concat((x, parts["x0"]), axis), x=x), np.concatenate([x, x], axis))
+    with pytest.raises(weft.errors.ShapeMismatch, match="input 1"):
+        run(lambda x: ops.concat([x, np.zeros((2, 2), dtype)], axis), x=x)
+
+
+@covers("pad")
+@TYPES
+@pytest.mark.parametrize("axis, before, after", [(0, 0, 2), (-1, 3, 1)], ids=str)
+def test_pad(run, rng, dtype, axis, before, after):
+    x = elements(rng, dtype, 3, 7, 5)
+    widths = [(0, 0)] * 3
+    widths[axis] = (before, after)
+    same(run(lambda x: ops.pad(x, axis, before, after, -4), x=x), np.pad(x, widths, constant_values=-4))
+
+
+@covers("expand")
+@TYPES
+@pytest.mark.parametrize("before, after", [((1, 5), (3, 7, 5)), ((7, 1), (7, 5)), ((2, 3), (2, 3))], ids=str)
+def test_expand(run, rng, dtype, before, after):
+    x = elements(rng, dtype, *before)
+    same(run(lambda x: ops.expand(x, after), x=x), np.ascontiguousarray(np.broadcast_to(x, after)))
+
+
+@covers("take", "take_along")
+@TYPES
+@pytest.mark.parametrize("axis", [0, 1, -1], ids=str)
+def test_take(run, rng, dtype, axis):
+    x = elements(rng, dtype, 3, 7, 5)
+    indices = rng.integers(0, x.shape[axis], (2, 4), dtype=np.int32)
+    same(run(lambda x, i: ops.take(x, i, axis), x=x, i=indices), x.take(indices, axis))
+    shape = list(x.shape)
+    shape[axis] = 9
+    along = rng.integers(0, x.shape[axis], shape, dtype=np.int32)
+    same(run(lambda x, i: ops.take_along(x, i, axis), x=x, i=along), np.take_along_axis(x, along, axis))
+    with pytest.raises(weft.errors.InvalidArgument, match="'i'"):
+        run(lambda x, i: ops.take(x, i, axis), x=x, i=indices - 7)
+    with pytest.raises(weft.errors.InvalidArgument, match="axis: expected -3 … 2, found -4"):
+        run(lambda x, i: ops.take(x, i, -4), x=x, i=indices)
+
+
 @covers("fourier")
 @pytest.mark.parametrize("shape", [(1, 7, 5), (2, 31, 8), (2, 64, 12)], ids=str)
 def test_fourier(run, rng, shape):
