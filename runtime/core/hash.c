@@ -32,21 +32,37 @@ static void expand_message(uint32_t schedule[64], const uint8_t block[64]) {
     }
 }
 
+/* A turn of FIPS 180-4, 6.2.2, of the standard's a to h: the names move on, and not the words. */
+static inline void turn(uint32_t v[8], uint32_t first, uint32_t word) {
+    uint32_t *at[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        at[i] = &v[(first + i) % 8];
+    }
+    const uint32_t a = *at[0], e = *at[4];
+    const uint32_t sum1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
+    const uint32_t choose = (e & *at[5]) ^ (~e & *at[6]);
+    const uint32_t added = *at[7] + sum1 + choose + word;
+    const uint32_t sum0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
+    const uint32_t majority = (a & *at[1]) ^ (a & *at[2]) ^ (*at[1] & *at[2]);
+    *at[3] += added;
+    *at[7] = added + sum0 + majority;
+}
+
 /* FIPS 180-4, 6.2.2. */
 static void compress(uint32_t state[8], const uint8_t block[64]) {
     uint32_t schedule[64];
     expand_message(schedule, block);
     uint32_t v[8]; /* the standard's a to h */
     memcpy(v, state, sizeof v);
-    for (size_t t = 0; t < 64; t++) {
-        uint32_t sum1 = rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25);
-        uint32_t choose = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t first = v[7] + sum1 + choose + round_constants[t] + schedule[t];
-        uint32_t sum0 = rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += first;
-        v[0] = first + sum0 + majority;
+    for (size_t t = 0; t < 64; t += 8) {
+        turn(v, 0, round_constants[t] + schedule[t]);
+        turn(v, 7, round_constants[t + 1] + schedule[t + 1]);
+        turn(v, 6, round_constants[t + 2] + schedule[t + 2]);
+        turn(v, 5, round_constants[t + 3] + schedule[t + 3]);
+        turn(v, 4, round_constants[t + 4] + schedule[t + 4]);
+        turn(v, 3, round_constants[t + 5] + schedule[t + 5]);
+        turn(v, 2, round_constants[t + 6] + schedule[t + 6]);
+        turn(v, 1, round_constants[t + 7] + schedule[t + 7]);
     }
     for (size_t i = 0; i < 8; i++) {
         state[i] += v[i];

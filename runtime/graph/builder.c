@@ -55,6 +55,7 @@ void weft_graph_destroy(weft_graph **address) {
     weft_free(&host, graph->values);
     weft_free(&host, graph->nodes);
     weft_free(&host, graph->results);
+    weft_digest_map_free(&graph->kept_ops, &host);
     weft_digest_map_free(&graph->inputs, &host);
     weft_digest_map_free(&graph->outputs, &host);
     weft_digest_map_free(&graph->weights, &host);
@@ -327,15 +328,15 @@ static weft_status infer(const weft_graph *graph, struct weft_node *node,
 
 /** Keeps an op that a program has registered. */
 static weft_status keep_op(weft_graph *graph, const struct weft_op *op) {
-    bool kept = op->uid == 0;
-    for (uint32_t i = 0; i < graph->op_count && !kept; i++) {
-        kept = graph->ops[i] == op;
-    }
-    if (kept) {
+    const void *key = op;
+    if (op->uid == 0 ||
+        weft_index_find(&graph->kept_ops, (const void *)&key, sizeof key) != WEFT_INDEX_NONE) {
         return WEFT_OK;
     }
     if (!weft_grow(&graph->host, &graph->ops, graph->op_count, &graph->op_capacity,
-                   sizeof *graph->ops)) {
+                   sizeof *graph->ops) ||
+        !weft_index_set(&graph->kept_ops, (const void *)&key, sizeof key, graph->op_count,
+                        &graph->host)) {
         return weft_fail_memory(&graph->host, "a graph's ops");
     }
     weft_op_retain(op);

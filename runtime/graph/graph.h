@@ -123,6 +123,7 @@ struct weft_graph {
     uint32_t result_count, result_capacity;
     const struct weft_op **ops; /* that programs have registered, each once; references */
     uint32_t op_count, op_capacity;
+    struct weft_digest_map kept_ops; /* their numbers, by address */
     /* Of what callers add (not in a copy): values by the name of an input and by weight, results by name. */
     struct weft_digest_map inputs, weights, outputs;
 };

@@ -14,17 +14,6 @@
 #define KEY_SIZE       (sizeof "choice/" + WEFT_DIGEST_TEXT_SIZE)
 #define REPORT_MINIMUM 1024
 
-void weft_choice_begin(struct weft_choice *choice, const char *work, const weft_device *device) {
-    const weft_device_info *info = &device->info;
-    choice->work = work;
-    weft_sha256_begin(&choice->identity);
-    weft_sha256_add(&choice->identity, weft_version(), strlen(weft_version()) + 1);
-    weft_sha256_add(&choice->identity, info->name, strlen(info->name) + 1);
-    weft_sha256_add(&choice->identity, info->driver_version, strlen(info->driver_version) + 1);
-    weft_sha256_add(&choice->identity, info->uuid, sizeof info->uuid);
-    weft_sha256_add(&choice->identity, &device->math, sizeof device->math);
-}
-
 /* ---- the report ---- */
 
 static weft_status report(struct weft_chooser *chooser, const char *format, ...) WEFT_PRINTF(2, 3);
@@ -141,8 +130,22 @@ static uint32_t find_left(const struct weft_choice *choice, const void *name, si
     return choice->count;
 }
 
-static weft_digest key_of(const struct weft_choice *choice) {
-    weft_sha256 hash = choice->identity;
+static void identify_device(weft_sha256 *hash, const weft_device *device) {
+    const weft_device_info *info = &device->info;
+    weft_sha256_add(hash, weft_version(), strlen(weft_version()) + 1);
+    weft_sha256_add(hash, info->name, strlen(info->name) + 1);
+    weft_sha256_add(hash, info->driver_version, strlen(info->driver_version) + 1);
+    weft_sha256_add(hash, info->uuid, sizeof info->uuid);
+    weft_sha256_add(hash, &device->math, sizeof device->math);
+}
+
+static weft_digest key_of(const struct weft_choice *choice, const weft_device *device) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    identify_device(&hash, device);
+    if (choice->identify) {
+        choice->identify(&hash, choice->user);
+    }
     for (uint32_t i = 0; i < choice->count; i++) {
         const struct weft_candidate *candidate = &choice->candidates[i];
         if (!candidate->left_out) {
@@ -179,7 +182,7 @@ static weft_status measure_all(uint32_t *chosen, struct weft_choice *choice) {
 
 static weft_status recall_or_measure(uint32_t *chosen, const char **how, struct weft_choice *choice,
                                      weft_device *device) {
-    const weft_digest key = key_of(choice);
+    const weft_digest key = key_of(choice, device);
     char digest[WEFT_DIGEST_TEXT_SIZE];
     char kept_key[KEY_SIZE];
     snprintf(kept_key, sizeof kept_key, "choice/%s", weft_digest_text(&key, digest));

@@ -26,8 +26,8 @@ struct weft_choice {
     struct weft_candidate candidates[WEFT_MAX_VARIANTS];
     uint32_t count;
     uint32_t group; /* of bits, which reproducible mode keeps to */
-    weft_sha256
-        identity; /* of the work: what of it makes one candidate faster than another has been added */
+    /** Adds what of the work makes one candidate faster than another. Asked where there are several; null: nothing does. */
+    void (*identify)(weft_sha256 *identity, const void *user);
     /** The time of the work done by a candidate. */
     weft_status (*measure)(double *ms, void *user, uint32_t candidate);
     void *user;
@@ -46,8 +46,5 @@ struct weft_chooser {
  * WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_choose(uint32_t *chosen, struct weft_choice *choice, struct weft_chooser *chooser);
-
-/** Starts the identity of a work: driver, version of Weft and the work's name are in it. */
-void weft_choice_begin(struct weft_choice *choice, const char *work, const weft_device *device);
 
 #endif

@@ -281,18 +281,28 @@ static void refuse(struct weft_lowering *lowering, const struct weft_node *node,
                             lowering->device->info.name, (unsigned long long)limit));
 }
 
-/* Takes back the dispatches and storages from these numbers on. */
-static void take_back(struct weft_lowering *lowering, uint32_t dispatches, uint32_t storages) {
-    for (uint32_t i = storages; i < lowering->storage_count; i++) {
+/* How far a lowering has got. */
+struct mark {
+    uint32_t dispatches, storages, stored;
+};
+
+static struct mark mark_of(const struct weft_lowering *lowering) {
+    return (struct mark){.dispatches = lowering->dispatch_count,
+                         .storages = lowering->storage_count,
+                         .stored = lowering->stored_count};
+}
+
+/* Takes back what was added since. */
+static void take_back(struct weft_lowering *lowering, const struct mark *mark) {
+    for (uint32_t i = mark->storages; i < lowering->storage_count; i++) {
         weft_constant_release(&lowering->storages[i].constant);
     }
-    for (uint32_t i = 1; i < lowering->graph->value_count; i++) {
-        if (lowering->storage_of[i] != UINT32_MAX && lowering->storage_of[i] >= storages) {
-            lowering->storage_of[i] = UINT32_MAX;
-        }
+    for (uint32_t i = mark->stored; i < lowering->stored_count; i++) {
+        lowering->storage_of[lowering->stored[i]] = UINT32_MAX;
     }
-    lowering->storage_count = storages;
-    lowering->dispatch_count = dispatches;
+    lowering->storage_count = mark->storages;
+    lowering->dispatch_count = mark->dispatches;
+    lowering->stored_count = mark->stored;
 }
 
 /* The most that one of the dispatches from `first` on binds at once. */
@@ -329,8 +339,7 @@ static bool lower_parts(struct weft_lowering *lowering, const struct weft_node *
 
 void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint64_t limit = weft_cut_limit(lowering);
-    const uint32_t dispatches = lowering->dispatch_count;
-    const uint32_t storages = lowering->storage_count;
+    const struct mark mark = mark_of(lowering);
     uint64_t range = 0;
     uint32_t groups[3] = {0}; /* too many */
     if (lowering->status != WEFT_OK) {
@@ -338,15 +347,15 @@ void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *nod
     }
     if (weft_cut_largest(lowering, node) <= limit) {
         weft_lower_fail(lowering, node->implementation->lower(lowering, node));
-        range = largest_range(lowering, dispatches);
-        const struct weft_dispatch *crowded = find_crowded(lowering, dispatches);
+        range = largest_range(lowering, mark.dispatches);
+        const struct weft_dispatch *crowded = find_crowded(lowering, mark.dispatches);
         if (lowering->status != WEFT_OK || (range <= limit && !crowded)) {
             return;
         }
         if (crowded) {
             memcpy(groups, crowded->groups, sizeof groups);
         }
-        take_back(lowering, dispatches, storages);
+        take_back(lowering, &mark);
     }
     if (lower_parts(lowering, node) || lowering->status != WEFT_OK) {
         return;

@@ -31,19 +31,21 @@ static weft_status measure(double *ms, void *user, uint32_t candidate) {
 }
 
 /** What of the arguments makes a row faster than another: all words but the storages, of which the sizes count. */
-static void identify(struct weft_choice *choice, const struct job *job) {
+static void identify(weft_sha256 *identity, const void *user) {
+    const struct job *job = user;
     const struct weft_shader_interface *interface = &job->set->rows[0].shader->interface;
     const uint32_t *words = job->args;
-    weft_sha256_add(&choice->identity, &job->batches, sizeof job->batches);
-    weft_sha256_add(&choice->identity, words, interface->push_size);
+    weft_sha256_add(identity, job->set->name, strlen(job->set->name) + 1);
+    weft_sha256_add(identity, &job->batches, sizeof job->batches);
+    weft_sha256_add(identity, words, interface->push_size);
     words += interface->push_count;
     for (uint32_t i = 0; i < interface->binding_count; i++) {
         const uint64_t bytes =
             words[i] == WEFT_NO_STORAGE ? 0 : job->lowering->storages[words[i]].bytes;
-        weft_sha256_add(&choice->identity, &bytes, sizeof bytes);
+        weft_sha256_add(identity, &bytes, sizeof bytes);
     }
     words += interface->binding_count;
-    weft_sha256_add(&choice->identity, words, interface->constant_count * sizeof *words);
+    weft_sha256_add(identity, words, interface->constant_count * sizeof *words);
 }
 
 static bool is_crowded(const struct weft_variant *row, const struct job *job) {
@@ -120,10 +122,8 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
     }
     char work[96];
     snprintf(work, sizeof work, "%s of %s", set->name, lowering->label);
-    struct weft_choice choice = {.measure = measure, .user = &job};
-    weft_choice_begin(&choice, work, lowering->device);
-    weft_sha256_add(&choice.identity, set->name, strlen(set->name) + 1);
-    identify(&choice, &job);
+    struct weft_choice choice = {
+        .work = work, .identify = identify, .measure = measure, .user = &job};
     fill_candidates(&choice, &job);
     uint32_t chosen = 0;
     weft_lower_fail(lowering, weft_choose(&chosen, &choice, lowering->chooser));

@@ -126,8 +126,14 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value) {
             .kind = WEFT_STORAGE_ARENA, .bytes = value_bytes(lowering, root), .value = root};
         index = add_storage(lowering, &storage);
     }
+    if (lowering->status == WEFT_OK &&
+        !weft_grow(&lowering->device->host, &lowering->stored, lowering->stored_count,
+                   &lowering->stored_room, sizeof *lowering->stored)) {
+        weft_lower_fail(lowering, weft_fail_memory(&lowering->device->host, "a plan's values"));
+    }
     if (lowering->status == WEFT_OK) {
         lowering->storage_of[root] = index;
+        lowering->stored[lowering->stored_count++] = root;
     }
     return index;
 }

@@ -93,8 +93,11 @@ struct weft_lowering {
     struct weft_digest_map constants; /* storages by their constant; some were taken back (cut.c) */
     struct weft_dispatch *dispatches;
     uint32_t dispatch_count, dispatch_capacity;
-    uint32_t *storage_of;           /* per graph value: storage index, or UINT32_MAX */
-    uint32_t value_room;            /* of these */
+    uint32_t *storage_of; /* per graph value: storage index, or UINT32_MAX */
+    uint32_t value_room;  /* of these */
+    uint32_t *stored;     /* values in the order in which they got a storage by weft_lower_value */
+    uint32_t stored_count, stored_room;
+    uint64_t steps; /* of the passes that look for what is nearby: what tests count */
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
 

@@ -43,6 +43,9 @@ static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
         return status;
     }
     bindings->next = plan->bindings;
+    if (bindings->next) {
+        bindings->next->previous = bindings;
+    }
     plan->bindings = bindings;
     *out = bindings;
     return WEFT_OK;
@@ -59,12 +62,13 @@ weft_status weft_bindings_create_concurrent(weft_bindings **out, weft_plan *plan
 }
 
 static void forget_bindings(const weft_bindings *bindings) {
-    weft_bindings **link = &bindings->plan->bindings;
-    while (*link && *link != bindings) {
-        link = &(*link)->next;
+    if (bindings->next) {
+        bindings->next->previous = bindings->previous;
     }
-    if (*link) { /* else they were never complete */
-        *link = bindings->next;
+    if (bindings->previous) {
+        bindings->previous->next = bindings->next;
+    } else if (bindings->plan->bindings == bindings) { /* else they were never complete */
+        bindings->plan->bindings = bindings->next;
     }
 }
 

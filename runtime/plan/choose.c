@@ -22,14 +22,15 @@ static weft_status measure(double *ms, void *user, uint32_t candidate) {
 }
 
 /** What of a node makes one implementation faster than another. */
-static void identify(struct weft_choice *choice, const weft_graph *graph,
-                     const struct weft_node *node) {
-    weft_sha256_add(&choice->identity, node->op->name, strlen(node->op->name) + 1);
-    weft_sha256_add(&choice->identity, node->params.bytes, sizeof node->params.bytes);
+static void identify(weft_sha256 *identity, const void *user) {
+    const struct job *job = user;
+    const struct weft_node *node = job->node;
+    weft_sha256_add(identity, node->op->name, strlen(node->op->name) + 1);
+    weft_sha256_add(identity, node->params.bytes, sizeof node->params.bytes);
     for (uint32_t i = 0; i < node->input_count; i++) {
         char shape[WEFT_SHAPE_TEXT_SIZE];
-        weft_shape_text(*weft_node_shape(graph, node, i), shape);
-        weft_sha256_add(&choice->identity, shape, strlen(shape) + 1);
+        weft_shape_text(*weft_node_shape(job->graph, node, i), shape);
+        weft_sha256_add(identity, shape, strlen(shape) + 1);
     }
 }
 
@@ -82,11 +83,10 @@ static weft_status fail(const weft_graph *graph, const struct weft_node *node,
 static weft_status choose_node(weft_graph *graph, uint32_t index, struct weft_chooser *chooser) {
     struct weft_node *node = &graph->nodes[index];
     struct job job = {.graph = graph, .node = node, .device = chooser->device};
-    struct weft_choice choice = {.measure = measure, .user = &job};
     char work[64];
+    struct weft_choice choice = {
+        .work = work, .identify = identify, .measure = measure, .user = &job};
     snprintf(work, sizeof work, "%s %%%u", node->op->name, node->output);
-    weft_choice_begin(&choice, work, chooser->device);
-    identify(&choice, graph, node);
     fill_candidates(&choice, graph, node, chooser);
     uint32_t chosen = 0;
     WEFT_TRY(weft_choose(&chosen, &choice, chooser));

@@ -5,6 +5,7 @@
  * plans find it; ops that prepare their weights (prepared.h) then prepare it too.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/hash.h"
@@ -16,8 +17,15 @@ struct fold {
     weft_device *device;
     const char *forced; /* implementation, or null */
     const struct weft_engine *engine;
-    bool *constant;      /* per value: depends on weights alone */
-    weft_digest *digest; /* per constant value: determines its elements */
+    /* Per value: */
+    bool *constant;      /* depends on weights alone */
+    weft_digest *digest; /* of a constant: determines its elements */
+    bool *is_read;       /* a constant that nodes read which are none */
+    /* Of one constant, what it is made of: */
+    uint32_t *needed;
+    uint32_t needed_count;
+    bool *is_needed;  /* per value */
+    weft_tensor *map; /* per value that is needed, its tensor in the graph of that constant alone */
 };
 
 /* ---- which values are constant ---- */
@@ -84,63 +92,75 @@ static void find_constants(struct fold *fold) {
 
 /* ---- their elements ---- */
 
-/** Marks the values that `value` is made of, itself included. */
-static void find_needed(bool *needed, const weft_graph *graph, uint32_t value) {
-    needed[value] = true;
-    for (uint32_t i = graph->node_count; i-- > 0;) {
-        const struct weft_node *node = &graph->nodes[i];
-        for (uint32_t k = 0; node->op && needed[node->output] && k < node->input_count; k++) {
-            needed[node->input[k]] = true;
-        }
-    }
+static int in_order(const void *a, const void *b) {
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-/** Adds the needed values to another graph. map: per value, its tensor there. */
-static weft_status copy_values(weft_graph *copy, const weft_graph *graph, const bool *needed,
-                               weft_tensor *map) {
-    for (uint32_t i = 1; i < graph->value_count; i++) {
-        if (needed[i] && graph->values[i].weight) {
-            WEFT_TRY(weft_graph_weight(&map[i], copy, graph->values[i].weight));
+/** Lists what `value` is made of, itself included: each value behind those that it is made of. */
+static void find_needed(struct fold *fold, uint32_t value) {
+    const weft_graph *graph = fold->graph;
+    fold->needed[0] = value;
+    fold->needed_count = 1;
+    fold->is_needed[value] = true;
+    for (uint32_t at = 0; at < fold->needed_count; at++) {
+        const uint32_t producer = weft_graph_producer(graph, fold->needed[at]);
+        const struct weft_node *node = producer != UINT32_MAX ? &graph->nodes[producer] : NULL;
+        for (uint32_t k = 0; node && k < node->input_count; k++) {
+            if (node->input[k] && !fold->is_needed[node->input[k]]) {
+                fold->is_needed[node->input[k]] = true;
+                fold->needed[fold->needed_count++] = node->input[k];
+            }
         }
     }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const struct weft_node *node = &graph->nodes[i];
-        if (!node->op || !needed[node->output]) {
-            continue;
+    qsort(fold->needed, fold->needed_count, sizeof *fold->needed, in_order);
+}
+
+static weft_status copy_node(weft_graph *copy, const struct weft_node *node, weft_tensor *map) {
+    weft_tensor inputs[WEFT_MAX_NODE_INPUTS] = {{0}};
+    for (uint32_t k = 0; k < node->input_count; k++) {
+        inputs[k] = map[node->input[k]];
+    }
+    return weft_graph_add(&map[node->output], copy, node->op, inputs, node->input_count,
+                          node->params.bytes, node->op->params_size);
+}
+
+/** Adds the needed values to another graph, the weights first. */
+static weft_status copy_values(weft_graph *copy, struct fold *fold) {
+    const weft_graph *graph = fold->graph;
+    for (uint32_t i = 0; i < fold->needed_count; i++) {
+        const uint32_t value = fold->needed[i];
+        if (graph->values[value].weight) {
+            WEFT_TRY(weft_graph_weight(&fold->map[value], copy, graph->values[value].weight));
         }
-        weft_tensor inputs[WEFT_MAX_NODE_INPUTS] = {{0}};
-        for (uint32_t k = 0; k < node->input_count; k++) {
-            inputs[k] = map[node->input[k]];
+    }
+    for (uint32_t i = 0; i < fold->needed_count; i++) {
+        const uint32_t producer = weft_graph_producer(graph, fold->needed[i]);
+        if (producer != UINT32_MAX) {
+            WEFT_TRY(copy_node(copy, &graph->nodes[producer], fold->map));
         }
-        WEFT_TRY(weft_graph_add(&map[node->output], copy, node->op, inputs, node->input_count,
-                                node->params.bytes, node->op->params_size));
     }
     return WEFT_OK;
 }
 
 /** Makes another graph that of `value` alone. */
-static weft_status isolate(weft_graph *alone, const weft_graph *graph, uint32_t value) {
-    bool *needed = weft_alloc_zero(&graph->host, graph->value_count, sizeof *needed);
-    weft_tensor *map = weft_alloc_zero(&graph->host, graph->value_count, sizeof *map);
-    weft_status status = WEFT_OK;
-    if (needed && map) {
-        find_needed(needed, graph, value);
-        status = copy_values(alone, graph, needed, map);
-    } else {
-        status = weft_fail_memory(&graph->host, "constant folding");
-    }
+static weft_status isolate(weft_graph *alone, struct fold *fold, uint32_t value) {
+    find_needed(fold, value);
+    weft_status status = copy_values(alone, fold);
     if (status == WEFT_OK) {
-        status = weft_graph_output(alone, "out", map[value]);
+        status = weft_graph_output(alone, "out", fold->map[value]);
     }
-    weft_free(&graph->host, needed);
-    weft_free(&graph->host, map);
+    for (uint32_t i = 0; i < fold->needed_count; i++) {
+        fold->is_needed[fold->needed[i]] = false;
+    }
     return status;
 }
 
-static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fold, uint32_t value) {
+static weft_status run_alone(float *data, uint64_t bytes, struct fold *fold, uint32_t value) {
     weft_graph *alone = NULL;
     WEFT_TRY(weft_graph_create(&alone, &fold->device->host));
-    weft_status status = isolate(alone, fold->graph, value);
+    weft_status status = isolate(alone, fold, value);
     if (status == WEFT_OK) {
         status = fold->engine->run_once(fold->forced, fold->device, alone, data, bytes);
     }
@@ -150,7 +170,7 @@ static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fol
 
 /* ---- weights of them ---- */
 
-static weft_status make_weight(weft_weight **out, const struct fold *fold, uint32_t value) {
+static weft_status make_weight(weft_weight **out, struct fold *fold, uint32_t value) {
     const struct weft_value *folded = &fold->graph->values[value];
     char name[32];
     snprintf(name, sizeof name, "folded %%%u", value);
@@ -181,14 +201,29 @@ static weft_status fold_value(struct fold *fold, uint32_t value) {
     return WEFT_OK;
 }
 
-/** Folds the constants that a node which is none reads; a view of one stays a view. */
-static weft_status fold_inputs(struct fold *fold, const struct weft_node *node) {
+/** Notes the constants that a node which is none reads; a view of one stays a view. */
+static void note_inputs(struct fold *fold, const struct weft_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (node->input[i] && fold->constant[node->input[i]]) {
-            uint32_t root = weft_graph_storage_of(fold->graph, node->input[i]);
-            if (fold->graph->values[root].source == WEFT_VALUE_NODE) {
-                WEFT_TRY(fold_value(fold, root));
-            }
+            const uint32_t root = weft_graph_storage_of(fold->graph, node->input[i]);
+            fold->is_read[root] = fold->graph->values[root].source == WEFT_VALUE_NODE;
+        }
+    }
+}
+
+/** In the order in which they are made: what one is made of ends at those that are weights by then. */
+static weft_status fold_values(struct fold *fold) {
+    const weft_graph *graph = fold->graph;
+    find_constants(fold);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct weft_node *node = &graph->nodes[i];
+        if (node->op && !fold->constant[node->output]) {
+            note_inputs(fold, node);
+        }
+    }
+    for (uint32_t value = 1; value < graph->value_count; value++) {
+        if (fold->is_read[value]) {
+            WEFT_TRY(fold_value(fold, value));
         }
     }
     return WEFT_OK;
@@ -197,21 +232,23 @@ static weft_status fold_inputs(struct fold *fold, const struct weft_node *node) 
 weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,
                            const struct weft_engine *engine) {
     const weft_host *host = &graph->host;
+    const uint32_t count = graph->value_count;
     struct fold fold = {.graph = graph, .device = device, .forced = forced, .engine = engine};
-    fold.constant = weft_alloc_zero(host, graph->value_count, sizeof *fold.constant);
-    fold.digest = weft_alloc_zero(host, graph->value_count, sizeof *fold.digest);
-    weft_status status =
-        fold.constant && fold.digest ? WEFT_OK : weft_fail_memory(host, "constant folding");
-    if (status == WEFT_OK) {
-        find_constants(&fold);
-    }
-    for (uint32_t i = 0; i < graph->node_count && status == WEFT_OK; i++) {
-        const struct weft_node *node = &graph->nodes[i];
-        if (node->op && !fold.constant[node->output]) {
-            status = fold_inputs(&fold, node);
-        }
-    }
+    fold.constant = weft_alloc_zero(host, count, sizeof *fold.constant);
+    fold.digest = weft_alloc_zero(host, count, sizeof *fold.digest);
+    fold.is_read = weft_alloc_zero(host, count, sizeof *fold.is_read);
+    fold.is_needed = weft_alloc_zero(host, count, sizeof *fold.is_needed);
+    fold.needed = weft_alloc_zero(host, count, sizeof *fold.needed);
+    fold.map = weft_alloc_zero(host, count, sizeof *fold.map);
+    const bool room =
+        fold.constant && fold.digest && fold.is_read && fold.is_needed && fold.needed && fold.map;
+    const weft_status status =
+        room ? fold_values(&fold) : weft_fail_memory(host, "constant folding");
     weft_free(host, fold.constant);
     weft_free(host, fold.digest);
+    weft_free(host, fold.is_read);
+    weft_free(host, fold.is_needed);
+    weft_free(host, fold.needed);
+    weft_free(host, fold.map);
     return status == WEFT_OK ? weft_pass_prune(graph) : status;
 }

@@ -24,6 +24,9 @@ weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser);
 /** Appends every node's dispatches and the copies that outputs need. */
 weft_status weft_pass_lower(struct weft_lowering *lowering);
 
+/** The first offset in the arena from there on at which a tensor may begin. */
+uint64_t weft_place_aligned(uint64_t offset);
+
 /** Offsets in one arena by lifetime, and the bound that no placement can beat. Bytes. */
 weft_status weft_pass_place(struct weft_lowering *lowering, uint64_t *arena_bytes,
                             uint64_t *lower_bound);

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 #include "plan/passes.h"
+#include "plan/spans.h"
 
 /* Covers minStorageBufferOffsetAlignment of every known device (256 is the largest value Vulkan allows). */
 #define PLACE_ALIGNMENT 256
 
-static uint64_t padded(uint64_t bytes) {
-    return (bytes + PLACE_ALIGNMENT - 1) / PLACE_ALIGNMENT * PLACE_ALIGNMENT;
+uint64_t weft_place_aligned(uint64_t offset) {
+    return (offset + PLACE_ALIGNMENT - 1) / PLACE_ALIGNMENT * PLACE_ALIGNMENT;
 }
 
 static void find_lifetimes(struct weft_lowering *lowering) {
@@ -38,26 +39,24 @@ static bool in_arena(const struct weft_storage *storage) {
 struct item {
     struct weft_storage *storage;
     uint32_t index;
-    /* Of those of its subtree that have their place: when the last of them ends, and the highest end. */
-    uint32_t last;
-    uint64_t end;
     bool placed;
+    /* Of those of its subtree that have their place: when the first and the last of them end, and the memory of any. */
+    uint32_t first_end, last_end;
+    struct weft_span hull;
+    struct weft_spans taken; /* of large subtrees, MOST_LISTED and more */
 };
+
+enum { MOST_LISTED = 32 };
 
 struct place {
     const weft_host *host;
     struct item *items; /* by when their lives begin */
     uint32_t count;
-    /* Per dispatch: below `solid` there is no gap, and above `top` nothing. */
-    struct profile {
-        uint64_t solid, top;
-    } * profile;
-    struct weft_storage **others; /* what is in the way of one item */
-    uint32_t other_count;
+    uint64_t steps; /* nodes that were looked at */
 };
 
 static uint64_t end_of(const struct weft_storage *storage) {
-    return storage->offset + padded(storage->bytes);
+    return storage->offset + weft_place_aligned(storage->bytes);
 }
 
 static int by_begin_then_index(const void *a, const void *b) {
@@ -83,81 +82,91 @@ static int by_size_then_index(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-static int by_offset(const void *a, const void *b) {
-    const struct weft_storage *const *x = a;
-    const struct weft_storage *const *y = b;
-    return ((*x)->offset > (*y)->offset) - ((*x)->offset < (*y)->offset);
+static struct weft_span span_of(const struct weft_storage *storage) {
+    return (struct weft_span){.begin = storage->offset, .end = end_of(storage)};
+}
+
+/* Whether nothing of a subtree of `count` items is in the way of an item. */
+static bool is_elsewhere(const struct item *root, uint32_t count, const struct weft_storage *item) {
+    return root->last_end < item->first || root->hull.end <= item->offset ||
+           root->hull.begin >= end_of(item) ||
+           (count >= MOST_LISTED && !weft_spans_meet(&root->taken, span_of(item)));
+}
+
+/* Moves an item up behind all of `taken` that is in its way. */
+static void move_behind(struct weft_storage *item, const struct weft_spans *taken) {
+    const struct weft_span *span = weft_spans_meet(taken, span_of(item));
+    while (span) {
+        item->offset = span->end;
+        span = weft_spans_meet(taken, span_of(item));
+    }
+}
+
+static bool lives_with(const struct weft_storage *item, const struct weft_storage *other) {
+    return other->first <= item->last && item->first <= other->last;
 }
 
 /*
- * The items from `begin` to `end` - 1 are a tree with the one in the middle at its root: what is in the way of an item is
- * found without a look at those that are over, have not begun, or end below the offset that is the least possible.
+ * The items from `begin` to `end` - 1 are a tree with the one in the middle at its root. Moves an item up behind what is in its way:
+ * without a look at those that are over, have not begun or are elsewhere, and without one at each of those that all live with it.
  */
-static void collect(struct place *place, uint32_t begin, uint32_t end,
-                    const struct weft_storage *item, uint64_t above) {
+static void evade(struct place *place, uint32_t begin, uint32_t end, struct weft_storage *item) {
     while (begin < end) {
         const uint32_t middle = begin + (end - begin) / 2;
         const struct item *root = &place->items[middle];
-        struct weft_storage *other = root->storage;
-        if (root->end <= above || root->last < item->first) {
+        place->steps++;
+        if (is_elsewhere(root, end - begin, item)) {
             return;
         }
-        if (root->placed && other->first <= item->last && item->first <= other->last &&
-            end_of(other) > above) {
-            place->others[place->other_count++] = other;
+        if (end - begin >= MOST_LISTED && root->first_end >= item->first &&
+            place->items[end - 1].storage->first <= item->last) {
+            move_behind(item, &root->taken);
+            return;
         }
-        if (other->first <= item->last) {
-            collect(place, middle + 1, end, item, above);
+        evade(place, begin, middle, item);
+        if (root->placed && lives_with(item, root->storage) &&
+            root->storage->offset < end_of(item) && end_of(root->storage) > item->offset) {
+            item->offset = end_of(root->storage);
         }
-        end = middle;
+        begin = root->storage->first <= item->last ? middle + 1 : end;
     }
 }
 
-static void note_in_tree(struct place *place, uint32_t index) {
+/* Adds an item to what is known of a subtree of `count`. */
+static bool note(struct item *root, uint32_t count, const struct weft_storage *item,
+                 const weft_host *host) {
+    const struct weft_span span = span_of(item);
+    root->first_end = root->first_end < item->last ? root->first_end : item->last;
+    root->last_end = root->last_end > item->last ? root->last_end : item->last;
+    root->hull.begin = root->hull.begin < span.begin ? root->hull.begin : span.begin;
+    root->hull.end = root->hull.end > span.end ? root->hull.end : span.end;
+    return count < MOST_LISTED || weft_spans_add(&root->taken, span, host);
+}
+
+static bool note_in_tree(struct place *place, uint32_t index) {
     struct item *item = &place->items[index];
     item->placed = true;
     uint32_t begin = 0, end = place->count, middle = place->count;
-    while (middle != index) {
+    bool room = true;
+    while (middle != index && room) {
         middle = begin + (end - begin) / 2;
-        struct item *root = &place->items[middle];
-        const uint64_t high = end_of(item->storage);
-        root->last = root->last > item->storage->last ? root->last : item->storage->last;
-        root->end = root->end > high ? root->end : high;
+        room = note(&place->items[middle], end - begin, item->storage, place->host);
         begin = middle < index ? middle + 1 : begin;
         end = middle > index ? middle : end;
     }
+    return room;
 }
 
 /** The lowest offset for an item beside those placed before it: in the first gap that is large enough. */
-static uint64_t lowest_offset(struct place *place, const struct weft_storage *item) {
-    struct profile least = {0};
-    for (uint32_t d = item->first; d <= item->last; d++) {
-        const struct profile *at = &place->profile[d];
-        least.solid = at->solid > least.solid ? at->solid : least.solid;
-        least.top = at->top > least.top ? at->top : least.top;
+static bool place_item(struct place *place, uint32_t index) {
+    struct weft_storage *item = place->items[index].storage;
+    uint64_t before = UINT64_MAX;
+    item->offset = 0;
+    while (item->offset != before) { /* it may be in the way of one that it has passed by now */
+        before = item->offset;
+        evade(place, 0, place->count, item);
     }
-    uint64_t offset = least.solid;
-    if (least.solid < least.top) {
-        place->other_count = 0;
-        collect(place, 0, place->count, item, offset);
-        qsort((void *)place->others, place->other_count, sizeof *place->others, by_offset);
-    }
-    for (uint32_t i = 0; offset < least.top && i < place->other_count &&
-                         place->others[i]->offset < offset + padded(item->bytes);
-         i++) {
-        const uint64_t end = end_of(place->others[i]);
-        offset = end > offset ? end : offset;
-    }
-    return offset;
-}
-
-static void note_profile(struct place *place, const struct weft_storage *item) {
-    const uint64_t end = end_of(item);
-    for (uint32_t d = item->first; d <= item->last; d++) {
-        struct profile *at = &place->profile[d];
-        at->solid = item->offset <= at->solid && end > at->solid ? end : at->solid;
-        at->top = end > at->top ? end : at->top;
-    }
+    return note_in_tree(place, index);
 }
 
 /** The largest sum of what is live at once: what no placement can do without. */
@@ -179,17 +188,15 @@ static uint64_t largest_live_sum(const struct place *place, const struct weft_lo
 static weft_status make_items(struct place *place, struct weft_lowering *lowering) {
     place->items =
         weft_alloc_zero(place->host, (size_t)lowering->storage_count + 1, sizeof *place->items);
-    place->profile =
-        weft_alloc_zero(place->host, (size_t)lowering->dispatch_count + 1, sizeof *place->profile);
-    place->others = weft_alloc_zero(place->host, (size_t)lowering->storage_count + 1,
-                                    sizeof(struct weft_storage *));
-    if (!place->items || !place->profile || !place->others) {
+    if (!place->items) {
         return weft_fail_memory(place->host, "the place pass");
     }
     for (uint32_t i = 0; i < lowering->storage_count; i++) {
         if (in_arena(&lowering->storages[i])) {
-            place->items[place->count++] =
-                (struct item){.storage = &lowering->storages[i], .index = i};
+            place->items[place->count++] = (struct item){.storage = &lowering->storages[i],
+                                                         .index = i,
+                                                         .first_end = UINT32_MAX,
+                                                         .hull = {.begin = UINT64_MAX}};
         }
     }
     qsort(place->items, place->count, sizeof *place->items, by_begin_then_index);
@@ -206,15 +213,14 @@ static weft_status place_items(struct place *place, uint64_t *arena_bytes) {
         sized[i] = (struct sized){.bytes = item->storage->bytes, .index = item->index, .item = i};
     }
     qsort(sized, place->count, sizeof *sized, by_size_then_index);
-    for (uint32_t i = 0; i < place->count; i++) {
-        struct weft_storage *storage = place->items[sized[i].item].storage;
-        storage->offset = lowest_offset(place, storage);
-        note_in_tree(place, sized[i].item);
-        note_profile(place, storage);
+    bool room = true;
+    for (uint32_t i = 0; i < place->count && room; i++) {
+        const struct weft_storage *storage = place->items[sized[i].item].storage;
+        room = place_item(place, sized[i].item);
         *arena_bytes = end_of(storage) > *arena_bytes ? end_of(storage) : *arena_bytes;
     }
     weft_free(place->host, sized);
-    return WEFT_OK;
+    return room ? WEFT_OK : weft_fail_memory(place->host, "the place pass");
 }
 
 static weft_status find_lower_bound(uint64_t *lower_bound, const struct place *place,
@@ -241,8 +247,11 @@ weft_status weft_pass_place(struct weft_lowering *lowering, uint64_t *arena_byte
     if (status == WEFT_OK) {
         status = place_items(&place, arena_bytes);
     }
+    lowering->steps += place.steps;
+    for (uint32_t i = 0; i < place.count; i++) {
+        lowering->steps += place.items[i].taken.moved;
+        weft_free(place.host, place.items[i].taken.at);
+    }
     weft_free(place.host, place.items);
-    weft_free(place.host, place.profile);
-    weft_free(place.host, (void *)place.others);
     return status;
 }

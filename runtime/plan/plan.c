@@ -23,6 +23,7 @@ static void destroy_lowering(struct weft_lowering *lowering) {
     weft_digest_map_free(&lowering->constants, host);
     weft_free(host, lowering->dispatches);
     weft_free(host, lowering->storage_of);
+    weft_free(host, lowering->stored);
 }
 
 void weft_plan_destroy(weft_plan **address) {

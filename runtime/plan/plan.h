@@ -101,7 +101,7 @@ struct weft_image_port {
 
 struct weft_bindings {
     weft_plan *plan;
-    weft_bindings *next;
+    weft_bindings *next, *previous;   /* of the plan's */
     struct weft_workspace *workspace; /* the plan's, or: */
     struct weft_workspace own;
     VkBuffer *buffers; /* per port; null handle: not set */

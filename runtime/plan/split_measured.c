@@ -7,31 +7,34 @@
 #include "core/try.h"
 #include "plan/plan.h"
 
-/* The workspaces of a plan: its own at 0, then those of its bindings that have one. Null behind the last. */
-static struct weft_workspace *workspace_at(weft_plan *plan, uint32_t index) {
-    weft_bindings *bindings = plan->bindings;
-    for (uint32_t i = 0; index > 0 && bindings; bindings = bindings->next) {
-        i += bindings->workspace == &bindings->own;
-        if (i == index) {
-            return &bindings->own;
+/* The workspaces of a plan: its own, then those of its bindings that have one. */
+struct workspaces {
+    struct weft_workspace **at;
+    uint32_t count;
+};
+
+static weft_status list_workspaces(struct workspaces *workspaces, weft_plan *plan) {
+    uint32_t most = 1;
+    for (const weft_bindings *bindings = plan->bindings; bindings; bindings = bindings->next) {
+        most++;
+    }
+    workspaces->at = weft_alloc_zero(&plan->device->host, most, sizeof(struct weft_workspace *));
+    if (!workspaces->at) {
+        return weft_fail_memory(&plan->device->host, "a plan's workspaces");
+    }
+    workspaces->at[workspaces->count++] = &plan->workspace;
+    for (weft_bindings *bindings = plan->bindings; bindings; bindings = bindings->next) {
+        if (bindings->workspace == &bindings->own) {
+            workspaces->at[workspaces->count++] = &bindings->own;
         }
     }
-    return index == 0 ? &plan->workspace : NULL;
-}
-
-static uint32_t count_workspaces(weft_plan *plan) {
-    uint32_t count = 1;
-    while (workspace_at(plan, count)) {
-        count++;
-    }
-    return count;
+    return WEFT_OK;
 }
 
 /* The runs that Weft has submitted use the commands and queries that go away. */
-static weft_status wait_for_runs(weft_plan *plan) {
-    weft_device *device = plan->device;
-    for (uint32_t i = 0; workspace_at(plan, i); i++) {
-        const uint64_t newest = workspace_at(plan, i)->newest_run;
+static weft_status wait_for_runs(weft_device *device, const struct workspaces *workspaces) {
+    for (uint32_t i = 0; i < workspaces->count; i++) {
+        const uint64_t newest = workspaces->at[i]->newest_run;
         if (newest) {
             WEFT_TRY(weft_device_wait(device, newest, UINT64_MAX, NULL));
         }
@@ -49,11 +52,11 @@ static weft_status make_queries(VkQueryPool *queries, const weft_plan *plan, uin
 
 /* Nothing of this can fail. The queries that there were are left in `queries`. */
 static void replace(weft_plan *plan, struct weft_steps *steps, VkQueryPool *queries,
-                    uint32_t count) {
+                    const struct workspaces *workspaces) {
     weft_plan_take_steps(plan, steps);
     *steps = (struct weft_steps){0};
-    for (uint32_t i = 0; i < count; i++) {
-        struct weft_workspace *workspace = workspace_at(plan, i);
+    for (uint32_t i = 0; i < workspaces->count; i++) {
+        struct weft_workspace *workspace = workspaces->at[i];
         const VkQueryPool old = workspace->queries;
         workspace->queries = queries[i];
         queries[i] = old;
@@ -63,13 +66,14 @@ static void replace(weft_plan *plan, struct weft_steps *steps, VkQueryPool *quer
     }
 }
 
-static weft_status split(weft_plan *plan, double part_ms, VkQueryPool *queries, uint32_t count) {
+static weft_status split(weft_plan *plan, double part_ms, VkQueryPool *queries,
+                         const struct workspaces *workspaces) {
     struct weft_steps steps = {0};
     weft_status status = weft_plan_split(&steps, plan, part_ms, true);
-    status = status == WEFT_OK ? wait_for_runs(plan) : status;
-    status = status == WEFT_OK ? make_queries(queries, plan, count, &steps) : status;
+    status = status == WEFT_OK ? wait_for_runs(plan->device, workspaces) : status;
+    status = status == WEFT_OK ? make_queries(queries, plan, workspaces->count, &steps) : status;
     if (status == WEFT_OK) {
-        replace(plan, &steps, queries, count);
+        replace(plan, &steps, queries, workspaces);
     }
     weft_free(&plan->device->host, steps.at);
     return status;
@@ -88,17 +92,17 @@ weft_status weft_plan_split_measured(weft_plan *plan, double part_ms) {
                          part_ms, atomic_load(&plan->measured) ? "" : " not");
     }
     WEFT_TRY(weft_device_runs(device));
-    const uint32_t count = count_workspaces(plan);
-    VkQueryPool *queries = weft_alloc_zero(&device->host, count, sizeof(VkQueryPool));
-    if (!queries) {
-        return weft_fail_memory(&device->host, "a plan's time stamps");
-    }
-    const weft_status status = split(plan, part_ms, queries, count);
-    for (uint32_t i = 0; i < count; i++) {
+    struct workspaces workspaces = {0};
+    WEFT_TRY(list_workspaces(&workspaces, plan));
+    VkQueryPool *queries = weft_alloc_zero(&device->host, workspaces.count, sizeof(VkQueryPool));
+    const weft_status status = queries ? split(plan, part_ms, queries, &workspaces)
+                                       : weft_fail_memory(&device->host, "a plan's time stamps");
+    for (uint32_t i = 0; queries && i < workspaces.count; i++) {
         if (queries[i]) {
             device->vk.DestroyQueryPool(device->vk.handle, queries[i], NULL);
         }
     }
     weft_free(&device->host, queries);
+    weft_free(&device->host, (void *)workspaces.at);
     return status;
 }

@@ -9,8 +9,7 @@
 #include "core/philox.h"
 #include "core/shape.h"
 #include "device/device.h"
-#include "support_graph.h"
-#include "verify/sheet.h"
+#include "support_sheet.h"
 
 /* Parts begin where a device can bind, at multiples of up to 256 bytes: 64 sequences do, whatever their size. */
 enum { N = 4, D = 8, LIMIT = 64 };
@@ -175,4 +174,58 @@ WEFT_TEST_ON_GRAPH(what_cannot_be_cut_is_named, f) {
     f->device->limits.maxComputeWorkGroupCount[2] = LIMIT;
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_plan_compile(&plan, f->device, f->graph, NULL),
                         "attention %2", "128 workgroups along z", "the most are 64");
+}
+
+/* ---- every mixer ---- */
+
+/* Sequences `first` to first + count - 1 of a batch. */
+static struct weft_test_mix some_of(const struct weft_test_mix *all, uint32_t first,
+                                    uint32_t count) {
+    struct weft_test_mix some = *all;
+    some.sizes.batch = count;
+    for (uint32_t i = 0; i < weft_sheet_operand_count(all->sheet); i++) {
+        if (some.x[i] && all->sheet->operands[i].axes[0] == WEFT_AXIS_BATCH) {
+            some.x[i] += first * (weft_test_mix_elements(all, i) / all->sizes.batch);
+        }
+    }
+    return some;
+}
+
+static void check_use(struct weft_test_graph *f, const weft_sheet *sheet, const weft_use *use) {
+    /* More than the products of features and values of a sequence, which are rows of transforms. */
+    enum { MOST = 4 * LIMIT, BATCH = 2 * MOST + 5, FEW = 7 };
+    const VkPhysicalDeviceLimits limits = f->device->limits;
+    struct weft_test_mix all = weft_test_mix_of(sheet, use);
+    all.sizes.batch = BATCH;
+    all.sizes.n = sheet == &weft_sheet_ski_toeplitz ? 65 : N; /* it has 64 points */
+    all.sizes.heads = 2;
+    all.sizes.width = D;
+    all.sizes.values = 0;
+    weft_test_mix_fill(&all, 5);
+    const size_t size = (size_t)all.sizes.n * weft_test_mix_channels(&all);
+    float *together = malloc(BATCH * size * sizeof *together);
+    float *alone = malloc(FEW * size * sizeof *alone);
+    assert_true(together && alone);
+    limit_groups(f->device, MOST);
+    weft_test_mix_run(f->device, &all, together);
+    f->device->limits = limits;
+    for (uint32_t first = 0; first + FEW <= BATCH; first += 85) {
+        const struct weft_test_mix few = some_of(&all, first, FEW);
+        weft_test_mix_run(f->device, &few, alone);
+        if (memcmp(together + first * size, alone, FEW * size * sizeof *alone) != 0) {
+            fail_msg("%s: sequences %u to %u of %d have other bits than alone", use->name, first,
+                     first + FEW - 1, BATCH);
+        }
+    }
+    free(together);
+    free(alone);
+    weft_test_mix_free(&all);
+}
+
+WEFT_TEST_ON_GRAPH(few_groups_give_the_same_bits_of_every_mixer, f) {
+    for (uint32_t s = 0; weft_sheet_at(s); s++) {
+        for (uint32_t i = 0; i < weft_sheet_at(s)->use_count; i++) {
+            check_use(f, weft_sheet_at(s), &weft_sheet_at(s)->uses[i]);
+        }
+    }
 }

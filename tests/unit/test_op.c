@@ -452,7 +452,7 @@ WEFT_TEST_ON_HOST(ops_are_checked, host) {
     EXPECT_BAD("0 to 2 inputs", bad.min_inputs = 0);
     EXPECT_BAD("3 to 2 inputs", bad.min_inputs = 3);
     EXPECT_BAD("1 to 11 inputs", bad.max_inputs = 11);
-    EXPECT_BAD("65 bytes of parameters", bad.params_size = 65);
+    EXPECT_BAD("129 bytes of parameters", bad.params_size = 129);
     EXPECT_BAD("0 implementations", bad.implementations = NULL);
     EXPECT_BAD("33 implementations", bad.implementation_count = 33);
     EXPECT_BAD("'kernel' is there twice", bad.implementations = twice;

@@ -25,8 +25,11 @@ static uint32_t below(struct made *made, uint32_t limit) {
     return weft_philox_u32(made->seed, 0, made->next++) % limit;
 }
 
-/* Arena, ports and constants, with lives from a dispatch to a few later ones or, with `long_lives`, to any. */
-static void make(struct made *made, uint64_t seed, bool long_lives) {
+/*
+ * Arena, ports and constants, with lives from a dispatch to a few later ones or, with `long_lives`, to any. Parts begin at multiples of
+ * `alignment`.
+ */
+static void make(struct made *made, uint64_t seed, bool long_lives, uint64_t alignment) {
     memset(made, 0, sizeof *made);
     made->seed = seed;
     made->lowering = (struct weft_lowering){.device = &made->device,
@@ -52,7 +55,8 @@ static void make(struct made *made, uint64_t seed, bool long_lives) {
             operand->storage = d > back ? d - back : 0;
             operand->write = below(made, 3) == 0;
             if (below(made, 4) == 0) { /* a part */
-                operand->offset = made->storages[operand->storage].bytes / 8 * 4;
+                operand->offset =
+                    made->storages[operand->storage].bytes / 2 / alignment * alignment;
                 operand->range = 4;
             }
         }
@@ -171,7 +175,7 @@ WEFT_TEST(test_place_and_order) {
         uint64_t arena = 0;
         uint64_t bound = 0;
         uint32_t barriers = 0;
-        make(made, seed, seed % 2 == 1);
+        make(made, seed, seed % 2 == 1, seed % 4 < 2 ? 4 : 256);
         assert_ok(weft_pass_place(&made->lowering, &arena, &bound));
         expect_lowest_offsets(made);
         expect_sizes(made, arena, bound);

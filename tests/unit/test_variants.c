@@ -624,10 +624,10 @@ static weft_status read_clock(double *ms, void *user, uint32_t candidate) {
 
 static uint32_t choose(struct weft_test_graph *f, struct clock *clock, const char *forced,
                        const struct weft_candidate candidates[3], const char *expected) {
-    struct weft_choice choice = {.count = 3, .measure = read_clock, .user = clock};
+    struct weft_choice choice = {
+        .work = "made-up work", .count = 3, .measure = read_clock, .user = clock};
     struct weft_chooser chooser = {.device = f->device, .forced = forced};
     uint32_t chosen = 0;
-    weft_choice_begin(&choice, "made-up work", f->device);
     memcpy(choice.candidates, candidates, 3 * sizeof candidates[0]);
     assert_ok(weft_choose(&chosen, &choice, &chooser));
     assert_non_null(chooser.report);
