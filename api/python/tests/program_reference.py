@@ -167,7 +167,7 @@ def attention(q, k, v, lengths=None, bias=None, heads=1, kv_heads=0, causal=Fals
     k, v = (x.repeat(heads // (kv_heads or heads), 1) for x in (k, v))
     scores = q @ k.swapaxes(-1, -2) * (scale or q.shape[-1] ** -0.5) + (0 if bias is None else bias)
     lags = np.arange(q.shape[2])[:, None] - np.arange(k.shape[2])
-    hidden = (lags < 0 if causal else False) | (abs(lags) > (len(lags) if band is None else band))
+    hidden = (lags < 0 if causal else False) | (abs(lags) > (math.inf if band is None else band))
     y = softmax(np.where(hidden, -np.inf, scores)) @ v
     return y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
+from . import _program_patterns, errors
 from ._program import Kind, Program, Value, resolved, resolved_all
 from ._sizes import Extent, product
 
@@ -139,6 +139,15 @@ class Builder:
                 x = self.slice(x, other, 0, indices.shape[other])
         return self.program.node("take_along", [x, self.convert(indices, "i32")], x.dtype, indices.shape, axis=axis)
 
+    def from_start(self, indices: Value, extent: Extent) -> Value:
+        """Indices into an axis, of which negative ones counted from its end."""
+        if indices.array is not None and ((indices.array >= 0).all() or isinstance(extent, int)):
+            return self.constant(indices.array % extent if isinstance(extent, int) else indices.array, "i32")
+        if _is_count(indices):
+            return indices
+        below = self.binary("less", indices, self.constant(0, indices.dtype))
+        return self.where(below, self.add(indices, self.size(extent)), indices)
+
     def arange(self, count: Extent, start: Extent = 0, step: Extent = 1) -> Value:
         """Whole numbers."""
         if isinstance(count, int) and isinstance(start, int) and isinstance(step, int):
@@ -179,6 +188,9 @@ class Builder:
         if scale_offset is not None:
             x, scale, offset = scale_offset
             return self.affine(x, scale, offset)
+        known = _program_patterns.product(self, a, b) if kind == "multiply" and a.dtype == "f32" else None
+        if known is not None:
+            return known
         whole = kind in _COMPARISONS
         return self.program.node("binary", [a, b], "i32" if whole else a.dtype, shape, kind=kind)
 
@@ -338,6 +350,14 @@ def _affine(kind: str, a: Value, b: Value, shape: list[Extent]) -> tuple[Value, 
         if kind == "divide" and first and number != 0 and math.frexp(number)[0] in (0.5, -0.5):
             return x, 1.0 / number, 0.0
     return None
+
+
+def _is_count(x: Value) -> bool:
+    """Whether it is made of an arange from 0 on."""
+    while x.node is not None and x.node.op in ("reshape", "permute", "expand"):
+        assert x.node.inputs[0] is not None
+        x = x.node.inputs[0]
+    return x.node is not None and x.node.op == "arange" and x.node.fields["start"] == 0 and x.node.fields["step"] == 1
 
 
 def _untransposed(x: Value) -> tuple[Value, bool]:

@@ -255,7 +255,8 @@ def _embedding(r: Reader, table: Any, tokens: Any, *_: Any, **__: Any) -> Value:
 
 @row("aten.index_select.default")
 def _index_select(r: Reader, x: Any, axis: int, indices: Any) -> Value:
-    return r.build.take(r.value(x), r.value(indices), axis)
+    value = r.value(x)
+    return r.build.take(value, r.build.from_start(r.value(indices), value.shape[axis]), axis)
 
 
 @row("aten.gather.default", "aten.take_along_dim.default")
@@ -274,34 +275,12 @@ def _index(r: Reader, x: Any, indices: list[Any]) -> Value:
     linear: Value | None = None
     for axis in axes:
         extent = value.shape[axis]
-        index = _from_start(r, r.value(indices[axis], "i32"), extent)
+        index = r.build.from_start(r.value(indices[axis], "i32"), extent)
         linear = index if linear is None else r.build.add(r.build.multiply(linear, r.value(extent, "i32")), index)
     assert linear is not None
     first = axes[0]
     flat = r.build.reshape(value, [*value.shape[:first], -1, *value.shape[axes[-1] + 1:]])
     return r.build.take(flat, linear, first)
-
-
-def _from_start(r: Reader, index: Value, extent: Extent) -> Value:
-    """Indices from 0: negative ones count from the end."""
-    if index.array is not None:
-        if (index.array >= 0).all():
-            return index
-        if isinstance(extent, int):
-            return r.build.constant(index.array % extent, "i32")
-    if _is_count(index):
-        return index
-    zero = r.build.constant(0, "i32")
-    return r.build.where(r.build.binary("less", index, zero), r.build.add(index, r.value(extent, "i32")), index)
-
-
-def _is_count(x: Value) -> bool:
-    """Whether it is made of arange from 0 on."""
-    while x.node is not None and x.node.op in ("reshape", "permute", "expand"):
-        assert x.node.inputs[0] is not None
-        x = x.node.inputs[0]
-    return x.node is not None and x.node.op == "arange" and not isinstance(x.node.fields["start"], Size) and (
-        x.node.fields["start"] >= 0) and x.node.fields["step"] == 1
 
 
 # ---- constants ----

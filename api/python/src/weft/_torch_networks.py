@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._program import Value, resolved
+from ._program_attention import attention_of_heads, causal_bias, mask_bias
 from ._program_windows import Windows, conv, pool
 from ._sizes import Extent, Size, divide, product
 from ._torch_movement import complex_of
@@ -176,48 +177,18 @@ def _attention(r: Reader, query: Any, key: Any, value: Any, mask: Any = None, dr
     if not isinstance(width, int):
         raise Refused("the width of a head is no number")
     factor = 1.0 / math.sqrt(width) if scale is None else float(scale)
-    bias = None if mask is None else _bias(r, mask)
+    bias = None if mask is None else r.value(mask)
+    if bias is not None and bias.dtype == "i32":
+        bias = mask_bias(r.build, bias)
     if q.rank != 4 or k.shape[-1] != v.shape[-1] or q.shape[0] != k.shape[0] or factor == 0.0:
         return _plain_attention(r, q, k, v, factor, bias, is_causal)
-    heads, kv_heads = int(str(q.shape[1])), int(str(k.shape[1]))
-    found = r.build.attention(*(_tokens_first(r, x) for x in (q, k, v)), heads=heads, kv_heads=kv_heads, causal=is_causal,
-                              scale=factor, bias=None if bias is None else _bias_of_heads(r, bias, q, k))
-    b = r.build
-    return b.swap(b.reshape(found, [q.shape[0], q.shape[2], heads, v.shape[-1]]), 1, 2)
-
-
-def _tokens_first(r: Reader, x: Value) -> Value:
-    """[B, heads, n, d] as [B, n, heads · d]."""
-    batch, heads, length, width = x.shape
-    return r.build.reshape(r.build.swap(x, 1, 2), [batch, length, heads * width])
-
-
-def _bias(r: Reader, mask: Any) -> Value:
-    """What is added to scores: of truth values, -infinity for false."""
-    found = r.value(mask)
-    if found.dtype == "f32":
-        return found
-    return r.build.where(found, r.build.constant(0.0, "f32"), r.build.constant(-math.inf, "f32"))
-
-
-def _bias_of_heads(r: Reader, bias: Value, q: Value, k: Value) -> Value:
-    """[n, m], [heads, n, m] or [B, heads, n, m], whatever of these has the fewest numbers."""
-    batch, heads, length, _ = q.shape
-    bias = r.build.reshape(bias, [*[1] * (4 - bias.rank), *bias.shape])
-    inner = [length, k.shape[2]]
-    if bias.shape[0] != 1:
-        return r.build.expand(bias, [batch, heads, *inner])
-    if bias.shape[1] != 1:
-        return r.build.reshape(r.build.expand(bias, [1, heads, *inner]), [heads, *inner])
-    return r.build.reshape(r.build.expand(bias, [1, 1, *inner]), inner)
+    return attention_of_heads(r.build, q, k, v, bias, is_causal, factor)
 
 
 def _plain_attention(r: Reader, q: Value, k: Value, v: Value, scale: float, bias: Value | None, causal: bool) -> Value:
     b = r.build
     if causal:
-        rows, columns = (b.arange(extent) for extent in (q.shape[-2], k.shape[-2]))
-        seen = b.binary("less_equal", b.reshape(columns, [1, -1]), b.reshape(rows, [-1, 1]))
-        bias = b.where(seen, b.constant(0.0, "f32"), b.constant(-math.inf, "f32"))
+        bias = causal_bias(b, q.shape[-2], k.shape[-2])
     scores = b.affine(b.matmul(q, b.swap(k, -1, -2)), scale, 0.0)
     return b.matmul(b.softmax(scores if bias is None else b.add(scores, bias), -1), v)
 
