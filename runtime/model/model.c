@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/network.h"
+#include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
@@ -20,8 +21,9 @@ static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(F
 
 struct weft_model {
     weft_host host;
-    char *config; /* the text of its config.json */
-    struct weft_network *network;
+    char *config;                 /* the text of its config.json */
+    struct weft_network *network; /* or a program */
+    struct weft_program *program;
     bool headless;
     weft_tokenizer *tokenizer;
     weft_model_info info;
@@ -52,13 +54,20 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
     return text;
 }
 
-static weft_status read_model_type(const struct weft_model_family **family, const char *path,
-                                   const struct weft_model_source *source, const weft_host *host) {
+/** The family; or null and *program, which is then to be released, where it is a program's config. */
+static weft_status read_model_type(const struct weft_model_family **family, json_t **program,
+                                   const char *path, const struct weft_model_source *source,
+                                   const weft_host *host) {
     json_t *config = NULL;
     WEFT_TRY(weft_source_parse_config(&config, path, source, host));
+    if (weft_program_is_config(config)) {
+        *program = config;
+        return WEFT_OK;
+    }
     const char *model_type = NULL;
     weft_json_fields fields = {.object = config, .path = path, .host = host};
     weft_status status = weft_json_string(&model_type, &fields, "model_type");
@@ -74,18 +83,34 @@ static weft_status read_model_type(const struct weft_model_family **family, cons
     return status;
 }
 
+static weft_status load_program(weft_model *model, json_t *config,
+                                const struct weft_model_source *source) {
+    WEFT_TRY(weft_program_load(&model->program, config, source, &model->host));
+    model->info = (weft_model_info){.architecture = "program",
+                                    .mixing = "program",
+                                    .task = WEFT_TASK_PROGRAM,
+                                    .eos_token = -1,
+                                    .parameters = model->program->parameters};
+    const weft_tokenizer_settings none = {.kind = WEFT_TOKENIZER_UNKNOWN, .class_name = "program"};
+    return weft_tokenizer_load(&model->tokenizer, NULL, &none, &model->host);
+}
+
 static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
     char *path = weft_source_config_name(source, &model->host);
     if (!path) {
         return weft_fail_memory(&model->host, "a path");
     }
     const struct weft_model_family *family = NULL;
-    weft_status status = read_model_type(&family, path, source, &model->host);
+    json_t *program = NULL;
+    weft_status status = read_model_type(&family, &program, path, source, &model->host);
     weft_free(&model->host, path);
     WEFT_TRY(status);
+    if (program) {
+        return load_program(model, program, source);
+    }
     WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
     weft_network_describe(model->network, &model->info);
-    return WEFT_OK;
+    return weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder);
 }
 
 static weft_status make_default_labels(weft_model *model) {
@@ -109,7 +134,6 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
         return weft_fail_memory(&model->host, "a model's config");
     }
     WEFT_TRY(load_network(model, source));
-    WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     return make_default_labels(model);
 }
@@ -209,6 +233,19 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+struct weft_program *weft_model_program(const weft_model *model) {
+    return model->program;
+}
+
+/** WEFT_UNSUPPORTED for a program, which has no such function. */
+static weft_status expect_network(const weft_model *model, const char *function) {
+    return model->network ? WEFT_OK
+                          : weft_fail(&model->host, WEFT_UNSUPPORTED,
+                                      "%s: the model is a program, which "
+                                      "weft_model_compile_program compiles",
+                                      function);
+}
+
 static weft_status share(weft_model *headless, const weft_model *model) {
     const struct weft_foreign_layout *foreign = model->network->family->foreign;
     headless->host = model->host;
@@ -235,6 +272,7 @@ weft_status weft_model_without_head(weft_model **out, weft_model *model) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_without_head: null argument");
     }
+    WEFT_TRY(expect_network(model, "weft_model_without_head"));
     weft_model *headless = weft_alloc_zero(&model->host, 1, sizeof *headless);
     if (!headless) {
         return weft_fail_memory(&model->host, "a model");
@@ -258,6 +296,7 @@ void weft_model_destroy(weft_model **address) {
     weft_host host = model->host;
     weft_free(&host, model->config);
     weft_network_destroy(&model->network);
+    weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
@@ -269,8 +308,9 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
-                                        "causal_lm", "regress",  "retrieve",  "classify_tokens"};
+    static const char *const names[] = {"hidden",        "classify",        "masked_lm",
+                                        "next_sentence", "causal_lm",       "regress",
+                                        "retrieve",      "classify_tokens", "program"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -293,7 +333,8 @@ weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_weights: null argument");
     }
-    return weft_checkpoint_copy(model->network->loaded, bytes, size);
+    return weft_checkpoint_copy(
+        model->network ? model->network->loaded : model->program->checkpoint, bytes, size);
 }
 
 const char *weft_model_label(const weft_model *model, uint32_t index) {
@@ -460,6 +501,7 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
+    WEFT_TRY(expect_network(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
     return weft_network_build(out, model->network, graph, inputs, model->headless);
 }
@@ -507,6 +549,7 @@ static weft_status compile(weft_plan **plan, weft_model *model, weft_device *dev
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
+    WEFT_TRY(expect_network(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
     weft_status status = build_graph(graph, model, batch, length, with);
