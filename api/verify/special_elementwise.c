@@ -47,7 +47,7 @@ static void build_binary(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, expected);
 }
 
-WEFT_SPECIAL_FAMILY(binary, BINARY_ROWS *WEFT_BINARY_COUNT, WEFT_TOLERANCE_BITS, name_binary,
+WEFT_SPECIAL_FAMILY(binary, BINARY_ROWS *WEFT_BINARY_MINIMUM, WEFT_TOLERANCE_BITS, name_binary,
                     build_binary);
 
 /* ---- affine: the product is rounded, then the sum ---- */

@@ -33,7 +33,7 @@ static weft_status expect_indices(const weft_graph *graph, const struct weft_nod
 
 /** The result as [outer, taken, inner] of x [outer, length, inner], and where an element's index is. */
 struct taking {
-    struct weft_middle x;
+    struct weft_axis x;
     uint32_t taken;
     uint32_t outer_stride, taken_stride, inner_stride;
     uint32_t missing;
@@ -53,7 +53,7 @@ static void lower_window(struct weft_lowering *lowering, const struct taking *t,
                             .taken = t->taken,
                             .taken_magic = divisor[1].magic,
                             .shifts = weft_divisor_shifts(divisor, 2),
-                            .axis_length = t->x.length,
+                            .axis_length = t->x.extent,
                             .outer_stride = t->outer_stride,
                             .taken_stride = t->taken_stride,
                             .inner_stride = t->inner_stride,
@@ -124,7 +124,7 @@ static weft_status take_infer(const weft_graph *graph, struct weft_node *node, w
 static bool take_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
     const struct taking taking = {
-        .x = weft_shape_middle(*weft_node_shape(graph, node, X), take_axis(node)),
+        .x = weft_axis_of(*weft_node_shape(graph, node, X), take_axis(node), take_axis(node)),
         .taken = (uint32_t)weft_shape_elements(*weft_node_shape(graph, node, INDICES)),
         .taken_stride = 1};
     return lower_taking(lowering, node, taking);
@@ -178,12 +178,12 @@ static weft_status take_along_infer(const weft_graph *graph, struct weft_node *n
 
 static bool take_along_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
-    const struct weft_middle indices =
-        weft_shape_middle(*weft_node_shape(graph, node, INDICES), take_axis(node));
+    const struct weft_axis indices =
+        weft_axis_of(*weft_node_shape(graph, node, INDICES), take_axis(node), take_axis(node));
     const struct taking taking = {
-        .x = weft_shape_middle(*weft_node_shape(graph, node, X), take_axis(node)),
-        .taken = indices.length,
-        .outer_stride = indices.length * indices.inner,
+        .x = weft_axis_of(*weft_node_shape(graph, node, X), take_axis(node), take_axis(node)),
+        .taken = indices.extent,
+        .outer_stride = indices.extent * indices.inner,
         .taken_stride = indices.inner,
         .inner_stride = 1};
     return lower_taking(lowering, node, taking);
