@@ -29,6 +29,7 @@ static const weft_feature_attention features;
 static const struct row rows[] = {
     {"attention", &weft_sheet_attention, NULL, 3, 37, 0, 0},
     {"attention", &weft_sheet_attention, NULL, 2, 130, 0, 0},
+    {"causal_attention", &weft_sheet_attention, weft_attention_params(.causal = true), 3, 67, 0, 0},
     {"band", &weft_sheet_banded_attention, NULL, 3, 37, 0, 0},
     {"band", &weft_sheet_banded_attention, BAND(5, .causal = false), 3, 37, 5, 0},
     {"band", &weft_sheet_banded_attention, BAND(40, .causal = false), 2, 131, 40, 0},

@@ -31,8 +31,15 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
             "%s: lengths must be absent: a step takes the length of a sequence from its position",
             call->op->name);
     }
-    WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
-    WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, call->shape));
+    if (call->kv_heads != 0) {
+        WEFT_TRY(weft_check_grouped(call->shape, graph, call->op->name, call->input, call->heads,
+                                    call->kv_heads, true));
+    } else {
+        WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
+    }
+    const weft_shape of_heads[] = {call->shape[0], call->shape[1],
+                                   call->shape[call->kv_heads != 0 ? 0 : 2]};
+    WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, of_heads));
     return check_position(graph, call);
 }
 

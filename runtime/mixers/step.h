@@ -18,6 +18,7 @@ struct weft_step_call {
     weft_tensor input[WEFT_MAX_NODE_INPUTS]; /* q, k, v, -, -, and the mixer's own */
     uint32_t input_count;
     uint32_t heads;
+    uint32_t kv_heads; /* of k and v, where not all have as many; 0: they have */
     weft_tensor
         lengths; /* of the mixer's parameters, where they have some: weft_check_step refuses them */
     weft_shape shape[3]; /* of q, k and v; set by weft_check_step */

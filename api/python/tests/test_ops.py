@@ -468,6 +468,31 @@ def test_attention_with_a_bias(run, rng, rank):
           merge(expected.numpy()))
 
 
+@covers("attention", "banded_attention")
+@BOTH_WAYS
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+def test_grouped_queries(run, rng, causal, kv_heads):
+    """As PyTorch's scaled_dot_product_attention with keys and values repeated, of the whole sequence and of a band."""
+    batch, n, d, heads = 2, 67, 24, 6
+    q, k, v = normal(rng, batch, n, d), *(normal(rng, batch, n, d // heads * kv_heads) for _ in range(2))
+    repeated = [np.repeat(split(x, kv_heads), heads // kv_heads, axis=1) for x in (k, v)]
+    expected = merge(F.scaled_dot_product_attention(t64(split(q, heads)), *map(t64, repeated), is_causal=causal).numpy())
+    given = {"heads": heads, "kv_heads": kv_heads, "causal": causal}
+    check(run(lambda q, k, v: ops.attention(q, k, v, **given), q=q, k=k, v=v), expected)
+    check(run(lambda q, k, v: ops.banded_attention(q, k, v, half_width=n - 1, **given), q=q, k=k, v=v), expected)
+
+
+@covers("attention")
+def test_causal_attention_with_a_bias(run, rng):
+    batch, n, d, heads = 2, 33, 8, 2
+    q, k, v = (normal(rng, batch, n, d) for _ in range(3))
+    bias = normal(rng, heads, n, n)
+    hidden = np.where(np.tri(n, dtype=bool), bias, -np.inf)
+    expected = F.scaled_dot_product_attention(*(t64(split(x, heads)) for x in (q, k, v)), attn_mask=t64(hidden))
+    check(run(lambda q, k, v, bias: ops.attention(q, k, v, heads=heads, bias=bias, causal=True), q=q, k=k, v=v, bias=bias),
+          merge(expected.numpy()))
+
+
 @covers("kernel_attention", "performer_attention", "cosformer", "banded_attention", "toeplitz", "fmm_attention",
         "rfa_attention", "linear_attention", "random_features", "toeplitz_attention")
 @pytest.mark.parametrize("mixer", ["kernel", "performer", "cosformer", "band", "toeplitz", "fmm", "rfa", "features",
@@ -1341,6 +1366,17 @@ def test_banded_attention_step(device, run, rng, shape, half_width, scale):
                 lambda q, k, v, step: ops.banded_attention_step(q, k, v, step, **given),
                 lambda q, k, v: ops.banded_attention(q, k, v, causal=True, **given),
                 qkv_of(rng, shape), 2 * d * (half_width + 1))
+
+
+@covers("banded_attention_step")
+def test_grouped_step_of_causal_attention(device, run, rng):
+    heads, kv_heads, batch, n, d = 4, 2, 2, 9, 12
+    q, k, v = normal(rng, batch, n, d), *(normal(rng, batch, n, d // heads * kv_heads) for _ in range(2))
+    given = {"heads": heads, "kv_heads": kv_heads}
+    check_steps(device, run,
+                lambda q, k, v, step: ops.banded_attention_step(q, k, v, step, half_width=n - 1, **given),
+                lambda q, k, v: ops.attention(q, k, v, causal=True, **given),
+                {"q": q, "k": k, "v": v}, 2 * d // heads * kv_heads * n)
 
 
 @covers("banded_attention_step")
