@@ -57,6 +57,7 @@
     ROW(cosformer_step)           \
     ROW(fast_weight_step)         \
     ROW(banded_attention_step)    \
+    ROW(rope)                     \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -109,6 +110,7 @@
     ROW(sine_spe)              \
     ROW(conv_spe)              \
     ROW(gmm_weights)           \
-    ROW(dgm_weights)
+    ROW(dgm_weights)           \
+    ROW(rope)
 
 #endif

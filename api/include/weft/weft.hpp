@@ -356,6 +356,9 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                              const ::weft_toeplitz_attention_params &params) noexcept;
     result<::weft_tensor> toeplitz_attention(const operand &q_features, const operand &k_features,
                                              const operand &v, const operand &bias) noexcept;
+    /** weft_graph_rope of weft/mixers/positions.h. */
+    result<::weft_tensor> rope(const operand &x, const ::weft_rope_params &params) noexcept;
+    result<::weft_tensor> rope(const operand &x) noexcept;
     /** weft_graph_random_features of weft/mixers/random_features.h. */
     result<::weft_tensor> random_features(const operand &x, const operand &w,
                                           const ::weft_random_features_params &params) noexcept;
@@ -1604,6 +1607,31 @@ inline result<::weft_tensor> graph::toeplitz_attention(const operand &q_features
     return made;
 }
 
+inline result<::weft_tensor> graph::rope(const operand &x,
+                                         const ::weft_rope_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_rope(&made, get(), x.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::rope(const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_rope(&made, get(), x.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::random_features(const operand &x, const operand &w,
                                                     const ::weft_random_features_params &params) noexcept {
     if (const weft_status code = error_of(x, w); code != WEFT_OK) {
@@ -2553,6 +2581,7 @@ using flt_features_params = ::weft_flt_features_params;
 using sine_spe_params = ::weft_sine_spe_params;
 using conv_spe_params = ::weft_conv_spe_params;
 using toeplitz_attention_params = ::weft_toeplitz_attention_params;
+using rope_params = ::weft_rope_params;
 using random_features_params = ::weft_random_features_params;
 using discrete_features_params = ::weft_discrete_features_params;
 using hybrid_features_params = ::weft_hybrid_features_params;

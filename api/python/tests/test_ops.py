@@ -493,6 +493,27 @@ def test_causal_attention_with_a_bias(run, rng):
           merge(expected.numpy()))
 
 
+@covers("rope")
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("given", ["offset", "first", "each"])
+def test_rope(run, rng, interleaved, given):
+    """As products of complex numbers, of part of each head."""
+    batch, n, heads, width, rotated = 2, 19, 3, 10, 6
+    x = normal(rng, batch, n, heads * width)
+    positions = {"offset": None, "first": rng.integers(0, 4000, batch).astype(np.int32),
+                 "each": rng.integers(0, 4000, (batch, n)).astype(np.int32)}[given]
+    place = 7.0 + (0 if positions is None else positions[:, None] if given == "first" else positions)
+    place = place + (0 if given == "each" else np.arange(n)) + np.zeros((batch, n))
+    angle = place[:, :, None, None] * 500.0 ** (-2.0 * np.arange(rotated // 2) / rotated)
+    pairs = x.reshape(batch, n, heads, width).astype(np.float64)
+    u, v = (slice(0, rotated, 2), slice(1, rotated, 2)) if interleaved else (slice(rotated // 2), slice(rotated // 2, rotated))
+    turned = (pairs[..., u] + 1j * pairs[..., v]) * np.exp(1j * angle)
+    pairs[..., u], pairs[..., v] = turned.real, turned.imag
+    arrays = {"x": x} if positions is None else {"x": x, "positions": positions}
+    check(run(lambda x, **more: ops.rope(x, heads=heads, width=rotated, base=500.0, interleaved=interleaved, offset=7, **more),
+              **arrays), pairs.reshape(x.shape))
+
+
 @covers("kernel_attention", "performer_attention", "cosformer", "banded_attention", "toeplitz", "fmm_attention",
         "rfa_attention", "linear_attention", "random_features", "toeplitz_attention")
 @pytest.mark.parametrize("mixer", ["kernel", "performer", "cosformer", "band", "toeplitz", "fmm", "rfa", "features",
