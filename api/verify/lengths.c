@@ -48,6 +48,7 @@ static const struct row rows[] = {
     {"discrete_features", &weft_sheet_discrete_attention, &features, 3, 33, 0, 8},
     {"toeplitz", &weft_sheet_toeplitz, NULL, 3, 37, 0, 0},
     {"toeplitz", &weft_sheet_toeplitz, NULL, 3, 130, 0, 0},
+    {"conv1d", &weft_sheet_conv1d, NULL, 3, 37, 0, 0},
     {"toeplitz_attention", &weft_sheet_toeplitz_attention, NULL, 3, 41, 0, 0},
 };
 

@@ -58,6 +58,8 @@
     ROW(fast_weight_step)         \
     ROW(banded_attention_step)    \
     ROW(rope)                     \
+    ROW(conv1d)                   \
+    ROW(conv1d_step)              \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -111,6 +113,7 @@
     ROW(conv_spe)              \
     ROW(gmm_weights)           \
     ROW(dgm_weights)           \
-    ROW(rope)
+    ROW(rope)                  \
+    ROW(conv1d)
 
 #endif

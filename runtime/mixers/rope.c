@@ -122,13 +122,13 @@ static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_
     if (!weft_lower_countable(lowering, (double)weft_shape_elements(*shape), "elements")) {
         return weft_lower_status(lowering);
     }
+    const uint32_t x = weft_lower_value(lowering, node->input[X]);
+    const uint32_t frequencies = lower_frequencies(lowering, *params);
+    const uint32_t positions = weft_lower_optional(lowering, node->input[POSITIONS]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, rope_rope, weft_grid_of_items(count),
-        .bind = {.x = weft_lower_value(lowering, node->input[X]),
-                 .frequencies = lower_frequencies(lowering, *params),
-                 .positions = has_positions ? weft_lower_value(lowering, node->input[POSITIONS])
-                                            : WEFT_NO_STORAGE,
-                 .result = weft_lower_value(lowering, node->output)},
+        .bind = {.x = x, .frequencies = frequencies, .positions = positions, .result = result},
         .push = {.count = (uint32_t)count,
                  .heads = params->heads,
                  .width = width,

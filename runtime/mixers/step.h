@@ -30,6 +30,9 @@ struct weft_step_call {
  */
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call);
 
+/** Of that only the state's name, no lengths, and the position of the sequences of shape[0], which the caller has set. */
+weft_status weft_check_step_place(const weft_graph *graph, const struct weft_step_call *call);
+
 /**
  * Adds the state, of that many elements for each sequence, and the node. Errors: those of weft_graph_state;
  * WEFT_UNSUPPORTED for a state that 32-bit indices do not reach.

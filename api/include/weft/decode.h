@@ -83,6 +83,13 @@ WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_gra
                                                       const weft_step *step,
                                                       const weft_banded_attention_params *params);
 
+/**
+ * weft_graph_conv1d with causal: the state holds the last taps - 1 tokens, (taps - 1) d elements, or d with one tap.
+ */
+WEFT_API weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                            weft_tensor weight, const weft_step *step,
+                                            const weft_conv1d_params *params);
+
 #ifdef __cplusplus
 }
 #endif

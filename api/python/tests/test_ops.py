@@ -493,6 +493,30 @@ def test_causal_attention_with_a_bias(run, rng):
           merge(expected.numpy()))
 
 
+@covers("conv1d")
+@BOTH_WAYS
+@pytest.mark.parametrize("taps", [1, 3, 4])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_conv1d(run, rng, causal, taps, with_bias):
+    """As PyTorch's Conv1d of groups."""
+    batch, n, d = 2, 19, 6
+    x, weight, bias = normal(rng, batch, n, d), normal(rng, d, taps), normal(rng, d) if with_bias else None
+    before = taps - 1 if causal else (taps - 1) // 2
+    padded = F.pad(t64(x).transpose(1, 2), (before, taps - 1 - before))
+    expected = F.conv1d(padded, t64(weight)[:, None], None if bias is None else t64(bias), groups=d).transpose(1, 2)
+    check(run(lambda x: ops.conv1d(x, weight, bias=bias, causal=causal), x=x), expected)
+
+
+@covers("conv1d_step")
+@pytest.mark.parametrize("taps", [1, 2, 4])
+def test_conv1d_step(device, run, rng, taps):
+    x, weight, bias = normal(rng, 2, 9, 6), normal(rng, 6, taps), normal(rng, 6)
+    check_steps(device, run,
+                lambda x, step: ops.conv1d_step(x, weight, step, bias=bias),
+                lambda x: ops.conv1d(x, weight, bias=bias, causal=True),
+                {"x": x}, 6 * max(taps - 1, 1))
+
+
 @covers("rope")
 @pytest.mark.parametrize("interleaved", [False, True])
 @pytest.mark.parametrize("given", ["offset", "first", "each"])
