@@ -308,6 +308,10 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     /** weft_graph_glu of weft/mixers/blocks.h. */
     result<::weft_tensor> glu(const operand &x, const ::weft_glu_params &params) noexcept;
     result<::weft_tensor> glu(const operand &x) noexcept;
+    /** weft_graph_conv1d of weft/mixers/conv.h. */
+    result<::weft_tensor> conv1d(const operand &x, const operand &weight,
+                                 const ::weft_conv1d_params &params) noexcept;
+    result<::weft_tensor> conv1d(const operand &x, const operand &weight) noexcept;
     /** weft_graph_fourier of weft/mixers/fourier.h. */
     result<::weft_tensor> fourier(const operand &x) noexcept;
     /** weft_graph_linear_attention of weft/mixers/kernels.h. */
@@ -454,6 +458,12 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                                 const ::weft_banded_attention_params &params) noexcept;
     result<::weft_tensor> banded_attention_step(const operand &q, const operand &k,
                                                 const operand &v, const ::weft_step &step) noexcept;
+    /** weft_graph_conv1d_step of weft/decode.h. */
+    result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
+                                      const ::weft_step &step,
+                                      const ::weft_conv1d_params &params) noexcept;
+    result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
+                                      const ::weft_step &step) noexcept;
 
     /** weft_graph_get_tensor of weft/graph.h. */
     [[nodiscard]] result<tensor_info> info(::weft_tensor tensor) const noexcept {
@@ -1338,6 +1348,31 @@ inline result<::weft_tensor> graph::glu(const operand &x) noexcept {
     return made;
 }
 
+inline result<::weft_tensor> graph::conv1d(const operand &x, const operand &weight,
+                                           const ::weft_conv1d_params &params) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d(&made, get(), x.tensor(), weight.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv1d(const operand &x, const operand &weight) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d(&made, get(), x.tensor(), weight.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::fourier(const operand &x) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
         return code;
@@ -2122,6 +2157,35 @@ inline result<::weft_tensor> graph::banded_attention_step(const operand &q, cons
     return made;
 }
 
+inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand &weight,
+                                                const ::weft_step &step,
+                                                const ::weft_conv1d_params &params) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
+                                                    &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand &weight,
+                                                const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
+                                                    &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<weft::model> model::load(const char *folder, const ::weft_host *host) noexcept {
     ::weft_model *made = nullptr;
     const weft_status code = weft_model_load(&made, folder, host);
@@ -2569,6 +2633,7 @@ using batch_norm_params = ::weft_batch_norm_params;
 using norm_params = ::weft_norm_params;
 using project_qkv_params = ::weft_project_qkv_params;
 using glu_params = ::weft_glu_params;
+using conv1d_params = ::weft_conv1d_params;
 using features_params = ::weft_features_params;
 using features_structure = ::weft_features_structure;
 using linear_attention_params = ::weft_linear_attention_params;
