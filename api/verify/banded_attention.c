@@ -16,7 +16,7 @@ static void define_band(const weft_sequence *s) {
 /* weft/decode.h: keys and values of the band. */
 static uint32_t state_size(const weft_sizes *s, const void *params) {
     const weft_banded_attention_params *p = params;
-    return 2 * s->heads * s->width * (p->half_width + 1);
+    return 2 * (s->kv_heads != 0 ? s->kv_heads : s->heads) * s->width * (p->half_width + 1);
 }
 
 enum { Q, K, V };
@@ -51,6 +51,12 @@ static const weft_use steps[] = {
     {.name = "band, wide heads",
      .params = PARAMS(.causal = true, .half_width = 150),
      .sizes = {1, 300, 1, 133, .values = 133}},
+    {.name = "band, grouped queries",
+     .params = PARAMS(.causal = true, .half_width = 70),
+     .sizes = {2, 140, 6, 8, .values = 8, .kv_heads = 2}},
+    {.name = "band, one head of keys",
+     .params = PARAMS(.causal = true, .half_width = 40),
+     .sizes = {2, 70, 3, 5, .values = 5, .kv_heads = 1}},
     {.name = "band, longer than the sequence",
      .params = PARAMS(.causal = true, .half_width = 511, .scale = 2.5F),
      .sizes = {2, 200, 2, 16, .values = 16}},
@@ -61,6 +67,10 @@ static const weft_trial trials[] = {
     {INVALID, WITH(.half_width = UINT32_MAX), SAYS("half_width 4294967295", "0 … 8")},
     {INVALID, WITH(.heads = 4), SAYS("heads 4", "1 … 6", "6 channels")},
     {INVALID, WITH(.heads = 12), SAYS("heads 12", "1 … 6")},
+    {INVALID, WITH(.heads = 3, .kv_heads = 2), SAYS("kv_heads 2", "1 … 3", "3 heads")},
+    {MISMATCH, WITH(.heads = 3, .kv_heads = 1),
+     SAYS("[2, 9, 6]", "k and v with 1 heads for the 3 of q")},
+    {ACCEPTED, IS(AS(K, 2, 9, 2), AS(V, 2, 9, 2)), WITH(.heads = 3, .kv_heads = 1), GIVES(2, 9, 6)},
     {INVALID, WITH(.scale = INFINITY), SAYS("scale inf", "finite")},
     {MISMATCH, IS(AS(K, 2, 8, 6), AS(V, 2, 8, 6)), SAYS("[2, 9, 6]", "[2, 8, 6]")},
     {MISMATCH, IS(AS(V, 2, 8, 6)), SAYS("v [2, 8, 6]")},
@@ -71,6 +81,7 @@ static const weft_trial trials[] = {
 
 const weft_sheet weft_sheet_banded_attention = {
     WEFT_SHEET_ATTENTION(banded_attention),
+    WEFT_SHEET_KV_HEADS(weft_banded_attention_params),
     .operands = {WEFT_OPERANDS_QKV},
     .half_width = WEFT_FIELD(weft_banded_attention_params, half_width),
     .grows_linearly = true,
@@ -90,40 +101,47 @@ struct row {
     bool causal;
     float scale; /* 0: the usual 1/sqrt(d/heads) */
     weft_values values;
+    uint32_t kv_heads; /* 0: heads */
 };
 
 static const struct row rows[] = {
-    {1, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 1, 6, 2, 0, true, 0.0F, WEFT_VALUES_UNIT},
-    {2, 7, 8, 2, 0, false, 0.0F, WEFT_VALUES_UNIT},
-    {2, 7, 8, 2, 1, true, 0.0F, WEFT_VALUES_UNIT},
-    {1, 37, 24, 3, 5, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 37, 24, 3, 5, true, 0.0F, WEFT_VALUES_UNIT},
-    {1, 37, 24, 3, 36, false, 0.0F, WEFT_VALUES_UNIT}, /* full: softmax attention */
-    {1, 37, 24, 3, 36, true, 0.0F, WEFT_VALUES_UNIT},  /* full: causal softmax attention */
-    {1, 257, 64, 1, 256, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 257, 64, 1, 256, true, 0.0F, WEFT_VALUES_UNIT},
-    {3, 64, 32, 8, 16, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 129, 48, 3, 15, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 129, 48, 3, 17, true, 0.0F, WEFT_VALUES_UNIT},
-    {2, 199, 64, 2, 30, false, 0.0F, WEFT_VALUES_UNIT},
-    {2, 199, 64, 2, 64, true, 0.0F, WEFT_VALUES_UNIT},
-    {1, 67, 7, 7, 9, false, 0.0F, WEFT_VALUES_UNIT}, /* heads of one channel */
-    {1, 67, 63, 1, 20, true, 0.0F, WEFT_VALUES_UNIT},
-    {1, 41, 127, 1, 11, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 70, 256, 2, 33, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 71, 256, 1, 33, true, 0.0F, WEFT_VALUES_UNIT}, /* the widest heads of usual models */
-    {1, 19, 530, 2, 7, false, 0.0F, WEFT_VALUES_UNIT}, /* wider still, and odd */
-    {1, 1021, 16, 2, 40, false, 0.0F, WEFT_VALUES_UNIT},
-    {1, 1021, 16, 2, 500, true, 0.0F, WEFT_VALUES_UNIT},
-    {1, 83, 24, 2, 12, false, 0.75F, WEFT_VALUES_UNIT},
-    {1, 83, 24, 2, 12, true, -0.5F, WEFT_VALUES_UNIT},
-    {1, 97, 24, 2, 40, false, 0.0F, WEFT_VALUES_MIXED},
-    {1, 97, 24, 2, 40, true, 0.0F, WEFT_VALUES_SMALL},
-    {2, 97, 24, 2, 40, false, 0.0F, WEFT_VALUES_ZEROS},
-    {2, 97, 24, 2, 40, true, 0.0F, WEFT_VALUES_EQUAL},
-    {1, 131, 33, 3, 60, false, 0.0F, WEFT_VALUES_TENS}, /* the largest score moves often */
-    {1, 131, 32, 1, 60, true, 0.0F, WEFT_VALUES_TENS},
+    {1, 1, 1, 1, 0, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 1, 6, 2, 0, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {2, 7, 8, 2, 0, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {2, 7, 8, 2, 1, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 5, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 5, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 36, false, 0.0F, .values = WEFT_VALUES_UNIT}, /* full: softmax attention */
+    {1, 37, 24, 3, 36, true, 0.0F, .values = WEFT_VALUES_UNIT}, /* full: causal softmax attention */
+    {1, 257, 64, 1, 256, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 257, 64, 1, 256, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {3, 64, 32, 8, 16, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 129, 48, 3, 15, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 129, 48, 3, 17, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {2, 199, 64, 2, 30, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {2, 199, 64, 2, 64, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 67, 7, 7, 9, false, 0.0F, .values = WEFT_VALUES_UNIT}, /* heads of one channel */
+    {1, 67, 63, 1, 20, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 41, 127, 1, 11, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 70, 256, 2, 33, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 71, 256, 1, 33, true, 0.0F,
+     .values = WEFT_VALUES_UNIT}, /* the widest heads of usual models */
+    {1, 19, 530, 2, 7, false, 0.0F, .values = WEFT_VALUES_UNIT}, /* wider still, and odd */
+    {1, 1021, 16, 2, 40, false, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 1021, 16, 2, 500, true, 0.0F, .values = WEFT_VALUES_UNIT},
+    {1, 83, 24, 2, 12, false, 0.75F, .values = WEFT_VALUES_UNIT},
+    {1, 83, 24, 2, 12, true, -0.5F, .values = WEFT_VALUES_UNIT},
+    {1, 97, 24, 2, 40, false, 0.0F, .values = WEFT_VALUES_MIXED},
+    {1, 97, 24, 2, 40, true, 0.0F, .values = WEFT_VALUES_SMALL},
+    {2, 97, 24, 2, 40, false, 0.0F, .values = WEFT_VALUES_ZEROS},
+    {2, 97, 24, 2, 40, true, 0.0F, .values = WEFT_VALUES_EQUAL},
+    {1, 131, 33, 3, 60, false, 0.0F,
+     .values = WEFT_VALUES_TENS}, /* the largest score moves often */
+    {1, 131, 32, 1, 60, true, 0.0F, .values = WEFT_VALUES_TENS},
+    {1, 1, 2, 2, 0, false, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 1},
+    {2, 97, 48, 6, 40, false, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 2},
+    {2, 131, 35, 7, 130, true, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 1},
+    {1, 67, 520, 8, 20, true, 0.75F, .values = WEFT_VALUES_UNIT, .kv_heads = 4},
 };
 
 #define ROWS WEFT_COUNT(rows)
@@ -132,23 +150,27 @@ static const char *const implementations[] = {"direct", "tiled"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROWS];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s%s",
              implementations[index / ROWS], row->causal ? "causal/" : "",
              weft_values_name(row->values), row->n, row->d, row->heads, row->half_width, row->batch,
-             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale));
+             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
+             WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads));
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index % ROWS];
     c->implementation = implementations[index / ROWS];
     c->seed = index % ROWS; /* the same input for both */
-    weft_sheet_case(
-        c, &weft_sheet_banded_attention,
-        &(weft_sizes){
-            .batch = row->batch, .n = row->n, .heads = row->heads, .width = row->d / row->heads},
-        row->values,
-        weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
-                                     .causal = row->causal, .scale = row->scale));
+    weft_sheet_case(c, &weft_sheet_banded_attention,
+                    &(weft_sizes){.batch = row->batch,
+                                  .n = row->n,
+                                  .heads = row->heads,
+                                  .width = row->d / row->heads,
+                                  .kv_heads = row->kv_heads},
+                    row->values,
+                    weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
+                                                 .causal = row->causal, .scale = row->scale,
+                                                 .kv_heads = row->kv_heads));
 }
 
 WEFT_CASE_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,

@@ -29,6 +29,7 @@ static const weft_feature_attention features;
 static const struct row rows[] = {
     {"attention", &weft_sheet_attention, NULL, 3, 37, 0, 0},
     {"attention", &weft_sheet_attention, NULL, 2, 130, 0, 0},
+    {"causal_attention", &weft_sheet_attention, weft_attention_params(.causal = true), 3, 67, 0, 0},
     {"band", &weft_sheet_banded_attention, NULL, 3, 37, 0, 0},
     {"band", &weft_sheet_banded_attention, BAND(5, .causal = false), 3, 37, 5, 0},
     {"band", &weft_sheet_banded_attention, BAND(40, .causal = false), 2, 131, 40, 0},
@@ -47,6 +48,7 @@ static const struct row rows[] = {
     {"discrete_features", &weft_sheet_discrete_attention, &features, 3, 33, 0, 8},
     {"toeplitz", &weft_sheet_toeplitz, NULL, 3, 37, 0, 0},
     {"toeplitz", &weft_sheet_toeplitz, NULL, 3, 130, 0, 0},
+    {"conv1d", &weft_sheet_conv1d, NULL, 3, 37, 0, 0},
     {"toeplitz_attention", &weft_sheet_toeplitz_attention, NULL, 3, 41, 0, 0},
 };
 

@@ -64,6 +64,9 @@
     ROW(cosformer_step)           \
     ROW(fast_weight_step)         \
     ROW(banded_attention_step)    \
+    ROW(rope)                     \
+    ROW(conv1d)                   \
+    ROW(conv1d_step)              \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -116,6 +119,8 @@
     ROW(sine_spe)              \
     ROW(conv_spe)              \
     ROW(gmm_weights)           \
-    ROW(dgm_weights)
+    ROW(dgm_weights)           \
+    ROW(rope)                  \
+    ROW(conv1d)
 
 #endif

@@ -73,6 +73,7 @@ typedef struct weft_call {
     const double *given; /* beta, w, bias: what the mixer reads besides */
     uint32_t count;      /* its rows; of attention's bias its rank */
     const weft_reference_map *maps;
+    uint32_t kv_heads; /* of k and v; 0: heads */
 } weft_call;
 
 /** A sequence of a call: what a definition takes, and where its rows go. */

@@ -5,23 +5,32 @@ static const double *part_of(weft_array x, uint64_t batch) {
     return x.value ? x.value + batch * x.shape.dim[1] * x.shape.dim[2] : NULL;
 }
 
+static uint32_t heads_of(const weft_call *call) {
+    return call->heads != 0 ? call->heads : 1;
+}
+
+static uint32_t kv_heads_of(const weft_call *call) {
+    return call->kv_heads != 0 ? call->kv_heads : heads_of(call);
+}
+
 static weft_reference_attention attention_of(const weft_call *call, uint32_t batch) {
-    const uint32_t heads = call->heads != 0 ? call->heads : 1;
+    const uint32_t heads = heads_of(call);
     return (weft_reference_attention){.q = part_of(call->q, batch),
                                       .k = part_of(call->k, batch),
                                       .v = part_of(call->v, batch),
                                       .n = call->q.shape.dim[1],
                                       .m = call->k.shape.dim[1],
                                       .heads = heads,
+                                      .kv_heads = kv_heads_of(call),
                                       .width = call->q.shape.dim[2] / heads,
-                                      .values = call->v.shape.dim[2] / heads,
+                                      .values = call->v.shape.dim[2] / kv_heads_of(call),
                                       .causal = call->causal};
 }
 
 weft_array weft_case_attend(weft_case *c, weft_status status, weft_tensor tensor,
                             weft_definition define, const weft_call *call) {
     const uint32_t n = call->q.shape.dim[1];
-    const uint32_t channels = call->v.shape.dim[2];
+    const uint32_t channels = call->v.shape.dim[2] / kv_heads_of(call) * heads_of(call);
     double *out;
     weft_array y = weft_case_made(c, status, tensor,
                                   weft_shape_of(call->q.shape.dim[0], n, channels), true, &out);
@@ -57,8 +66,9 @@ weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_ar
         WEFT_CASE_ADD(c, weft_graph_attention(&y, c->graph, q.tensor, k.tensor, v.tensor, params));
     const weft_array bias = weft_case_find(c, params->bias);
     return weft_case_attend(c, status, y, define_attention,
-                            &(weft_call){q, k, v, params->heads, .params = params,
-                                         .given = bias.value, .count = bias.shape.rank});
+                            &(weft_call){q, k, v, params->heads, params->causal, params,
+                                         .given = bias.value, .count = bias.shape.rank,
+                                         .kv_heads = params->kv_heads});
 }
 
 /* ---- far fields ---- */

@@ -28,6 +28,7 @@ weft_sheet_params weft_sheet_params_of(const weft_sheet *sheet, const void *para
         memcpy(&own, params, sheet->params_size);
     }
     write_field(&own, sheet->heads, &sizes->heads, sizeof sizes->heads);
+    write_field(&own, sheet->kv_heads, &sizes->kv_heads, sizeof sizes->kv_heads);
     weft_sheet_set(&own, sheet->lengths, lengths);
     return own;
 }
@@ -57,12 +58,14 @@ static uint32_t usually(uint32_t size, uint32_t usual) {
 static uint32_t axis_of(weft_axis axis, const weft_sizes *s, bool causal) {
     const uint32_t rows = usually(s->rows, 16);
     const uint32_t reach = usually(s->reach, s->n);
+    const uint32_t kv_heads = usually(s->kv_heads, s->heads);
     const uint32_t sizes[] = {
         [WEFT_AXIS_BATCH] = s->batch,
         [WEFT_AXIS_TOKENS] = s->n,
         [WEFT_AXIS_KEYS] = usually(s->keys, s->n),
         [WEFT_AXIS_CHANNELS] = s->heads * s->width,
-        [WEFT_AXIS_VALUES] = s->heads * usually(s->values, s->width),
+        [WEFT_AXIS_KEY_CHANNELS] = kv_heads * s->width,
+        [WEFT_AXIS_VALUES] = kv_heads * usually(s->values, s->width),
         [WEFT_AXIS_HEADS] = s->heads,
         [WEFT_AXIS_WIDTH] = s->width,
         [WEFT_AXIS_ROWS] = rows,
@@ -152,6 +155,9 @@ static weft_array call_and_define(weft_case *c, const weft_sheet *sheet, const w
     }
     if (sheet->heads != 0) {
         memcpy(&call.heads, (const uint8_t *)params + sheet->heads - 1, sizeof call.heads);
+    }
+    if (sheet->kv_heads != 0) {
+        memcpy(&call.kv_heads, (const uint8_t *)params + sheet->kv_heads - 1, sizeof call.kv_heads);
     }
     const weft_status status = WEFT_CASE_ADD(c, sheet->call(&y, c->graph, tensors, params));
     return weft_case_attend(c, status, y, sheet->define, &call);

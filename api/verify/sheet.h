@@ -25,12 +25,13 @@
 /** The sizes of a problem. Heads are not optional; other zeros stand for what the comments say. */
 typedef struct weft_sizes {
     uint32_t batch, n, heads;
-    uint32_t width;  /* channels of a head of q and k, or of x */
-    uint32_t keys;   /* 0: n */
-    uint32_t values; /* channels of a head of v; 0: width */
-    uint32_t rows;   /* of a weight matrix; 0: 16 */
-    uint32_t reach;  /* lags that coefficients have to each side; 0: n */
-    uint32_t taps;   /* 0: 5 */
+    uint32_t width;    /* channels of a head of q and k, or of x */
+    uint32_t keys;     /* 0: n */
+    uint32_t values;   /* channels of a head of v; 0: width */
+    uint32_t rows;     /* of a weight matrix; 0: 16 */
+    uint32_t reach;    /* lags that coefficients have to each side; 0: n */
+    uint32_t taps;     /* 0: 5 */
+    uint32_t kv_heads; /* of k and v; 0: heads */
 } weft_sizes;
 
 typedef enum weft_axis {
@@ -38,8 +39,9 @@ typedef enum weft_axis {
     WEFT_AXIS_BATCH,
     WEFT_AXIS_TOKENS, /* n */
     WEFT_AXIS_KEYS,
-    WEFT_AXIS_CHANNELS, /* heads · width */
-    WEFT_AXIS_VALUES,   /* heads · values */
+    WEFT_AXIS_CHANNELS,     /* heads · width */
+    WEFT_AXIS_KEY_CHANNELS, /* kv_heads · width */
+    WEFT_AXIS_VALUES,       /* kv_heads · values */
     WEFT_AXIS_HEADS,
     WEFT_AXIS_WIDTH,
     WEFT_AXIS_ROWS,
@@ -117,6 +119,7 @@ typedef struct weft_sheet {
     weft_operand operands[WEFT_OPERANDS];
     size_t params_size;
     size_t heads, causal, lengths; /* WEFT_FIELD, or 0 */
+    size_t kv_heads;               /* likewise: of k and v */
     size_t half_width;             /* likewise: at most n - 1 */
     const char *lengths_of;        /* the op within that the lengths are given to; null: itself */
     bool is_causal;                /* always, without a field */
@@ -161,10 +164,11 @@ typedef struct weft_sheet {
     }
 
 /** Members of a sheet: of an op with parameters, of one with heads, of attention, and of attention with features. */
-#define WEFT_SHEET_OP(op)        .name = #op, .params_size = sizeof(weft_##op##_params), .call = call_##op
-#define WEFT_SHEET_HEADS(type)   .heads = WEFT_FIELD(type, heads)
-#define WEFT_SHEET_LENGTHS(type) .lengths = WEFT_FIELD(type, lengths)
-#define WEFT_SHEET_CAUSAL(type)  .causal = WEFT_FIELD(type, causal)
+#define WEFT_SHEET_OP(op)         .name = #op, .params_size = sizeof(weft_##op##_params), .call = call_##op
+#define WEFT_SHEET_HEADS(type)    .heads = WEFT_FIELD(type, heads)
+#define WEFT_SHEET_KV_HEADS(type) .kv_heads = WEFT_FIELD(type, kv_heads)
+#define WEFT_SHEET_LENGTHS(type)  .lengths = WEFT_FIELD(type, lengths)
+#define WEFT_SHEET_CAUSAL(type)   .causal = WEFT_FIELD(type, causal)
 #define WEFT_SHEET_ATTENTION(op)                             \
     WEFT_SHEET_OP(op), WEFT_SHEET_HEADS(weft_##op##_params), \
         WEFT_SHEET_CAUSAL(weft_##op##_params), WEFT_SHEET_LENGTHS(weft_##op##_params)
@@ -191,7 +195,7 @@ typedef struct weft_sheet {
 #define WEFT_OPERAND_Q \
     WEFT_INPUT("q", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))
 #define WEFT_OPERAND_K \
-    WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_CHANNELS))
+    WEFT_INPUT("k", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_KEY_CHANNELS))
 #define WEFT_OPERAND_V WEFT_INPUT("v", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_KEYS, WEFT_AXIS_VALUES))
 #define WEFT_OPERAND_X \
     WEFT_INPUT("x", WEFT_AXES(WEFT_AXIS_BATCH, WEFT_AXIS_TOKENS, WEFT_AXIS_CHANNELS))

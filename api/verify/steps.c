@@ -12,8 +12,9 @@ struct row {
     uint32_t batch, n, heads, width, values;
     uint32_t option; /* kernels, M, or the half-width */
     weft_values kind;
-    uint32_t prompt; /* tokens of the first step; 0: 1, as of all others */
-    bool unrolled;   /* by the kernel of GPUs, which software drivers would not take */
+    uint32_t prompt;   /* tokens of the first step; 0: 1, as of all others */
+    uint32_t kv_heads; /* 0: heads */
+    bool unrolled;     /* by the kernel of GPUs, which software drivers would not take */
 };
 
 /* The constant [batch] of `token` in every element. */
@@ -100,8 +101,9 @@ static weft_tensor add_step(weft_case *c, const weft_sheet *sheet, const weft_sh
 /* q, k, v and rates, whether the mixer takes them or not. */
 static void make_operands(weft_case *c, weft_array x[4], const weft_sheet *sheet,
                           const struct row *row) {
-    const uint32_t columns[4] = {row->heads * row->width, row->heads * row->width,
-                                 row->heads * row->values, row->heads};
+    const uint32_t kv_heads = row->kv_heads ? row->kv_heads : row->heads;
+    const uint32_t columns[4] = {row->heads * row->width, kv_heads * row->width,
+                                 kv_heads * row->values, row->heads};
     static const char *const names[4] = {"q", "k", "v", "b"};
     for (uint32_t i = 0; i < 4; i++) {
         x[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
@@ -114,7 +116,12 @@ static void make_operands(weft_case *c, weft_array x[4], const weft_sheet *sheet
 
 static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *row,
                       const void *params) {
-    const weft_sizes sizes = {row->batch, row->n, row->heads, row->width, .values = row->values};
+    const weft_sizes sizes = {row->batch,
+                              row->n,
+                              row->heads,
+                              row->width,
+                              .values = row->values,
+                              .kv_heads = row->kv_heads};
     weft_array x[4];
     c->implementation = row->unrolled ? "unrolled" : NULL;
     make_operands(c, x, sheet, row);
@@ -189,6 +196,9 @@ static const struct row band_rows[] = {
     {1, 140, 1, 4, 4, .option = 139, .kind = WEFT_VALUES_UNIT, .unrolled = true},
     {1, 300, 1, 70, 70, .option = 257, .kind = WEFT_VALUES_UNIT, .unrolled = true},
     {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .unrolled = true},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2},
+    {1, 21, 4, 7, 7, .option = 30, .kind = WEFT_VALUES_UNIT, .prompt = 9, .kv_heads = 1},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .unrolled = true},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
@@ -196,8 +206,10 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
         text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u,option=%u",
         row->unrolled ? "unrolled/" : "", weft_values_name(row->kind), row->n,
         row->heads * row->width, row->heads * row->values, row->heads, row->batch, row->option);
-    if (row->prompt && used > 0 && used < WEFT_CASE_NAME_SIZE) {
-        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, ",prompt=%u", row->prompt);
+    if (used > 0 && used < WEFT_CASE_NAME_SIZE) {
+        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s",
+                 WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
+                 WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
     }
 }
 

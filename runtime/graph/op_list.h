@@ -63,7 +63,10 @@
     X(kernel_attention_step) \
     X(cosformer_step)        \
     X(fast_weight_step)      \
-    X(banded_attention_step)
+    X(banded_attention_step) \
+    X(rope)                  \
+    X(conv1d)                \
+    X(conv1d_step)
 
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X)  \

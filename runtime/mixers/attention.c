@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax attention through its n × n scores: the baseline that the other mixers are compared with. */
+/* Softmax attention through its n × n scores, the baseline that the other mixers are compared with; causal, without them. */
 #include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "kernels/attention/repeat.h"
 #include "lower/cut.h"
+#include "mixers/band.h"
+#include "mixers/qkv.h"
 #include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"
@@ -16,6 +19,8 @@ enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
 
 struct weft_attention_node {
     uint32_t heads;
+    uint32_t kv_heads; /* of k and v; divides heads */
+    uint32_t causal;
     float scale;
 };
 
@@ -23,6 +28,8 @@ weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tenso
                                  weft_tensor v, const weft_attention_params *params) {
     WEFT_ENTER;
     struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
+                                       .kv_heads = params ? params->kv_heads : 0,
+                                       .causal = params && params->causal,
                                        .scale = params ? params->scale : 0.0F};
     const weft_tensor none = {0};
     const weft_tensor inputs[INPUTS] = {q, k, v, params ? params->lengths : none,
@@ -75,23 +82,14 @@ static weft_status check_bias(const weft_graph *graph, const struct weft_node *n
 
 static weft_status attention_infer(const weft_graph *graph, struct weft_node *node,
                                    weft_dtype *dtype, weft_shape *shape) {
-    const char *const names[] = {"q", "k", "v"};
-    weft_shape q = *weft_node_shape(graph, node, 0);
-    weft_shape k = *weft_node_shape(graph, node, 1);
-    for (uint32_t i = 0; i < 3; i++) {
-        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
-    }
-    weft_shape v = *weft_node_shape(graph, node, 2);
-    if (q.rank != 3 || k.rank != 3 || q.dim[0] != k.dim[0] || q.dim[2] != k.dim[2] ||
-        !weft_shape_equal(k, v)) {
-        char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(
-            &graph->host, WEFT_SHAPE_MISMATCH,
-            "attention: q %s, k %s and v %s must be [B, n, d], [B, m, d] and [B, m, d]",
-            weft_shape_text(q, text[0]), weft_shape_text(k, text[1]), weft_shape_text(v, text[2]));
-    }
+    struct weft_attention_node *params = (void *)node->params.bytes;
+    const weft_tensor tensor[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
+    weft_shape qkv[3];
+    WEFT_TRY(weft_check_kv_heads(graph, node->op->name, params->heads, &params->kv_heads));
+    WEFT_TRY(weft_check_grouped(qkv, graph, node->op->name, tensor, params->heads, params->kv_heads,
+                                params->causal != 0));
     *dtype = WEFT_F32;
-    *shape = q;
+    *shape = qkv[0];
     WEFT_TRY(check_heads(graph, node));
     return check_bias(graph, node);
 }
@@ -112,9 +110,31 @@ static struct weft_matrix transposed(struct weft_matrix matrix) {
     return matrix;
 }
 
-/* Scores [B, heads, n, m] in their place: with the bias, and -infinity behind the lengths of the keys. */
+/* Keys or values with a head for each head of q: x itself where it has those. */
+static uint32_t lower_repeated(struct weft_lowering *lowering, const struct weft_node *node,
+                               uint32_t x) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
+    const uint64_t count = (uint64_t)k->dim[0] * k->dim[1] * q->dim[2];
+    if (params->kv_heads == params->heads ||
+        !weft_lower_countable(lowering, (double)count, "elements of keys")) {
+        return x;
+    }
+    const uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, attention_repeat, weft_grid_of_items(count), .bind = {.x = x, .result = result},
+        .push = {.count = (uint32_t)count,
+                 .width = q->dim[2] / params->heads,
+                 .group = params->heads / params->kv_heads});
+    dispatch->bytes = 8.0 * (double)count;
+    return result;
+}
+
+/* Scores [B, heads, n, m] in their place: with the bias, and -infinity behind the lengths of the keys and behind a causal query. */
 static void lower_scores(struct weft_lowering *lowering, const struct weft_node *node,
                          uint32_t scores, uint64_t count, uint32_t lengths) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
     const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
     if (weft_node_has_input(node, BIAS) &&
         weft_lower_countable(lowering, (double)count, "scores")) {
@@ -126,7 +146,7 @@ static void lower_scores(struct weft_lowering *lowering, const struct weft_node 
             .b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, BIAS))};
         weft_lower_binary(lowering, WEFT_BINARY_ADD, &add);
     }
-    if (lengths != WEFT_NO_STORAGE) {
+    if (lengths != WEFT_NO_STORAGE || params->causal) {
         const struct weft_masked masked = {.x = scores,
                                            .result = scores,
                                            .lengths = lengths,
@@ -134,47 +154,61 @@ static void lower_scores(struct weft_lowering *lowering, const struct weft_node 
                                            .batch = k->dim[0],
                                            .tokens = k->dim[1],
                                            .columns = 1,
-                                           .fill = -INFINITY};
+                                           .fill = -INFINITY,
+                                           .queries = params->causal ? k->dim[1] : 0};
         weft_lower_mask(lowering, &masked);
     }
+}
+
+/* The product q kᵀ of all heads. */
+static struct weft_product score_product(struct weft_lowering *lowering,
+                                         const struct weft_node *node, uint32_t scores) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const uint32_t heads = params->heads;
+    const uint32_t m = weft_node_shape(lowering->graph, node, 1)->dim[1];
+    const weft_shape keys = weft_shape_of(q->dim[0], m, q->dim[2]);
+    const uint32_t q_storage = weft_lower_value(lowering, node->input[0]);
+    const uint32_t k_storage =
+        lower_repeated(lowering, node, weft_lower_value(lowering, node->input[1]));
+    return (struct weft_product){.a = head_matrix(q_storage, q, heads),
+                                 .b = transposed(head_matrix(k_storage, &keys, heads)),
+                                 .c = {.storage = scores,
+                                       .outer = heads * q->dim[1] * m,
+                                       .inner = q->dim[1] * m,
+                                       .row = m,
+                                       .column = 1},
+                                 .m = q->dim[1],
+                                 .n = m,
+                                 .k = q->dim[2] / heads,
+                                 .batches = q->dim[0] * heads,
+                                 .inner_count = heads,
+                                 .alpha = params->scale,
+                                 .bias = WEFT_NO_STORAGE,
+                                 .residual = WEFT_NO_STORAGE};
 }
 
 static weft_status attention_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
-    uint32_t heads = params->heads;
-    uint64_t score_count = (uint64_t)q->dim[0] * heads * q->dim[1] * k->dim[1];
-    uint32_t q_storage = weft_lower_value(lowering, node->input[0]);
-    uint32_t k_storage = weft_lower_value(lowering, node->input[1]);
-    uint32_t v_storage = weft_lower_value(lowering, node->input[2]);
+    const uint32_t heads = params->heads;
+    const uint64_t score_count = (uint64_t)q->dim[0] * heads * q->dim[1] * k->dim[1];
+    const uint32_t v_storage = weft_lower_value(lowering, node->input[2]);
     const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
-    uint32_t scores = weft_lower_scratch(lowering, score_count * sizeof(float));
-    uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_matrix score_matrix = {.storage = scores,
-                                       .outer = heads * q->dim[1] * k->dim[1],
-                                       .inner = q->dim[1] * k->dim[1],
-                                       .row = k->dim[1],
-                                       .column = 1};
-    struct weft_product product = {.a = head_matrix(q_storage, q, heads),
-                                   .b = transposed(head_matrix(k_storage, k, heads)),
-                                   .c = score_matrix,
-                                   .m = q->dim[1],
-                                   .n = k->dim[1],
-                                   .k = q->dim[2] / heads,
-                                   .batches = q->dim[0] * heads,
-                                   .inner_count = heads,
-                                   .alpha = params->scale,
-                                   .bias = WEFT_NO_STORAGE,
-                                   .residual = WEFT_NO_STORAGE};
+    const uint32_t scores = weft_lower_scratch(lowering, score_count * sizeof(float));
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_product product = score_product(lowering, node, scores);
     weft_lower_product(lowering, &product);
     lower_scores(lowering, node, scores, score_count, lengths);
     weft_lower_softmax(lowering, scores, scores,
                        (struct weft_rows){.rows = score_count / k->dim[1], .columns = k->dim[1]});
-    product.a = score_matrix;
     /* Weight 0 times what stands behind a length could be NaN. */
-    const uint32_t values = weft_lower_masked_copy(lowering, v_storage, lengths, k->dim);
-    product.b = head_matrix(values, k, heads);
+    const uint32_t values = lower_repeated(
+        lowering, node, weft_lower_masked_copy(lowering, v_storage, lengths, k->dim));
+    const weft_shape of_values = weft_shape_of(k->dim[0], k->dim[1], q->dim[2]);
+    product.a = product.c;
+    product.b = head_matrix(values, &of_values, heads);
     product.c = head_matrix(result, q, heads);
     product.n = q->dim[2] / heads;
     product.k = k->dim[1];
@@ -183,15 +217,49 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
-/* A bias of each sequence is cut with them, another stays whole. */
+/* ---- causal, chunk by chunk ---- */
+
+static bool is_band(const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    return params->causal && !weft_node_has_input(node, BIAS);
+}
+
+static bool band_supports(const weft_graph *graph, const struct weft_node *node,
+                          const weft_device_info *device) {
+    (void)graph;
+    (void)device;
+    return is_band(node);
+}
+
+static weft_status band_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const struct weft_band band = {.heads = params->heads,
+                                   .kv_heads = params->kv_heads,
+                                   .half_width =
+                                       weft_node_shape(lowering->graph, node, 0)->dim[1] - 1,
+                                   .causal = true,
+                                   .scale = params->scale};
+    weft_lower_band(lowering, node, &band);
+    return weft_lower_status(lowering);
+}
+
+static const char *attention_choose(const weft_graph *graph, const struct weft_node *node) {
+    (void)graph;
+    return is_band(node) ? "band" : "scores";
+}
+
+/* A bias of each sequence is cut with them, another stays whole; a causal query needs its place among the others. */
 static bool attention_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
     const uint32_t by_sequence = 7 | 1 << LENGTHS;
     const bool has_bias = weft_node_has_input(node, BIAS);
     const bool of_each = has_bias && weft_node_shape(lowering->graph, node, BIAS)->rank == 4;
-    const struct weft_cut *cuts =
-        WEFT_CUTS({.inputs = of_each ? by_sequence | 1 << BIAS : by_sequence, .axes = 1},
-                  {.inputs = 1, .axes = 2, .one = true, .without = BIAS});
-    return weft_cut_along(lowering, node, cuts);
+    const uint32_t inputs = of_each ? by_sequence | 1 << BIAS : by_sequence;
+    return weft_cut_along(lowering, node,
+                          params->causal
+                              ? WEFT_CUTS({.inputs = inputs, .axes = 1})
+                              : WEFT_CUTS({.inputs = inputs, .axes = 1},
+                                          {.inputs = 1, .axes = 2, .one = true, .without = BIAS}));
 }
 
 const struct weft_op weft_op_attention = {
@@ -201,8 +269,16 @@ const struct weft_op weft_op_attention = {
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_attention_node),
     .fields = WEFT_FIELDS(WEFT_FIELD(weft_attention_node, heads, COUNT),
+                          WEFT_FIELD_OPTIONAL(weft_attention_node, kv_heads, U32),
+                          WEFT_FIELD(weft_attention_node, causal, BOOL),
                           WEFT_FIELD(weft_attention_node, scale, F32)),
     .infer = attention_infer,
     .lower_parts = attention_lower_parts,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower}),
+    .choose = attention_choose,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
+                                            {.name = "band",
+                                             .bits = 1,
+                                             .supports = band_supports,
+                                             .limits = "causal attention without a bias",
+                                             .lower = band_lower}),
 };

@@ -7,30 +7,21 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "kernels/banded_attention/direct.h"
-#include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/step_unrolled.h"
-#include "kernels/banded_attention/tiled.h"
-#include "lower/lowering.h"
+#include "mixers/band.h"
+#include "mixers/qkv.h"
 #include "mixers/step.h"
-#include "ops/mask.h"
 #include "ops/row.h"
 
 #define LENGTHS 3 /* an input, behind q, k and v */
 
-struct weft_banded_attention_node {
-    uint32_t heads;
-    uint32_t half_width;
-    uint32_t causal;
-    float scale;
-};
-
-static struct weft_banded_attention_node node_of(const weft_banded_attention_params *params) {
-    struct weft_banded_attention_node node = {.heads = 1};
+static struct weft_band node_of(const weft_banded_attention_params *params) {
+    struct weft_band node = {.heads = 1};
     if (params) {
         node.heads = params->heads ? params->heads : 1;
+        node.kv_heads = params->kv_heads;
         node.half_width = params->half_width;
         node.causal = params->causal;
         node.scale = params->scale;
@@ -42,7 +33,7 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k, weft_tensor v,
                                         const weft_banded_attention_params *params) {
     WEFT_ENTER;
-    struct weft_banded_attention_node node = node_of(params);
+    struct weft_band node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, LENGTHS + 1, &node,
                           sizeof node);
@@ -50,8 +41,7 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
 
 /* ---- shapes ---- */
 
-static weft_status take_scale(const weft_graph *graph, struct weft_banded_attention_node *params,
-                              uint32_t width) {
+static weft_status take_scale(const weft_graph *graph, struct weft_band *params, uint32_t width) {
     if (!isfinite(params->scale)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "banded_attention: scale %g must be finite", (double)params->scale);
@@ -63,7 +53,7 @@ static weft_status take_scale(const weft_graph *graph, struct weft_banded_attent
 }
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
-    struct weft_banded_attention_node *params = (void *)node->params.bytes;
+    struct weft_band *params = (void *)node->params.bytes;
     const weft_shape *q = weft_node_shape(graph, node, 0);
     uint32_t n = q->dim[1];
     uint32_t d = q->dim[2];
@@ -83,127 +73,29 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
 
 static weft_status banded_attention_infer(const weft_graph *graph, struct weft_node *node,
                                           weft_dtype *dtype, weft_shape *shape) {
-    const char *const names[] = {"q", "k", "v"};
-    for (uint32_t i = 0; i < 3; i++) {
-        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
-    }
-    weft_shape q = *weft_node_shape(graph, node, 0);
-    weft_shape k = *weft_node_shape(graph, node, 1);
-    weft_shape v = *weft_node_shape(graph, node, 2);
-    if (q.rank != 3 || !weft_shape_equal(q, k) || !weft_shape_equal(q, v)) {
-        char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "banded_attention: q %s, k %s and v %s must all be [B, n, d]",
-                         weft_shape_text(q, text[0]), weft_shape_text(k, text[1]),
-                         weft_shape_text(v, text[2]));
-    }
+    struct weft_band *params = (void *)node->params.bytes;
+    const weft_tensor tensor[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
+    weft_shape qkv[3];
+    WEFT_TRY(weft_check_kv_heads(graph, node->op->name, params->heads, &params->kv_heads));
+    WEFT_TRY(weft_check_grouped(qkv, graph, node->op->name, tensor, params->heads, params->kv_heads,
+                                true));
     *dtype = WEFT_F32;
-    *shape = q;
+    *shape = qkv[0];
     return check_params(graph, node);
-}
-
-/* ---- lowering ---- */
-
-/** How many keys the bands of a sequence's queries have together. */
-static double count_pairs(const struct weft_banded_attention_node *params, uint32_t n) {
-    double reach = params->half_width;
-    double missing = reach * (reach + 1.0) / 2.0; /* at one end of the sequence */
-    return params->causal ? n * (reach + 1.0) - missing : n * (2.0 * reach + 1.0) - 2.0 * missing;
-}
-
-/** The largest power of two that is at most 1 / (keys in a band); of causal bands the shaders have it for each query. */
-static float unit_of(const struct weft_banded_attention_node *params, uint32_t n) {
-    uint64_t keys = (uint64_t)params->half_width * (params->causal ? 1 : 2) + 1;
-    keys = keys < n ? keys : n;
-    float unit = 1.0F;
-    for (uint64_t covered = 1; covered < keys; covered *= 2) {
-        unit /= 2.0F;
-    }
-    return unit;
-}
-
-static struct weft_grid band_grid(const struct weft_banded_attention_direct_args *args,
-                                  uint32_t queries, uint32_t sequences) {
-    const uint64_t tiles = (args->push.n - 1) / queries + 1;
-    return weft_grid_of_groups(sequences * tiles);
-}
-
-static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
-                                    uint32_t sequences) {
-    return band_grid(args, weft_variant_tile(variant, WEFT_BANDED_ATTENTION_DIRECT_AT_TILE_QUERIES),
-                     sequences);
-}
-
-static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t sequences) {
-    (void)variant;
-    return band_grid(args, WEFT_BANDED_ATTENTION_TILED_QUERIES, sequences);
-}
-
-static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t sequences) {
-    (void)variant;
-    return band_grid(args, WEFT_BANDED_ATTENTION_LANES_QUERIES, sequences);
-}
-
-/*
- * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations, and spill on GPUs; GPUs want tiles in
- * shared memory; and the processor device one subgroup for queries that follow one another.
- */
-WEFT_VARIANTS(band, "banded_attention/band",
-              {.name = "tiled",
-               .shader = &weft_shader_banded_attention_tiled,
-               .grid = tiled_grid,
-               .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
-               .cost = {.software = 3.0F, .processor = 6.0F}},
-              {.name = "direct",
-               .shader = &weft_shader_banded_attention_direct,
-               .grid = direct_grid,
-               .cost = {.hardware = 3.0F, .processor = 16.0F}},
-              WEFT_LANES_ROWS(banded_attention_lanes, lanes_grid, 1))
-
-/* half_width is below n. */
-static void lower_band(struct weft_lowering *lowering, const struct weft_node *node,
-                       const struct weft_banded_attention_node *params) {
-    const uint32_t lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input);
-    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
-    const uint32_t n = shape->dim[1];
-    const uint32_t d = shape->dim[2];
-    const uint32_t width = d / params->heads;
-    const uint32_t sequences = shape->dim[0] * params->heads;
-    const uint32_t q = weft_lower_value(lowering, node->input[0]);
-    const uint32_t k = weft_lower_value(lowering, node->input[1]);
-    const uint32_t v = weft_lower_value(lowering, node->input[2]);
-    const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_band_variants, sequences, banded_attention_direct,
-                            .bind = {.q = q, .k = k, .v = v, .result = result, .lengths = lengths},
-                            .push = {.sequences = sequences,
-                                     .width = width,
-                                     .n = n,
-                                     .d = d,
-                                     .heads = params->heads,
-                                     .before = params->half_width,
-                                     .after = params->causal ? 0 : params->half_width,
-                                     .scale = params->scale,
-                                     .unit = unit_of(params, n)},
-                            .constant = {.vector = d % 4 == 0 && width % 4 == 0,
-                                         .has_lengths = lengths != WEFT_NO_STORAGE});
-    dispatch->flops = (double)sequences * count_pairs(params, n) * (4.0 * width + 20.0);
-    dispatch->bytes = 16.0 * (double)weft_shape_elements(*shape);
 }
 
 static weft_status banded_attention_lower(struct weft_lowering *lowering,
                                           const struct weft_node *node) {
-    lower_band(lowering, node, (const void *)node->params.bytes);
+    weft_lower_band(lowering, node, (const void *)node->params.bytes);
     return weft_lower_status(lowering);
 }
 
 static const struct weft_member banded_attention_fields[] = {
-    WEFT_FIELD(weft_banded_attention_node, heads, COUNT),
-    WEFT_FIELD(weft_banded_attention_node, half_width, U32),
-    WEFT_FIELD(weft_banded_attention_node, causal, BOOL),
-    WEFT_FIELD(weft_banded_attention_node, scale, F32),
+    WEFT_FIELD(weft_band, heads, COUNT),
+    WEFT_FIELD_OPTIONAL(weft_band, kv_heads, U32),
+    WEFT_FIELD(weft_band, half_width, U32),
+    WEFT_FIELD(weft_band, causal, BOOL),
+    WEFT_FIELD(weft_band, scale, F32),
     {.name = NULL}};
 
 const struct weft_op weft_op_banded_attention = {
@@ -211,7 +103,7 @@ const struct weft_op weft_op_banded_attention = {
     .min_inputs = 3,
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
-    .params_size = sizeof(struct weft_banded_attention_node),
+    .params_size = sizeof(struct weft_band),
     .fields = banded_attention_fields,
     .infer = banded_attention_infer,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
@@ -227,38 +119,41 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_banded_attention_step");
     }
-    struct weft_banded_attention_node node = node_of(params);
+    struct weft_band node = node_of(params);
+    WEFT_TRY(
+        weft_check_kv_heads(graph, weft_op_banded_attention_step.name, node.heads, &node.kv_heads));
     struct weft_step_call call = {.op = &weft_op_banded_attention_step,
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads,
+                                  .kv_heads = node.kv_heads,
                                   .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
-    const uint32_t d = call.shape[0].dim[2];
-    if (!weft_shape_equal(call.shape[0], call.shape[2])) {
-        char text[2][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: q and k are %s, but v is %s",
-                         call.op->name, weft_shape_text(call.shape[0], text[0]),
-                         weft_shape_text(call.shape[2], text[1]));
-    }
-    WEFT_TRY(take_scale(graph, &node, d / node.heads));
-    const double size = 2.0 * d * (node.half_width + 1.0);
+    WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
+    const double size = 2.0 * call.shape[1].dim[2] * (node.half_width + 1.0);
     return weft_add_step(out, graph, &call, size, &node, sizeof node);
+}
+
+/* q's shape: v may have fewer heads. */
+static weft_status step_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                              weft_shape *shape) {
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 0);
+    return WEFT_OK;
 }
 
 /** The tokens that sequences begin with: the causal op, and the state that steps of all of them would leave behind. */
 static weft_status prompt_lower(struct weft_lowering *lowering, const struct weft_node *node,
                                 const weft_shape *shape) {
-    struct weft_banded_attention_node params =
-        *(const struct weft_banded_attention_node *)(const void *)node->params.bytes;
+    struct weft_band params = *(const struct weft_band *)(const void *)node->params.bytes;
     const uint32_t n = shape->dim[1];
-    const uint32_t d = shape->dim[2];
+    const uint32_t d = shape->dim[2] / params.heads * params.kv_heads; /* of k and v */
     const uint32_t before = params.half_width;
     const uint32_t kept = before < n ? before + 1 : n;
     params.causal = true;
     params.half_width = before < n ? before : n - 1;
-    lower_band(lowering, node, &params);
+    weft_lower_band(lowering, node, &params);
     const uint64_t count = (uint64_t)shape->dim[0] * kept * d;
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, banded_attention_prompt, weft_grid_of_items(count),
@@ -283,7 +178,7 @@ WEFT_VARIANTS(band_step, "banded_attention/step",
                .cost = {.software = 3.0F, .processor = 3.0F}})
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+    const struct weft_band *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     if (shape->dim[1] > 1) {
         return prompt_lower(lowering, node, shape);
@@ -306,6 +201,7 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
                             .push = {.groups = (uint32_t)heads,
                                      .width = width,
                                      .heads = params->heads,
+                                     .group = params->heads / params->kv_heads,
                                      .before = params->half_width,
                                      .scale = params->scale},
                             .constant = {.vector = width % 4 == 0});
@@ -319,9 +215,9 @@ const struct weft_op weft_op_banded_attention_step = {
     .name = "banded_attention_step",
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
-    .params_size = sizeof(struct weft_banded_attention_node),
+    .params_size = sizeof(struct weft_band),
     .fields = banded_attention_fields,
     .state_input = WEFT_STEP_STATE,
-    .infer = weft_step_infer,
+    .infer = step_infer,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -19,6 +19,18 @@ weft_status weft_check_heads(const weft_graph *graph, const char *op, uint32_t h
 /** WEFT_INVALID_ARGUMENT unless epsilon, a bound for denominators, is at least 0 and finite. */
 weft_status weft_check_epsilon(const weft_graph *graph, const char *op, float epsilon);
 
+/** The heads of k and v, 0 for as many as of q: WEFT_INVALID_ARGUMENT unless both of them divide. */
+weft_status weft_check_kv_heads(const weft_graph *graph, const char *op, uint32_t heads,
+                                uint32_t *kv_heads);
+
+/**
+ * As weft_check_qkv, of k and v with a head for each `heads`/kv_heads heads of q: q [B, n, heads · w], k and v [B, m, kv_heads · w];
+ * same_length: m = n. Checks no heads.
+ */
+weft_status weft_check_grouped(weft_shape shape[3], const weft_graph *graph, const char *op,
+                               const weft_tensor tensor[3], uint32_t heads, uint32_t kv_heads,
+                               bool same_length);
+
 /** What mixers of a node's inputs 0 to 2 infer: checks them and the heads, and gives the result's [B, n, d_v]. */
 weft_status weft_infer_qkv(weft_dtype *dtype, weft_shape *shape, const weft_graph *graph,
                            const struct weft_node *node, uint32_t heads, bool causal);

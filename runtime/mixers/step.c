@@ -20,7 +20,7 @@ static weft_status check_position(const weft_graph *graph, const struct weft_ste
     return WEFT_OK;
 }
 
-weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call) {
+static weft_status check_call(const weft_graph *graph, const struct weft_step_call *call) {
     if (!call->step || !call->step->state || !call->step->state[0]) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "%s: step must have a position and the name of a state", call->op->name);
@@ -31,8 +31,25 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
             "%s: lengths must be absent: a step takes the length of a sequence from its position",
             call->op->name);
     }
-    WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
-    WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, call->shape));
+    return WEFT_OK;
+}
+
+weft_status weft_check_step_place(const weft_graph *graph, const struct weft_step_call *call) {
+    WEFT_TRY(check_call(graph, call));
+    return check_position(graph, call);
+}
+
+weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call) {
+    WEFT_TRY(check_call(graph, call));
+    if (call->kv_heads != 0) {
+        WEFT_TRY(weft_check_grouped(call->shape, graph, call->op->name, call->input, call->heads,
+                                    call->kv_heads, true));
+    } else {
+        WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
+    }
+    const weft_shape of_heads[] = {call->shape[0], call->shape[1],
+                                   call->shape[call->kv_heads != 0 ? 0 : 2]};
+    WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, of_heads));
     return check_position(graph, call);
 }
 

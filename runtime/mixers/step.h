@@ -18,6 +18,7 @@ struct weft_step_call {
     weft_tensor input[WEFT_MAX_NODE_INPUTS]; /* q, k, v, -, -, and the mixer's own */
     uint32_t input_count;
     uint32_t heads;
+    uint32_t kv_heads; /* of k and v, where not all have as many; 0: they have */
     weft_tensor
         lengths; /* of the mixer's parameters, where they have some: weft_check_step refuses them */
     weft_shape shape[3]; /* of q, k and v; set by weft_check_step */
@@ -28,6 +29,9 @@ struct weft_step_call {
  * name. Errors: WEFT_INVALID_ARGUMENT, WEFT_SHAPE_MISMATCH.
  */
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call);
+
+/** Of that only the state's name, no lengths, and the position of the sequences of shape[0], which the caller has set. */
+weft_status weft_check_step_place(const weft_graph *graph, const struct weft_step_call *call);
 
 /**
  * Adds the state, of that many elements for each sequence, and the node. Errors: those of weft_graph_state;

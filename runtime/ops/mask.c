@@ -35,7 +35,10 @@ void weft_lower_mask(struct weft_lowering *lowering, const struct weft_masked *m
                             .sequence = (uint32_t)(masked->count / masked->batch),
                             .period = masked->tokens,
                             .step = masked->columns,
-                            .fill = fill});
+                            .fill = fill,
+                            .queries = masked->queries},
+                   .constant = {.has_lengths = masked->lengths != WEFT_NO_STORAGE,
+                                .is_causal = masked->queries != 0});
     dispatch->bytes = 8.0 * (double)masked->count;
 }
 

@@ -8,10 +8,12 @@
 /** Rows [batch, …, tokens, columns] of f32, and what stands behind a sequence's length along `tokens`. */
 struct weft_masked {
     uint32_t x, result; /* storages; may be the same */
-    uint32_t lengths;
-    uint64_t count; /* elements in all */
+    uint32_t lengths;   /* WEFT_NO_STORAGE: all tokens count */
+    uint64_t count;     /* elements in all */
     uint32_t batch, tokens, columns;
     float fill;
+    uint32_t
+        queries; /* causal rows [batch, …, queries, tokens, columns]: of query i also behind token i; 0: not causal */
 };
 
 /** Appends result = x before each sequence's length, and fill from there on, whatever x has there. */

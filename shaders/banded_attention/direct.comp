@@ -181,10 +181,10 @@ void add_values(uint chunk, uint channel)
     }
 }
 
-void add_chunk(uint head, uint chunk)
+void add_chunk(uint keys_head, uint chunk)
 {
     for (uint j = 0; j < WEFT_KEYS; j++) {
-        key_offset[j] = head + min(chunk + j, push.n - 1) * push.d;
+        key_offset[j] = keys_head + min(chunk + j, push.n - 1) * push.kv_d;
     }
     make_scores();
     for (uint i = 0; i < QUERIES; i++) {
@@ -210,6 +210,7 @@ void main()
     }
     weft_band_open(group / tiles);
     uint head = weft_band_head(group / tiles);
+    uint keys_head = weft_band_keys_head(group / tiles);
     uint end = 0;
     for (uint i = 0; i < QUERIES; i++) {
         band[i] = weft_band_of(first + i);
@@ -221,6 +222,6 @@ void main()
         inverse[i] = 0.0;
     }
     for (uint chunk = band[0].begin / WEFT_KEYS * WEFT_KEYS; chunk < end; chunk += WEFT_KEYS) {
-        add_chunk(head, chunk);
+        add_chunk(keys_head, chunk);
     }
 }

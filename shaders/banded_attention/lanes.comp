@@ -31,6 +31,7 @@ shared float inverse[FIXED_QUERIES]; // of the total, once it is complete
 struct Part
 {
     uint head;
+    uint keys_head;
     uint query; // the first
     uint block;
     uint begin;
@@ -53,7 +54,7 @@ void add_products(Part part, uint key, uint channel, uint depth)
     uint rows[KEYS];
     float sum[KEYS][VECTORS];
     for (uint i = 0; i < KEYS; i++) {
-        rows[i] = part.head + min(key + i, push.n - 1) * push.d + channel;
+        rows[i] = part.keys_head + min(key + i, push.n - 1) * push.kv_d + channel;
         for (uint v = 0; v < VECTORS; v++) {
             sum[i][v] = 0.0;
         }
@@ -163,7 +164,7 @@ void add_columns(Part part, weft_band band, uint query, uint offset)
         uint end = min(last, chunk + WEFT_KEYS);
         for (uint j = max(band.begin, chunk); j < end; j++) {
             float w = weights[j - part.block][query];
-            uint at = part.head + j * push.d + offset;
+            uint at = part.keys_head + j * push.kv_d + offset;
             for (uint i = 0; i < COLUMNS; i++) {
                 sum[i] = weft_multiply_add(w, v[at + TILE_LANES * i], sum[i]);
             }
@@ -187,7 +188,7 @@ void add_column(Part part, weft_band band, uint query, uint offset)
         float sum = 0.0;
         uint end = min(last, chunk + WEFT_KEYS);
         for (uint j = max(band.begin, chunk); j < end; j++) {
-            sum = weft_multiply_add(weights[j - part.block][query], v[part.head + j * push.d + offset], sum);
+            sum = weft_multiply_add(weights[j - part.block][query], v[part.keys_head + j * push.kv_d + offset], sum);
         }
         value = finish_chunk(part, band, chunk, query, value, sum);
     }
@@ -234,7 +235,8 @@ void main()
         total[v] = 0.0;
     }
     for (uint block = begin / BLOCK * BLOCK; block < end; block += BLOCK) {
-        Part part = Part(weft_band_head(group / tiles), first, block, max(begin, block), min(end, block + BLOCK));
+        Part part = Part(weft_band_head(group / tiles), weft_band_keys_head(group / tiles), first, block,
+                         max(begin, block), min(end, block + BLOCK));
         make_scores(part);
         make_weights(part, largest, total);
         barrier();

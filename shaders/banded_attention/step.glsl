@@ -40,6 +40,7 @@ layout(push_constant) uniform Push
     uint width; // channels of a head
     uint groups_x;
     uint heads;
+    uint group; // heads of q that read one head of k and v
     uint before;
     float scale;
 } push;
@@ -69,10 +70,16 @@ float chunk_sum(uint chunk);
 // Four channels of the sum over the block's keys first ... end - 1, which are in the ring.
 vec4 sum_keys(uint first, uint end, uint channel);
 
+// Channels of a token of k and v.
+uint keys_width()
+{
+    return push.heads / push.group * push.width;
+}
+
 // Where a token's row is in the ring.
 uint ring_row(uint token)
 {
-    return token % (push.before + 1) * (push.heads * push.width);
+    return token % (push.before + 1) * keys_width();
 }
 
 vec4 load_key(uint index)
@@ -119,14 +126,14 @@ vec4 load_value(uint row, uint channel)
     return vec4(state[at.x], state[at.y], state[at.z], state[at.w]);
 }
 
-vec4 load_own_value(uint own, uint channel)
+vec4 load_own_value(uint own_key, uint channel)
 {
-    uvec4 at = own + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
+    uvec4 at = own_key + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
     return vec4(v[at.x], v[at.y], v[at.z], v[at.w]);
 }
 
 // Four channels of the sum over the keys of the lane's chunk that are within the band.
-void sum_values(weft_band band, uint block, uint own, uint tile)
+void sum_values(weft_band band, uint block, uint own_key, uint tile)
 {
     uint lane = gl_LocalInvocationID.x % LANES;
     uint number = gl_LocalInvocationID.x / LANES;
@@ -140,7 +147,7 @@ void sum_values(weft_band band, uint block, uint own, uint tile)
     uint end = has_own ? band.end - 1 - block : (number + 1) * WEFT_KEYS;
     vec4 sum = sum_keys(first, end, channel);
     if (has_own) {
-        sum = weft_multiply_add(weight_of(end), load_own_value(own, channel), sum);
+        sum = weft_multiply_add(weight_of(end), load_own_value(own_key, channel), sum);
     }
     sums[number][lane] = sum;
 }
@@ -167,13 +174,13 @@ void add_sums(weft_band band, uint block, uint own, uint tile, float inverse)
     result[own + channel] = value;
 }
 
-void add_block(weft_band band, uint block, uint own, uint keys, uint values, inout float largest,
-               inout float total)
+void add_block(weft_band band, uint block, uint own, uint own_key, uint keys, uint values,
+               inout float largest, inout float total)
 {
     uint lane = gl_LocalInvocationID.x;
     uint key = block + lane;
     if (key + 1 == band.end) {
-        keep_weight(lane, push.scale * multiply_own_key(own, own));
+        keep_weight(lane, push.scale * multiply_own_key(own, own_key));
     } else if (weft_band_has(band, key)) {
         uint row = ring_row(key);
         keep_weight(lane, push.scale * multiply_key(own, keys + row));
@@ -199,7 +206,7 @@ void add_block(weft_band band, uint block, uint own, uint keys, uint values, ino
     }
     float inverse = weft_rcp(total); // of use behind the last block
     for (uint tile = 0; tile < push.width; tile += TILE) {
-        sum_values(band, block, own, tile);
+        sum_values(band, block, own_key, tile);
         barrier();
         add_sums(band, block, own, tile, inverse);
         barrier();
@@ -214,22 +221,25 @@ void main()
     }
     uint lane = gl_LocalInvocationID.x;
     uint sequence = head / push.heads;
-    uint ring_size = (push.before + 1) * (push.heads * push.width);
-    uint keys = sequence * 2 * ring_size + head % push.heads * push.width;
+    uint ring_size = (push.before + 1) * keys_width();
+    uint keys_head = head % push.heads / push.group * push.width;
+    uint keys = sequence * 2 * ring_size + keys_head;
     uint values = keys + ring_size;
     uint own = head * push.width;
+    uint own_key = sequence * keys_width() + keys_head;
     uint place = uint(position[sequence]);
     weft_band band = weft_band(place - min(place, push.before), place + 1);
     float largest = uintBitsToFloat(0xff800000u); // -inf
     float total = 0.0;
     for (uint block = band.begin / WEFT_KEYS * WEFT_KEYS; block < band.end; block += BLOCK) {
-        add_block(band, block, own, keys, values, largest, total);
+        add_block(band, block, own, own_key, keys, values, largest, total);
     }
-    // No band has both this token and the one whose row it takes.
+    // No band has both this token and the one whose row it takes. Of the heads that read it the first one stores it.
     uint row = ring_row(place);
-    for (uint channel = lane; channel < push.width; channel += BLOCK) {
-        state[keys + row + channel] = weft_flush(k[own + channel]);
-        state[values + row + channel] = weft_flush(v[own + channel]);
+    uint stored = head % push.group == 0 ? push.width : 0;
+    for (uint channel = lane; channel < stored; channel += BLOCK) {
+        state[keys + row + channel] = weft_flush(k[own_key + channel]);
+        state[values + row + channel] = weft_flush(v[own_key + channel]);
     }
 }
 

@@ -39,12 +39,12 @@ uvec4 tokens_at(uint token)
     return min(token + uvec4(0, 1, 2, 3), uvec4(push.n - 1));
 }
 
-vec4 load_v(uint head, uint key, uint channel)
+vec4 load_v(uint keys_head, uint key, uint channel)
 {
     if (key >= push.n || channel >= push.width) {
         return vec4(0.0);
     }
-    uint offset = head + key * push.d;
+    uint offset = keys_head + key * push.kv_d;
     if (VECTOR != 0) {
         return v4[(offset + channel) / 4];
     }
@@ -59,7 +59,7 @@ vec4 load_four(bool of_q, uint at)
 }
 
 // Of an invocation: four tokens times four channels, of k by the first, of q by those behind them.
-void load_tiles_by_fours(uint head, uint first_query, uint block, uint channel)
+void load_tiles_by_fours(uint head, uint keys_head, uint first_query, uint block, uint channel)
 {
     const uint of_k = BLOCK / 4 * (DEPTH / 4);
     const uint of_all = of_k + QUERIES / 4 * (DEPTH / 4);
@@ -72,7 +72,8 @@ void load_tiles_by_fours(uint head, uint first_query, uint block, uint channel)
     uint row = i / (DEPTH / 4);
     uint first = i % (DEPTH / 4) * 4;
     bool there = channel + first < push.width;
-    uvec4 at = head + tokens_at((of_q ? first_query : block) + row * 4) * push.d + (there ? channel + first : 0);
+    uvec4 tokens = tokens_at((of_q ? first_query : block) + row * 4);
+    uvec4 at = (of_q ? head : keys_head) + tokens * (of_q ? push.d : push.kv_d) + (there ? channel + first : 0);
     mat4 block_of = mat4(load_four(of_q, at.x), load_four(of_q, at.y), load_four(of_q, at.z), load_four(of_q, at.w));
     [[unroll]] for (uint c = 0; c < 4; c++) {
         vec4 four = vec4(block_of[0][c], block_of[1][c], block_of[2][c], block_of[3][c]);
@@ -85,7 +86,7 @@ void load_tiles_by_fours(uint head, uint first_query, uint block, uint channel)
     }
 }
 
-void load_tiles_one_by_one(uint head, uint first_query, uint block, uint channel)
+void load_tiles_one_by_one(uint head, uint keys_head, uint first_query, uint block, uint channel)
 {
     for (uint i = gl_LocalInvocationIndex; i < QUERIES / 4 * DEPTH; i += GROUP) {
         uint own = channel + i % DEPTH;
@@ -95,14 +96,14 @@ void load_tiles_one_by_one(uint head, uint first_query, uint block, uint channel
     }
     for (uint i = gl_LocalInvocationIndex; i < BLOCK / 4 * DEPTH; i += GROUP) {
         uint own = channel + i % DEPTH;
-        uvec4 at = head + tokens_at(block + i / DEPTH * 4) * push.d + min(own, push.width - 1);
+        uvec4 at = keys_head + tokens_at(block + i / DEPTH * 4) * push.kv_d + min(own, push.width - 1);
         vec4 four = vec4(k[at.x], k[at.y], k[at.z], k[at.w]);
         tile[i % DEPTH * K_PITCH + i / DEPTH] = own < push.width ? four : vec4(0.0);
     }
 }
 
 // An invocation makes the scores of four queries with four keys.
-void make_scores(uint head, uint first_query, uint block)
+void make_scores(uint head, uint keys_head, uint first_query, uint block)
 {
     uint query = gl_LocalInvocationID.y * 4;
     uint key = gl_LocalInvocationID.x * 4;
@@ -114,9 +115,9 @@ void make_scores(uint head, uint first_query, uint block)
     }
     for (uint channel = 0; channel < push.width; channel += DEPTH) {
         if (VECTOR != 0) {
-            load_tiles_by_fours(head, first_query, block, channel);
+            load_tiles_by_fours(head, keys_head, first_query, block, channel);
         } else {
-            load_tiles_one_by_one(head, first_query, block, channel);
+            load_tiles_one_by_one(head, keys_head, first_query, block, channel);
         }
         barrier();
         [[unroll]] for (uint t = 0; t < DEPTH; t++) {
@@ -248,11 +249,11 @@ vec4 sum_values(weft_band band, uint chunk, uint row, uint column)
     return sum;
 }
 
-void load_values(uint head, uint chunk, uint channel)
+void load_values(uint keys_head, uint chunk, uint channel)
 {
     for (uint i = gl_LocalInvocationIndex; i < WEFT_KEYS * CHANNELS / 4; i += GROUP) {
         uint key = chunk + i / (CHANNELS / 4);
-        tile[i] = load_v(head, key, channel + i % (CHANNELS / 4) * 4);
+        tile[i] = load_v(keys_head, key, channel + i % (CHANNELS / 4) * 4);
     }
 }
 
@@ -283,7 +284,7 @@ void sum_values_of_four(out vec4 sum[4], uint chunk, uint row, uint column)
 
 // An invocation has four queries and four channels. The chunks are those between begin and end,
 // where the workgroup's bands are.
-void add_values(uint head, uint first_query, uint block, uint begin, uint end, uint first_channel)
+void add_values(uint head, uint keys_head, uint first_query, uint block, uint begin, uint end, uint first_channel)
 {
     uint row = gl_LocalInvocationID.y * 4;
     uint column = gl_LocalInvocationID.x;
@@ -298,7 +299,7 @@ void add_values(uint head, uint first_query, uint block, uint begin, uint end, u
         }
     }
     for (uint chunk = begin; chunk < end; chunk += WEFT_KEYS) {
-        load_values(head, chunk, first_channel);
+        load_values(keys_head, chunk, first_channel);
         barrier();
         vec4 sums[4];
         bool whole = has_whole_chunk(first_query + row, chunk);
@@ -334,17 +335,18 @@ void main()
     uint first_query = group % tiles * QUERIES;
     weft_band_open(group / tiles);
     uint head = weft_band_head(group / tiles);
+    uint keys_head = weft_band_keys_head(group / tiles);
     uint begin = weft_band_of(first_query).begin / WEFT_KEYS * WEFT_KEYS;
     uint end = weft_band_of(min(first_query + QUERIES, push.n) - 1).end;
     weft_band band = weft_band_of(first_query + gl_LocalInvocationIndex / CHUNKS);
     Running running = Running(uintBitsToFloat(0xff800000u), 0.0);
     for (uint block = begin / BLOCK * BLOCK; block < end; block += BLOCK) {
-        make_scores(head, first_query, block);
+        make_scores(head, keys_head, first_query, block);
         make_weights(band, block, running);
         uint first_chunk = max(begin, block);
         uint last = min(end, block + BLOCK);
         for (uint channel = 0; channel < push.width; channel += CHANNELS) {
-            add_values(head, first_query, block, first_chunk, last, channel);
+            add_values(head, keys_head, first_query, block, first_chunk, last, channel);
         }
     }
 }

@@ -3,11 +3,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The words of x [sequences, …, period, step] before its sequence's length along the axis `period`, and `fill` from there on.
-// `x` and `result` may be the same buffer.
+// Causal, of x [sequences, …, queries, period, step], query i has those of the positions 0 … i only. `x` and `result` may be the same buffer.
 
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(constant_id = 0) const uint HAS_LENGTHS = 1;
+layout(constant_id = 1) const uint IS_CAUSAL = 0;
 
 layout(std430, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, binding = 1) readonly buffer Lengths { int lengths[]; };
@@ -21,13 +24,18 @@ layout(push_constant) uniform Push
     uint period;
     uint step;
     uint fill;
+    uint queries;
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        int position = int(i / push.step % push.period);
-        result[i] = position < lengths[i / push.sequence] ? x[i] : push.fill;
+        uint position = i / push.step % push.period;
+        bool is_hidden = IS_CAUSAL != 0 && position > i / push.step / push.period % push.queries;
+        if (HAS_LENGTHS != 0) {
+            is_hidden = is_hidden || int(position) >= lengths[i / push.sequence];
+        }
+        result[i] = is_hidden ? push.fill : x[i];
     }
 }

@@ -50,6 +50,8 @@ layout(push_constant) uniform Push
     uint n;
     uint d;
     uint heads;
+    uint kv_d;  // channels of a token of k and v
+    uint group; // heads of q that read one head of k and v
     uint before; // keys of a band in front of the query's own place
     uint after;  // and behind it
     float scale;
@@ -92,6 +94,13 @@ uint weft_band_head(uint sequence_and_head)
 {
     return sequence_and_head / push.heads * push.n * push.d +
            sequence_and_head % push.heads * push.width;
+}
+
+// The same of the head's keys and values.
+uint weft_band_keys_head(uint sequence_and_head)
+{
+    return sequence_and_head / push.heads * push.n * push.kv_d +
+           sequence_and_head % push.heads / push.group * push.width;
 }
 
 #endif

@@ -75,13 +75,20 @@ WEFT_API weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *g
 
 /**
  * weft_graph_banded_attention with causal: the state holds the last half_width + 1 keys and values, 2 d (half_width + 1)
- * elements, and time is O(half_width · d). Sequences may be shorter than the band: with half_width one less than the
+ * elements (with kv_heads, of d·kv_heads/heads channels instead of d), and time is O(half_width · d). Sequences may be shorter than the band: with half_width one less than the
  * longest sequence's length it is causal softmax attention, and the state is its key-value cache.
  */
 WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q, weft_tensor k, weft_tensor v,
                                                       const weft_step *step,
                                                       const weft_banded_attention_params *params);
+
+/**
+ * weft_graph_conv1d with causal: the state holds the last taps - 1 tokens, (taps - 1) d elements, or d with one tap.
+ */
+WEFT_API weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                            weft_tensor weight, const weft_step *step,
+                                            const weft_conv1d_params *params);
 
 #ifdef __cplusplus
 }

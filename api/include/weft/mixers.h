@@ -9,6 +9,7 @@
 
 #include <weft/mixers/attention.h>
 #include <weft/mixers/blocks.h>
+#include <weft/mixers/conv.h>
 #include <weft/mixers/fourier.h>
 #include <weft/mixers/kernels.h>
 #include <weft/mixers/positions.h>

@@ -350,6 +350,10 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     /** weft_graph_glu of weft/mixers/blocks.h. */
     result<::weft_tensor> glu(const operand &x, const ::weft_glu_params &params) noexcept;
     result<::weft_tensor> glu(const operand &x) noexcept;
+    /** weft_graph_conv1d of weft/mixers/conv.h. */
+    result<::weft_tensor> conv1d(const operand &x, const operand &weight,
+                                 const ::weft_conv1d_params &params) noexcept;
+    result<::weft_tensor> conv1d(const operand &x, const operand &weight) noexcept;
     /** weft_graph_fourier of weft/mixers/fourier.h. */
     result<::weft_tensor> fourier(const operand &x) noexcept;
     /** weft_graph_linear_attention of weft/mixers/kernels.h. */
@@ -398,6 +402,9 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                              const ::weft_toeplitz_attention_params &params) noexcept;
     result<::weft_tensor> toeplitz_attention(const operand &q_features, const operand &k_features,
                                              const operand &v, const operand &bias) noexcept;
+    /** weft_graph_rope of weft/mixers/positions.h. */
+    result<::weft_tensor> rope(const operand &x, const ::weft_rope_params &params) noexcept;
+    result<::weft_tensor> rope(const operand &x) noexcept;
     /** weft_graph_random_features of weft/mixers/random_features.h. */
     result<::weft_tensor> random_features(const operand &x, const operand &w,
                                           const ::weft_random_features_params &params) noexcept;
@@ -493,6 +500,12 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                                 const ::weft_banded_attention_params &params) noexcept;
     result<::weft_tensor> banded_attention_step(const operand &q, const operand &k,
                                                 const operand &v, const ::weft_step &step) noexcept;
+    /** weft_graph_conv1d_step of weft/decode.h. */
+    result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
+                                      const ::weft_step &step,
+                                      const ::weft_conv1d_params &params) noexcept;
+    result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
+                                      const ::weft_step &step) noexcept;
     /** weft_graph_save of weft/model.h. */
     status save(const char *folder) const noexcept;
 
@@ -1610,6 +1623,31 @@ inline result<::weft_tensor> graph::glu(const operand &x) noexcept {
     return made;
 }
 
+inline result<::weft_tensor> graph::conv1d(const operand &x, const operand &weight,
+                                           const ::weft_conv1d_params &params) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d(&made, get(), x.tensor(), weight.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv1d(const operand &x, const operand &weight) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d(&made, get(), x.tensor(), weight.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::fourier(const operand &x) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
         return code;
@@ -1873,6 +1911,31 @@ inline result<::weft_tensor> graph::toeplitz_attention(const operand &q_features
     const weft_status code = weft_graph_toeplitz_attention(&made, get(), q_features.tensor(),
                                                            k_features.tensor(), v.tensor(),
                                                            bias.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::rope(const operand &x,
+                                         const ::weft_rope_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_rope(&made, get(), x.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::rope(const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_rope(&made, get(), x.tensor(), nullptr);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2363,6 +2426,35 @@ inline result<::weft_tensor> graph::banded_attention_step(const operand &q, cons
     ::weft_tensor made{};
     const weft_status code = weft_graph_banded_attention_step(&made, get(), q.tensor(), k.tensor(),
         v.tensor(), &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand &weight,
+                                                const ::weft_step &step,
+                                                const ::weft_conv1d_params &params) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
+                                                    &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand &weight,
+                                                const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
+                                                    &step, nullptr);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2886,6 +2978,7 @@ using batch_norm_params = ::weft_batch_norm_params;
 using norm_params = ::weft_norm_params;
 using project_qkv_params = ::weft_project_qkv_params;
 using glu_params = ::weft_glu_params;
+using conv1d_params = ::weft_conv1d_params;
 using features_params = ::weft_features_params;
 using features_structure = ::weft_features_structure;
 using linear_attention_params = ::weft_linear_attention_params;
@@ -2898,6 +2991,7 @@ using flt_features_params = ::weft_flt_features_params;
 using sine_spe_params = ::weft_sine_spe_params;
 using conv_spe_params = ::weft_conv_spe_params;
 using toeplitz_attention_params = ::weft_toeplitz_attention_params;
+using rope_params = ::weft_rope_params;
 using random_features_params = ::weft_random_features_params;
 using discrete_features_params = ::weft_discrete_features_params;
 using hybrid_features_params = ::weft_hybrid_features_params;

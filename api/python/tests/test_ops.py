@@ -542,6 +542,76 @@ def test_attention_with_a_bias(run, rng, rank):
           merge(expected.numpy()))
 
 
+@covers("attention", "banded_attention")
+@BOTH_WAYS
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+def test_grouped_queries(run, rng, causal, kv_heads):
+    """As PyTorch's scaled_dot_product_attention with keys and values repeated, of the whole sequence and of a band."""
+    batch, n, d, heads = 2, 67, 24, 6
+    q, k, v = normal(rng, batch, n, d), *(normal(rng, batch, n, d // heads * kv_heads) for _ in range(2))
+    repeated = [np.repeat(split(x, kv_heads), heads // kv_heads, axis=1) for x in (k, v)]
+    expected = merge(F.scaled_dot_product_attention(t64(split(q, heads)), *map(t64, repeated), is_causal=causal).numpy())
+    given = {"heads": heads, "kv_heads": kv_heads, "causal": causal}
+    check(run(lambda q, k, v: ops.attention(q, k, v, **given), q=q, k=k, v=v), expected)
+    check(run(lambda q, k, v: ops.banded_attention(q, k, v, half_width=n - 1, **given), q=q, k=k, v=v), expected)
+
+
+@covers("attention")
+def test_causal_attention_with_a_bias(run, rng):
+    batch, n, d, heads = 2, 33, 8, 2
+    q, k, v = (normal(rng, batch, n, d) for _ in range(3))
+    bias = normal(rng, heads, n, n)
+    hidden = np.where(np.tri(n, dtype=bool), bias, -np.inf)
+    expected = F.scaled_dot_product_attention(*(t64(split(x, heads)) for x in (q, k, v)), attn_mask=t64(hidden))
+    check(run(lambda q, k, v, bias: ops.attention(q, k, v, heads=heads, bias=bias, causal=True), q=q, k=k, v=v, bias=bias),
+          merge(expected.numpy()))
+
+
+@covers("conv1d")
+@BOTH_WAYS
+@pytest.mark.parametrize("taps", [1, 3, 4])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_conv1d(run, rng, causal, taps, with_bias):
+    """As PyTorch's Conv1d of groups."""
+    batch, n, d = 2, 19, 6
+    x, weight, bias = normal(rng, batch, n, d), normal(rng, d, taps), normal(rng, d) if with_bias else None
+    before = taps - 1 if causal else (taps - 1) // 2
+    padded = F.pad(t64(x).transpose(1, 2), (before, taps - 1 - before))
+    expected = F.conv1d(padded, t64(weight)[:, None], None if bias is None else t64(bias), groups=d).transpose(1, 2)
+    check(run(lambda x: ops.conv1d(x, weight, bias=bias, causal=causal), x=x), expected)
+
+
+@covers("conv1d_step")
+@pytest.mark.parametrize("taps", [1, 2, 4])
+def test_conv1d_step(device, run, rng, taps):
+    x, weight, bias = normal(rng, 2, 9, 6), normal(rng, 6, taps), normal(rng, 6)
+    check_steps(device, run,
+                lambda x, step: ops.conv1d_step(x, weight, step, bias=bias),
+                lambda x: ops.conv1d(x, weight, bias=bias, causal=True),
+                {"x": x}, 6 * max(taps - 1, 1))
+
+
+@covers("rope")
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("given", ["offset", "first", "each"])
+def test_rope(run, rng, interleaved, given):
+    """As products of complex numbers, of part of each head."""
+    batch, n, heads, width, rotated = 2, 19, 3, 10, 6
+    x = normal(rng, batch, n, heads * width)
+    positions = {"offset": None, "first": rng.integers(0, 4000, batch).astype(np.int32),
+                 "each": rng.integers(0, 4000, (batch, n)).astype(np.int32)}[given]
+    place = 7.0 + (0 if positions is None else positions[:, None] if given == "first" else positions)
+    place = place + (0 if given == "each" else np.arange(n)) + np.zeros((batch, n))
+    angle = place[:, :, None, None] * 500.0 ** (-2.0 * np.arange(rotated // 2) / rotated)
+    pairs = x.reshape(batch, n, heads, width).astype(np.float64)
+    u, v = (slice(0, rotated, 2), slice(1, rotated, 2)) if interleaved else (slice(rotated // 2), slice(rotated // 2, rotated))
+    turned = (pairs[..., u] + 1j * pairs[..., v]) * np.exp(1j * angle)
+    pairs[..., u], pairs[..., v] = turned.real, turned.imag
+    arrays = {"x": x} if positions is None else {"x": x, "positions": positions}
+    check(run(lambda x, **more: ops.rope(x, heads=heads, width=rotated, base=500.0, interleaved=interleaved, offset=7, **more),
+              **arrays), pairs.reshape(x.shape))
+
+
 @covers("kernel_attention", "performer_attention", "cosformer", "banded_attention", "toeplitz", "fmm_attention",
         "rfa_attention", "linear_attention", "random_features", "toeplitz_attention")
 @pytest.mark.parametrize("mixer", ["kernel", "performer", "cosformer", "band", "toeplitz", "fmm", "rfa", "features",
@@ -1415,6 +1485,17 @@ def test_banded_attention_step(device, run, rng, shape, half_width, scale):
                 lambda q, k, v, step: ops.banded_attention_step(q, k, v, step, **given),
                 lambda q, k, v: ops.banded_attention(q, k, v, causal=True, **given),
                 qkv_of(rng, shape), 2 * d * (half_width + 1))
+
+
+@covers("banded_attention_step")
+def test_grouped_step_of_causal_attention(device, run, rng):
+    heads, kv_heads, batch, n, d = 4, 2, 2, 9, 12
+    q, k, v = normal(rng, batch, n, d), *(normal(rng, batch, n, d // heads * kv_heads) for _ in range(2))
+    given = {"heads": heads, "kv_heads": kv_heads}
+    check_steps(device, run,
+                lambda q, k, v, step: ops.banded_attention_step(q, k, v, step, half_width=n - 1, **given),
+                lambda q, k, v: ops.attention(q, k, v, causal=True, **given),
+                {"q": q, "k": k, "v": v}, 2 * d // heads * kv_heads * n)
 
 
 @covers("banded_attention_step")

@@ -6,8 +6,9 @@
 #include "verify/reference/features.h"
 
 typedef struct weft_reference_attention {
-    const double *q, *k, *v; /* [n, heads · width], [m, heads · width], [m, heads · values] */
+    const double *q, *k, *v; /* [n, heads · width], [m, kv_heads · width], [m, kv_heads · values] */
     uint32_t n, m, heads;
+    uint32_t kv_heads;      /* fewer than heads only in softmax attention */
     uint32_t width, values; /* of a head */
     bool causal;
     const double *

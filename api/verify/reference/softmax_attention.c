@@ -20,8 +20,8 @@ static struct band band_of(const weft_reference_attention *a, uint32_t keys, uin
 static void attend(double *out, const double *q, const double *k, const double *v,
                    const double *bias, double *weights, const weft_reference_attention *a,
                    struct band band, double scale) {
-    const uint64_t key_step = (uint64_t)a->heads * a->width;
-    const uint64_t value_step = (uint64_t)a->heads * a->values;
+    const uint64_t key_step = (uint64_t)a->kv_heads * a->width;
+    const uint64_t value_step = (uint64_t)a->kv_heads * a->values;
     for (uint64_t j = band.begin; j < band.end; j++) {
         double score = 0.0;
         for (uint32_t c = 0; c < a->width; c++) {
@@ -56,11 +56,13 @@ void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_row
     const double factor = scale != 0.0 ? scale : 1.0 / sqrt((double)a.width);
     for (uint64_t part = 0; weights && part < (uint64_t)rows.count * a.heads; part++) {
         const uint64_t head = part % a.heads;
+        const uint64_t kv_head = head * a.kv_heads / a.heads;
         const uint64_t r = part / a.heads;
         const uint32_t i = rows.at[r];
         const uint64_t bias_row = (a.each_head ? head * a.n : 0) + i;
         attend(out + part * a.values, a.q + ((uint64_t)i * a.heads + head) * a.width,
-               a.k + head * a.width, a.v + head * a.values, a.bias ? a.bias + bias_row * a.m : NULL,
-               weights, &a, band_of(&a, a.m, half_width, i), factor);
+               a.k + kv_head * a.width, a.v + kv_head * a.values,
+               a.bias ? a.bias + bias_row * a.m : NULL, weights, &a,
+               band_of(&a, a.m, half_width, i), factor);
     }
 }

@@ -18,6 +18,8 @@ typedef struct weft_attention_params {
      * f32 [n, m], [heads, n, m] or [B, heads, n, m], added to the scaled scores; -infinity hides a key from a query.
      */
     weft_tensor bias;
+    bool causal;       /**< token i reads the keys 0 … i; then m = n */
+    uint32_t kv_heads; /**< heads of k and v; divides heads; 0: heads */
 } weft_attention_params;
 
 #ifndef __cplusplus
@@ -26,9 +28,14 @@ typedef struct weft_attention_params {
 
 /**
  * Softmax attention, head h using channels h·d/heads …: softmax(scale · q kᵀ + bias) v per head. Vaswani et al.,
- * "Attention is all you need", 2017, equation (1). The sequence lengths of q and of k, v may differ. Stores the [B,
- * heads, n, n] scores. FNet's Hybrid sibling and the baseline use it. If bias hides all keys from a query, its result
- * is NaN. params may be null.
+ * "Attention is all you need", 2017, equation (1). q f32 [B, n, d], k and v f32 [B, m, d]; with kv_heads fewer than
+ * heads, grouped queries (Ainslie et al., "GQA", 2023): k and v f32 [B, m, d·kv_heads/heads], of which head h reads head
+ * h·kv_heads/heads. Stores the [B, heads, n, m] scores (implementation "scores"). Causal attention without a bias stores
+ * none ("band"); it is weft_graph_banded_attention with half_width n-1, and weft_graph_banded_attention_step is its
+ * step, with the same bits. FNet's Hybrid sibling and the baseline use it. If bias hides all keys from a query, its
+ * result is NaN; causal with a bias, a NaN or an infinity in v reaches the tokens before it, too. params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, kv_heads that do not divide heads, or a scale that is not
+ * finite; WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                           weft_tensor k, weft_tensor v,
@@ -42,6 +49,7 @@ typedef struct weft_banded_attention_params {
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
     weft_tensor
         lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
+    uint32_t kv_heads; /**< heads of k and v; divides heads; 0: heads */
 } weft_banded_attention_params;
 
 #ifndef __cplusplus
@@ -51,11 +59,12 @@ typedef struct weft_banded_attention_params {
 /**
  * FMMformer's near field: softmax(band_k(scale · q kᵀ)) v per head, with the softmax over the band only. Nguyen et al.,
  * "FMMformer", 2021, equation (4). q, k, v and out f32 [B, n, d]; head h has the channels h·d/heads …, as
- * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention. Time is linear in n·k·d. Memory is
+ * weft_graph_attention, and with kv_heads grouped queries as there. k = n-1 is softmax attention, or causal softmax attention. Time is linear in n·k·d. Memory is
  * that of the result: no score is stored. The bandwidth "k" of the authors' code keeps |i-j| < k: it is half_width + 1.
  * Implementations, with the same bits: "direct" and "tiled". With lengths, a token whose band starts past its
  * sequence's end reads the last key of the sequence. params may be null.
- * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, half_width ≥ n, or a scale that is not finite.
+ * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, kv_heads that do not divide heads, half_width ≥ n, or a
+ * scale that is not finite.
  */
 WEFT_API weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                                  weft_tensor k, weft_tensor v,

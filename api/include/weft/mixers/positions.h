@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Relative positions for attention in linear time: FLT, sineSPE and convSPE, and the log-linear Performer. */
+/* Relative positions: rotary ones; for attention in linear time FLT, sineSPE and convSPE, and the log-linear Performer. */
 #ifndef WEFT_MIXERS_POSITIONS_H
 #define WEFT_MIXERS_POSITIONS_H
 
@@ -140,6 +140,33 @@ WEFT_API weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph 
                                                    weft_tensor q_features, weft_tensor k_features,
                                                    weft_tensor v, weft_tensor bias,
                                                    const weft_toeplitz_attention_params *params);
+
+typedef struct weft_rope_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    uint32_t width; /**< the first channels of each head that turn; even; 0: all of them */
+    float base;     /**< at least 1; 0 means 10000 */
+    bool
+        interleaved; /**< pairs are the channels 2j and 2j+1, as in the paper; else j and j + width/2, as in Llama */
+    int32_t offset; /**< added to all positions */
+    weft_tensor
+        positions; /**< i32 [B], of each sequence's first token, or [B, n], of each token; none: 0 */
+} weft_rope_params;
+
+#ifndef __cplusplus
+#define weft_rope_params(...) (&(weft_rope_params){__VA_ARGS__})
+#endif
+
+/**
+ * Rotary positions of queries or keys: pair j of a head of token p is turned by the angle a = p · base^(-2j/width),
+ * (u, v) → (u cos a - v sin a, u sin a + v cos a); the other channels stay. Su et al., "RoFormer: Enhanced transformer
+ * with rotary position embedding", 2021, equation (34). x f32 [B, …, n, d], such as [B, n, heads · w] or, with heads 1,
+ * [B, heads, n, w]; out likewise. Positions may have any value. Angles are reduced exactly: cosines and sines have an
+ * absolute error below 2e-7 for positions below 2^20. It has no state: for a step, positions is the step's `position`.
+ * params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT naming heads, width or base; WEFT_SHAPE_MISMATCH.
+ */
+WEFT_API weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                     const weft_rope_params *params);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Short filters along the tokens by their definition, and their steps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/trials.h"
+
+WEFT_SHEET_CALL(conv1d, x[0], x[1])
+
+/* y[i, c] = Σ_t weight[c, t] x[i + t - before, c] + bias[c] of one sequence. */
+static void define(double *y, weft_shape shape, const double *x, weft_array weight,
+                   const double *bias, bool causal) {
+    const uint32_t n = shape.dim[1];
+    const uint32_t d = shape.dim[2];
+    const uint32_t taps = weight.shape.dim[1];
+    const int64_t before = causal ? taps - 1 : (taps - 1) / 2;
+    for (uint64_t at = 0; at < (uint64_t)n * d; at++) {
+        const uint32_t c = (uint32_t)(at % d);
+        y[at] = bias ? bias[c] : 0.0;
+        for (uint32_t t = 0; t < taps; t++) {
+            const int64_t i = (int64_t)(at / d) + t - before;
+            if (i >= 0 && i < n) {
+                y[at] += weight.value[(uint64_t)c * taps + t] * x[(uint64_t)i * d + c];
+            }
+        }
+    }
+}
+
+/* Of all sequences. */
+static weft_array mix_conv1d(weft_case *c, const weft_array *x, const void *params) {
+    const weft_conv1d_params *p = params;
+    const weft_array bias = weft_case_find(c, p->bias);
+    const uint64_t size = (uint64_t)x[0].shape.dim[1] * x[0].shape.dim[2];
+    weft_tensor tensor = {0};
+    double *y;
+    const weft_status status =
+        WEFT_CASE_ADD(c, weft_graph_conv1d(&tensor, c->graph, x[0].tensor, x[1].tensor, params));
+    const weft_array made = weft_case_made(c, status, tensor, x[0].shape, false, &y);
+    for (uint32_t b = 0; y && b < x[0].shape.dim[0]; b++) {
+        define(y + b * size, x[0].shape, x[0].value + b * size, x[1], bias.value, p->causal);
+    }
+    return made;
+}
+
+enum { X, WEIGHT, BIAS };
+
+#define PARAMS(...) weft_conv1d_params(__VA_ARGS__)
+#define WITH(...)   .params = PARAMS(__VA_ARGS__)
+
+static const weft_use uses[] = {
+    {.name = "a short filter", .reads_nearby = true},
+    {.name = "a short causal filter", WITH(.causal = true)},
+};
+
+static const weft_trial trials[] = {
+    {ACCEPTED, .without_params = true, GIVES(2, 9, 6)},
+    {ACCEPTED, IS(AS(BIAS, 6)), WITH(.causal = true), GIVES(2, 9, 6)},
+    {MISMATCH, IS(AS(X, 9, 6)), SAYS("x must be", "[9, 6]")},
+    {MISMATCH, IS(AS(WEIGHT, 6)), SAYS("weight must be", "[d, taps]", "[6]")},
+    {MISMATCH, IS(AS(WEIGHT, 5, 4)), SAYS("weight must be [6, taps], not [5, 4]")},
+    {MISMATCH, IS(AS(BIAS, 5)), SAYS("bias must be [6], not [5]")},
+    {MISMATCH, IS(AS_I32(X, 2, 9, 6)), SAYS("x must be", "i32")},
+    {INVALID, IS(AS_NOTHING(WEIGHT)), SAYS("input 1")},
+};
+
+const weft_sheet weft_sheet_conv1d = {
+    WEFT_SHEET_OP(conv1d),
+    WEFT_SHEET_CAUSAL(weft_conv1d_params),
+    WEFT_SHEET_LENGTHS(weft_conv1d_params),
+    .operands = {WEFT_OPERAND_X, WEFT_WEIGHT("weight", WEFT_AXIS_CHANNELS, WEFT_AXIS_TAPS),
+                 WEFT_OPTIONAL("bias", weft_conv1d_params, bias, WEFT_AXES(WEFT_AXIS_CHANNELS),
+                               .is_weight = true)},
+    .grows_linearly = true,
+    .mix = mix_conv1d,
+    WEFT_SHEET_USES(uses),
+    .sizes = {.batch = 2, .n = 9, .heads = 1, .width = 6},
+    WEFT_SHEET_TRIALS(trials),
+};
+
+/* ---- cases ---- */
+
+struct row {
+    uint32_t batch, n, d, taps;
+    bool causal, has_bias;
+    weft_values kind;
+    uint32_t prompt; /* of steps: tokens of the first one; 0: 1 */
+};
+
+static const struct row rows[] = {
+    {1, 1, 1, 1, false, false, .kind = WEFT_VALUES_UNIT},
+    {1, 1, 1, 4, true, true, .kind = WEFT_VALUES_UNIT},
+    {2, 37, 24, 3, false, false, .kind = WEFT_VALUES_UNIT},
+    {2, 37, 24, 4, false, true, .kind = WEFT_VALUES_UNIT},
+    {2, 37, 24, 4, true, true, .kind = WEFT_VALUES_UNIT},
+    {3, 3, 131, 7, true, false, .kind = WEFT_VALUES_UNIT},
+    {3, 3, 131, 7, false, true, .kind = WEFT_VALUES_UNIT},
+    {1, 1021, 3, 128, true, true, .kind = WEFT_VALUES_UNIT},
+    {1, 257, 65, 31, false, false, .kind = WEFT_VALUES_UNIT},
+    {2, 37, 24, 4, true, true, .kind = WEFT_VALUES_MIXED},
+    {2, 37, 24, 4, true, true, .kind = WEFT_VALUES_ZEROS},
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,taps=%u,batch=%u%s%s",
+             row->causal ? "causal/" : "", weft_values_name(row->kind), row->n, row->d, row->taps,
+             row->batch, row->has_bias ? ",bias" : "",
+             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
+}
+
+static void build(weft_case *c, const struct row *row) {
+    const weft_array x[] = {
+        weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->kind),
+        weft_case_weight(c, weft_shape_of(row->d, row->taps), WEFT_VALUES_UNIT)};
+    const weft_array bias = weft_case_optional_weight(c, row->has_bias, weft_shape_of(row->d));
+    weft_case_expect(c, "y", mix_conv1d(c, x, PARAMS(.bias = bias.tensor, .causal = row->causal)));
+}
+
+WEFT_CASE_TABLE(conv1d, rows, WEFT_TOLERANCE_LINEAR, name_case, build);
+
+/* ---- steps ---- */
+
+static const struct row step_rows[] = {
+    {1, 1, 1, 1, true, false, .kind = WEFT_VALUES_UNIT},
+    {2, 9, 24, 4, true, true, .kind = WEFT_VALUES_UNIT},
+    {1, 12, 7, 1, true, true, .kind = WEFT_VALUES_UNIT},
+    {2, 7, 131, 2, true, false, .kind = WEFT_VALUES_UNIT},
+    {1, 40, 5, 31, true, false, .kind = WEFT_VALUES_UNIT},
+    {2, 17, 24, 4, true, true, .kind = WEFT_VALUES_UNIT, .prompt = 13},
+    {1, 9, 7, 8, true, false, .kind = WEFT_VALUES_UNIT, .prompt = 3},
+};
+
+/* The tokens from `token` on as [batch, count, d], an input for each step. */
+static weft_tensor take(weft_case *c, weft_array x, uint32_t token, uint32_t count) {
+    const uint32_t batch = x.shape.dim[0];
+    const uint32_t n = x.shape.dim[1];
+    int32_t rows_of[64];
+    weft_tensor table = {0};
+    weft_tensor y = {0};
+    for (uint32_t i = 0; i < batch * count; i++) {
+        rows_of[i] = (int32_t)(i / count * n + token + i % count);
+    }
+    const weft_tensor tokens = weft_case_indices_of(c, weft_shape_of(batch, count), rows_of);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_graph_reshape(&table, c->graph, x.tensor,
+                                              weft_shape_of(batch * n, x.shape.dim[2])));
+    }
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(
+            c, weft_graph_embedding(&y, c->graph,
+                                    weft_embedding_params(.tokens = tokens, .table = table)));
+    }
+    return y;
+}
+
+static weft_tensor add_step(weft_case *c, const weft_array *x, uint32_t token, uint32_t count,
+                            const weft_conv1d_params *params) {
+    int32_t positions[4];
+    for (uint32_t b = 0; b < x[0].shape.dim[0]; b++) {
+        positions[b] = (int32_t)token;
+    }
+    const weft_step step = {
+        .state = "state",
+        .position = weft_case_indices_of(c, weft_shape_of(x[0].shape.dim[0]), positions)};
+    const weft_tensor own = take(c, x[0], token, count);
+    weft_tensor y = {0};
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_graph_conv1d_step(&y, c->graph, own, x[1].tensor, &step, params));
+    }
+    return y;
+}
+
+/* The tokens of the last step, an output. */
+static void expect_last(weft_case *c, weft_tensor y, weft_array whole, uint32_t count) {
+    const uint64_t n = whole.shape.dim[1];
+    const uint64_t d = whole.shape.dim[2];
+    char name[24];
+    snprintf(name, sizeof name, "y%u", c->output_count);
+    double *expected = weft_case_output(c, name, y);
+    for (uint64_t b = 0; expected && b < whole.shape.dim[0]; b++) {
+        memcpy(expected + b * count * d, whole.value + b * n * d, count * d * sizeof *expected);
+    }
+}
+
+static void build_steps(weft_case *c, const struct row *row) {
+    const weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
+    const weft_array x[] = {
+        weft_case_input(c, "x", shape, row->kind),
+        weft_case_weight(c, weft_shape_of(row->d, row->taps), WEFT_VALUES_UNIT)};
+    const weft_array bias = weft_case_optional_weight(c, row->has_bias, weft_shape_of(row->d));
+    const uint32_t ring = row->taps > 1 ? row->taps - 1 : 1;
+    weft_case_state(c, "state", weft_shape_of(row->batch, ring * row->d));
+    const weft_conv1d_params params = {.bias = bias.tensor, .causal = true};
+    c->only_values = true;
+    const weft_array whole = mix_conv1d(c, x, &params);
+    c->only_values = false;
+    for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n;) {
+        const uint32_t count = token == 0 && row->prompt ? row->prompt : 1;
+        const weft_tensor y = add_step(c, x, token, count, &params);
+        if (token == 0 || token == row->n / 2 || token + 1 == row->n) {
+            weft_array rest = whole;
+            rest.value = whole.value ? whole.value + (uint64_t)token * row->d : NULL;
+            expect_last(c, y, rest, count);
+        }
+        token += count;
+    }
+}
+
+WEFT_CASE_TABLE(conv1d_step, step_rows, WEFT_TOLERANCE_LINEAR, name_case, build_steps);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "mixers/band.h"
+
+#include "kernels/banded_attention/direct.h"
+#include "kernels/banded_attention/lanes.h"
+#include "kernels/banded_attention/tiled.h"
+#include "ops/mask.h"
+#include "ops/row.h"
+
+/** How many keys the bands of a sequence's queries have together. */
+static double count_pairs(const struct weft_band *band, uint32_t n) {
+    double reach = band->half_width;
+    double missing = reach * (reach + 1.0) / 2.0; /* at one end of the sequence */
+    return band->causal ? n * (reach + 1.0) - missing : n * (2.0 * reach + 1.0) - 2.0 * missing;
+}
+
+/** The largest power of two that is at most 1 / (keys in a band); of causal bands the shaders have it for each query. */
+static float unit_of(const struct weft_band *band, uint32_t n) {
+    uint64_t keys = (uint64_t)band->half_width * (band->causal ? 1 : 2) + 1;
+    keys = keys < n ? keys : n;
+    float unit = 1.0F;
+    for (uint64_t covered = 1; covered < keys; covered *= 2) {
+        unit /= 2.0F;
+    }
+    return unit;
+}
+
+static struct weft_grid band_grid(const struct weft_banded_attention_direct_args *args,
+                                  uint32_t queries, uint32_t sequences) {
+    const uint64_t tiles = (args->push.n - 1) / queries + 1;
+    return weft_grid_of_groups(sequences * tiles);
+}
+
+static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t sequences) {
+    return band_grid(args, weft_variant_tile(variant, WEFT_BANDED_ATTENTION_DIRECT_AT_TILE_QUERIES),
+                     sequences);
+}
+
+static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t sequences) {
+    (void)variant;
+    return band_grid(args, WEFT_BANDED_ATTENTION_TILED_QUERIES, sequences);
+}
+
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t sequences) {
+    (void)variant;
+    return band_grid(args, WEFT_BANDED_ATTENTION_LANES_QUERIES, sequences);
+}
+
+/*
+ * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations, and spill on GPUs; GPUs want tiles in
+ * shared memory; and the processor device one subgroup for queries that follow one another.
+ */
+WEFT_VARIANTS(band, "banded_attention/band",
+              {.name = "tiled",
+               .shader = &weft_shader_banded_attention_tiled,
+               .grid = tiled_grid,
+               .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
+               .cost = {.software = 3.0F, .processor = 6.0F}},
+              {.name = "direct",
+               .shader = &weft_shader_banded_attention_direct,
+               .grid = direct_grid,
+               .cost = {.hardware = 3.0F, .processor = 16.0F}},
+              WEFT_LANES_ROWS(banded_attention_lanes, lanes_grid, 1))
+
+void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *node,
+                     const struct weft_band *band) {
+    const uint32_t lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input);
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    const uint32_t n = shape->dim[1];
+    const uint32_t d = shape->dim[2];
+    const uint32_t width = d / band->heads;
+    const uint32_t sequences = shape->dim[0] * band->heads;
+    const uint32_t q = weft_lower_value(lowering, node->input[0]);
+    const uint32_t k = weft_lower_value(lowering, node->input[1]);
+    const uint32_t v = weft_lower_value(lowering, node->input[2]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_band_variants, sequences, banded_attention_direct,
+                            .bind = {.q = q, .k = k, .v = v, .result = result, .lengths = lengths},
+                            .push = {.sequences = sequences,
+                                     .width = width,
+                                     .n = n,
+                                     .d = d,
+                                     .heads = band->heads,
+                                     .kv_d = band->kv_heads * width,
+                                     .group = band->heads / band->kv_heads,
+                                     .before = band->half_width,
+                                     .after = band->causal ? 0 : band->half_width,
+                                     .scale = band->scale,
+                                     .unit = unit_of(band, n)},
+                            .constant = {.vector = d % 4 == 0 && width % 4 == 0,
+                                         .has_lengths = lengths != WEFT_NO_STORAGE});
+    dispatch->flops = (double)sequences * count_pairs(band, n) * (4.0 * width + 20.0);
+    dispatch->bytes = 8.0 * shape->dim[0] * n * (d + (double)band->kv_heads * width);
+}

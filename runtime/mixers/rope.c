@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Rotary positions of queries and keys. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <weft/mixers.h>
+
+#include "core/portable_math.h"
+#include "core/try.h"
+#include "kernels/rope/rope.h"
+#include "lower/lowering.h"
+
+enum { X, POSITIONS, INPUTS };
+
+struct weft_rope_node {
+    uint32_t heads;
+    uint32_t width;
+    float base;
+    uint32_t interleaved;
+    int32_t offset;
+};
+
+weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                            const weft_rope_params *params) {
+    WEFT_ENTER;
+    static const weft_rope_params usual;
+    params = params ? params : &usual;
+    const struct weft_rope_node node = {.heads = params->heads ? params->heads : 1,
+                                        .width = params->width,
+                                        .base = params->base != 0.0F ? params->base : 10000.0F,
+                                        .interleaved = params->interleaved,
+                                        .offset = params->offset};
+    const weft_tensor inputs[INPUTS] = {x, params->positions};
+    return weft_graph_add(out, graph, &weft_op_rope, inputs, INPUTS, &node, sizeof node);
+}
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node, uint32_t d) {
+    struct weft_rope_node *params = (void *)node->params.bytes;
+    if (params->heads > d || d % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "rope: %u heads do not divide %u channels", params->heads, d);
+    }
+    const uint32_t head = d / params->heads;
+    params->width = params->width ? params->width : head;
+    if (params->width > head || params->width % 2 != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "rope: width %u must be even and in 2 … %u, the channels of a head",
+                         params->width, head);
+    }
+    if (!(params->base >= 1.0F) || isinf(params->base)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "rope: base %g must be at least 1 and finite", (double)params->base);
+    }
+    return WEFT_OK;
+}
+
+/* [B] or [B, n]. */
+static weft_status check_positions(const weft_graph *graph, const struct weft_node *node,
+                                   const weft_shape *x) {
+    if (!weft_node_has_input(node, POSITIONS)) {
+        return WEFT_OK;
+    }
+    const weft_shape found = *weft_node_shape(graph, node, POSITIONS);
+    const weft_dtype dtype = weft_node_dtype(graph, node, POSITIONS);
+    const weft_shape first = weft_shape_of(x->dim[0]);
+    const weft_shape each = weft_shape_of(x->dim[0], x->dim[x->rank - 2]);
+    if (dtype == WEFT_I32 && (weft_shape_equal(found, first) || weft_shape_equal(found, each))) {
+        return WEFT_OK;
+    }
+    char text[3][WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                     "rope: positions must be i32 %s or %s, not %s %s",
+                     weft_shape_text(first, text[0]), weft_shape_text(each, text[1]),
+                     weft_dtype_name(dtype), weft_shape_text(found, text[2]));
+}
+
+static weft_status rope_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                              weft_shape *shape) {
+    WEFT_TRY(weft_expect_f32(graph, node, X, "x"));
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, X);
+    if (shape->rank < 3) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "rope: x must be [B, …, n, d], not %s",
+                         weft_shape_text(*shape, text));
+    }
+    WEFT_TRY(check_params(graph, node, shape->dim[shape->rank - 1]));
+    return check_positions(graph, node, shape);
+}
+
+/** [width/2, 2]: turns per token base^(-2j/width) / 2π, as 32 bits behind the point and the next 16. */
+static weft_status fill_frequencies(void *user, void *data) {
+    const struct weft_rope_node *params = user;
+    uint32_t *pair = data;
+    const double rate = weft_portable_log((double)params->base) * 2.0 / params->width;
+    for (uint32_t j = 0; j < params->width / 2; j++, pair += 2) {
+        const double turns = weft_portable_exp(-rate * j) * 0.15915494309189533577;
+        const double high = floor(turns * 0x1p32);
+        pair[0] = (uint32_t)high;
+        pair[1] = (uint32_t)((turns * 0x1p32 - high) * 0x1p16);
+    }
+    return WEFT_OK;
+}
+
+static uint32_t lower_frequencies(struct weft_lowering *lowering, struct weft_rope_node params) {
+    uint32_t base;
+    char key[48];
+    memcpy(&base, &params.base, sizeof base);
+    snprintf(key, sizeof key, "rope/%u/%08x", params.width, base);
+    return weft_lower_table(lowering, key, UINT64_C(4) * params.width, fill_frequencies, &params);
+}
+
+static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_rope_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, X);
+    const uint32_t d = shape->dim[shape->rank - 1];
+    const uint32_t width = d / params->heads;
+    const uint64_t rows = weft_shape_elements(*shape) / d;
+    const uint64_t count = rows * params->heads * (width - params->width / 2);
+    const bool has_positions = weft_node_has_input(node, POSITIONS);
+    if (!weft_lower_countable(lowering, (double)weft_shape_elements(*shape), "elements")) {
+        return weft_lower_status(lowering);
+    }
+    const uint32_t x = weft_lower_value(lowering, node->input[X]);
+    const uint32_t frequencies = lower_frequencies(lowering, *params);
+    const uint32_t positions = weft_lower_optional(lowering, node->input[POSITIONS]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, rope_rope, weft_grid_of_items(count),
+        .bind = {.x = x, .frequencies = frequencies, .positions = positions, .result = result},
+        .push = {.count = (uint32_t)count,
+                 .heads = params->heads,
+                 .width = width,
+                 .rotated = params->width,
+                 .n = shape->dim[shape->rank - 2],
+                 .rows = (uint32_t)(rows / shape->dim[0]),
+                 .offset = params->offset},
+        .constant = {.interleaved = params->interleaved,
+                     .positions = has_positions
+                                      ? weft_node_shape(lowering->graph, node, POSITIONS)->rank
+                                      : 0});
+    dispatch->flops = 40.0 * (double)count;
+    dispatch->bytes = 8.0 * (double)weft_shape_elements(*shape);
+    return weft_lower_status(lowering);
+}
+
+static void rope_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_rope_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads, %u channels%s, base %g]", params->heads, params->width,
+             params->interleaved ? " interleaved" : "", (double)params->base);
+}
+
+const struct weft_op weft_op_rope = {
+    .name = "rope",
+    .min_inputs = 1,
+    .max_inputs = INPUTS,
+    .params_size = sizeof(struct weft_rope_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_rope_node, heads, COUNT),
+                          WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
+                          WEFT_FIELD(weft_rope_node, base, F32),
+                          WEFT_FIELD(weft_rope_node, interleaved, BOOL),
+                          WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32)),
+    .infer = rope_infer,
+    .describe = rope_describe,
+    .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << POSITIONS, .axes = 1}),
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = rope_lower}),
+};
