@@ -5,10 +5,9 @@
 
 #include "lower/lowering.h"
 
+/* A tensor has at most 2^31 elements. */
 struct weft_axis {
-    uint64_t outer;
-    uint32_t extent;
-    uint64_t inner;
+    uint32_t outer, extent, inner;
 };
 
 /** Around the axes `first` to `last` of a shape, which count as one. */

@@ -289,7 +289,8 @@ static uint32_t fill_word(const struct weft_pad_node *params, weft_dtype dtype) 
 static bool pad_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_pad_node *params = (const void *)node->params.bytes;
     const weft_graph *graph = lowering->graph;
-    const struct weft_axis x = weft_axis_of(*weft_node_shape(graph, node, 0), params->axis, params->axis);
+    const struct weft_axis x =
+        weft_axis_of(*weft_node_shape(graph, node, 0), params->axis, params->axis);
     const struct layout rows = {.row = (params->before + x.extent + params->after) * x.inner,
                                 .count = 1,
                                 .begin = params->before * x.inner,

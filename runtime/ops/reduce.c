@@ -160,7 +160,7 @@ static weft_status reduce_lower(struct weft_lowering *lowering, const struct wef
     bool more = next_axes(&first, &last, x, axes, x.rank);
     do { /* of elements alone where there is nothing to reduce */
         pass.axis = more ? weft_axis_of(left, first, last)
-                         : (struct weft_axis){weft_shape_elements(x), 1, 1};
+                         : (struct weft_axis){(uint32_t)weft_shape_elements(x), 1, 1};
         pass.counts = more && pass.lengths != WEFT_NO_STORAGE && first == 1;
         pass.step = pass.counts ? pass.axis.extent / pass.tokens : 1;
         for (uint32_t i = first; more && i <= last; i++) {
