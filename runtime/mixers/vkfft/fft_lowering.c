@@ -6,15 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mixers/vkfft/any_batch.h"
+#include "ops/copy.h"
+
 /* A program and the name of its kernels, kept with the device. */
 struct kept_program {
-    struct weft_fft_program *program;
+    struct weft_fft_any_batch any;
     char key[96];
 };
 
 static void destroy_program(void *object, const weft_host *host) {
     struct kept_program *kept = object;
-    weft_fft_program_destroy(&kept->program, host);
+    weft_fft_any_batch_clear(&kept->any, host);
     weft_free(host, kept);
 }
 
@@ -27,9 +30,9 @@ static weft_status make_program(const struct kept_program **out, weft_device *de
     snprintf(kept->key, sizeof kept->key, "%s", key);
     uint32_t compiled = 0;
     weft_status status =
-        weft_fft_program_create(&kept->program, desc, device->cache, &compiled, &device->host);
+        weft_fft_any_batch_make(&kept->any, desc, device->cache, &compiled, &device->host);
     if (status != WEFT_OK) {
-        weft_free(&device->host, kept);
+        destroy_program(kept, &device->host);
         return status;
     }
     device->stats.shaders_compiled += compiled;
@@ -42,10 +45,8 @@ static weft_status find_program(const struct kept_program **out, weft_device *de
                                 const struct weft_fft_desc *desc) {
     static const char *const kinds[] = {"forward", "inverse", "r2c", "c2r"};
     char key[96];
-    snprintf(key, sizeof key, "vkfft/%s %" PRIu32 "%sx%" PRIu32 "%s batch %" PRIu32,
-             kinds[desc->kind], desc->rank == 2 ? desc->size[1] : 1,
-             desc->rank == 2 && !desc->transform_axis[1] ? "-" : "", desc->size[0],
-             desc->transform_axis[0] ? "" : "-", desc->batch);
+    snprintf(key, sizeof key, "vkfft/%s %" PRIu32 "x%" PRIu32, kinds[desc->kind],
+             desc->rank == 2 ? desc->size[1] : 1, desc->size[0]);
     *out = weft_device_find_kept(device, key);
     return *out ? WEFT_OK : make_program(out, device, desc, key);
 }
@@ -75,22 +76,22 @@ static uint32_t storage_of(struct weft_lowering *lowering, const struct kept_pro
         break;
     }
     char key[128];
-    struct weft_fft_table *table = &kept->program->tables[binding->table];
+    struct weft_fft_table *table = &kept->any.program->tables[binding->table];
     snprintf(key, sizeof key, "%s/table %" PRIu32, kept->key, binding->table);
     return weft_lower_table(lowering, key, table->size, copy_table, table);
 }
 
 static void lower_step(struct weft_lowering *lowering, const struct kept_program *kept,
                        const struct weft_fft_dispatch *source,
-                       const struct program_storages *storages, double flops) {
+                       const struct program_storages *storages, double flops, double bytes) {
     uint32_t storage[WEFT_FFT_MAX_BINDINGS];
     for (uint32_t b = 0; b < source->binding_count; b++) {
         storage[b] = storage_of(lowering, kept, &source->binding[b], storages);
     }
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering);
     dispatch->pipeline.name = kept->key;
-    dispatch->pipeline.spirv.words = kept->program->modules[source->module].words;
-    dispatch->pipeline.spirv.size = kept->program->modules[source->module].size;
+    dispatch->pipeline.spirv.words = kept->any.program->modules[source->module].words;
+    dispatch->pipeline.spirv.size = kept->any.program->modules[source->module].size;
     for (uint32_t b = 0; b < source->binding_count; b++) {
         const struct weft_fft_binding *binding = &source->binding[b];
         bool written = binding->buffer == WEFT_FFT_OUTPUT || binding->buffer == WEFT_FFT_TEMP;
@@ -101,7 +102,7 @@ static void lower_step(struct weft_lowering *lowering, const struct kept_program
     dispatch->operand_count = source->binding_count;
     memcpy(dispatch->groups, source->groups, sizeof dispatch->groups);
     dispatch->flops = flops;
-    dispatch->bytes = (double)(kept->program->input_bytes + kept->program->output_bytes);
+    dispatch->bytes = bytes;
 }
 
 /* The usual count: 5 N log2 N operations for N complex points, half of that for real ones. */
@@ -111,6 +112,38 @@ static double flops_of(const struct weft_fft_desc *desc) {
     double transformed = (desc->transform_axis[0] ? desc->size[0] : 1.0) *
                          (desc->rank == 2 && desc->transform_axis[1] ? desc->size[1] : 1.0);
     return (is_complex ? 5.0 : 2.5) * desc->batch * elements * log2(transformed);
+}
+
+/* Bytes of an array. */
+static uint64_t row_bytes(const struct weft_fft_desc *desc, bool is_input) {
+    const uint64_t count = desc->rank == 2 ? desc->size[1] : 1;
+    const bool real = desc->kind == (is_input ? WEFT_FFT_R2C : WEFT_FFT_C2R);
+    const bool half = desc->kind == WEFT_FFT_R2C || desc->kind == WEFT_FFT_C2R;
+    const uint64_t columns = half ? desc->size[0] / 2 + UINT64_C(1) : desc->size[0];
+    return count * (real ? UINT64_C(4) * desc->size[0] : 8 * columns);
+}
+
+/* A storage for the arrays of whole workgroups: the given one where it has room for them. */
+static uint32_t with_room(struct weft_lowering *lowering, uint32_t storage, uint64_t bytes,
+                          uint32_t whole) {
+    return lowering->storages[storage].bytes >= bytes * whole
+               ? storage
+               : weft_lower_scratch(lowering, bytes * whole);
+}
+
+static void lower_program(struct weft_lowering *lowering, const struct kept_program *kept,
+                          const struct weft_fft_desc *desc, uint32_t batch,
+                          struct program_storages *storages) {
+    const uint64_t temp_bytes = weft_fft_temp_bytes_of(&kept->any, batch);
+    const uint32_t count = kept->any.program->dispatch_count;
+    const double bytes = (double)(row_bytes(desc, true) + row_bytes(desc, false)) * batch;
+    if (temp_bytes > 0) {
+        storages->temporary = weft_lower_scratch(lowering, temp_bytes);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weft_fft_dispatch step = weft_fft_dispatch_of(&kept->any, i, batch);
+        lower_step(lowering, kept, &step, storages, flops_of(desc) / count, bytes);
+    }
 }
 
 void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *desc,
@@ -129,13 +162,17 @@ void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *
         weft_lower_fail(lowering, status);
         return;
     }
-    const struct weft_fft_program *program = kept->program;
-    struct program_storages storages = {.input = input, .output = output};
-    if (program->temp_bytes) {
-        storages.temporary = weft_lower_scratch(lowering, program->temp_bytes);
+    const uint32_t rows = kept->any.rows;
+    const uint32_t whole = ((desc->batch - 1) / rows + 1) * rows;
+    struct program_storages storages = {
+        .input = with_room(lowering, input, row_bytes(desc, true), whole),
+        .output = with_room(lowering, output, row_bytes(desc, false), whole)};
+    if (storages.input != input) {
+        weft_lower_copy(lowering, storages.input, input, row_bytes(desc, true) / 4 * desc->batch);
     }
-    for (uint32_t i = 0; i < program->dispatch_count; i++) {
-        lower_step(lowering, kept, &program->dispatches[i], &storages,
-                   flops_of(desc) / program->dispatch_count);
+    lower_program(lowering, kept, desc, whole, &storages);
+    if (storages.output != output) {
+        weft_lower_copy(lowering, output, storages.output,
+                        row_bytes(desc, false) / 4 * desc->batch);
     }
 }
