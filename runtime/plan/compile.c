@@ -252,14 +252,22 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
     return compile(out, device, graph, given, false);
 }
 
+/* Numbers in place of those that no memory holds: the kernels are what was asked for. Ones, which are rates as well. */
+static void fill_unknown(void *data, weft_dtype dtype, uint64_t bytes) {
+    const float one = 1.0F;
+    memset(data, 0, (size_t)bytes);
+    for (uint64_t i = 0; dtype == WEFT_F32 && i < bytes / sizeof one; i++) {
+        memcpy((float *)data + i, &one, sizeof one);
+    }
+}
+
 static weft_status run_once(const char *implementation, weft_device *device,
                             const weft_graph *graph, void *data, uint64_t bytes) {
     const weft_plan_params params = {.implementation = implementation};
     weft_plan *plan = NULL;
     weft_status status = compile(&plan, device, graph, &params, true);
     if (status == WEFT_OK && device->compile_only) {
-        memset(data, 0,
-               (size_t)bytes); /* which no memory will hold: the kernels are what was asked for */
+        fill_unknown(data, graph->values[graph->results[0].value].dtype, bytes);
     } else if (status == WEFT_OK) {
         weft_host_tensor out = {.name = "out", .data = data, .bytes = bytes};
         status = weft_plan_execute(plan, &out, 1);

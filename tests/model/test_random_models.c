@@ -13,62 +13,11 @@
 #define LENGTH 24
 
 /* Deep, so that activations that grow from layer to layer are found. */
-#define LAYERS   12
-#define TEXT2(x) #x
-#define TEXT(x)  TEXT2(x)
-#define SIZES                                                                                     \
-    "'hidden_size':16,'num_hidden_layers':" TEXT(LAYERS) ",'intermediate_size':24,'max_position_" \
-                                                         "embeddings':24"
-#define AROUND    "'vocab_size':256,'task':'hidden'," SIZES
-#define ATTENTION AROUND ",'num_attention_heads':2"
-#define CAUSAL    "'vocab_size':256,'task':'causal_lm'," SIZES ",'num_attention_heads':2"
-#define FNET      "{'model_type':'fnet','vocab_size':256,'type_vocab_size':2," SIZES
-#define RPE       ",'rpe_size':8,'rpe_layers':2,'expand_ratio':2"
-#define SPECTRA   "{'model_type':'spectraformer'," ATTENTION ",'num_features':32"
+#define WEFT_TEST_LAYERS    12
+#define WEFT_TEST_POSITIONS 24
+#include "support_families.h"
 
-/* Every family, every source of weights in it, every task and input, every norm. */
-static const char *const configs[] = {
-    FNET ",'architectures':['FNetModel']}",
-    FNET ",'architectures':['FNetForMaskedLM']}",
-    FNET ",'architectures':['FNetForMaskedLM'],'tie_word_embeddings':false}",
-    FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
-    FNET ",'architectures':['FNetForNextSentencePrediction'],'weft_mixing':'none'}",
-    FNET ",'architectures':['FNetForTokenClassification']}",
-    FNET ",'architectures':['FNetForQuestionAnswering']}",
-    FNET ",'architectures':['FNetForMultipleChoice']}",
-    FNET ",'architectures':['FNetModel'],'weft_attention_layers':3,'num_attention_heads':4}",
-    "{'model_type':'transformer'," ATTENTION ",'position_embedding':'learned'}",
-    "{'model_type':'transformer'," ATTENTION ",'norm_position':'post','embedding_norm':true}",
-    "{'model_type':'transformer'," CAUSAL ",'tie_word_embeddings':true}",
-    "{'model_type':'transformer','task':'classify','num_labels':7,'input':'features',"
-    "'input_size':5," SIZES ",'num_attention_heads':4,'position_embedding':'sinusoidal'}",
-    "{'model_type':'transformer','vocab_size':256,'task':'retrieve','num_labels':3," SIZES
-    ",'num_attention_heads':4,'norm':'scale_norm'}",
-    "{'model_type':'performer'," ATTENTION ",'num_features':32}",
-    "{'model_type':'performer'," CAUSAL ",'num_features':32}",
-    "{'model_type':'cosformer'," ATTENTION "}",
-    "{'model_type':'cosformer'," CAUSAL ",'cosformer_length':24}",
-    "{'model_type':'fmmformer'," ATTENTION ",'half_width':5,'kernels':['elu1','elu1_negated']}",
-    "{'model_type':'fmmformer'," CAUSAL ",'half_width':5,'fast_weight':true}",
-    "{'model_type':'flt'," ATTENTION ",'position_features':8,'num_features':32}",
-    "{'model_type':'flt'," ATTENTION ",'position_features':8,'kernel':'elu1',"
-    "'positions':'input','position_size':3}",
-    SPECTRA ",'component':'positive','weight_matrix':'orf'}",
-    SPECTRA ",'component':'positive','weight_matrix':'sorf'}",
-    SPECTRA ",'component':'positive','weight_matrix':'qmc'}",
-    SPECTRA ",'component':'hybrid','weight_matrix':'orf','features_directions':4}",
-    SPECTRA ",'component':'positive','weight_matrix':'gmm','gmm_components':4}",
-    SPECTRA ",'component':'positive','weight_matrix':'gmm','gmm_covariance':'full'}",
-    SPECTRA ",'component':'positive','weight_matrix':'dgm','dgm_sizes':[6,12]}",
-    "{'model_type':'tnn'," AROUND RPE ",'norm':'simple_rms_norm'}",
-    "{'model_type':'tnn'," AROUND RPE ",'causal':true,'decay':'learned','gtu_norm':true}",
-    "{'model_type':'tnn'," AROUND RPE ",'decay':'fixed','rpe_norm':'layer_norm'}",
-    "{'model_type':'ski-tnn'," AROUND ",'expand_ratio':2,'ski_points':8,'ski_taps':5,"
-    "'gamma':0.98}",
-    "{'model_type':'fd-tnn'," AROUND RPE ",'norm':'rms_norm'}",
-    "{'model_type':'fd-tnn'," AROUND RPE ",'causal':true}",
-};
-#define CONFIG_COUNT (sizeof configs / sizeof configs[0])
+#define CONFIG_COUNT (sizeof weft_test_configs / sizeof weft_test_configs[0])
 
 static weft_status create(weft_model **model, const char *config, uint64_t seed,
                           const weft_host *host) {
@@ -174,11 +123,11 @@ static bool same(const struct output *a, const struct output *b) {
 
 WEFT_TEST_ON_DEVICE(every_family_runs, f) {
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
-        struct output first = run_config(f, configs[i], 7);
-        struct output again = run_config(f, configs[i], 7);
-        struct output other = run_config(f, configs[i], UINT64_C(7) << 40);
-        check_output(&first, configs[i]);
-        check_output(&other, configs[i]);
+        struct output first = run_config(f, weft_test_configs[i], 7);
+        struct output again = run_config(f, weft_test_configs[i], 7);
+        struct output other = run_config(f, weft_test_configs[i], UINT64_C(7) << 40);
+        check_output(&first, weft_test_configs[i]);
+        check_output(&other, weft_test_configs[i]);
         assert_true(same(&first, &again));
         assert_false(same(&first, &other));
         free(first.data);
@@ -288,7 +237,8 @@ static void check_different(const weft_graph *graph, uint32_t first, uint32_t se
 }
 
 WEFT_TEST_ON_HOST(every_tensor_has_a_stream_of_its_name, host) {
-    weft_model *model = expect_model("{'model_type':'transformer'," ATTENTION "}", 3, host);
+    weft_model *model =
+        expect_model("{'model_type':'transformer'," WEFT_TEST_ATTENTION "}", 3, host);
     weft_model *other =
         expect_model("{'model_type':'transformer','vocab_size':19,'task':'hidden','hidden_size':16,"
                      "'num_hidden_layers':1,'intermediate_size':9,'max_position_embeddings':24,"
@@ -352,11 +302,12 @@ static void check_against_folder(struct weft_test_device *f, const char *config)
 
 WEFT_TEST_ON_DEVICE(a_folder_with_these_weights_is_the_same_model, f) {
     static const char *const models[] = {
-        FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
-        "{'model_type':'transformer'," CAUSAL ",'position_embedding':'learned'}",
-        "{'model_type':'fmmformer'," CAUSAL ",'half_width':5,'fast_weight':true}",
-        "{'model_type':'flt'," ATTENTION ",'position_features':8,'num_features':32}",
-        "{'model_type':'tnn'," AROUND RPE ",'causal':true,'decay':'learned','gtu_norm':true}",
+        WEFT_TEST_FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
+        "{'model_type':'transformer'," WEFT_TEST_CAUSAL ",'position_embedding':'learned'}",
+        "{'model_type':'fmmformer'," WEFT_TEST_CAUSAL ",'half_width':5,'fast_weight':true}",
+        "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'num_features':32}",
+        "{'model_type':'tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE
+        ",'causal':true,'decay':'learned','gtu_norm':true}",
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         check_against_folder(f, models[i]);
@@ -372,16 +323,16 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
         "{}",
         "{'model_type':'gpt2'}",
         "{'model_type':'transformer'}",
-        "{'model_type':'transformer'," ATTENTION ",'unknown':1}",
-        "{'model_type':'transformer'," AROUND ",'num_attention_heads':3}",
-        "{'model_type':'transformer'," ATTENTION ",'hidden_act':'mish'}",
-        "{'model_type':'transformer'," ATTENTION ",'num_labels':3}",
-        "{'model_type':'tnn'," AROUND RPE ",'gamma':0.5}",
-        "{'model_type':'ski-tnn'," AROUND ",'ski_points':8,'ski_taps':4,'gamma':0.98}",
-        SPECTRA ",'component':'poisson','weight_matrix':'orf'}",
-        FNET "}",
-        FNET ",'architectures':['FNetForImages']}",
-        FNET ",'architectures':['FNetModel'],'weft_mixing':'attention'}",
+        "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'unknown':1}",
+        "{'model_type':'transformer'," WEFT_TEST_AROUND ",'num_attention_heads':3}",
+        "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'hidden_act':'mish'}",
+        "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'num_labels':3}",
+        "{'model_type':'tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE ",'gamma':0.5}",
+        "{'model_type':'ski-tnn'," WEFT_TEST_AROUND ",'ski_points':8,'ski_taps':4,'gamma':0.98}",
+        WEFT_TEST_SPECTRA ",'component':'poisson','weight_matrix':'orf'}",
+        WEFT_TEST_FNET "}",
+        WEFT_TEST_FNET ",'architectures':['FNetForImages']}",
+        WEFT_TEST_FNET ",'architectures':['FNetModel'],'weft_mixing':'attention'}",
     };
     struct weft_test_model folder;
     weft_test_model_begin(&folder);
@@ -409,14 +360,15 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
 WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     int32_t *tokens = NULL;
     uint32_t count = 0;
-    weft_model *model = expect_model(
-        "{'model_type':'transformer'," ATTENTION ",'tokenizer_class':'ByteTokenizer'}", 1, host);
+    weft_model *model = expect_model("{'model_type':'transformer'," WEFT_TEST_ATTENTION
+                                     ",'tokenizer_class':'ByteTokenizer'}",
+                                     1, host);
     assert_ok(weft_model_tokenize(model, "ab", 2, &tokens, &count));
     assert_int_equal(count, 2);
     assert_int_equal(tokens[1], 'b');
     weft_tokens_free(model, &tokens);
     weft_model_destroy(&model);
-    model = expect_model(FNET ",'architectures':['FNetModel']}", 1, host);
+    model = expect_model(WEFT_TEST_FNET ",'architectures':['FNetModel']}", 1, host);
     weft_model_info info;
     assert_ok(weft_model_get_info(model, &info));
     assert_string_equal(info.tokenizer, "none");
@@ -424,12 +376,13 @@ WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
                         weft_model_tokenize(model, "ab", 2, &tokens, &count),
                         "no tokenizer: the model has no folder");
     weft_model_destroy(&model);
-    WEFT_EXPECT_REFUSED(host, WEFT_BAD_FILE,
-                        create(&model,
-                               "{'model_type':'transformer','vocab_size':99,'task':'hidden'," SIZES
-                               ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
-                               1, &host->host),
-                        "config_json: field \"vocab_size\"", "ByteTokenizer");
+    WEFT_EXPECT_REFUSED(
+        host, WEFT_BAD_FILE,
+        create(&model,
+               "{'model_type':'transformer','vocab_size':99,'task':'hidden'," WEFT_TEST_SIZES
+               ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
+               1, &host->host),
+        "config_json: field \"vocab_size\"", "ByteTokenizer");
 }
 
 WEFT_TEST_ON_HOST(null_arguments, host) {
