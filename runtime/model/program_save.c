@@ -228,11 +228,6 @@ static void mark_weights(struct save *s) {
 static weft_status add_entry(struct weft_text *header, const struct save *s, uint32_t id,
                              uint64_t offset) {
     const struct weft_value *value = &s->graph->values[id];
-    if (value->dtype != WEFT_F32 && value->dtype != WEFT_I32) {
-        return weft_fail(&s->graph->host, WEFT_UNSUPPORTED,
-                         "weft_graph_save: the weight '%s' is %s: programs have f32 and i32",
-                         s->names[id], weft_dtype_name(value->dtype));
-    }
     const uint64_t bytes = weft_shape_elements(value->shape) * 4;
     weft_text_add(header, header->length > 1 ? "," : "");
     WEFT_TRY(add_string(header, s->names[id]));
