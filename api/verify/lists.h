@@ -14,6 +14,13 @@
     ROW(affine)                   \
     ROW(gather)                   \
     ROW(reshape)                  \
+    ROW(broadcast)                \
+    ROW(unary)                    \
+    ROW(where)                    \
+    ROW(reduce)                   \
+    ROW(arg)                      \
+    ROW(cumsum)                   \
+    ROW(softmax_axis)             \
     ROW(fourier)                  \
     ROW(attention)                \
     ROW(banded_attention)         \
@@ -68,6 +75,7 @@
     ROW(fused)                    \
     ROW(structure)                \
     ROW(special_binary)           \
+    ROW(special_unary)            \
     ROW(special_affine)           \
     ROW(special_convert)          \
     ROW(special_activation)       \
