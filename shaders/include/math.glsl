@@ -109,7 +109,7 @@ float weft_log1p(float x)
 
 float weft_pow(float x, float y)
 {
-    float size = pow(abs(x), y);
+    float size = exp2(y * log2(abs(x)));
     bool whole = floor(y) == y;
     bool odd = whole && floor(0.5f * y) != 0.5f * y;
     size = x == 0.0f ? (y > 0.0f ? 0.0f : uintBitsToFloat(WEFT_BITS_INF)) : size;

@@ -7,6 +7,7 @@
 #define WEFT_INCLUDE_UNARY_GLSL
 
 #include "activation.glsl"
+#include "wave.glsl"
 
 #if WEFT_UNARY_COUNT != 36
 #error "a weft_unary has no case here"
@@ -41,18 +42,21 @@ float weft_softsign(float x)
     return floatBitsToUint(weft_size(x)) == WEFT_BITS_INF ? weft_with_sign(WEFT_BITS_ONE, x) : r;
 }
 
-// x times a factor that is 0 at -inf, where that is the limit.
-float weft_gated(float x, float factor)
+// x sigmoid(1.702 x), by x sigmoid(x) of 1.702 x.
+float weft_quick_gelu(float x)
 {
-    return floatBitsToUint(x) == (WEFT_BITS_SIGN | WEFT_BITS_INF) ? 0.0f : x * factor;
+    return x > 64.0f ? x : weft_silu(1.702f * x) * 0.587544048f;
 }
 
-// tanh(log(1 + w)) = w (w + 2) / (w (w + 2) + 2), w = e^x.
+// x tanh(log(1 + w)) with tanh(log(1 + w)) = w (w + 2) / (w (w + 2) + 2), w = e^x. Far below zero that is x e^x, where e^x may be
+// subnormal, so it is made of e^(x + 16).
 float weft_mish(float x)
 {
-    float w = weft_exp(x > 20.0f ? 20.0f : x);
+    float held = x > 20.0f ? 20.0f : x < -128.0f ? -128.0f : x;
+    float w = weft_exp(held);
     float n = w * (w + 2.0f);
-    return weft_gated(x, weft_div(n, n + 2.0f));
+    float far = weft_exp(held + 16.0f) * held * 1.12535175e-07f;
+    return x < -20.0f ? (x < -128.0f ? 0.0f : far) : x * weft_div(n, n + 2.0f);
 }
 
 float weft_clamp(float x, float low, float high)
@@ -115,11 +119,11 @@ float weft_unary_float(uint kind, float x, float alpha, float beta)
     case WEFT_UNARY_EXPM1:
         return weft_expm1(x);
     case WEFT_UNARY_SIN:
-        return weft_sin(x);
+        return wave(x, 0u);
     case WEFT_UNARY_COS:
-        return weft_cos(x);
+        return wave(x, 1u);
     case WEFT_UNARY_TAN:
-        return weft_div(weft_sin(x), weft_cos(x));
+        return weft_div(wave(x, 0u), wave(x, 1u));
     case WEFT_UNARY_ERF:
         return weft_erf(x);
     case WEFT_UNARY_FLOOR:
@@ -137,7 +141,7 @@ float weft_unary_float(uint kind, float x, float alpha, float beta)
     case WEFT_UNARY_LOG_SIGMOID:
         return -weft_softplus(-x);
     case WEFT_UNARY_QUICK_GELU:
-        return weft_gated(x, weft_sigmoid(1.702f * x));
+        return weft_quick_gelu(x);
     case WEFT_UNARY_MISH:
         return weft_mish(x);
     default:

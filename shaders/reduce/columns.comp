@@ -40,16 +40,6 @@ uint length_of(uint sequence)
     return uint(clamp(lengths[sequence], 0, int(push.tokens)));
 }
 
-uint term(uint word)
-{
-    if (INTEGER) {
-        return TERM == WEFT_TERM_SQUARE ? word * word : TERM == WEFT_TERM_SIZE && int(word) < 0 ? 0u - word : word;
-    }
-    float value = uintBitsToFloat(word);
-    return TERM == WEFT_TERM_SQUARE ? floatBitsToUint(value * value)
-                                    : TERM == WEFT_TERM_SIZE ? word & WEFT_BITS_ABS : word;
-}
-
 // Largest numbers are found by their keys, and smallest ones as largest of -x - 1 or -x.
 uint key_of(uint word)
 {
@@ -69,6 +59,16 @@ uint of_key(uint key)
     return floatBitsToUint(KIND == WEFT_REDUCTION_MIN ? weft_negative(value) : value);
 }
 
+uint term_of(uint word)
+{
+    if (INTEGER) {
+        return TERM == WEFT_TERM_SQUARE ? word * word : TERM == WEFT_TERM_SIZE && int(word) < 0 ? 0u - word : word;
+    }
+    float value = uintBitsToFloat(word);
+    return TERM == WEFT_TERM_SQUARE ? floatBitsToUint(value * value)
+                                    : TERM == WEFT_TERM_SIZE ? word & WEFT_BITS_ABS : word;
+}
+
 bool is_largest()
 {
     return KIND == WEFT_REDUCTION_MAX || KIND == WEFT_REDUCTION_MIN;
@@ -84,7 +84,7 @@ uint neutral()
 uint combined(uint a, uint b)
 {
     if (is_largest()) {
-        return max(a, key_of(b));
+        return max(a, b);
     }
     if (INTEGER) {
         return KIND == WEFT_REDUCTION_PRODUCT ? a * b : a + b;
@@ -92,6 +92,24 @@ uint combined(uint a, uint b)
     float p = uintBitsToFloat(a);
     float q = uintBitsToFloat(b);
     return floatBitsToUint(KIND == WEFT_REDUCTION_PRODUCT ? p * q : p + q);
+}
+
+// Of elements from `at` on, `inner` apart: sixteen are added to a sum of sixteens, so that fewer rounding errors add up.
+uint reduced(uint at, uint count)
+{
+    uint total = neutral();
+    while (count != 0u) {
+        uint some = min(count, 16u);
+        uint part = neutral();
+        for (uint i = 0; i < some; i++) {
+            uint word = x[at + i * push.inner];
+            part = combined(part, is_largest() ? key_of(word) : term_of(word));
+        }
+        total = combined(total, part);
+        at += some * push.inner;
+        count -= some;
+    }
+    return total;
 }
 
 uint finished(uint total, uint item)
@@ -121,11 +139,6 @@ void main()
             end = min(end, length_of(outer) * push.step);
         }
         uint at = (outer * push.extent + first) * push.inner + column;
-        uint total = neutral();
-        for (uint i = first; i < end; i++) {
-            total = combined(total, term(x[at]));
-            at += push.inner;
-        }
-        result[item] = finished(total, item);
+        result[item] = finished(reduced(at, end > first ? end - first : 0u), item);
     }
 }
