@@ -2,7 +2,6 @@
 /* FMMformer's near field: softmax attention within a band, chunk by chunk, with no memory but the result's. */
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 
 #include <weft/mixers.h>
 
@@ -76,7 +75,6 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
     struct weft_band *params = (void *)node->params.bytes;
     const weft_tensor tensor[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
     weft_shape qkv[3];
-    WEFT_TRY(weft_check_kv_heads(graph, node->op->name, params->heads, &params->kv_heads));
     WEFT_TRY(weft_check_grouped(qkv, graph, node->op->name, tensor, params->heads, params->kv_heads,
                                 true));
     *dtype = WEFT_F32;
@@ -90,15 +88,10 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void banded_attention_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_band *params = (const void *)node->params.bytes;
-    char keys[32] = "";
-    if (params->kv_heads != params->heads) {
-        snprintf(keys, sizeof keys, ", %u of k and v", params->kv_heads);
-    }
-    snprintf(text, size, "[%u heads%s, half-width %u%s]", params->heads, keys, params->half_width,
-             params->causal ? ", causal" : "");
-}
+static const struct weft_field banded_attention_fields[] = {
+    WEFT_FIELD(weft_band, heads, COUNT),           WEFT_FIELD(weft_band, half_width, U32),
+    WEFT_FIELD(weft_band, causal, BOOL),           WEFT_FIELD(weft_band, scale, F32),
+    WEFT_FIELD_OPTIONAL(weft_band, kv_heads, U32), {.name = NULL}};
 
 const struct weft_op weft_op_banded_attention = {
     .name = "banded_attention",
@@ -106,8 +99,8 @@ const struct weft_op weft_op_banded_attention = {
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_band),
+    .fields = banded_attention_fields,
     .infer = banded_attention_infer,
-    .describe = banded_attention_describe,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "band", .lower = banded_attention_lower}),
 };
@@ -122,14 +115,12 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
         return weft_graph_missing(graph, "weft_graph_banded_attention_step");
     }
     struct weft_band node = node_of(params);
-    WEFT_TRY(
-        weft_check_kv_heads(graph, weft_op_banded_attention_step.name, node.heads, &node.kv_heads));
     struct weft_step_call call = {.op = &weft_op_banded_attention_step,
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads,
-                                  .kv_heads = node.kv_heads,
+                                  .kv_heads = weft_kv_heads(node.kv_heads, node.heads),
                                   .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
@@ -150,7 +141,8 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
                                 const weft_shape *shape) {
     struct weft_band params = *(const struct weft_band *)(const void *)node->params.bytes;
     const uint32_t n = shape->dim[1];
-    const uint32_t d = shape->dim[2] / params.heads * params.kv_heads; /* of k and v */
+    const uint32_t d = shape->dim[2] / params.heads *
+                       weft_kv_heads(params.kv_heads, params.heads); /* of k and v */
     const uint32_t before = params.half_width;
     const uint32_t kept = before < n ? before + 1 : n;
     params.causal = true;
@@ -192,21 +184,21 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
         storages[i] = weft_lower_value(lowering, node->input[i]);
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_band_step_variants, 1, banded_attention_step,
-                            .bind = {.q = storages[0],
-                                     .k = storages[1],
-                                     .v = storages[2],
-                                     .position = storages[WEFT_STEP_POSITION],
-                                     .state = storages[WEFT_STEP_STATE],
-                                     .result = result},
-                            .push = {.groups = (uint32_t)heads,
-                                     .width = width,
-                                     .heads = params->heads,
-                                     .group = params->heads / params->kv_heads,
-                                     .before = params->half_width,
-                                     .scale = params->scale},
-                            .constant = {.vector = width % 4 == 0});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_band_step_variants, 1, banded_attention_step,
+        .bind = {.q = storages[0],
+                 .k = storages[1],
+                 .v = storages[2],
+                 .position = storages[WEFT_STEP_POSITION],
+                 .state = storages[WEFT_STEP_STATE],
+                 .result = result},
+        .push = {.groups = (uint32_t)heads,
+                 .width = width,
+                 .heads = params->heads,
+                 .group = params->heads / weft_kv_heads(params->kv_heads, params->heads),
+                 .before = params->half_width,
+                 .scale = params->scale},
+        .constant = {.vector = width % 4 == 0});
     const double pairs = (double)heads * (params->half_width + 1.0);
     dispatch->flops = pairs * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * pairs * width;
@@ -218,8 +210,8 @@ const struct weft_op weft_op_banded_attention_step = {
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
     .params_size = sizeof(struct weft_band),
+    .fields = banded_attention_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = step_infer,
-    .describe = banded_attention_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };
