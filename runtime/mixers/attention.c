@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax attention through its n × n scores, the baseline that the other mixers are compared with; causal, without them. */
 #include <math.h>
-#include <stdio.h>
 
 #include <weft/mixers.h>
 
@@ -19,7 +18,7 @@ enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
 
 struct weft_attention_node {
     uint32_t heads;
-    uint32_t kv_heads; /* of k and v; divides heads */
+    uint32_t kv_heads; /* of k and v; divides heads; 0: heads */
     uint32_t causal;
     float scale;
 };
@@ -85,7 +84,6 @@ static weft_status attention_infer(const weft_graph *graph, struct weft_node *no
     struct weft_attention_node *params = (void *)node->params.bytes;
     const weft_tensor tensor[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
     weft_shape qkv[3];
-    WEFT_TRY(weft_check_kv_heads(graph, node->op->name, params->heads, &params->kv_heads));
     WEFT_TRY(weft_check_grouped(qkv, graph, node->op->name, tensor, params->heads, params->kv_heads,
                                 params->causal != 0));
     *dtype = WEFT_F32;
@@ -117,7 +115,7 @@ static uint32_t lower_repeated(struct weft_lowering *lowering, const struct weft
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
     const uint64_t count = (uint64_t)k->dim[0] * k->dim[1] * q->dim[2];
-    if (params->kv_heads == params->heads ||
+    if (k->dim[2] == q->dim[2] ||
         !weft_lower_countable(lowering, (double)count, "elements of keys")) {
         return x;
     }
@@ -126,7 +124,7 @@ static uint32_t lower_repeated(struct weft_lowering *lowering, const struct weft
         lowering, attention_repeat, weft_grid_of_items(count), .bind = {.x = x, .result = result},
         .push = {.count = (uint32_t)count,
                  .width = q->dim[2] / params->heads,
-                 .group = params->heads / params->kv_heads});
+                 .group = q->dim[2] / k->dim[2]});
     dispatch->bytes = 8.0 * (double)count;
     return result;
 }
@@ -269,9 +267,9 @@ const struct weft_op weft_op_attention = {
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_attention_node),
     .fields = WEFT_FIELDS(WEFT_FIELD(weft_attention_node, heads, COUNT),
-                          WEFT_FIELD_OPTIONAL(weft_attention_node, kv_heads, U32),
+                          WEFT_FIELD(weft_attention_node, scale, F32),
                           WEFT_FIELD(weft_attention_node, causal, BOOL),
-                          WEFT_FIELD(weft_attention_node, scale, F32)),
+                          WEFT_FIELD_OPTIONAL(weft_attention_node, kv_heads, U32)),
     .infer = attention_infer,
     .lower_parts = attention_lower_parts,
     .choose = attention_choose,

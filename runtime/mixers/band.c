@@ -4,6 +4,7 @@
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/tiled.h"
+#include "mixers/qkv.h"
 #include "ops/mask.h"
 #include "ops/row.h"
 
@@ -72,6 +73,7 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
     const uint32_t n = shape->dim[1];
     const uint32_t d = shape->dim[2];
     const uint32_t width = d / band->heads;
+    const uint32_t kv_heads = weft_kv_heads(band->kv_heads, band->heads);
     const uint32_t sequences = shape->dim[0] * band->heads;
     const uint32_t q = weft_lower_value(lowering, node->input[0]);
     const uint32_t k = weft_lower_value(lowering, node->input[1]);
@@ -85,8 +87,8 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
                                      .n = n,
                                      .d = d,
                                      .heads = band->heads,
-                                     .kv_d = band->kv_heads * width,
-                                     .group = band->heads / band->kv_heads,
+                                     .kv_d = kv_heads * width,
+                                     .group = band->heads / kv_heads,
                                      .before = band->half_width,
                                      .after = band->causal ? 0 : band->half_width,
                                      .scale = band->scale,
@@ -94,5 +96,5 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
                             .constant = {.vector = d % 4 == 0 && width % 4 == 0,
                                          .has_lengths = lengths != WEFT_NO_STORAGE});
     dispatch->flops = (double)sequences * count_pairs(band, n) * (4.0 * width + 20.0);
-    dispatch->bytes = 8.0 * shape->dim[0] * n * (d + (double)band->kv_heads * width);
+    dispatch->bytes = 8.0 * shape->dim[0] * n * (d + (double)kv_heads * width);
 }

@@ -7,7 +7,7 @@
 
 struct weft_band {
     uint32_t heads;
-    uint32_t kv_heads; /* of k and v; divides heads */
+    uint32_t kv_heads; /* of k and v; divides heads; 0: heads */
     uint32_t half_width;
     uint32_t causal;
     float scale;

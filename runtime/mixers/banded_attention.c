@@ -2,7 +2,6 @@
 /* FMMformer's near field: softmax attention within a band, chunk by chunk, with no memory but the result's. */
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 
 #include <weft/mixers.h>
 
@@ -76,7 +75,6 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
     struct weft_band *params = (void *)node->params.bytes;
     const weft_tensor tensor[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
     weft_shape qkv[3];
-    WEFT_TRY(weft_check_kv_heads(graph, node->op->name, params->heads, &params->kv_heads));
     WEFT_TRY(weft_check_grouped(qkv, graph, node->op->name, tensor, params->heads, params->kv_heads,
                                 true));
     *dtype = WEFT_F32;
@@ -91,12 +89,9 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
 }
 
 static const struct weft_member banded_attention_fields[] = {
-    WEFT_FIELD(weft_band, heads, COUNT),
-    WEFT_FIELD_OPTIONAL(weft_band, kv_heads, U32),
-    WEFT_FIELD(weft_band, half_width, U32),
-    WEFT_FIELD(weft_band, causal, BOOL),
-    WEFT_FIELD(weft_band, scale, F32),
-    {.name = NULL}};
+    WEFT_FIELD(weft_band, heads, COUNT),           WEFT_FIELD(weft_band, half_width, U32),
+    WEFT_FIELD(weft_band, causal, BOOL),           WEFT_FIELD(weft_band, scale, F32),
+    WEFT_FIELD_OPTIONAL(weft_band, kv_heads, U32), {.name = NULL}};
 
 const struct weft_op weft_op_banded_attention = {
     .name = "banded_attention",
@@ -120,14 +115,12 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
         return weft_graph_missing(graph, "weft_graph_banded_attention_step");
     }
     struct weft_band node = node_of(params);
-    WEFT_TRY(
-        weft_check_kv_heads(graph, weft_op_banded_attention_step.name, node.heads, &node.kv_heads));
     struct weft_step_call call = {.op = &weft_op_banded_attention_step,
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads,
-                                  .kv_heads = node.kv_heads,
+                                  .kv_heads = weft_kv_heads(node.kv_heads, node.heads),
                                   .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
@@ -148,7 +141,8 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
                                 const weft_shape *shape) {
     struct weft_band params = *(const struct weft_band *)(const void *)node->params.bytes;
     const uint32_t n = shape->dim[1];
-    const uint32_t d = shape->dim[2] / params.heads * params.kv_heads; /* of k and v */
+    const uint32_t d = shape->dim[2] / params.heads *
+                       weft_kv_heads(params.kv_heads, params.heads); /* of k and v */
     const uint32_t before = params.half_width;
     const uint32_t kept = before < n ? before + 1 : n;
     params.causal = true;
@@ -190,21 +184,21 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
         storages[i] = weft_lower_value(lowering, node->input[i]);
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_band_step_variants, 1, banded_attention_step,
-                            .bind = {.q = storages[0],
-                                     .k = storages[1],
-                                     .v = storages[2],
-                                     .position = storages[WEFT_STEP_POSITION],
-                                     .state = storages[WEFT_STEP_STATE],
-                                     .result = result},
-                            .push = {.groups = (uint32_t)heads,
-                                     .width = width,
-                                     .heads = params->heads,
-                                     .group = params->heads / params->kv_heads,
-                                     .before = params->half_width,
-                                     .scale = params->scale},
-                            .constant = {.vector = width % 4 == 0});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_band_step_variants, 1, banded_attention_step,
+        .bind = {.q = storages[0],
+                 .k = storages[1],
+                 .v = storages[2],
+                 .position = storages[WEFT_STEP_POSITION],
+                 .state = storages[WEFT_STEP_STATE],
+                 .result = result},
+        .push = {.groups = (uint32_t)heads,
+                 .width = width,
+                 .heads = params->heads,
+                 .group = params->heads / weft_kv_heads(params->kv_heads, params->heads),
+                 .before = params->half_width,
+                 .scale = params->scale},
+        .constant = {.vector = width % 4 == 0});
     const double pairs = (double)heads * (params->half_width + 1.0);
     dispatch->flops = pairs * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * pairs * width;

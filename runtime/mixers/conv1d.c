@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Short filters along the tokens, one for each channel, and their step. */
-#include <stdio.h>
-
 #include <weft/mixers.h>
 
 #include "core/try.h"
@@ -108,11 +106,6 @@ static weft_status conv1d_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
-static void conv1d_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_conv1d_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s]", params->causal ? "causal" : "centred");
-}
-
 const struct weft_op weft_op_conv1d = {
     .name = "conv1d",
     .min_inputs = 2,
@@ -121,7 +114,6 @@ const struct weft_op weft_op_conv1d = {
     .params_size = sizeof(struct weft_conv1d_node),
     .fields = WEFT_FIELDS(WEFT_FIELD(weft_conv1d_node, causal, BOOL)),
     .infer = conv1d_infer,
-    .describe = conv1d_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "direct", .lower = conv1d_lower}),
 };

@@ -50,15 +50,13 @@ weft_status weft_check_heads(const weft_graph *graph, const char *op, uint32_t h
     return WEFT_OK;
 }
 
-weft_status weft_check_kv_heads(const weft_graph *graph, const char *op, uint32_t heads,
-                                uint32_t *kv_heads) {
-    *kv_heads = *kv_heads != 0 ? *kv_heads : heads;
-    if (heads % *kv_heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "%s: kv_heads %u must be in 1 … %u and divide the %u heads", op, *kv_heads,
-                         heads, heads);
-    }
-    return WEFT_OK;
+static weft_status check_kv_heads(const weft_graph *graph, const char *op, uint32_t heads,
+                                  uint32_t kv_heads) {
+    return heads % kv_heads == 0
+               ? WEFT_OK
+               : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                           "%s: kv_heads %u must be in 1 … %u and divide the %u heads", op,
+                           kv_heads, heads, heads);
 }
 
 static bool keys_fit(const weft_shape shape[3], uint32_t heads, uint32_t kv_heads,
@@ -73,6 +71,8 @@ static bool keys_fit(const weft_shape shape[3], uint32_t heads, uint32_t kv_head
 weft_status weft_check_grouped(weft_shape shape[3], const weft_graph *graph, const char *op,
                                const weft_tensor tensor[3], uint32_t heads, uint32_t kv_heads,
                                bool same_length) {
+    kv_heads = weft_kv_heads(kv_heads, heads);
+    WEFT_TRY(check_kv_heads(graph, op, heads, kv_heads));
     WEFT_TRY(read_shapes(shape, graph, op, tensor));
     if (!keys_fit(shape, heads, kv_heads, same_length)) {
         char text[3][WEFT_SHAPE_TEXT_SIZE];

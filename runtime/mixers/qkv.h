@@ -19,13 +19,14 @@ weft_status weft_check_heads(const weft_graph *graph, const char *op, uint32_t h
 /** WEFT_INVALID_ARGUMENT unless epsilon, a bound for denominators, is at least 0 and finite. */
 weft_status weft_check_epsilon(const weft_graph *graph, const char *op, float epsilon);
 
-/** The heads of k and v, 0 for as many as of q: WEFT_INVALID_ARGUMENT unless both of them divide. */
-weft_status weft_check_kv_heads(const weft_graph *graph, const char *op, uint32_t heads,
-                                uint32_t *kv_heads);
+/** The heads of k and v, of which 0 stands for as many as q has. */
+static inline uint32_t weft_kv_heads(uint32_t kv_heads, uint32_t heads) {
+    return kv_heads != 0 ? kv_heads : heads;
+}
 
 /**
  * As weft_check_qkv, of k and v with a head for each `heads`/kv_heads heads of q: q [B, n, heads · w], k and v [B, m, kv_heads · w];
- * same_length: m = n. Checks no heads.
+ * same_length: m = n. WEFT_INVALID_ARGUMENT unless kv_heads (0: heads) divide heads; whether those divide d it does not check.
  */
 weft_status weft_check_grouped(weft_shape shape[3], const weft_graph *graph, const char *op,
                                const weft_tensor tensor[3], uint32_t heads, uint32_t kv_heads,

@@ -145,24 +145,16 @@ static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_
     return weft_lower_status(lowering);
 }
 
-static void rope_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_rope_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads, %u channels%s, base %g]", params->heads, params->width,
-             params->interleaved ? " interleaved" : "", (double)params->base);
-}
-
 const struct weft_op weft_op_rope = {
     .name = "rope",
     .min_inputs = 1,
     .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_rope_node),
-    .fields = WEFT_FIELDS(WEFT_FIELD(weft_rope_node, heads, COUNT),
-                          WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
-                          WEFT_FIELD(weft_rope_node, base, F32),
-                          WEFT_FIELD(weft_rope_node, interleaved, BOOL),
-                          WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32)),
+    .fields = WEFT_FIELDS(
+        WEFT_FIELD(weft_rope_node, heads, COUNT), WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
+        WEFT_FIELD(weft_rope_node, base, F32), WEFT_FIELD(weft_rope_node, interleaved, BOOL),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32)),
     .infer = rope_infer,
-    .describe = rope_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << POSITIONS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = rope_lower}),
 };
