@@ -86,13 +86,14 @@ static weft_status read_model_type(const struct weft_model_family **family, json
 static weft_status load_program(weft_model *model, json_t *config,
                                 const struct weft_model_source *source) {
     WEFT_TRY(weft_program_load(&model->program, config, source, &model->host));
-    model->info = (weft_model_info){.architecture = "program",
-                                    .mixing = "program",
-                                    .task = WEFT_TASK_PROGRAM,
-                                    .eos_token = -1,
-                                    .parameters = model->program->parameters};
-    const weft_tokenizer_settings none = {.kind = WEFT_TOKENIZER_UNKNOWN, .class_name = "program"};
-    return weft_tokenizer_load(&model->tokenizer, NULL, &none, &model->host);
+    weft_program_describe(model->program, &model->info);
+    const struct weft_program_task *task = &model->program->task;
+    const bool is_texts = task->task != WEFT_TASK_PROGRAM;
+    const weft_tokenizer_settings settings = {
+        .kind = is_texts ? task->tokenizer : WEFT_TOKENIZER_UNKNOWN,
+        .class_name = is_texts ? task->tokenizer_class : "of a program without a task",
+        .vocabulary = task->vocabulary};
+    return weft_tokenizer_load(&model->tokenizer, source->folder, &settings, &model->host);
 }
 
 static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
@@ -237,13 +238,13 @@ struct weft_program *weft_model_program(const weft_model *model) {
     return model->program;
 }
 
-/** WEFT_UNSUPPORTED for a program, which has no such function. */
-static weft_status expect_network(const weft_model *model, const char *function) {
-    return model->network ? WEFT_OK
-                          : weft_fail(&model->host, WEFT_UNSUPPORTED,
-                                      "%s: the model is a program, which "
-                                      "weft_model_compile_program compiles",
-                                      function);
+/** WEFT_UNSUPPORTED for a program without a task. */
+static weft_status expect_task(const weft_model *model, const char *function) {
+    return model->info.task != WEFT_TASK_PROGRAM ? WEFT_OK
+                                                 : weft_fail(&model->host, WEFT_UNSUPPORTED,
+                                                             "%s: the model is a program, which "
+                                                             "weft_model_compile_program compiles",
+                                                             function);
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
@@ -272,7 +273,10 @@ weft_status weft_model_without_head(weft_model **out, weft_model *model) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_without_head: null argument");
     }
-    WEFT_TRY(expect_network(model, "weft_model_without_head"));
+    if (model->program) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "weft_model_without_head: the model is a program, whose head is unknown");
+    }
     weft_model *headless = weft_alloc_zero(&model->host, 1, sizeof *headless);
     if (!headless) {
         return weft_fail_memory(&model->host, "a model");
@@ -341,7 +345,9 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
     if (!model || index >= model->info.label_count) {
         return NULL;
     }
-    const char *label = weft_network_label(model->network, index);
+    const char *label = model->network                ? weft_network_label(model->network, index)
+                        : model->program->task.labels ? model->program->task.labels[index]
+                                                      : NULL;
     return label ? label : model->default_labels[index];
 }
 
@@ -476,7 +482,8 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (!model->network->family->foreign) {
+    if (model->network ? !model->network->family->foreign
+                       : !weft_program_takes_types(model->program)) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
@@ -501,9 +508,10 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
-    WEFT_TRY(expect_network(model, "weft_model_build"));
+    WEFT_TRY(expect_task(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return weft_network_build(out, model->network, graph, inputs, model->headless);
+    return model->network ? weft_network_build(out, model->network, graph, inputs, model->headless)
+                          : weft_program_build_task(out, graph, model->program, inputs);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
@@ -549,7 +557,7 @@ static weft_status compile(weft_plan **plan, weft_model *model, weft_device *dev
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
-    WEFT_TRY(expect_network(model, "weft_model_compile"));
+    WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
     weft_status status = build_graph(graph, model, batch, length, with);
@@ -583,7 +591,7 @@ const weft_host *weft_model_host(const weft_model *model) {
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {
-    return weft_network_is_recurrent(model->network);
+    return model->network && weft_network_is_recurrent(model->network);
 }
 
 static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,

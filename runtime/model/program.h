@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs: graphs in model folders, whose shapes are functions of symbols. docs/program.md has the format. */
+/* Programs: graphs in model folders, whose shapes are functions of symbols. docs/programs.md has the format. */
 #ifndef WEFT_MODEL_PROGRAM_H
 #define WEFT_MODEL_PROGRAM_H
 
@@ -8,10 +8,22 @@
 #include "graph/op.h"
 #include "model/expression.h"
 #include "model/source.h"
+#include "model/tokenizer.h"
 
 #define WEFT_PROGRAM_FORMAT 1
 /** Most elements of a constant that a program describes by "arange" or "full". */
 #define WEFT_PROGRAM_MAX_CONSTANT (UINT64_C(1) << 24)
+
+/** What a config says of a program that is run as other models are. */
+struct weft_program_task {
+    weft_task task; /* WEFT_TASK_PROGRAM: it is not, and the rest is not set */
+    uint32_t vocabulary;
+    int32_t eos_token;
+    weft_tokenizer_kind tokenizer;
+    char *tokenizer_class; /* in host memory, or null */
+    char **labels;         /* named_labels, or null */
+    uint32_t named_labels;
+};
 
 struct weft_program {
     weft_host host;
@@ -25,6 +37,7 @@ struct weft_program {
     uint32_t weight_count, weight_capacity;
     struct weft_digest_map weight_index; /* by name */
     uint64_t parameters;                 /* elements of these weights */
+    struct weft_program_task task;
 };
 
 /** The op of that name in graph/op_list.h, or null. */
@@ -41,9 +54,35 @@ weft_status weft_program_load(struct weft_program **program, json_t *config,
                               const struct weft_model_source *source, const weft_host *host);
 void weft_program_destroy(struct weft_program **program);
 
-/** Adds the program to an empty graph, for one value of each symbol. */
-weft_status weft_program_build(weft_graph *graph, struct weft_program *program,
-                               const int64_t *values);
+/**
+ * Adds the program to a graph, for one value of each symbol. With `given` its inputs are these tensors (weft_program_given_input),
+ * and *out is its first output; otherwise inputs and outputs are the graph's.
+ */
+weft_status weft_program_build(weft_tensor *out, weft_graph *graph, struct weft_program *program,
+                               const int64_t *values, const weft_model_inputs *given);
+
+/** WEFT_INVALID_ARGUMENT, with a message, unless the value is in the symbol's range. */
+weft_status weft_program_check_symbol(const struct weft_program *program, uint32_t symbol,
+                                      int64_t value);
+
+/* ---- programs with a task ---- */
+
+/** The fields of the config about it; and whether ports and symbols fit it, when there are ports. */
+weft_status weft_program_read_task(struct weft_program *program);
+weft_status weft_program_check_task(const struct weft_program *program);
+
+/** What the model is; without a task the names and the parameters. */
+void weft_program_describe(const struct weft_program *program, weft_model_info *info);
+bool weft_program_takes_types(const struct weft_program *program);
+
+/** One of the model's inputs; token types that are none are zeros, and lengths the whole length. */
+weft_status weft_program_given_input(weft_tensor *out, weft_graph *graph,
+                                     const weft_model_inputs *given, const char *name,
+                                     weft_shape shape);
+
+/** weft_model_build: inputs have been checked. */
+weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
+                                    struct weft_program *program, const weft_model_inputs *inputs);
 
 /* ---- what reads the parts of a config ---- */
 

@@ -12,6 +12,8 @@ struct build {
     struct weft_program *program;
     struct weft_digest_map values; /* ids by the names of inputs and nodes */
     struct weft_program_place place;
+    const weft_model_inputs *given; /* or null */
+    weft_tensor *out;               /* with given */
 };
 
 static const json_t *list_of(const struct weft_program *program, const char *name) {
@@ -116,7 +118,8 @@ static weft_status add_input(struct build *b) {
                                json_object_get(b->place.object, "dtype"), weft_dtype_words,
                                WEFT_DTYPE_COUNT));
     WEFT_TRY(weft_program_shape(&shape, &b->place));
-    WEFT_TRY(weft_graph_input(&tensor, b->graph, name, (weft_dtype)dtype, shape));
+    WEFT_TRY(b->given ? weft_program_given_input(&tensor, b->graph, b->given, name, shape)
+                      : weft_graph_input(&tensor, b->graph, name, (weft_dtype)dtype, shape));
     return keep_name(b, name, tensor);
 }
 
@@ -188,6 +191,10 @@ static weft_status add_output(struct build *b) {
     WEFT_TRY(weft_program_check_keys(&b->place, known, NULL));
     WEFT_TRY(weft_program_string(&name, &b->place, "name"));
     WEFT_TRY(take_value(&value, b, "value", WHOLE, json_object_get(b->place.object, "value")));
+    if (b->given) {
+        *b->out = value;
+        return WEFT_OK;
+    }
     return weft_graph_output(b->graph, name, value);
 }
 
@@ -200,10 +207,13 @@ static weft_status add_list(struct build *b, const char *list, weft_status (*add
     return WEFT_OK;
 }
 
-weft_status weft_program_build(weft_graph *graph, struct weft_program *program,
-                               const int64_t *values) {
-    struct build b = {
-        .graph = graph, .program = program, .place = {.program = program, .values = values}};
+weft_status weft_program_build(weft_tensor *out, weft_graph *graph, struct weft_program *program,
+                               const int64_t *values, const weft_model_inputs *given) {
+    struct build b = {.graph = graph,
+                      .program = program,
+                      .place = {.program = program, .values = values},
+                      .given = given,
+                      .out = out};
     weft_status status = add_list(&b, "inputs", add_input);
     if (status == WEFT_OK) {
         status = add_list(&b, "nodes", add_node);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "model/common_fields.h"
 #include "model/program.h"
 
 #define MOST_SYMBOL INT32_MAX
@@ -20,9 +21,11 @@ static weft_json_fields fields_of(const struct weft_program *program) {
 /* ---- what it has as a whole ---- */
 
 static weft_status check_keys(const struct weft_program *program) {
-    static const char *const known[] = {"model_type", "format",        "symbols", "inputs",
-                                        "nodes",      "outputs",       "source",  "producer",
-                                        "comment",    "architectures", NULL};
+    static const char *const known[] = {
+        "model_type", "format",          "symbols",      "inputs",
+        "nodes",      "outputs",         "source",       "producer",
+        "comment",    "architectures",   "task",         "vocab_size",
+        "id2label",   "tokenizer_class", "eos_token_id", NULL};
     const weft_json_fields fields = fields_of(program);
     const char *key = NULL;
     json_t *value = NULL;
@@ -173,7 +176,7 @@ static weft_status try_examples(struct weft_program *program) {
     weft_graph *graph = NULL;
     examples(values, program);
     WEFT_TRY(weft_graph_create(&graph, &program->host));
-    weft_status status = weft_program_build(graph, program, values);
+    weft_status status = weft_program_build(NULL, graph, program, values, NULL);
     if (status == WEFT_OK) {
         status = read_ports(program, graph);
     }
@@ -190,13 +193,15 @@ static weft_status load(struct weft_program *program, const struct weft_model_so
     }
     WEFT_TRY(check_lists(program));
     WEFT_TRY(read_symbols(program));
+    WEFT_TRY(weft_program_read_task(program));
     if (!source->folder && !source->checkpoint) {
         return weft_fail(&program->host, WEFT_UNSUPPORTED,
                          "%s: a program has no random weights: load it with its own",
                          program->path);
     }
     WEFT_TRY(weft_source_open_checkpoint(&program->checkpoint, source, &program->host));
-    return try_examples(program);
+    WEFT_TRY(try_examples(program));
+    return weft_program_check_task(program);
 }
 
 weft_status weft_program_load(struct weft_program **out, json_t *config,
@@ -233,6 +238,8 @@ void weft_program_destroy(struct weft_program **address) {
     if (program->checkpoint) {
         weft_checkpoint_close(&program->checkpoint);
     }
+    weft_labels_free(&program->task.labels, program->task.named_labels, &host);
+    weft_free(&host, program->task.tokenizer_class);
     json_decref(program->config);
     weft_free(&host, program->path);
     weft_free(&host, program);

@@ -50,7 +50,8 @@ weft_status weft_model_get_port(const weft_model *model, uint32_t index,
 
 /* ---- values of symbols ---- */
 
-static weft_status check_range(const struct weft_program *program, uint32_t symbol, int64_t value) {
+weft_status weft_program_check_symbol(const struct weft_program *program, uint32_t symbol,
+                                      int64_t value) {
     const struct weft_symbol_row *row = &program->symbols.rows[symbol];
     if (value < row->minimum || value > row->maximum) {
         return weft_fail(&program->host, WEFT_INVALID_ARGUMENT,
@@ -76,7 +77,7 @@ static weft_status take_symbols(int64_t values[WEFT_MAX_SYMBOLS],
         }
         given[found] = true;
         values[found] = symbols[i].value;
-        WEFT_TRY(check_range(program, found, values[found]));
+        WEFT_TRY(weft_program_check_symbol(program, found, values[found]));
     }
     for (uint32_t i = 0; i < program->symbols.count; i++) {
         if (!given[i]) {
@@ -141,7 +142,7 @@ static weft_status check_values(const struct weft_program *program, const int64_
                              "given",
                              program->path, program->symbols.rows[i].name);
         }
-        WEFT_TRY(check_range(program, i, values[i]));
+        WEFT_TRY(weft_program_check_symbol(program, i, values[i]));
     }
     return WEFT_OK;
 }
@@ -198,7 +199,7 @@ weft_status weft_model_program_graph(weft_graph **out, weft_model *model,
     WEFT_TRY(take_symbols(values, program, symbols, symbol_count));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &program->host));
-    const weft_status status = weft_program_build(graph, program, values);
+    const weft_status status = weft_program_build(NULL, graph, program, values, NULL);
     if (status != WEFT_OK) {
         weft_graph_destroy(&graph);
         return status;

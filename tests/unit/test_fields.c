@@ -72,3 +72,28 @@ WEFT_TEST(programs_can_have_all_ops_but_steps_and_those_of_lowering) {
     }
     assert_null(weft_op_named("nothing"));
 }
+
+/** docs/programs.md has a row for each op that programs can have, with all its fields. */
+WEFT_TEST(the_page_has_all_ops) {
+    size_t size = 0;
+    uint8_t *bytes = weft_test_read(WEFT_SOURCE_DIR "/docs/programs.md", &size);
+    for (size_t i = 0; i < OP_COUNT; i++) {
+        if (!weft_op_is_for_programs(ops[i])) {
+            continue;
+        }
+        char *row = strstr((char *)bytes, weft_test_text("\n| `%s` | ", ops[i]->name));
+        if (!row) {
+            fail_msg("docs/programs.md has no row for the op %s", ops[i]->name);
+        }
+        const size_t length = strcspn(row + 1, "\n") + 1;
+        const char end = row[length];
+        row[length] = '\0';
+        for (const struct weft_member *f = ops[i]->fields; f && f->name; f++) {
+            if (!strstr(row, weft_test_text("`%s`", f->name))) {
+                fail_msg("docs/programs.md: the row of %s has no field %s", ops[i]->name, f->name);
+            }
+        }
+        row[length] = end;
+    }
+    free(bytes);
+}

@@ -142,6 +142,39 @@ static weft_status load(weft_model **model, const char *config, struct weft_test
 #define NODE(text) START SYMBOLS INPUTS "'nodes':[" text "]," OUTPUTS
 #define MATMUL     "{'op':'matmul','inputs':['x','w'],'output':'v','alpha':1}"
 
+/* Tokens through the table w of two. */
+#define TASK(task, label)                                                                        \
+    START "'task':" task ",'vocab_size':2,'tokenizer_class':'No','id2label':{'0':'a','1':" label \
+          "},'symbols':{'batch':{},'length':{'max':7,'example':3}},"                             \
+          "'inputs':[{'name':'tokens','dtype':'i32','shape':['batch','length']}],'nodes':["      \
+          "{'op':'embedding','inputs':['tokens','w'],'output':'v'}]," OUTPUTS
+
+WEFT_TEST_ON_HOST(a_program_with_a_task_is_built_into_graphs, host) {
+    weft_model *model = NULL;
+    weft_model_info info;
+    weft_graph *graph = NULL;
+    weft_model_inputs inputs = {.tokens = {0}};
+    weft_tensor out;
+    weft_shape shape;
+    assert_ok(load(&model, TASK("'hidden'", "'x'"), host));
+    assert_ok(weft_model_get_info(model, &info));
+    assert_int_equal(info.task, WEFT_TASK_HIDDEN);
+    assert_int_equal(info.hidden_size, 2);
+    assert_int_equal(info.max_length, 7);
+    assert_int_equal(info.vocabulary, 2);
+    assert_ok(weft_graph_create(&graph, &host->host));
+    assert_ok(weft_graph_input(&inputs.tokens, graph, "ids", WEFT_I32, weft_shape_of(5, 7)));
+    assert_ok(weft_model_build(&out, model, graph, &inputs));
+    assert_ok(weft_model_build(&out, model, graph, &inputs)); /* and once more */
+    assert_ok(weft_graph_get_tensor(graph, out, &shape, NULL));
+    assert_true(weft_shape_equal(shape, weft_shape_of(5, 7, 2)));
+    assert_ok(weft_graph_input(&inputs.tokens, graph, "more", WEFT_I32, weft_shape_of(5, 8)));
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_model_build(&out, model, graph, &inputs),
+                        "8 tokens exceed the model's 7 positions");
+    weft_graph_destroy(&graph);
+    weft_model_destroy(&model);
+}
+
 WEFT_TEST_ON_HOST(a_program_tells_what_it_takes, host) {
     weft_model *model = NULL;
     weft_model_info info;
@@ -389,12 +422,15 @@ WEFT_TEST_ON_HOST(what_is_wrong_is_named, host) {
 }
 
 WEFT_TEST_ON_HOST(no_memory_is_lost, host) {
-    weft_model *model = NULL;
-    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    while (weft_test_next_failure(host, status)) {
-        status = load(&model, NODE(MATMUL), host);
+    static const char *const configs[] = {NODE(MATMUL), TASK("'hidden'", "'x'")};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        weft_model *model = NULL;
+        weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+        while (weft_test_next_failure(host, status)) {
+            status = load(&model, configs[i], host);
+        }
+        weft_model_destroy(&model);
     }
-    weft_model_destroy(&model);
 }
 
 WEFT_TEST_ON_HOST(a_program_has_no_random_weights, host) {

@@ -91,7 +91,7 @@ typedef enum weft_task {
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
-    WEFT_TASK_PROGRAM /**< a program: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_PROGRAM /**< a program without one of these: weft_model_get_port lists what it takes and gives */
 } weft_task;
 
 /**
@@ -105,7 +105,8 @@ typedef struct weft_model_info {
         architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
     /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
     const char *mixing;
-    weft_task task; /**< of a program WEFT_TASK_PROGRAM: then only names, parameters and tokenizer are set */
+    weft_task
+        task; /**< of a program WEFT_TASK_PROGRAM: then only names, parameters and tokenizer are set */
     uint32_t layers;
     uint32_t hidden_size;
     uint32_t intermediate_size;
@@ -212,7 +213,10 @@ WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *mo
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
 
-/* ---- programs: graphs in model folders, docs/program.md ---- */
+/*
+ * ---- programs: graphs in model folders, docs/programs.md ----
+ * The functions below work on all of them. One with a task is run as other models are, by the functions above, too.
+ */
 
 /** A number of which a program's shapes are functions, such as the batch. */
 typedef struct weft_symbol_info {

@@ -85,3 +85,54 @@ def test_a_program_is_saved_as_it_is(device, folder, tmp_path):
     assert weft.load(tmp_path / "again", device)(x)["y"].tobytes() == program(x)["y"].tobytes()
     with pytest.raises(weft.InvalidArgument, match="config"):
         weft.save(graph(), tmp_path / "other", config={})
+
+
+@pytest.fixture()
+def classifier_folder(tmp_path):
+    """A classifier of bytes: the first token of layer_norm(fourier(embedding)), to three labels."""
+    made = weft.Graph()
+    random = np.random.default_rng(2)
+    tokens = made.input("tokens", [2, 5], "i32")
+    h = weft.embedding(tokens=tokens, table=random.standard_normal((256, 8)).astype(np.float32))
+    h = weft.layer_norm(h + weft.fourier(h), np.ones(8, np.float32), np.zeros(8, np.float32), 1e-12)
+    head = random.standard_normal((3, 8)).astype(np.float32)
+    made.output("output", weft.linear(weft.gather(h, 0), head))
+    weft.save(made, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"symbols": {"batch": {}, "length": {"max": 40, "example": 5}}, "task": "classify", "vocab_size": 256,
+               "tokenizer_class": "ByteTokenizer", "id2label": {"0": "red", "1": "green", "2": "blue"}}
+    config["inputs"][0]["shape"] = ["batch", "length"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    return tmp_path
+
+
+def test_a_program_with_a_task_is_a_model_of_texts(device, classifier_folder):
+    model = weft.load(classifier_folder, device)
+    assert type(model) is weft.Model and model.info.task == "classify" and model.labels == ("red", "green", "blue")
+    texts = ["Hallo", "Guten Tag", "Servus"]
+    answers = model(texts)
+    assert [model(text).label for text in texts] == [answer.label for answer in answers]
+    ids = np.array([list(texts[0].encode())])
+    assert model.logits(ids).shape == (1, 3)
+    assert model(texts[0]).label == model.labels[int(model.logits(ids).argmax())]
+    with pytest.raises(weft.InvalidArgument, match="41 tokens exceed the model's 40 positions"):
+        model.logits(np.zeros((1, 41), np.int32))
+    with pytest.raises(weft.Unsupported, match="whose head is unknown"):
+        model.hidden(ids)
+
+
+def test_a_task_that_does_not_fit_is_refused(device, classifier_folder):
+    file = classifier_folder / "config.json"
+    config = json.loads(file.read_text())
+    for change, message in (({"task": "retrieve"}, 'field "task": expected hidden, classify'),
+                            ({"task": "hidden", "id2label": None}, "one output, f32 of the task's shape"),
+                            ({"id2label": {"0": "red"}}, "one output, f32 of the task's shape"),
+                            ({"vocab_size": 0}, 'field "vocab_size"'),
+                            ({"symbols": {**config["symbols"], "k": {}}}, "the symbols batch and length"),
+                            ({"task": None}, "field \"task\"")):
+        file.write_text(json.dumps(config | change))
+        with pytest.raises(weft.BadFile, match=message):
+            weft.load(classifier_folder, device)
+    file.write_text(json.dumps({name: value for name, value in config.items() if name != "task"}))
+    with pytest.raises(weft.BadFile, match="no such field without a \"task\""):
+        weft.load(classifier_folder, device)

@@ -67,8 +67,8 @@ if _TYPE_CHECKING:
         "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats",
         "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op",
         "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program",
-        "ProgramPort", "ShapeMismatch", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch",
-        "load", "nn", "ops", "save", "verify", *ops.__all__]
+        "ProgramPort", "ShapeMismatch", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench",
+        "default_device", "devices", "features", "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

@@ -59,7 +59,7 @@ class Program(Model):
         self.outputs = {port.name: port for port, is_output in ports if is_output}
         self._of_symbols: dict[tuple[int, ...], Plan] = {}
 
-    def __call__(self, *arrays: Any, symbols: Mapping[str, int] | None = None, **named: Any) -> Any:  # type: ignore[override]
+    def __call__(self, *arrays: Any, symbols: Mapping[str, int] | None = None, **named: Any) -> Any:
         """Runs once, on one array per input.
 
         Args:
@@ -149,7 +149,8 @@ _NAMES: dict[str, Any] = {}
 
 
 def _symbols(pointer: Any) -> list[Symbol]:
-    found, info = [], ffi.new("weft_symbol_info *")
+    found: list[Symbol] = []
+    info = ffi.new("weft_symbol_info *")
     while lib.weft_model_get_symbol(pointer, len(found), info) == lib.WEFT_OK:
         found.append(Symbol(text_of(info.name), info.minimum, info.maximum, info.example))
     return found

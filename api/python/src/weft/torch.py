@@ -35,7 +35,8 @@ def from_torch(module: torch.nn.Module, device: Device | None = None, *, config:
     return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
 
 
-def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *, config: dict[str, Any] | None = None) -> None:
+def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *,
+         config: dict[str, Any] | None = None) -> None:
     """Writes a model folder, config.json and model.safetensors, for `load` and the weft command. Both are written beside and
     renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json. Models that
     were loaded from it stay what they are.
