@@ -4,18 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+const char *const weft_dtype_words[WEFT_DTYPE_COUNT] = {
+    [WEFT_F32] = "f32", [WEFT_I32] = "i32", [WEFT_F16] = "f16", [WEFT_U8] = "u8"};
+
 const char *weft_dtype_name(weft_dtype dtype) {
-    switch (dtype) {
-    case WEFT_F32:
-        return "f32";
-    case WEFT_I32:
-        return "i32";
-    case WEFT_F16:
-        return "f16";
-    case WEFT_U8:
-        return "u8";
-    }
-    return "unknown weft_dtype";
+    return (unsigned)dtype < WEFT_DTYPE_COUNT ? weft_dtype_words[dtype] : "unknown weft_dtype";
 }
 
 uint32_t weft_dtype_size(weft_dtype dtype) {

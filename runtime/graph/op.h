@@ -6,6 +6,7 @@
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
 
+#include "core/text.h"
 #include "graph/graph.h"
 #include "graph/op_list.h"
 
@@ -16,6 +17,71 @@ enum weft_fusable {
     WEFT_FUSE_RESIDUAL = 4,
     WEFT_FUSE_NORM = 8
 };
+
+/** What a member of an op's parameters is. A bool may be kept in any number of bytes, a word in four. */
+enum weft_member_kind {
+    WEFT_MEMBER_U32,
+    WEFT_MEMBER_COUNT, /* uint32_t, at least 1 */
+    WEFT_MEMBER_I32,
+    WEFT_MEMBER_F32,
+    WEFT_MEMBER_BOOL,
+    WEFT_MEMBER_WORD /* an enum: words[value], which is null for numbers that programs cannot give */
+};
+
+/**
+ * A member of the struct that weft_graph_add takes: by these, programs (model/program.h) are read and saved, and `weft inspect`
+ * shows nodes. "op", "inputs", "output" and "comment" are no names of fields. Where a field is added to an op that was there,
+ * programs of before must mean the same: it is optional.
+ */
+struct weft_member {
+    const char *name;
+    enum weft_member_kind kind;
+    bool optional;     /* 0 where a program does not name it; every bool is */
+    uint16_t offset;   /* of the member, or of an array's first element */
+    uint16_t size;     /* of the member: of all elements */
+    uint16_t capacity; /* of an array: its most elements; 0: no array */
+    uint16_t
+        counted_at; /* offset of the uint32_t that counts them; arrays may share it. WEFT_FIELD_FULL: all are there */
+    const char *const *words;
+    uint32_t word_count;
+};
+
+#define WEFT_FIELD_FULL UINT16_MAX
+
+#define WEFT_FIELDS(...)           \
+    (const struct weft_member[]) { \
+        __VA_ARGS__, {             \
+            .name = NULL           \
+        }                          \
+    }
+
+#define WEFT_MEMBER_AT(type, member) \
+    .offset = (uint16_t)offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
+
+/* Rows of WEFT_FIELDS. */
+#define WEFT_FIELD(type, member, kind_) \
+    { #member, WEFT_MEMBER_##kind_, WEFT_MEMBER_AT(type, member) }
+#define WEFT_FIELD_OPTIONAL(type, member, kind_) \
+    { #member, WEFT_MEMBER_##kind_, .optional = true, WEFT_MEMBER_AT(type, member) }
+/** name_: as it is called in programs; words_: an array of texts, by number. */
+#define WEFT_FIELD_WORDS(type, member, name_, words_)                          \
+    {                                                                          \
+        name_, WEFT_MEMBER_WORD, WEFT_MEMBER_AT(type, member),                 \
+            .words = (words_), .word_count = sizeof(words_) / sizeof *(words_) \
+    }
+/** An array whose elements the uint32_t `count` counts. */
+#define WEFT_FIELD_ARRAY(type, member, count, kind_)                           \
+    {                                                                          \
+#member, WEFT_MEMBER_##kind_, WEFT_MEMBER_AT(type, member),            \
+            .capacity = sizeof(((struct type *)0)->member) / sizeof(uint32_t), \
+            .counted_at = (uint16_t)offsetof(struct type, count)               \
+    }
+/** A weft_shape. */
+#define WEFT_FIELD_SHAPE(type, member)                                                            \
+    {                                                                                             \
+#member, WEFT_MEMBER_U32, WEFT_MEMBER_AT(type, member.dim),                               \
+            .capacity = WEFT_MAX_RANK, .counted_at = (uint16_t)offsetof(struct type, member.rank) \
+    }
 
 #define WEFT_ROW_NAME_SIZE 64 /* of a row's name, with the 0 behind it */
 
@@ -53,7 +119,12 @@ struct weft_op {
     uint32_t min_inputs;
     uint32_t max_inputs;
     size_t params_size; /* of the struct that weft_graph_add takes; 0: none */
-    uint32_t fusable;   /* weft_fusable bits: what its nodes can take over */
+    /**
+     * Its members: WEFT_FIELDS(…). infer must check any values of them, as programs give them. Null where there is none, and for
+     * ops that programs cannot have (weft_op_is_for_programs).
+     */
+    const struct weft_member *fields;
+    uint32_t fusable; /* weft_fusable bits: what its nodes can take over */
     /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
     bool view;         /* the output is the first input under another shape: no dispatch */
@@ -82,7 +153,7 @@ struct weft_op {
      * Null: all give the same bits.
      */
     const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
-    /** What `weft inspect` shows of the params; null: nothing. */
+    /** What `weft inspect` shows of the params; null: the fields but `shape`, which the output's tells. */
     void (*describe)(const struct weft_node *node, char *text, size_t size);
     /** For devices that cannot bind all of a node's tensors (lower/cut.h): WEFT_CUTS(…); null: it cannot be cut. */
     const struct weft_cut *cuts;
@@ -96,6 +167,24 @@ struct weft_op {
     void *user;           /* of weft_op_params */
     uint64_t uid; /* of weft_op_create: names of such ops tell nothing; 0: one of the library's */
 };
+
+/**
+ * Whether programs can have it: not steps, whose infer trusts what the functions of weft/decode.h have checked, nor ops whose
+ * parameters are not all fields, such as those that only lowering adds.
+ */
+bool weft_op_is_for_programs(const struct weft_op *op);
+
+/** Elements of a field in these parameters; 1 for what is no array. At most its capacity. */
+uint32_t weft_field_count(const struct weft_member *field, const void *params);
+
+/** The word of an element of a WEFT_MEMBER_WORD, or null. */
+const char *weft_field_word(const struct weft_member *field, const void *params, uint32_t index);
+
+/** Whether a WEFT_MEMBER_BOOL is set. */
+bool weft_field_is_set(const struct weft_member *field, const void *params);
+
+/** Appends the fields of a node's parameters to a text: "[heads 12, causal]"; nothing where nothing is to be said. */
+void weft_fields_describe(struct weft_text *text, const struct weft_node *node);
 
 /** References to an op with a uid. */
 void weft_op_retain(const struct weft_op *op);

@@ -36,6 +36,7 @@ const struct weft_op weft_op_reshape = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_reshape_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_SHAPE(weft_reshape_node, shape)),
     .view = true,
     .infer = reshape_infer,
 };

@@ -194,19 +194,15 @@ static bool attention_lower_parts(struct weft_lowering *lowering, const struct w
     return weft_cut_along(lowering, node, cuts);
 }
 
-static void attention_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_attention_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads]", params->heads);
-}
-
 const struct weft_op weft_op_attention = {
     .name = "attention",
     .min_inputs = 3,
     .max_inputs = INPUTS,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_attention_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_attention_node, heads, COUNT),
+                          WEFT_FIELD(weft_attention_node, scale, F32)),
     .infer = attention_infer,
-    .describe = attention_describe,
     .lower_parts = attention_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower}),
 };

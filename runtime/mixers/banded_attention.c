@@ -199,11 +199,12 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void banded_attention_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads, half-width %u%s]", params->heads, params->half_width,
-             params->causal ? ", causal" : "");
-}
+static const struct weft_member banded_attention_fields[] = {
+    WEFT_FIELD(weft_banded_attention_node, heads, COUNT),
+    WEFT_FIELD(weft_banded_attention_node, half_width, U32),
+    WEFT_FIELD(weft_banded_attention_node, causal, BOOL),
+    WEFT_FIELD(weft_banded_attention_node, scale, F32),
+    {.name = NULL}};
 
 const struct weft_op weft_op_banded_attention = {
     .name = "banded_attention",
@@ -211,8 +212,8 @@ const struct weft_op weft_op_banded_attention = {
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_banded_attention_node),
+    .fields = banded_attention_fields,
     .infer = banded_attention_infer,
-    .describe = banded_attention_describe,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "band", .lower = banded_attention_lower}),
 };
@@ -319,8 +320,8 @@ const struct weft_op weft_op_banded_attention_step = {
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
     .params_size = sizeof(struct weft_banded_attention_node),
+    .fields = banded_attention_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
-    .describe = banded_attention_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -197,11 +197,11 @@ static weft_status cosformer_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
-static void cosformer_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads, length %u%s]", params->heads, params->length,
-             params->causal ? ", causal" : "");
-}
+static const struct weft_member cosformer_fields[] = {WEFT_FIELD(weft_cosformer_node, heads, COUNT),
+                                                     WEFT_FIELD(weft_cosformer_node, causal, BOOL),
+                                                     WEFT_FIELD(weft_cosformer_node, length, U32),
+                                                     WEFT_FIELD(weft_cosformer_node, epsilon, F32),
+                                                     {.name = NULL}};
 
 const struct weft_op weft_op_cosformer = {
     .name = "cosformer",
@@ -209,8 +209,8 @@ const struct weft_op weft_op_cosformer = {
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_cosformer_node),
+    .fields = cosformer_fields,
     .infer = cosformer_infer,
-    .describe = cosformer_describe,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = cosformer_lower}),
 };
@@ -220,8 +220,8 @@ const struct weft_op weft_op_cosformer_step = {
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
     .params_size = sizeof(struct weft_cosformer_node),
+    .fields = cosformer_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
-    .describe = cosformer_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = cosformer_lower}),
 };

@@ -145,20 +145,17 @@ static weft_status discrete_features_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void discrete_features_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct discrete_features_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads, stabilizer %s]", params->heads,
-             weft_stabilizer_name(params->stabilizer));
-}
-
 const struct weft_op weft_op_discrete_features = {
     .name = "discrete_features",
     .min_inputs = 3,
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 0}},
     .params_size = sizeof(struct discrete_features_node),
+    .fields = WEFT_FIELDS(
+        WEFT_FIELD_WORDS(discrete_features_node, stabilizer, "stabilizer", weft_stabilizer_words),
+        WEFT_FIELD(discrete_features_node, heads, COUNT),
+        WEFT_FIELD(discrete_features_node, scale, F32)),
     .infer = discrete_features_infer,
-    .describe = discrete_features_describe,
     .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = discrete_features_lower}),
 };

@@ -308,18 +308,16 @@ static weft_status fast_weight_lower(struct weft_lowering *lowering, const struc
     return weft_lower_status(lowering);
 }
 
-static void fast_weight_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads]", params->heads);
-}
+static const struct weft_member fast_weight_fields[] = {
+    WEFT_FIELD(weft_fast_weight_node, heads, COUNT), {.name = NULL}};
 
 const struct weft_op weft_op_fast_weight = {
     .name = "fast_weight",
     .min_inputs = 4,
     .max_inputs = 4,
     .params_size = sizeof(struct weft_fast_weight_node),
+    .fields = fast_weight_fields,
     .infer = fast_weight_infer,
-    .describe = fast_weight_describe,
     .cuts = WEFT_CUTS({.inputs = 15, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = fast_weight_lower}),
 };
@@ -439,8 +437,8 @@ const struct weft_op weft_op_fast_weight_step = {
     .min_inputs = WEFT_STEP_INPUTS + 1,
     .max_inputs = WEFT_STEP_INPUTS + 1,
     .params_size = sizeof(struct weft_fast_weight_node),
+    .fields = fast_weight_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
-    .describe = fast_weight_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

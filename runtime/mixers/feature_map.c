@@ -7,13 +7,14 @@
 #include "core/hash.h"
 #include "kernels/kernel_attention/feature.h"
 
+const char *const weft_feature_map_words[WEFT_FEATURE_COUNT] = {
+    [WEFT_FEATURE_ELU1] = "elu1", [WEFT_FEATURE_ELU1_NEGATED] = "elu1_negated",
+    [WEFT_FEATURE_TANH] = "tanh", [WEFT_FEATURE_TANH1] = "tanh1",
+    [WEFT_FEATURE_RELU] = "relu", [WEFT_FEATURE_EXP] = "exp",
+};
+
 const char *weft_feature_map_name(weft_feature_map map) {
-    static const char *const names[WEFT_FEATURE_COUNT] = {
-        [WEFT_FEATURE_ELU1] = "elu1", [WEFT_FEATURE_ELU1_NEGATED] = "elu1_negated",
-        [WEFT_FEATURE_TANH] = "tanh", [WEFT_FEATURE_TANH1] = "tanh1",
-        [WEFT_FEATURE_RELU] = "relu", [WEFT_FEATURE_EXP] = "exp",
-    };
-    return (uint32_t)map < WEFT_FEATURE_COUNT ? names[map] : "unknown";
+    return (uint32_t)map < WEFT_FEATURE_COUNT ? weft_feature_map_words[map] : "unknown";
 }
 
 /* ---- GLSL text ---- */

@@ -7,6 +7,9 @@
 
 #include "lower/lowering.h"
 
+/** The names of the stabilizers, by number. */
+extern const char *const weft_stabilizer_words[WEFT_STABILIZER_COUNT];
+
 /* Every message starts with the op's name. */
 
 weft_status weft_check_stabilizer(const weft_graph *graph, const struct weft_node *node,

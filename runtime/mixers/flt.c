@@ -184,19 +184,16 @@ static weft_status flt_features_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void flt_features_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_flt_features_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s, %u heads, scale %g]",
-             params->side == WEFT_FLT_KEY ? "keys" : "queries", params->heads,
-             (double)params->scale);
-}
+static const char *const side_words[] = {[WEFT_FLT_QUERY] = "query", [WEFT_FLT_KEY] = "key"};
 
 const struct weft_op weft_op_flt_features = {
     .name = "flt_features",
     .min_inputs = 3,
     .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_flt_features_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_flt_features_node, side, "side", side_words),
+                          WEFT_FIELD(weft_flt_features_node, heads, COUNT),
+                          WEFT_FIELD(weft_flt_features_node, scale, F32)),
     .infer = flt_features_infer,
-    .describe = flt_features_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elements", .lower = flt_features_lower}),
 };

@@ -18,7 +18,7 @@ struct hybrid_features_node {
     weft_stabilizer stabilizer;
     uint32_t heads;
     float scale;
-    bool keys;
+    uint32_t keys; /* a bool, without padding behind it: nodes of equal bytes are equal */
 };
 
 weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -182,20 +182,17 @@ static weft_status hybrid_features_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void hybrid_features_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct hybrid_features_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s, %u heads, stabilizer %s]", params->keys ? "keys" : "queries",
-             params->heads, weft_stabilizer_name(params->stabilizer));
-}
-
 const struct weft_op weft_op_hybrid_features = {
     .name = "hybrid_features",
     .min_inputs = 3,
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 0}},
     .params_size = sizeof(struct hybrid_features_node),
+    .fields = WEFT_FIELDS(
+        WEFT_FIELD_WORDS(hybrid_features_node, stabilizer, "stabilizer", weft_stabilizer_words),
+        WEFT_FIELD(hybrid_features_node, heads, COUNT),
+        WEFT_FIELD(hybrid_features_node, scale, F32), WEFT_FIELD(hybrid_features_node, keys, BOOL)),
     .infer = hybrid_features_infer,
-    .describe = hybrid_features_describe,
     .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = hybrid_features_lower}),
 };

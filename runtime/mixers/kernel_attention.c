@@ -151,9 +151,28 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     return weft_graph_end(graph, mark, add_step(out, graph, &call, &node, kernels));
 }
 
+/** What programs give: the texts and numbers of kernels. */
+static weft_status check_node(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    bool fits = params->count >= 1 && params->count <= WEFT_MAX_KERNELS;
+    for (uint32_t i = 0; i < WEFT_MAX_KERNELS && fits; i++) {
+        const bool has_text = i < params->count && params->map[i] == WEFT_FEATURE_COUNT;
+        fits = params->map[i] <= WEFT_FEATURE_COUNT && isfinite(params->weight[i]) &&
+               weft_node_has_input(node, 3 + i) == has_text;
+    }
+    if (!fits) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: must have 1 … %u kernels with finite weights, and a "
+                         "text where a map is none of the library's",
+                         WEFT_MAX_KERNELS);
+    }
+    return WEFT_OK;
+}
+
 static weft_status kernel_attention_infer(const weft_graph *graph, struct weft_node *node,
                                           weft_dtype *dtype, weft_shape *shape) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(check_node(graph, node));
     WEFT_TRY(weft_infer_qkv(dtype, shape, graph, node, params->heads, params->causal));
     return weft_check_epsilon(graph, "kernel_attention", params->epsilon);
 }
@@ -219,12 +238,25 @@ static void kernel_attention_describe(const struct weft_node *node, char *text, 
     }
 }
 
+static const struct weft_member kernel_attention_fields[] = {
+    WEFT_FIELD(weft_kernel_attention_node, heads, COUNT),
+    WEFT_FIELD(weft_kernel_attention_node, causal, BOOL),
+    WEFT_FIELD(weft_kernel_attention_node, epsilon, F32),
+    {"maps", WEFT_MEMBER_WORD, WEFT_MEMBER_AT(weft_kernel_attention_node, map),
+     .capacity = WEFT_MAX_KERNELS, .counted_at = offsetof(struct weft_kernel_attention_node, count),
+     .words = weft_feature_map_words, .word_count = WEFT_FEATURE_COUNT},
+    {"weights", WEFT_MEMBER_F32, WEFT_MEMBER_AT(weft_kernel_attention_node, weight),
+     .capacity = WEFT_MAX_KERNELS,
+     .counted_at = offsetof(struct weft_kernel_attention_node, count)},
+    {.name = NULL}};
+
 const struct weft_op weft_op_kernel_attention = {
     .name = "kernel_attention",
     .min_inputs = 3,
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_kernel_attention_node),
+    .fields = kernel_attention_fields,
     .infer = kernel_attention_infer,
     .describe = kernel_attention_describe,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
@@ -236,6 +268,7 @@ const struct weft_op weft_op_kernel_attention_step = {
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS + WEFT_MAX_KERNELS,
     .params_size = sizeof(struct weft_kernel_attention_node),
+    .fields = kernel_attention_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = kernel_attention_describe,

@@ -107,10 +107,11 @@ static weft_status linear_attention_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void linear_attention_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_linear_attention_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads%s]", params->heads, params->causal ? ", causal" : "");
-}
+static const struct weft_member linear_attention_fields[] = {
+    WEFT_FIELD(weft_linear_attention_node, heads, COUNT),
+    WEFT_FIELD(weft_linear_attention_node, causal, BOOL),
+    WEFT_FIELD(weft_linear_attention_node, epsilon, F32),
+    {.name = NULL}};
 
 const struct weft_op weft_op_linear_attention = {
     .name = "linear_attention",
@@ -118,8 +119,8 @@ const struct weft_op weft_op_linear_attention = {
     .max_inputs = LENGTHS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_linear_attention_node),
+    .fields = linear_attention_fields,
     .infer = linear_attention_infer,
-    .describe = linear_attention_describe,
     .cuts = WEFT_CUTS({.inputs = 7 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = linear_attention_lower}),
 };
@@ -129,8 +130,8 @@ const struct weft_op weft_op_linear_attention_step = {
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
     .params_size = sizeof(struct weft_linear_attention_node),
+    .fields = linear_attention_fields,
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
-    .describe = linear_attention_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = linear_attention_lower}),
 };

@@ -48,7 +48,7 @@ enum {
 
 static const char *const component_names[WEFT_COMPONENT_COUNT] = {
     "trigonometric", "positive", "hyperbolic", "optimal", "generalized", "asymmetric"};
-static const char *const stabilizer_names[WEFT_STABILIZER_COUNT] = {"none", "query", "key"};
+const char *const weft_stabilizer_words[WEFT_STABILIZER_COUNT] = {"none", "query", "key"};
 
 const char *weft_component_name(weft_component component) {
     return (uint32_t)component < WEFT_COMPONENT_COUNT ? component_names[component]
@@ -56,7 +56,7 @@ const char *weft_component_name(weft_component component) {
 }
 
 const char *weft_stabilizer_name(weft_stabilizer stabilizer) {
-    return (uint32_t)stabilizer < WEFT_STABILIZER_COUNT ? stabilizer_names[stabilizer]
+    return (uint32_t)stabilizer < WEFT_STABILIZER_COUNT ? weft_stabilizer_words[stabilizer]
                                                         : "unknown weft_stabilizer";
 }
 
@@ -556,20 +556,22 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void random_features_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_random_features_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s, %u heads, stabilizer %s]", weft_component_name(params->component),
-             params->heads, weft_stabilizer_name(params->stabilizer));
-}
-
 const struct weft_op weft_op_random_features = {
     .name = "random_features",
     .min_inputs = 1,
     .max_inputs = INPUTS,
     .lengths = {{.input = LENGTHS, .of = 0}, {.input = OTHER_LENGTHS, .of = OTHER}},
     .params_size = sizeof(struct weft_random_features_node),
+    .fields = WEFT_FIELDS(
+        WEFT_FIELD_WORDS(weft_random_features_node, component, "component", component_names),
+        WEFT_FIELD_WORDS(weft_random_features_node, stabilizer, "stabilizer",
+                         weft_stabilizer_words),
+        WEFT_FIELD(weft_random_features_node, heads, COUNT),
+        WEFT_FIELD(weft_random_features_node, scale, F32),
+        WEFT_FIELD(weft_random_features_node, epsilon, F32),
+        WEFT_FIELD(weft_random_features_node, a, F32),
+        WEFT_FIELD(weft_random_features_node, s, I32)),
     .infer = random_features_infer,
-    .describe = random_features_describe,
     .cuts =
         WEFT_CUTS({.inputs = 1 | 1 << OTHER | 1 << PROJECTION | 1 << LENGTHS | 1 << OTHER_LENGTHS,
                    .axes = 1}),

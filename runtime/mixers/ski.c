@@ -391,20 +391,19 @@ static weft_status ski_toeplitz_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static void ski_toeplitz_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_ski_toeplitz_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u points, %s, gamma %g]", params->points,
-             params->interpolation == WEFT_INTERPOLATION_CUBIC ? "cubic" : "linear",
-             (double)params->gamma);
-}
+static const char *const interpolation_words[WEFT_INTERPOLATION_COUNT] = {
+    [WEFT_INTERPOLATION_LINEAR] = "linear", [WEFT_INTERPOLATION_CUBIC] = "cubic"};
 
 const struct weft_op weft_op_ski_toeplitz = {
     .name = "ski_toeplitz",
     .min_inputs = 2,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_ski_toeplitz_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_ski_toeplitz_node, points, U32),
+                          WEFT_FIELD(weft_ski_toeplitz_node, gamma, F32),
+                          WEFT_FIELD_WORDS(weft_ski_toeplitz_node, interpolation, "interpolation",
+                                           interpolation_words)),
     .infer = ski_toeplitz_infer,
-    .describe = ski_toeplitz_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "points", .lower = ski_toeplitz_lower}),
 };

@@ -340,18 +340,13 @@ static weft_status spe_lower(struct weft_lowering *lowering, const struct weft_n
     return weft_lower_status(lowering);
 }
 
-static void spe_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct spe_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads]", params->heads);
-}
-
 const struct weft_op weft_op_sine_spe = {
     .name = "sine_spe",
     .min_inputs = 2,
     .max_inputs = SINE_INPUTS,
     .params_size = sizeof(struct spe_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(spe_node, heads, COUNT)),
     .infer = spe_infer,
-    .describe = spe_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = spe_lower}),
 };
@@ -361,8 +356,8 @@ const struct weft_op weft_op_conv_spe = {
     .min_inputs = 2,
     .max_inputs = CONV_INPUTS,
     .params_size = sizeof(struct spe_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(spe_node, heads, COUNT)),
     .infer = spe_infer,
-    .describe = spe_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = spe_lower}),
 };

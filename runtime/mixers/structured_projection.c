@@ -503,19 +503,24 @@ static const char *structured_projection_choose(const weft_graph *graph,
     return width_of(graph, node) <= SHORT ? "circulant" : "circulant_fft";
 }
 
-static void structured_projection_describe(const struct weft_node *node, char *text, size_t size) {
-    snprintf(text, size, "[%s, %u rows, %u heads]", weft_features_name(params_of(node)->kind),
-             params_of(node)->rows, params_of(node)->heads);
-}
+/** Of the structured kinds: weft_features_name's. */
+static const char *const kind_words[] = {
+    [WEFT_FEATURES_SORF] = "sorf",         [WEFT_FEATURES_ROM] = "rom",
+    [WEFT_FEATURES_S_HYBRID] = "s_hybrid", [WEFT_FEATURES_FASTFOOD] = "fastfood",
+    [WEFT_FEATURES_SCRF] = "scrf",         [WEFT_FEATURES_P_MODEL] = "p_model"};
 
 const struct weft_op weft_op_structured_projection = {
     .name = "structured_projection",
     .min_inputs = 2,
     .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_structured_projection_node),
+    .fields =
+        WEFT_FIELDS(WEFT_FIELD_WORDS(weft_structured_projection_node, kind, "kind", kind_words),
+                    WEFT_FIELD(weft_structured_projection_node, heads, COUNT),
+                    WEFT_FIELD(weft_structured_projection_node, rows, U32),
+                    WEFT_FIELD(weft_structured_projection_node, scale, F32)),
     .infer = structured_projection_infer,
     .choose = structured_projection_choose,
-    .describe = structured_projection_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 2}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "hadamard", .supports = is_hadamard, .lower = lower_hadamard},

@@ -385,19 +385,14 @@ static const char *toeplitz_choose(const weft_graph *graph, const struct weft_no
     return weft_shared_convolution_length(n) != 0 ? "fft_shared" : "fft";
 }
 
-static void toeplitz_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "%s", params->causal ? "[causal]" : "");
-}
-
 const struct weft_op weft_op_toeplitz = {
     .name = "toeplitz",
     .min_inputs = 2,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_toeplitz_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_toeplitz_node, causal, BOOL)),
     .infer = toeplitz_infer,
     .choose = toeplitz_choose,
-    .describe = toeplitz_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "direct", .lower = lower_direct},

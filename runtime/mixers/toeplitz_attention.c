@@ -358,19 +358,16 @@ static const char *toeplitz_attention_choose(const weft_graph *graph,
     return direct <= fft ? "direct" : "fft";
 }
 
-static void toeplitz_attention_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct toeplitz_attention_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads%s]", params->heads, params->causal ? ", causal" : "");
-}
-
 const struct weft_op weft_op_toeplitz_attention = {
     .name = "toeplitz_attention",
     .min_inputs = INPUTS,
     .max_inputs = INPUTS,
     .params_size = sizeof(struct toeplitz_attention_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(toeplitz_attention_node, heads, COUNT),
+                          WEFT_FIELD(toeplitz_attention_node, causal, BOOL),
+                          WEFT_FIELD(toeplitz_attention_node, epsilon, F32)),
     .infer = toeplitz_attention_infer,
     .choose = toeplitz_attention_choose,
-    .describe = toeplitz_attention_describe,
     .cuts = WEFT_CUTS({.inputs = 1 << Q | 1 << K | 1 << V, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "direct", .lower = lower_direct},

@@ -240,19 +240,14 @@ static const char *toeplitz_fd_choose(const weft_graph *graph, const struct weft
     return shared_supports(graph, node, NULL) ? "fft_shared" : "fft";
 }
 
-static void toeplitz_fd_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "%s", params->causal ? "[causal]" : "");
-}
-
 const struct weft_op weft_op_toeplitz_fd = {
     .name = "toeplitz_fd",
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_toeplitz_fd_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_toeplitz_fd_node, causal, BOOL)),
     .infer = toeplitz_fd_infer,
     .choose = toeplitz_fd_choose,
-    .describe = toeplitz_fd_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "fft_shared",

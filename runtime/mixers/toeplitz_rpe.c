@@ -28,6 +28,9 @@ struct positions_node {
     uint32_t divisor; /* of all but LAG */
 };
 
+static const char *const quantity_words[QUANTITY_COUNT] = {"lag", "lag_fraction", "lag_exp",
+                                                           "frequency", "cosine"};
+
 static double position(const struct positions_node *node, int64_t number) {
     double fraction = (double)number / node->divisor;
     double cosine = 0.0;
@@ -92,6 +95,10 @@ const struct weft_op weft_op_positions = {
     .min_inputs = 0,
     .max_inputs = 0,
     .params_size = sizeof(struct positions_node),
+    .fields =
+        WEFT_FIELDS(WEFT_FIELD_WORDS(positions_node, quantity, "quantity", quantity_words),
+                    WEFT_FIELD(positions_node, first, I32), WEFT_FIELD(positions_node, count, U32),
+                    WEFT_FIELD(positions_node, divisor, U32)),
     .infer = positions_infer,
     .describe = positions_describe,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "table", .lower = positions_lower}),

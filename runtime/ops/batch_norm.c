@@ -72,18 +72,13 @@ static weft_status batch_norm_lower(struct weft_lowering *lowering, const struct
     return weft_lower_status(lowering);
 }
 
-static void batch_norm_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_batch_norm_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
-}
-
 const struct weft_op weft_op_batch_norm = {
     .name = "batch_norm",
     .min_inputs = 3,
     .max_inputs = 5,
     .params_size = sizeof(struct weft_batch_norm_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_batch_norm_node, epsilon, F32)),
     .infer = batch_norm_infer,
-    .describe = batch_norm_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = batch_norm_lower}),
 };

@@ -67,19 +67,14 @@ static weft_status lower(struct weft_lowering *lowering, const struct weft_node 
     return weft_lower_status(lowering);
 }
 
-static void describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_convert_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s]", weft_dtype_name(params->dtype));
-}
-
 const struct weft_op weft_op_convert = {
     .name = "convert",
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_convert_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_convert_node, dtype, "dtype", weft_dtype_words)),
     .takes_packed = true,
     .infer = infer,
-    .describe = describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = lower}),
 };

@@ -82,18 +82,13 @@ static weft_status gather_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
-static void gather_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_gather_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[position %u]", params->position);
-}
-
 const struct weft_op weft_op_gather = {
     .name = "gather",
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_gather_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_gather_node, position, U32)),
     .infer = gather_infer,
-    .describe = gather_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = gather_lower}),
 };

@@ -47,10 +47,11 @@ static weft_status same_shape_infer(const weft_graph *graph, struct weft_node *n
 
 /* ---- activation ---- */
 
+static const char *const activation_words[WEFT_ACTIVATION_COUNT] = {
+    "none", "gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu1", "exp"};
+
 const char *weft_activation_name(weft_activation activation) {
-    static const char *const names[WEFT_ACTIVATION_COUNT] = {
-        "none", "gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu1", "exp"};
-    return (unsigned)activation < WEFT_ACTIVATION_COUNT ? names[activation] : "unknown";
+    return (unsigned)activation < WEFT_ACTIVATION_COUNT ? activation_words[activation] : "unknown";
 }
 
 weft_status weft_graph_activate(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -109,32 +110,29 @@ static uint32_t activation_fuses_as(struct weft_epilogue *epilogue, const struct
     return WEFT_FUSE_ACTIVATION;
 }
 
-static void activation_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_activation_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s]", weft_activation_name(params->activation));
-}
-
 const struct weft_op weft_op_activation = {
     .name = "activation",
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_activation_node),
+    .fields = WEFT_FIELDS(
+        WEFT_FIELD_WORDS(weft_activation_node, activation, "activation", activation_words)),
     .fuses_as = activation_fuses_as,
     .infer = activation_infer,
-    .describe = activation_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = activation_lower}),
 };
 
 /* ---- binary ---- */
 
+static const char *const binary_words[WEFT_BINARY_COUNT] = {
+    "add",         "subtract",   "multiply",      "divide",      "minimum",    "maximum",
+    "power",       "modulo",     "floor_divide",  "equal",       "not_equal",  "less",
+    "less_equal",  "greater",    "greater_equal", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor"};
+
 const char *weft_binary_name(weft_binary binary) {
-    static const char *const names[WEFT_BINARY_COUNT] = {
-        "add",         "subtract",   "multiply",      "divide",      "minimum",    "maximum",
-        "power",       "modulo",     "floor_divide",  "equal",       "not_equal",  "less",
-        "less_equal",  "greater",    "greater_equal", "logical_and", "logical_or", "logical_xor",
-        "bitwise_and", "bitwise_or", "bitwise_xor"};
-    return (unsigned)binary < WEFT_BINARY_COUNT ? names[binary] : "unknown";
+    return (unsigned)binary < WEFT_BINARY_COUNT ? binary_words[binary] : "unknown";
 }
 
 weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op, weft_tensor a,
@@ -243,19 +241,14 @@ static uint32_t binary_fuses_as(struct weft_epilogue *epilogue, const struct wef
     return params->kind == WEFT_BINARY_ADD ? WEFT_FUSE_BIAS | WEFT_FUSE_RESIDUAL : 0;
 }
 
-static void binary_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_binary_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%s]", weft_binary_name(params->kind));
-}
-
 const struct weft_op weft_op_binary = {
     .name = "binary",
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_binary_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_binary_node, kind, "kind", binary_words)),
     .fuses_as = binary_fuses_as,
     .infer = binary_infer,
-    .describe = binary_describe,
     .lower_parts = binary_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = binary_lower}),
 };
@@ -302,6 +295,8 @@ const struct weft_op weft_op_affine = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_affine_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_affine_node, scale, F32),
+                          WEFT_FIELD(weft_affine_node, offset, F32)),
     .infer = affine_infer,
     .describe = affine_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),

@@ -81,19 +81,14 @@ static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct
     return weft_lower_status(lowering);
 }
 
-static void layer_norm_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
-}
-
 const struct weft_op weft_op_layer_norm = {
     .name = "layer_norm",
     .min_inputs = 3,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_layer_norm_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_layer_norm_node, epsilon, F32)),
     .fuses_as = layer_norm_fuses_as,
     .infer = layer_norm_infer,
-    .describe = layer_norm_describe,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = layer_norm_lower}),
 };

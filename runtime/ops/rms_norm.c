@@ -116,18 +116,13 @@ static weft_status scale_norm_lower(struct weft_lowering *lowering, const struct
     return lower_with(lowering, node, WEFT_LENGTH_NORM_LENGTH);
 }
 
-static void describe_epsilon(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
-}
-
 const struct weft_op weft_op_rms_norm = {
     .name = "rms_norm",
     .min_inputs = 1,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_rms_norm_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_rms_norm_node, epsilon, F32)),
     .infer = rms_norm_infer,
-    .describe = describe_epsilon,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = rms_norm_lower}),
 };
@@ -137,6 +132,7 @@ const struct weft_op weft_op_simple_rms_norm = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_rms_norm_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_rms_norm_node, epsilon, F32)),
     .infer = rms_norm_infer,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = simple_rms_norm_lower}),
@@ -147,8 +143,8 @@ const struct weft_op weft_op_scale_norm = {
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_rms_norm_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_rms_norm_node, epsilon, F32)),
     .infer = scale_norm_infer,
-    .describe = describe_epsilon,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = scale_norm_lower}),
 };

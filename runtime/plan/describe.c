@@ -49,6 +49,8 @@ static void add_node(struct weft_text *text, const weft_graph *graph, const stru
         char params[128];
         node->op->describe(node, params, sizeof params);
         weft_text_add(text, "%s", params);
+    } else {
+        weft_fields_describe(text, node);
     }
     weft_text_add(text, "(");
     for (uint32_t i = 0; i < node->input_count; i++) {

@@ -475,6 +475,8 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                                 const ::weft_banded_attention_params &params) noexcept;
     result<::weft_tensor> banded_attention_step(const operand &q, const operand &k,
                                                 const operand &v, const ::weft_step &step) noexcept;
+    /** weft_graph_save of weft/model.h. */
+    status save(const char *folder) const noexcept;
 
     /** weft_graph_get_tensor of weft/graph.h. */
     [[nodiscard]] result<tensor_info> info(::weft_tensor tensor) const noexcept {
@@ -606,6 +608,23 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_lengths(weft::device &device, uint32_t batch,
                                        uint32_t length) noexcept;
+    /** weft_model_get_symbol of weft/model.h. */
+    result<::weft_symbol_info> symbol(uint32_t index) const noexcept;
+    /** weft_model_get_port of weft/model.h. */
+    result<::weft_model_port_info> port(uint32_t index) const noexcept;
+    /** weft_model_program_graph of weft/model.h. */
+    result<weft::graph> program_graph(span<const ::weft_symbol> symbols) noexcept;
+    /** weft_model_compile_program of weft/model.h. */
+    result<weft::plan> compile_program(weft::device &device, span<const ::weft_symbol> symbols,
+                                       const ::weft_plan_params &params) noexcept;
+    result<weft::plan> compile_program(weft::device &device,
+                                       span<const ::weft_symbol> symbols) noexcept;
+
+    /** weft_model_find_symbols of weft/model.h. */
+    status find_symbols(span<weft_symbol> symbols, span<const weft_shape> shapes) const noexcept {
+        return weft_model_find_symbols(get(), symbols.data(), static_cast<std::uint32_t>(symbols.size()),
+                                       shapes.data(), static_cast<std::uint32_t>(shapes.size()));
+    }
 
     /** weft_model_tokenize of weft/model.h. The model outlives the tokens, and stays the same object. */
     result<tokens> tokenize(std::string_view text) noexcept {
@@ -2356,6 +2375,63 @@ inline result<weft::plan> model::compile_lengths(weft::device &device, uint32_t 
     return weft::plan(made);
 }
 
+inline result<::weft_symbol_info> model::symbol(uint32_t index) const noexcept {
+    ::weft_symbol_info made{};
+    const weft_status code = weft_model_get_symbol(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_model_port_info> model::port(uint32_t index) const noexcept {
+    ::weft_model_port_info made{};
+    const weft_status code = weft_model_get_port(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::graph> model::program_graph(span<const ::weft_symbol> symbols) noexcept {
+    ::weft_graph *made = nullptr;
+    const weft_status code = weft_model_program_graph(&made, get(), symbols.data(),
+                                                      static_cast<uint32_t>(symbols.size()));
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::graph(made);
+}
+
+inline result<weft::plan> model::compile_program(weft::device &device,
+                                                 span<const ::weft_symbol> symbols,
+                                                 const ::weft_plan_params &params) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_program(&made, get(), device.get(), symbols.data(),
+                                                        static_cast<uint32_t>(symbols.size()),
+                                                        &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_program(weft::device &device,
+                                                 span<const ::weft_symbol> symbols) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_program(&made, get(), device.get(), symbols.data(),
+                                                        static_cast<uint32_t>(symbols.size()),
+                                                        nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline status graph::save(const char *folder) const noexcept {
+    return weft_graph_save(get(), folder);
+}
+
 inline result<weft::decoder> decoder::create(weft::model &model, weft::device &device,
                                              const ::weft_decoder_params &params) noexcept {
     ::weft_decoder *made = nullptr;
@@ -2736,6 +2812,9 @@ using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
 using model_inputs = ::weft_model_inputs;
+using symbol_info = ::weft_symbol_info;
+using model_port_info = ::weft_model_port_info;
+using symbol = ::weft_symbol;
 using decoder_params = ::weft_decoder_params;
 using decoder_info = ::weft_decoder_info;
 using sampling = ::weft_sampling;
