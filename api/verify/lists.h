@@ -74,6 +74,8 @@
     ROW(rope)                     \
     ROW(conv1d)                   \
     ROW(conv1d_step)              \
+    ROW(conv)                     \
+    ROW(pool)                     \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -129,6 +131,8 @@
     ROW(gmm_weights)           \
     ROW(dgm_weights)           \
     ROW(rope)                  \
-    ROW(conv1d)
+    ROW(conv1d)                \
+    ROW(conv)                  \
+    ROW(pool)
 
 #endif

@@ -66,7 +66,9 @@
     X(banded_attention_step) \
     X(rope)                  \
     X(conv1d)                \
-    X(conv1d_step)
+    X(conv1d_step)           \
+    X(conv)                  \
+    X(pool)
 
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X)  \

@@ -354,6 +354,14 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> conv1d(const operand &x, const operand &weight,
                                  const ::weft_conv1d_params &params) noexcept;
     result<::weft_tensor> conv1d(const operand &x, const operand &weight) noexcept;
+    /** weft_graph_conv of weft/mixers/conv.h. */
+    result<::weft_tensor> conv(const operand &x, const operand &weight,
+                               const ::weft_conv_params &params) noexcept;
+    result<::weft_tensor> conv(const operand &x, const operand &weight) noexcept;
+    /** weft_graph_pool of weft/mixers/conv.h. */
+    result<::weft_tensor> pool(::weft_pool_op op, const operand &x,
+                               const ::weft_pool_params &params) noexcept;
+    result<::weft_tensor> pool(::weft_pool_op op, const operand &x) noexcept;
     /** weft_graph_fourier of weft/mixers/fourier.h. */
     result<::weft_tensor> fourier(const operand &x) noexcept;
     /** weft_graph_linear_attention of weft/mixers/kernels.h. */
@@ -1648,6 +1656,56 @@ inline result<::weft_tensor> graph::conv1d(const operand &x, const operand &weig
     return made;
 }
 
+inline result<::weft_tensor> graph::conv(const operand &x, const operand &weight,
+                                         const ::weft_conv_params &params) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv(&made, get(), x.tensor(), weight.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::conv(const operand &x, const operand &weight) noexcept {
+    if (const weft_status code = error_of(x, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_conv(&made, get(), x.tensor(), weight.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::pool(::weft_pool_op op, const operand &x,
+                                         const ::weft_pool_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_pool(&made, get(), op, x.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::pool(::weft_pool_op op, const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_pool(&made, get(), op, x.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::fourier(const operand &x) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
         return code;
@@ -2934,6 +2992,7 @@ using binary = ::weft_binary;
 using unary = ::weft_unary;
 using reduction = ::weft_reduction;
 using norm = ::weft_norm;
+using pool_op = ::weft_pool_op;
 using features_kind = ::weft_features_kind;
 using features_norm = ::weft_features_norm;
 using features_sequence = ::weft_features_sequence;
@@ -2979,6 +3038,8 @@ using norm_params = ::weft_norm_params;
 using project_qkv_params = ::weft_project_qkv_params;
 using glu_params = ::weft_glu_params;
 using conv1d_params = ::weft_conv1d_params;
+using conv_params = ::weft_conv_params;
+using pool_params = ::weft_pool_params;
 using features_params = ::weft_features_params;
 using features_structure = ::weft_features_structure;
 using linear_attention_params = ::weft_linear_attention_params;

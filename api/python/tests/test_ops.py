@@ -3,6 +3,7 @@
 """Every function of weft.ops against a reference: the formula of its docstring in NumPy's float64, a function of PyTorch's
 in float64, or the PyTorch modules of api/examples/train/weft_models.py. Steps give the bits of the whole mixer."""
 
+import functools
 import inspect
 import math
 import pathlib
@@ -589,6 +590,36 @@ def test_conv1d_step(device, run, rng, taps):
                 lambda x, step: ops.conv1d_step(x, weight, step, bias=bias),
                 lambda x: ops.conv1d(x, weight, bias=bias, causal=True),
                 {"x": x}, 6 * max(taps - 1, 1))
+
+
+@covers("conv")
+@pytest.mark.parametrize("axes", [1, 2])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("given", [{}, {"strides": (2, 3), "dilations": (2, 1), "before": (1, 3), "after": (1, 3)}], ids=str)
+def test_conv(run, rng, axes, groups, given):
+    """As PyTorch's Conv1d and Conv2d."""
+    x, bias = normal(rng, 2, 4, *(13, 11)[:axes]), normal(rng, 6)
+    weight = normal(rng, 6, 4 // groups, *(3, 2)[:axes])
+    given = {name: numbers[:axes] for name, numbers in given.items()}
+    conv = F.conv1d if axes == 1 else F.conv2d
+    expected = conv(t64(x), t64(weight), t64(bias), stride=given.get("strides", 1), padding=given.get("before", 0),
+                    dilation=given.get("dilations", 1), groups=groups)
+    given = {name: numbers + (0,) * (2 - axes) for name, numbers in given.items()}
+    check(run(lambda x: ops.conv(x, weight, bias=bias, groups=groups, **given), x=x), expected)
+
+
+@covers("pool")
+@pytest.mark.parametrize("op", ["max", "average"])
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("counts_padding", [False, True])
+def test_pool(run, rng, op, partial, counts_padding):
+    """As PyTorch's MaxPool2d and AvgPool2d."""
+    x = normal(rng, 2, 3, 14, 11)
+    given = {"kernel_size": (3, 4), "stride": (2, 3), "padding": (1, 2), "ceil_mode": partial}
+    pool = F.max_pool2d if op == "max" else functools.partial(F.avg_pool2d, count_include_pad=counts_padding)
+    check(run(lambda x: ops.pool(op, x, sizes=(3, 4), strides=(2, 3), before=(1, 2), after=(1, 2), partial=partial,
+                                 counts_padding=counts_padding), x=x),
+          pool(t64(x), **given))
 
 
 @covers("rope")

@@ -1,0 +1,29 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Adds a number for each channel to result [batch, channels, size], in its place.
+
+#include "index.glsl"
+#include "math.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 1) buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint channels;
+    uint size;
+} push;
+
+void main()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i < push.count) {
+        result[i] = weft_flush(result[i] + bias[i / push.size % push.channels]);
+    }
+}
