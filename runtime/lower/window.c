@@ -24,3 +24,9 @@ struct weft_window weft_window_at(struct weft_lowering *lowering, uint32_t value
                                 .first = (uint32_t)first,
                                 .count = (uint32_t)count};
 }
+
+struct weft_window weft_window_in_fours(struct weft_window window) {
+    window.first /= 4; /* a window begins where kernels may load four elements */
+    window.count /= 4;
+    return window;
+}

@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "kernels/movement/join.h"
+#include "kernels/movement/join_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
 #include "ops/axis.h"
@@ -35,8 +36,27 @@ struct layout {
     uint32_t fill;
 };
 
-static void lower_rows(struct weft_lowering *lowering, struct weft_window result,
-                       const struct layout *rows) {
+/** Whether fours stay together. */
+static bool has_fours(const struct layout *rows) {
+    bool fours = rows->row % 4 == 0 && rows->begin % 4 == 0;
+    for (uint32_t i = 0; i < rows->count && fours; i++) {
+        fours = rows->end[i] % 4 == 0;
+    }
+    return fours;
+}
+
+static struct layout in_fours(struct layout rows) {
+    rows.row /= 4;
+    rows.begin /= 4;
+    for (uint32_t i = 0; i < rows.count; i++) {
+        rows.end[i] /= 4;
+        rows.part[i] = weft_window_in_fours(rows.part[i]);
+    }
+    return rows;
+}
+
+static void lower_by(struct weft_lowering *lowering, const struct weft_shader *kernel,
+                     struct weft_window result, const struct layout *rows) {
     const struct weft_divisor divisor = weft_divisor_of(rows->row);
     uint32_t part[PARTS];
     uint32_t end[PARTS];
@@ -44,34 +64,44 @@ static void lower_rows(struct weft_lowering *lowering, struct weft_window result
         part[i] = i < rows->count ? rows->part[i].storage : WEFT_NO_STORAGE;
         end[i] = rows->end[i < rows->count ? i : rows->count - 1];
     }
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, movement_join, weft_grid_of_items(result.count),
-                   .bind = {.x0 = part[0],
-                            .x1 = part[1],
-                            .x2 = part[2],
-                            .x3 = part[3],
-                            .x4 = part[4],
-                            .x5 = part[5],
-                            .x6 = part[6],
-                            .result = result.storage},
-                   .push = {.count = result.count,
-                            .first = result.first,
-                            .row = rows->row,
-                            .magic = divisor.magic,
-                            .shift = divisor.shift,
-                            .begin = rows->begin,
-                            .end0 = end[0],
-                            .end1 = end[1],
-                            .end2 = end[2],
-                            .end3 = end[3],
-                            .end4 = end[4],
-                            .end5 = end[5],
-                            .end6 = end[6],
-                            .offset = 0U - rows->part[0].first,
-                            .window = rows->part[0].count,
-                            .fill = rows->fill},
-                   .constant = {.fill = rows->filled});
-    dispatch->bytes = 8.0 * (double)result.count;
+    weft_lower_kernel(lowering, kernel, NULL, weft_grid_of_items(result.count),
+                      WEFT_KERNEL_ARGS(movement_join,
+                                       .bind = {.x0 = part[0],
+                                                .x1 = part[1],
+                                                .x2 = part[2],
+                                                .x3 = part[3],
+                                                .x4 = part[4],
+                                                .x5 = part[5],
+                                                .x6 = part[6],
+                                                .result = result.storage},
+                                       .push = {.count = result.count,
+                                                .first = result.first,
+                                                .row = rows->row,
+                                                .magic = divisor.magic,
+                                                .shift = divisor.shift,
+                                                .begin = rows->begin,
+                                                .end0 = end[0],
+                                                .end1 = end[1],
+                                                .end2 = end[2],
+                                                .end3 = end[3],
+                                                .end4 = end[4],
+                                                .end5 = end[5],
+                                                .end6 = end[6],
+                                                .offset = 0U - rows->part[0].first,
+                                                .window = rows->part[0].count,
+                                                .fill = rows->fill},
+                                       .constant = {.fill = rows->filled}))
+        ->bytes = 8.0 * (double)result.count;
+}
+
+static void lower_rows(struct weft_lowering *lowering, struct weft_window result,
+                       const struct layout *rows) {
+    if (has_fours(rows)) {
+        const struct layout fours = in_fours(*rows);
+        lower_by(lowering, &weft_shader_movement_join_four, weft_window_in_fours(result), &fours);
+    } else {
+        lower_by(lowering, &weft_shader_movement_join, result, rows);
+    }
 }
 
 /** The same for each window of the node's output. */

@@ -173,6 +173,23 @@ STRIDED_ROW(permute)
 STRIDED_ROW(slice)
 STRIDED_ROW(expand)
 
+static bool transpose_supports(const weft_graph *graph, const struct weft_node *node,
+                               const weft_device_info *device) {
+    const struct weft_strides strides = permute_strides(graph, node);
+    struct weft_matrices matrices;
+    (void)device;
+    return weft_strides_are_transposed(&matrices, &strides);
+}
+
+static weft_status transpose_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_strides strides = permute_strides(lowering->graph, node);
+    struct weft_matrices matrices = {0};
+    if (weft_strides_are_transposed(&matrices, &strides)) {
+        weft_lower_transposed(lowering, node, matrices);
+    }
+    return weft_lower_status(lowering);
+}
+
 const struct weft_op weft_op_permute = {
     .name = "permute",
     .min_inputs = 1,
@@ -182,7 +199,12 @@ const struct weft_op weft_op_permute = {
     .infer = permute_infer,
     .is_view = permute_is_view,
     .lower_parts = permute_lower_parts,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "strided", .lower = permute_lower}),
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "strided", .cost = {3.0F, 3.0F, 3.0F}, .lower = permute_lower},
+        {.name = "tiles",
+         .supports = transpose_supports,
+         .limits = "matrices that are transposed",
+         .lower = transpose_lower}),
 };
 
 const struct weft_op weft_op_slice = {

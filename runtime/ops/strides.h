@@ -26,4 +26,17 @@ bool weft_strides_are_dense(const struct weft_strides *strides, weft_shape x);
 void weft_lower_strided(struct weft_lowering *lowering, const struct weft_node *node,
                         struct weft_strides strides);
 
+/** Matrices one behind the other. */
+struct weft_matrices {
+    uint32_t count, rows, columns;
+};
+
+/** Whether the strides give the transpose of each. */
+bool weft_strides_are_transposed(struct weft_matrices *matrices,
+                                 const struct weft_strides *strides);
+
+/** Makes the node's output of them, tile by tile. The device must be able to bind both tensors. */
+void weft_lower_transposed(struct weft_lowering *lowering, const struct weft_node *node,
+                           struct weft_matrices matrices);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "kernels/movement/take.h"
+#include "kernels/movement/take_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
 #include "ops/axis.h"
@@ -39,30 +40,45 @@ struct taking {
     uint32_t missing;
 };
 
-static void lower_window(struct weft_lowering *lowering, const struct taking *t,
-                         struct weft_window result, struct weft_window x,
-                         struct weft_window indices) {
+static void lower_by(struct weft_lowering *lowering, const struct weft_shader *kernel,
+                     const struct taking *t, const struct weft_window *windows) {
+    const struct weft_window x = windows[0], indices = windows[1], result = windows[2];
     const struct weft_divisor divisor[] = {weft_divisor_of(t->x.inner), weft_divisor_of(t->taken)};
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, movement_take, weft_grid_of_items(result.count),
-                   .bind = {.x = x.storage, .indices = indices.storage, .result = result.storage},
-                   .push = {.count = result.count,
-                            .first = result.first,
-                            .inner = t->x.inner,
-                            .inner_magic = divisor[0].magic,
-                            .taken = t->taken,
-                            .taken_magic = divisor[1].magic,
-                            .shifts = weft_divisor_shifts(divisor, 2),
-                            .axis_length = t->x.extent,
-                            .outer_stride = t->outer_stride,
-                            .taken_stride = t->taken_stride,
-                            .inner_stride = t->inner_stride,
-                            .indices_first = indices.first,
-                            .indices_window = indices.count,
-                            .x_first = x.first,
-                            .x_window = x.count,
-                            .missing = t->missing});
-    dispatch->bytes = 8.0 * (double)result.count + 4.0 * (double)indices.count;
+    weft_lower_kernel(
+        lowering, kernel, NULL, weft_grid_of_items(result.count),
+        WEFT_KERNEL_ARGS(
+            movement_take,
+            .bind = {.x = x.storage, .indices = indices.storage, .result = result.storage},
+            .push = {.count = result.count,
+                     .first = result.first,
+                     .inner = t->x.inner,
+                     .inner_magic = divisor[0].magic,
+                     .taken = t->taken,
+                     .taken_magic = divisor[1].magic,
+                     .shifts = weft_divisor_shifts(divisor, 2),
+                     .axis_length = t->x.extent,
+                     .outer_stride = t->outer_stride,
+                     .taken_stride = t->taken_stride,
+                     .inner_stride = t->inner_stride,
+                     .indices_first = indices.first,
+                     .indices_window = indices.count,
+                     .x_first = x.first,
+                     .x_window = x.count,
+                     .missing = t->missing}))
+        ->bytes = 8.0 * (double)result.count + 4.0 * (double)indices.count;
+}
+
+/** windows: of x, the indices and the result. Slices of whole fours stay together. */
+static void lower_windows(struct weft_lowering *lowering, struct taking taking,
+                          const struct weft_window *windows) {
+    if (taking.inner_stride == 0 && taking.x.inner % 4 == 0) {
+        const struct weft_window fours[] = {weft_window_in_fours(windows[0]), windows[1],
+                                            weft_window_in_fours(windows[2])};
+        taking.x.inner /= 4;
+        lower_by(lowering, &weft_shader_movement_take_four, &taking, fours);
+    } else {
+        lower_by(lowering, &weft_shader_movement_take, &taking, windows);
+    }
 }
 
 /** Any size. */
@@ -73,12 +89,13 @@ static bool lower_taking(struct weft_lowering *lowering, const struct weft_node 
     const uint32_t of_indices = weft_window_count(lowering, node->input[INDICES]);
     taking.missing = weft_node_dtype(lowering->graph, node, X) == WEFT_F32 ? 0x7fc00000U : 0;
     for (uint32_t r = 0; r < results; r++) {
-        const struct weft_window result = weft_window_at(lowering, node->output, r);
+        struct weft_window windows[3];
+        windows[2] = weft_window_at(lowering, node->output, r);
         for (uint32_t i = 0; i < of_indices; i++) {
-            const struct weft_window indices = weft_window_at(lowering, node->input[INDICES], i);
+            windows[1] = weft_window_at(lowering, node->input[INDICES], i);
             for (uint32_t w = 0; w < of_x; w++) {
-                lower_window(lowering, &taking, result, weft_window_at(lowering, node->input[X], w),
-                             indices);
+                windows[0] = weft_window_at(lowering, node->input[X], w);
+                lower_windows(lowering, taking, windows);
             }
         }
     }

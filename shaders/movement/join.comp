@@ -5,20 +5,24 @@
 // Rows of the result, each put together from a row of every part. A part's words in a row end where
 // the next one's begin. With FILL the rest of a row is `fill`, else it is left alone. The result may be
 // a window of a larger tensor, and then the only part, too.
+//
+// form join
+// form join_four WEFT_FOUR
 
 #include "divide.glsl"
+#include "fours.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer X0 { uint x0[]; };
-layout(std430, binding = 1) readonly buffer X1 { uint x1[]; };
-layout(std430, binding = 2) readonly buffer X2 { uint x2[]; };
-layout(std430, binding = 3) readonly buffer X3 { uint x3[]; };
-layout(std430, binding = 4) readonly buffer X4 { uint x4[]; };
-layout(std430, binding = 5) readonly buffer X5 { uint x5[]; };
-layout(std430, binding = 6) readonly buffer X6 { uint x6[]; };
-layout(std430, binding = 7) writeonly buffer Result { uint result[]; };
+layout(std430, binding = 0) readonly buffer X0 { WEFT_WORD x0[]; };
+layout(std430, binding = 1) readonly buffer X1 { WEFT_WORD x1[]; };
+layout(std430, binding = 2) readonly buffer X2 { WEFT_WORD x2[]; };
+layout(std430, binding = 3) readonly buffer X3 { WEFT_WORD x3[]; };
+layout(std430, binding = 4) readonly buffer X4 { WEFT_WORD x4[]; };
+layout(std430, binding = 5) readonly buffer X5 { WEFT_WORD x5[]; };
+layout(std430, binding = 6) readonly buffer X6 { WEFT_WORD x6[]; };
+layout(std430, binding = 7) writeonly buffer Result { WEFT_WORD result[]; };
 
 layout(push_constant) uniform Push
 {
@@ -49,7 +53,7 @@ void main()
     uint column = push.first + i - outer * push.row;
     if (column < push.begin || column >= push.end6) {
         if (FILL != 0) {
-            result[i] = push.fill;
+            result[i] = WEFT_WORD(push.fill);
         }
     } else if (column < push.end0) {
         uint place = outer * (push.end0 - push.begin) + (column - push.begin) + push.offset;

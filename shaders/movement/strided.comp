@@ -6,14 +6,18 @@
 // item's coordinates are those of up to eight axes, the innermost 0; an axis of 1 costs nothing to
 // leave out, so there are steps of it for short lists. x and result may be windows of larger tensors:
 // what is outside x's window is left alone.
+//
+// form strided
+// form strided_four WEFT_FOUR
 
 #include "divide.glsl"
+#include "fours.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer X { uint x[]; };
-layout(std430, binding = 1) writeonly buffer Result { uint result[]; };
+layout(std430, binding = 0) readonly buffer X { WEFT_WORD x[]; };
+layout(std430, binding = 1) writeonly buffer Result { WEFT_WORD result[]; };
 
 layout(push_constant) uniform Push
 {

@@ -6,15 +6,19 @@
 // inner]. Strides say which index is an element's: one for a whole slice, or its own. All three may be
 // windows of larger tensors: what is outside is left alone, and an index outside the axis gives
 // `missing` where x's window is the first.
+//
+// form take
+// form take_four WEFT_FOUR
 
 #include "divide.glsl"
+#include "fours.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 0) readonly buffer X { WEFT_WORD x[]; };
 layout(std430, binding = 1) readonly buffer Indices { uint indices[]; };
-layout(std430, binding = 2) writeonly buffer Result { uint result[]; };
+layout(std430, binding = 2) writeonly buffer Result { WEFT_WORD result[]; };
 
 layout(push_constant) uniform Push
 {
@@ -56,7 +60,7 @@ void main()
     uint place = (outer * push.axis_length + index) * push.inner + within - push.x_first;
     if (index >= push.axis_length) {
         if (push.x_first == 0u) {
-            result[i] = push.missing;
+            result[i] = WEFT_WORD(push.missing);
         }
     } else if (place < push.x_window) {
         result[i] = x[place];
