@@ -207,6 +207,21 @@ static weft_status make_config(struct save *s) {
     return s->config.failed ? weft_fail_memory(&s->graph->host, "config.json") : WEFT_OK;
 }
 
+/** What is saved can be loaded: also where its tree has to be bounded (core/json.h). */
+static weft_status check_config(const struct save *s) {
+    const weft_host *host = &s->graph->host;
+    json_t *object = NULL;
+    const bool fits =
+        s->config.length <= WEFT_JSON_MAX_BYTES &&
+        weft_json_parse(&object, s->config.data, s->config.length, "config.json", host) == WEFT_OK;
+    json_decref(object);
+    return fits ? WEFT_OK
+                : weft_fail(host, WEFT_UNSUPPORTED,
+                            "weft_graph_save: %u nodes are more than the config.json of a program "
+                            "can have",
+                            s->graph->node_count);
+}
+
 /* ---- model.safetensors ---- */
 
 /** Weights that nodes or results read: others are of no use. */
@@ -345,6 +360,7 @@ static weft_status save(struct save *s, const char *folder) {
     }
     WEFT_TRY(name_values(s));
     WEFT_TRY(make_config(s));
+    WEFT_TRY(check_config(s));
     mark_weights(s);
     return write_folder(s, folder);
 }

@@ -452,6 +452,55 @@ WEFT_TEST_IN_PLACE(what_cannot_be_saved_leaves_the_folder_alone, place) {
     weft_graph_destroy(&graph);
 }
 
+static weft_status own_infer(const weft_graph *graph, weft_node *node, weft_dtype *dtype,
+                             weft_shape *shape) {
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 0);
+    return WEFT_OK;
+}
+
+static weft_status own_lower(weft_lowering *lowering, const weft_node *node) {
+    (void)node;
+    return weft_lower_status(lowering);
+}
+
+WEFT_TEST_IN_PLACE(ops_of_programs_and_absent_folders_are_refused, place) {
+    static const weft_implementation row = {.name = "none", .lower = own_lower};
+    const weft_host *host = &place->host.host;
+    weft_graph *graph = NULL;
+    weft_op *op = NULL;
+    weft_tensor x;
+    assert_ok(weft_graph_create(&graph, host));
+    assert_ok(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1)));
+    assert_ok(weft_graph_output(graph, "y", x));
+    const char *file = weft_test_write(place->folder, "file", "", 0);
+    WEFT_EXPECT_REFUSED(&place->host, WEFT_NOT_FOUND, weft_graph_save(graph, file), file);
+    assert_ok(weft_op_create(&op,
+                             weft_op_params(.name = "own", .min_inputs = 1, .infer = own_infer,
+                                            .implementations = &row, .implementation_count = 1),
+                             host));
+    assert_ok(weft_graph_add(&x, graph, op, &x, 1, NULL, 0));
+    WEFT_EXPECT_REFUSED(&place->host, WEFT_UNSUPPORTED, weft_graph_save(graph, place->folder),
+                        "the op own");
+    weft_graph_destroy(&graph);
+    weft_op_destroy(&op);
+}
+
+WEFT_TEST_IN_PLACE(what_is_too_large_to_load_is_not_saved, place) {
+    weft_graph *graph = NULL;
+    weft_tensor x;
+    assert_ok(weft_graph_create(&graph, &place->host.host));
+    assert_ok(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1)));
+    for (uint32_t i = 0; i < 60000; i++) {
+        assert_ok(weft_graph_affine(&x, graph, x, 2.0F, 0.5F));
+    }
+    assert_ok(weft_graph_output(graph, "y", x));
+    WEFT_EXPECT_REFUSED(&place->host, WEFT_UNSUPPORTED, weft_graph_save(graph, place->folder),
+                        "60000 nodes are more than");
+    assert_int_equal(weft_test_entries(place->folder), 0);
+    weft_graph_destroy(&graph);
+}
+
 WEFT_TEST_IN_PLACE(weights_of_one_name_are_kept_apart, place) {
     const weft_host *host = &place->host.host;
     static const float data[3] = {1.0F, 2.0F, 4.0F};

@@ -280,8 +280,9 @@ WEFT_API weft_status weft_model_compile_program(weft_plan **plan, weft_model *mo
  * i32. Both files are written beside and renamed at the end, so that the folder has the old files or the new ones, and
  * between the two no config.json.
  * Errors: WEFT_UNSUPPORTED, naming the node, for an op that programs cannot have: one of op.h, a step of decode.h, or
- * kernel_attention with GLSL; WEFT_INVALID_ARGUMENT without outputs; WEFT_IO_ERROR; WEFT_BAD_FILE when a model's file
- * that has the weights has become unreadable.
+ * kernel_attention with GLSL; WEFT_UNSUPPORTED for more nodes, about 25,000, than a config.json can have;
+ * WEFT_INVALID_ARGUMENT without outputs; WEFT_NOT_FOUND and WEFT_IO_ERROR for the folder; WEFT_BAD_FILE when a model's
+ * file that has the weights has become unreadable.
  */
 WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder);
 
