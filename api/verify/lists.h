@@ -76,6 +76,11 @@
     ROW(conv1d_step)              \
     ROW(conv)                     \
     ROW(pool)                     \
+    ROW(rfft)                     \
+    ROW(irfft)                    \
+    ROW(fft)                      \
+    ROW(ifft)                     \
+    ROW(complex_multiply)         \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -133,6 +138,11 @@
     ROW(rope)                  \
     ROW(conv1d)                \
     ROW(conv)                  \
-    ROW(pool)
+    ROW(pool)                  \
+    ROW(rfft)                  \
+    ROW(irfft)                 \
+    ROW(fft)                   \
+    ROW(ifft)                  \
+    ROW(complex_multiply)
 
 #endif

@@ -68,7 +68,12 @@
     X(conv1d)                \
     X(conv1d_step)           \
     X(conv)                  \
-    X(pool)
+    X(pool)                  \
+    X(rfft)                  \
+    X(irfft)                 \
+    X(fft)                   \
+    X(ifft)                  \
+    X(complex_multiply)
 
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X)  \

@@ -364,6 +364,16 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> pool(::weft_pool_op op, const operand &x) noexcept;
     /** weft_graph_fourier of weft/mixers/fourier.h. */
     result<::weft_tensor> fourier(const operand &x) noexcept;
+    /** weft_graph_rfft of weft/mixers/fourier.h. */
+    result<::weft_tensor> rfft(const operand &x) noexcept;
+    /** weft_graph_irfft of weft/mixers/fourier.h. */
+    result<::weft_tensor> irfft(const operand &x, uint32_t n) noexcept;
+    /** weft_graph_fft of weft/mixers/fourier.h. */
+    result<::weft_tensor> fft(const operand &x) noexcept;
+    /** weft_graph_ifft of weft/mixers/fourier.h. */
+    result<::weft_tensor> ifft(const operand &x) noexcept;
+    /** weft_graph_complex_multiply of weft/mixers/fourier.h. */
+    result<::weft_tensor> complex_multiply(const operand &a, const operand &b) noexcept;
     /** weft_graph_linear_attention of weft/mixers/kernels.h. */
     result<::weft_tensor> linear_attention(const operand &q_features, const operand &k_features,
                                            const operand &v,
@@ -1712,6 +1722,66 @@ inline result<::weft_tensor> graph::fourier(const operand &x) noexcept {
     }
     ::weft_tensor made{};
     const weft_status code = weft_graph_fourier(&made, get(), x.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::rfft(const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_rfft(&made, get(), x.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::irfft(const operand &x, uint32_t n) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_irfft(&made, get(), x.tensor(), n);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::fft(const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_fft(&made, get(), x.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::ifft(const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_ifft(&made, get(), x.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::complex_multiply(const operand &a, const operand &b) noexcept {
+    if (const weft_status code = error_of(a, b); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_complex_multiply(&made, get(), a.tensor(), b.tensor());
     if (code != WEFT_OK) {
         return code;
     }

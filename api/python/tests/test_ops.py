@@ -622,6 +622,30 @@ def test_pool(run, rng, op, partial, counts_padding):
           pool(t64(x), **given))
 
 
+@covers("rfft", "irfft", "fft", "ifft")
+@pytest.mark.parametrize("n", [1, 2, 7, 30, 301])
+def test_transforms(run, rng, n):
+    """NumPy's, with complex numbers as pairs."""
+    def pairs(z):
+        return np.stack([z.real, z.imag], -1)
+
+    x, z = normal(rng, 2, 3, n), normal(rng, 2, 3, n, 2)
+    complex_z = f64(z)[..., 0] + 1j * f64(z)[..., 1]
+    half = pairs(np.fft.rfft(f64(x))).astype(np.float32)
+    check(run(ops.rfft, x=x), pairs(np.fft.rfft(f64(x))))
+    check(run(lambda x: ops.irfft(x, n), x=half), np.fft.irfft(f64(half)[..., 0] + 1j * f64(half)[..., 1], n))
+    check(run(ops.fft, x=z), pairs(np.fft.fft(complex_z)))
+    check(run(ops.ifft, x=z), pairs(np.fft.ifft(complex_z)))
+
+
+@covers("complex_multiply")
+@pytest.mark.parametrize("shape", [(2, 3, 7, 2), (7, 2), (2,)], ids=str)
+def test_complex_multiply(run, rng, shape):
+    a, b = normal(rng, 2, 3, 7, 2), normal(rng, *shape)
+    product = (f64(a)[..., 0] + 1j * f64(a)[..., 1]) * (f64(b)[..., 0] + 1j * f64(b)[..., 1])
+    check(run(ops.complex_multiply, a=a, b=b), np.stack([product.real, product.imag], -1))
+
+
 @covers("rope")
 @pytest.mark.parametrize("interleaved", [False, True])
 @pytest.mark.parametrize("given", ["offset", "first", "each"])
