@@ -173,6 +173,18 @@ STRIDED_ROW(permute)
 STRIDED_ROW(slice)
 STRIDED_ROW(expand)
 
+static bool permute_is_transpose(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_permute_node *params = (const void *)node->params.bytes;
+    const uint32_t rank = params->axes.rank;
+    bool exchanges = rank >= 2 && params->axes.dim[rank - 1] == rank - 2 &&
+                     params->axes.dim[rank - 2] == rank - 1;
+    (void)graph;
+    for (uint32_t i = 0; i + 2 < rank && exchanges; i++) {
+        exchanges = params->axes.dim[i] == i;
+    }
+    return exchanges;
+}
+
 static bool transpose_supports(const weft_graph *graph, const struct weft_node *node,
                                const weft_device_info *device) {
     const struct weft_strides strides = permute_strides(graph, node);
@@ -198,6 +210,7 @@ const struct weft_op weft_op_permute = {
     .fields = WEFT_FIELDS(WEFT_FIELD_SHAPE(weft_permute_node, axes)),
     .infer = permute_infer,
     .is_view = permute_is_view,
+    .is_transpose = permute_is_transpose,
     .lower_parts = permute_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "strided", .cost = {3.0F, 3.0F, 3.0F}, .lower = permute_lower},

@@ -170,6 +170,34 @@ WEFT_TEST_ON_GRAPH(what_moves_nothing_is_a_view, f) {
     weft_plan_destroy(&plan);
 }
 
+/** Dispatches of a plan for x Wᵀ and x xᵀ, which permutations transpose. */
+static uint32_t dispatches_of_products(struct weft_test_graph *f, bool no_fusion) {
+    static const float numbers[5 * 7] = {1.0F};
+    struct weft_test_run run = weft_test_begin(f->device);
+    weft_tensor x = weft_test_input(run.graph, "x", weft_shape_of(2, 3, 7));
+    weft_tensor w = weft_test_constant(run.graph, weft_shape_of(5, 7), numbers);
+    weft_tensor y[2];
+    weft_plan_info info;
+    weft_plan *plan = NULL;
+    assert_ok(weft_graph_permute(&w, run.graph, w, weft_shape_of(1, 0)));
+    assert_ok(weft_graph_matmul(&y[0], run.graph, x, w, NULL));
+    assert_ok(weft_graph_permute(&y[1], run.graph, x, weft_shape_of(0, 2, 1)));
+    assert_ok(weft_graph_matmul(&y[1], run.graph, x, y[1], NULL));
+    assert_ok(weft_graph_output(run.graph, "a", y[0]));
+    assert_ok(weft_graph_output(run.graph, "b", y[1]));
+    assert_ok(
+        weft_plan_compile(&plan, f->device, run.graph, weft_plan_params(.no_fusion = no_fusion)));
+    assert_ok(weft_plan_get_info(plan, &info));
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&run.graph);
+    return info.dispatches;
+}
+
+WEFT_TEST_ON_GRAPH(products_read_transposed_matrices_as_they_are, f) {
+    assert_int_equal(dispatches_of_products(f, false), 2);
+    assert_int_equal(dispatches_of_products(f, true), 4);
+}
+
 /* ---- tensors in windows ---- */
 
 enum { ROWS = 61, COLUMNS = 48, COUNT = ROWS * COLUMNS };
