@@ -67,11 +67,18 @@ typedef struct weft_cli_common {
 typedef enum weft_cli_kind {
     WEFT_CLI_FLAG,    /* value is a bool */
     WEFT_CLI_TEXT,    /* value is a const char * */
+    WEFT_CLI_LIST,    /* value is a weft_cli_list: the option may be there several times */
     WEFT_CLI_COUNT,   /* value is a uint32_t of at least 1 */
     WEFT_CLI_SECONDS, /* value is a double from 0.001 to 1e6, given as 2 or 0.25 */
     WEFT_CLI_MATH,    /* value is a weft_math */
     WEFT_CLI_WEIGHTS  /* value is a weft_weight_storage */
 } weft_cli_kind;
+
+/** The values of an option in their order. */
+typedef struct weft_cli_list {
+    const char *at[64];
+    uint32_t count;
+} weft_cli_list;
 
 typedef struct weft_cli_option {
     const char *name; /* without dashes; null ends a list */

@@ -9,6 +9,7 @@
 #include "inspect_case.h"
 #include "inspect_layers.h"
 #include "inspect_pipelines.h"
+#include "program.h"
 #include "session.h"
 
 typedef struct inspect_options {
@@ -21,6 +22,7 @@ typedef struct inspect_options {
     bool is_case;
     uint32_t length; /* 0: not given */
     uint32_t batch;
+    weft_cli_list symbols; /* of a program */
 } inspect_options;
 
 typedef struct inspect_state {
@@ -28,6 +30,7 @@ typedef struct inspect_state {
     weft_cli_session session; /* of a case: without a model */
     weft_cli_case *of_case;   /* or null */
     uint32_t length;
+    weft_cli_symbols symbols; /* of a program */
     weft_plan *plan;
     weft_cli_pipelines *pipelines; /* or null */
     weft_plan_info info;
@@ -48,10 +51,25 @@ static bool is_pass(const char *name) {
     return false;
 }
 
+static bool is_program(const inspect_state *state) {
+    return state->session.info.task == WEFT_TASK_PROGRAM;
+}
+
 /* The length to plan for: what was asked for, or the longest the model takes. */
 static int choose_length(inspect_state *state, const weft_cli_syntax *syntax) {
     const weft_model_info *info = &state->session.info;
     uint32_t asked = state->options->length;
+    if (is_program(state) && (asked != 0 || state->options->batch != 1)) {
+        return weft_cli_usage_error(
+            syntax, "--length and --batch: this model is a program: use --symbol NAME=N");
+    }
+    if (is_program(state)) {
+        return weft_cli_symbols_read(&state->symbols, &state->options->symbols, true,
+                                     &state->session, syntax);
+    }
+    if (state->options->symbols.count > 0) {
+        return weft_cli_usage_error(syntax, "--symbol: this model is no program");
+    }
     if (info->exact_length != 0 && asked != 0 && asked != info->exact_length) {
         return weft_cli_usage_error(syntax, "--length %u: this model runs with exactly %u tokens",
                                     asked, info->exact_length);
@@ -92,6 +110,10 @@ static weft_status compile_plan(inspect_state *state) {
     weft_cli_session *session = &state->session;
     if (state->of_case) {
         return weft_cli_case_compile(&state->plan, state->of_case, session->device);
+    }
+    if (is_program(state)) {
+        return weft_model_compile_program(&state->plan, session->model, session->device,
+                                          state->symbols.at, state->symbols.count, NULL);
     }
     return weft_model_compile(&state->plan, session->model, session->device, options->batch,
                               state->length, false, NULL);
@@ -173,6 +195,9 @@ static int report_json(const inspect_state *state) {
     if (state->of_case) {
         report = weft_cli_json_field(report, "case", weft_cli_json_text(state->options->model));
     }
+    if (is_program(state)) {
+        report = weft_cli_json_field(report, "symbols", weft_cli_symbols_json(&state->symbols));
+    }
     if (state->pipelines) {
         report =
             weft_cli_json_field(report, "pipelines", weft_cli_pipelines_json(state->pipelines));
@@ -191,6 +216,10 @@ static int report_json(const inspect_state *state) {
 
 static void print_model(const inspect_state *state) {
     const weft_model_info *info = &state->session.info;
+    if (is_program(state)) {
+        weft_cli_print_program(&state->session);
+        return;
+    }
     weft_cli_print(stdout, "%s, mixing %s, task %s\n", info->architecture, info->mixing,
                    weft_task_name(info->task));
     weft_cli_print(stdout, "  %u layers, hidden size %u, intermediate size %u, vocabulary %u\n",
@@ -210,13 +239,17 @@ static void print_plan(const inspect_state *state) {
     char weights[WEFT_CLI_BYTES_SIZE];
     if (state->of_case) {
         weft_cli_print(stdout, "plan of %s", state->options->model);
+    } else if (is_program(state)) {
+        char symbols[512];
+        weft_cli_print(stdout, "\nplan%s%s", state->symbols.count ? " for " : "",
+                       weft_cli_symbols_text(symbols, sizeof symbols, &state->symbols));
     } else {
         weft_cli_print(stdout, "\nplan for batch %u, length %u", state->options->batch,
                        state->length);
     }
     weft_cli_print(stdout, " on %s (%s), %s\n", device->name, weft_device_type_name(device->type),
                    weft_math_name(state->options->common.math));
-    if (state->of_case) {
+    if (state->of_case || is_program(state)) {
         weft_cli_print(stdout, "  %u dispatch%s\n", info->dispatches,
                        info->dispatches == 1 ? "" : "es");
     } else {
@@ -341,6 +374,8 @@ int weft_cli_inspect(int argc, char **argv) {
         {"length", WEFT_CLI_COUNT, &options.length, "N",
          "tokens of a sequence (default: the most the model takes)"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "B", "sequences (default 1)"},
+        {"symbol", WEFT_CLI_LIST, &options.symbols, "NAME=N",
+         "of a program, a symbol's value (default: its example)"},
         {"pass", WEFT_CLI_TEXT, &options.pass, "NAME",
          "print the result of a pass instead:\ngraph, fuse, choose, place, order or "
          "choices"},

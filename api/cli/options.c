@@ -103,6 +103,14 @@ static bool read_weights(weft_weight_storage *value, const char *text) {
     return false;
 }
 
+static bool append(weft_cli_list *list, const char *text) {
+    if (list->count == sizeof list->at / sizeof *list->at) {
+        return false;
+    }
+    list->at[list->count++] = text;
+    return true;
+}
+
 /* Stores an option's value; false after a usage error. */
 static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, const char *text) {
     bool fits = true;
@@ -113,6 +121,10 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
         break;
     case WEFT_CLI_TEXT:
         *(const char **)option->value = text;
+        break;
+    case WEFT_CLI_LIST:
+        fits = append(option->value, text);
+        snprintf(expected, sizeof expected, "at most 64 of them");
         break;
     case WEFT_CLI_COUNT:
         fits = read_count(option->value, text);

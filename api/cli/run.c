@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "core/npy.h"
 #include "core/try.h"
+#include "program.h"
 #include "run_inputs.h"
 #include "run_lines.h"
 #include "run_report.h"
@@ -17,6 +18,9 @@ typedef struct run_options {
     weft_cli_common common;
     const char *model;
     weft_cli_input_paths paths;
+    weft_cli_list inputs;  /* --input: the only one is paths.input, unless the model is a program */
+    weft_cli_list outs;    /* --out, likewise `out` */
+    weft_cli_list symbols; /* of a program */
     const char *out;
     const char *trace;
     uint32_t top;
@@ -69,11 +73,7 @@ static int execute(run_state *state) {
 static int run_on_device(run_state *state) {
     const run_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
-    if (options->trace && state->session.device_info.timestamp_period_ns == 0.0) {
-        weft_fail(&state->session.host, WEFT_UNSUPPORTED,
-                  "--trace: the device %s has no time stamps", state->session.device_info.name);
-        return WEFT_CLI_NO_DEVICE;
-    }
+    WEFT_CLI_TRY(weft_cli_check_trace(options->trace, &state->session));
     WEFT_CLI_TRY(weft_cli_exit_code(make_plan(state)));
     return execute(state);
 }
@@ -103,9 +103,36 @@ static int deliver(run_state *state) {
     return weft_cli_validation_code(state->session.device);
 }
 
+static int run_program(run_state *state, const weft_cli_syntax *syntax) {
+    const run_options *options = state->options;
+    const weft_cli_input_paths *paths = &options->paths;
+    if (paths->source.text || paths->source.file || paths->tokens || paths->positions) {
+        return weft_cli_usage_error(syntax, "the model %s is a program: it takes --input NAME=FILE",
+                                    options->model);
+    }
+    return weft_cli_run_program(&state->session,
+                                &(weft_cli_program_params){.common = &options->common,
+                                                           .inputs = &options->inputs,
+                                                           .outputs = &options->outs,
+                                                           .symbols = &options->symbols,
+                                                           .trace = options->trace,
+                                                           .repeats = options->repeats},
+                                syntax);
+}
+
 static int run_all(run_state *state, const weft_cli_syntax *syntax) {
     const run_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    if (state->session.info.task == WEFT_TASK_PROGRAM) {
+        return run_program(state, syntax);
+    }
+    if (options->inputs.count > 1 || options->outs.count > 1 || options->symbols.count > 0) {
+        return weft_cli_usage_error(
+            syntax,
+            "several --input or --out, and --symbol, are for programs, which the model %s "
+            "is not",
+            options->model);
+    }
     WEFT_CLI_TRY(weft_cli_inputs_read(&state->inputs, &options->paths, &state->session, syntax));
     WEFT_CLI_TRY(run_on_device(state));
     return deliver(state);
@@ -156,13 +183,17 @@ int weft_cli_run(int argc, char **argv) {
          "token ids, .npy, int32 or int64 [batch, length] or [length]"},
         {"token-types", WEFT_CLI_TEXT, &options.paths.types, "FILE",
          "token types, .npy, of the tokens' shape (default: all 0)"},
-        {"input", WEFT_CLI_TEXT, &options.paths.input, "FILE",
+        {"input", WEFT_CLI_LIST, &options.inputs, "FILE",
          "vectors, .npy, float32 [batch, length, width] or [length, width], or uint8 with\n"
-         "255 for 1, for models that take them"},
+         "255 for 1, for models that take them; of a program an input, or NAME=FILE for\n"
+         "each of its inputs"},
+        {"symbol", WEFT_CLI_LIST, &options.symbols, "NAME=N",
+         "of a program, a symbol that no axis of its inputs gives"},
         {"positions", WEFT_CLI_TEXT, &options.paths.positions, "FILE",
          "positions, .npy, float32 [batch, length, l] or [length, l], for models that take\n"
          "them"},
-        {"out", WEFT_CLI_TEXT, &options.out, "FILE", "write the output to this .npy file, float32"},
+        {"out", WEFT_CLI_LIST, &options.outs, "FILE",
+         "write the output to this .npy file, float32; of a program also NAME=FILE"},
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many labels or tokens to show (default 3)"},
         {"trace", WEFT_CLI_TEXT, &options.trace, "FILE",
          "write the device time of every dispatch as a Chrome trace"},
@@ -178,7 +209,8 @@ int weft_cli_run(int argc, char **argv) {
         .positional_count = 1,
         .summary =
             "Runs a model, a folder with config.json and model.safetensors, on a text, on token\n"
-            "ids or on vectors. It prints a classifier's best labels, a masked language model's\n"
+            "ids or on vectors, or a program on arrays. It prints a classifier's best labels, a "
+            "masked language model's\n"
             "best tokens for each [MASK], a causal one's best next tokens, a regression's\n"
             "values, else the shape of the output. Models for retrieval take pairs of sequences.",
         .options = table,
@@ -187,6 +219,8 @@ int weft_cli_run(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
+    options.paths.input = options.inputs.count ? options.inputs.at[0] : NULL;
+    options.out = options.outs.count ? options.outs.at[0] : NULL;
     exit_code = check_options(&syntax, &options);
     if (exit_code == WEFT_CLI_FINE && options.paths.lines) {
         return weft_cli_run_lines(&(weft_cli_run_lines_params){.common = &options.common,

@@ -69,3 +69,12 @@ int weft_cli_write_trace(const char *path, weft_plan *plan, const weft_cli_sessi
     weft_free(host, timings);
     return weft_cli_exit_code(status);
 }
+
+int weft_cli_check_trace(const char *path, const weft_cli_session *session) {
+    if (path && session->device_info.timestamp_period_ns == 0.0) {
+        weft_fail(&session->host, WEFT_UNSUPPORTED, "--trace: the device %s has no time stamps",
+                  session->device_info.name);
+        return WEFT_CLI_NO_DEVICE;
+    }
+    return WEFT_CLI_FINE;
+}

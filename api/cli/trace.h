@@ -12,4 +12,7 @@
  */
 int weft_cli_write_trace(const char *path, weft_plan *plan, const weft_cli_session *session);
 
+/** WEFT_CLI_NO_DEVICE, after a message, where the device of --trace has no time stamps; path may be null. */
+int weft_cli_check_trace(const char *path, const weft_cli_session *session);
+
 #endif

@@ -139,6 +139,32 @@ weft_bounded weft_bounded_divide(weft_bounded a, weft_bounded b) {
     return result(quotient, (a.error + fabs(quotient) * b.error) / (fabs(b.value) - b.error));
 }
 
+/* Quotients are whole: exact as long as the roundings of a - rest and of the division are below 1/2. */
+static weft_bounded floor_quotient(weft_bounded a, weft_bounded b) {
+    const double value = weft_reference_binary(WEFT_BINARY_FLOOR_DIVIDE, a.value, b.value);
+    if (!isfinite(value)) {
+        return weft_bounded_divide(a, b);
+    }
+    return weft_bounded_near(value, fabs(value) > 0x1p22 ? 1.0 : 0.0);
+}
+
+/* Operators of exact numbers that are no arithmetic of float32. */
+static weft_bounded exact_binary(weft_binary op, weft_bounded a, weft_bounded b) {
+    const double value = weft_reference_binary(op, a.value, b.value);
+    switch (op) {
+    case WEFT_BINARY_POWER:
+        return a.value == 1.0 || b.value == 0.0 || value == 0.0 || !isfinite(value)
+                   ? weft_bounded_exact(value)
+                   : weft_bounded_near(value, fabs(value) * SEVERAL);
+    case WEFT_BINARY_MODULO:
+        return weft_bounded_rounded(value);
+    case WEFT_BINARY_FLOOR_DIVIDE:
+        return floor_quotient(a, b);
+    default:
+        return weft_bounded_exact(value);
+    }
+}
+
 weft_bounded weft_bounded_binary(weft_binary op, weft_bounded a, weft_bounded b) {
     switch (op) {
     case WEFT_BINARY_ADD:
@@ -147,9 +173,50 @@ weft_bounded weft_bounded_binary(weft_binary op, weft_bounded a, weft_bounded b)
         return weft_bounded_subtract(a, b);
     case WEFT_BINARY_MULTIPLY:
         return weft_bounded_multiply(a, b);
-    default:
+    case WEFT_BINARY_DIVIDE:
         return weft_bounded_divide(a, b);
+    default:
+        return exact_binary(op, a, b);
     }
+}
+
+/* Those that select, or round to whole numbers: exact. */
+static bool is_selection(weft_unary op) {
+    switch (op) {
+    case WEFT_UNARY_NEG:
+    case WEFT_UNARY_ABS:
+    case WEFT_UNARY_SIGN:
+    case WEFT_UNARY_FLOOR:
+    case WEFT_UNARY_CEIL:
+    case WEFT_UNARY_ROUND:
+    case WEFT_UNARY_TRUNC:
+    case WEFT_UNARY_THRESHOLD:
+    case WEFT_UNARY_CLAMP:
+    case WEFT_UNARY_IS_NAN:
+    case WEFT_UNARY_IS_INF:
+        return true;
+    default:
+        return false;
+    }
+}
+
+weft_bounded weft_bounded_unary(weft_unary op, double x, double alpha, double beta) {
+    const double value = weft_reference_unary(op, x, alpha, beta);
+    if (is_selection(op) || isnan(value) || isinf(x)) {
+        return weft_bounded_exact(value);
+    }
+    if (op == WEFT_UNARY_SQUARE || op == WEFT_UNARY_SQRT || op == WEFT_UNARY_RECIPROCAL) {
+        return weft_bounded_rounded(value);
+    }
+    /* An error of the argument of an exponential is one of the result, relative to it. */
+    const double tail = value != 0.0 && fabs(x) < 128.0 ? fabs(x) : 0.0;
+    const double size = fabs(alpha * x) + fabs(beta);
+    const double sum = op == WEFT_UNARY_HARD_SIGMOID ? size
+                       : op == WEFT_UNARY_HARD_SWISH ? size * fabs(x)
+                                                     : 0.0;
+    return isinf(value) ? weft_bounded_exact(value)
+                        : weft_bounded_near(value, (4.0 + tail) * ROUNDING * fabs(value) +
+                                                       SEVERAL * (isfinite(sum) ? sum : 0.0));
 }
 
 /* ---- functions ---- */

@@ -21,6 +21,13 @@
     ROW(expand)                   \
     ROW(take)                     \
     ROW(take_along)               \
+    ROW(broadcast)                \
+    ROW(unary)                    \
+    ROW(where)                    \
+    ROW(reduce)                   \
+    ROW(arg)                      \
+    ROW(cumsum)                   \
+    ROW(softmax_axis)             \
     ROW(fourier)                  \
     ROW(attention)                \
     ROW(banded_attention)         \
@@ -75,6 +82,7 @@
     ROW(fused)                    \
     ROW(structure)                \
     ROW(special_binary)           \
+    ROW(special_unary)            \
     ROW(special_affine)           \
     ROW(special_convert)          \
     ROW(special_activation)       \

@@ -15,6 +15,7 @@
 #include <weft/mixers.h>
 
 #include "verify/conformance.h"
+#include "verify/reference/arithmetic.h"
 #include "verify/reference/attention.h"
 #include "verify/reference/convolution.h"
 
@@ -34,6 +35,18 @@ weft_array weft_case_gather(weft_case *c, weft_array x, uint32_t position);
 /** Zeros from lengths [B] on. */
 weft_array weft_case_mask(weft_case *c, weft_array x, weft_array lengths);
 weft_array weft_case_embedding(weft_case *c, const weft_embedding_params *params);
+
+/* ---- arithmetic; elements are f32 or i32, as their tensors are ---- */
+
+weft_array weft_case_unary(weft_case *c, weft_unary op, weft_array x, float alpha, float beta);
+weft_array weft_case_where(weft_case *c, weft_array condition, weft_array a, weft_array b);
+/** lengths may be an empty array. */
+weft_array weft_case_reduce(weft_case *c, weft_reduction op, weft_array x,
+                            const weft_reduce_params *params);
+weft_array weft_case_arg(weft_case *c, weft_array x, uint32_t axis, bool keep_axis, bool smallest);
+weft_array weft_case_cumsum(weft_case *c, weft_array x, uint32_t axis, bool exclusive,
+                            bool reverse);
+weft_array weft_case_softmax_axis(weft_case *c, weft_array x, uint32_t axis, bool logarithm);
 
 /** The arrays of these parameters. */
 weft_reference_norm weft_case_norm_of(const weft_case *c, const weft_norm_params *params);

@@ -104,19 +104,6 @@ weft_array weft_case_affine(weft_case *c, weft_array x, float scale, float offse
     return y;
 }
 
-weft_array weft_case_binary(weft_case *c, weft_binary op, weft_array a, weft_array b) {
-    weft_tensor tensor = {0};
-    double *out;
-    const weft_status status =
-        WEFT_CASE_ADD(c, weft_graph_binary(&tensor, c->graph, op, a.tensor, b.tensor));
-    weft_array y = weft_case_made(c, status, tensor, a.shape, false, &out);
-    const uint64_t period = weft_shape_elements(b.shape);
-    for (uint64_t i = 0; out && i < weft_shape_elements(a.shape); i++) {
-        out[i] = weft_reference_binary(op, a.value[i], b.value[i % period]);
-    }
-    return y;
-}
-
 weft_array weft_case_matmul(weft_case *c, weft_array a, weft_array b,
                             const weft_matmul_params *params) {
     static const weft_matmul_params none = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions to f16 or u8 and back to f32, of every kind of number: the bits of the nearest number that the type has. */
+/* Conversions to f16, u8 or i32 and back to f32, of every kind of number: the bits of the nearest number that the type has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +33,13 @@ static const struct row {
     {WEFT_U8, {1, {333}}, 1.0F, WEFT_VALUES_EQUAL}, /* a tie */
     {WEFT_U8, {1, {333}}, 3.0F, WEFT_VALUES_EQUAL},
     {WEFT_U8, {1, {2050}}, 1.0F, WEFT_VALUES_TENS},
+    {WEFT_I32, {1, {1}}, 1.0F, WEFT_VALUES_HUNDREDS},
+    {WEFT_I32, {2, {37, 31}}, 1.0F, WEFT_VALUES_MIXED},
+    {WEFT_I32, {1, {1021}}, 0x1p32F, WEFT_VALUES_UNIT},
+    {WEFT_I32, {2, {129, 7}}, 0x1p26F, WEFT_VALUES_UNIT},
+    {WEFT_I32, {1, {WEFT_EDGE_COUNT}}, 1.0F, WEFT_VALUES_EDGES},
+    {WEFT_I32, {2, {61, 5}}, 100.0F, WEFT_VALUES_NAN},
+    {WEFT_I32, {2, {61, 5}}, 100.0F, WEFT_VALUES_INFINITE},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
@@ -55,14 +62,24 @@ static double nearest_byte(double x) {
     return !(x > 0.0) ? 0.0 : x > 255.0 ? 255.0 : nearbyint(x);
 }
 
+/* Without the fraction, as float32 has it; NaN is 0. */
+static double nearest_whole(double x) {
+    return isnan(x) ? 0.0 : x >= 0x1p31 ? 0x1p31 - 1.0 : x < -0x1p31 ? -0x1p31 : trunc(x) + 0.0;
+}
+
+static double nearest(weft_dtype dtype, double value) {
+    return dtype == WEFT_F16   ? nearest_half(value)
+           : dtype == WEFT_I32 ? nearest_whole(value)
+                               : nearest_byte(value);
+}
+
 static uint32_t expected_word(const struct row *row, double value) {
     if (isnan(value) && row->dtype == WEFT_F16) {
         return 0x7fc00000;
     }
-    const float nearest =
-        (float)(row->dtype == WEFT_F16 ? nearest_half(value) : nearest_byte(value));
+    const float number = (float)nearest(row->dtype, value);
     uint32_t word;
-    memcpy(&word, &nearest, sizeof word);
+    memcpy(&word, &number, sizeof word);
     return word;
 }
 

@@ -257,6 +257,74 @@ weft_status weft_file_write(const char *path, const void *data, size_t size,
     return write_and_rename(target, data, size, host);
 }
 
+/* ---- piece by piece ---- */
+
+weft_status weft_new_file_create(struct weft_new_file *made, const char *path,
+                                 const weft_host *host) {
+    *made = (struct weft_new_file){.file = -1};
+    weft_file_facts facts;
+    char target[WEFT_SYSTEM_PATH_SIZE];
+    int error = 0;
+    if (weft_system_facts(&facts, path) == 0) {
+        error = facts.kind == WEFT_FILE_REGULAR  ? weft_system_resolve(target, path)
+                : facts.kind == WEFT_FILE_FOLDER ? EISDIR
+                                                 : EINVAL;
+        path = error == 0 ? target : path;
+    }
+    if (error != 0) {
+        return fail_errno(host, error, "write", path);
+    }
+    made->target = weft_strdup(host, path);
+    return made->target ? create_beside(&made->file, &made->name, path, host)
+                        : weft_fail_memory(host, path);
+}
+
+weft_status weft_new_file_add(struct weft_new_file *made, const void *data, size_t size,
+                              const weft_host *host) {
+    for (size_t done = 0; done < size;) {
+        size_t count = 0;
+        const int error =
+            weft_system_write(&count, made->file, (const char *)data + done, size - done);
+        if (error != 0) {
+            return fail_errno(host, error, "write", made->target);
+        }
+        done += count;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_new_file_finish(struct weft_new_file *made, const weft_host *host) {
+    const int synced = weft_system_sync(made->file);
+    const int closed = weft_system_close(made->file);
+    made->file = -1;
+    const int error = synced != 0 ? synced : closed;
+    return error == 0 ? WEFT_OK : fail_errno(host, error, "write", made->target);
+}
+
+weft_status weft_new_file_place(struct weft_new_file *made, const weft_host *host) {
+    const int error = weft_system_rename(made->name, made->target);
+    if (error != 0) {
+        return fail_errno(host, error, "write", made->target);
+    }
+    weft_free(host, made->name);
+    made->name = NULL;
+    return WEFT_OK;
+}
+
+void weft_new_file_drop(struct weft_new_file *made, const weft_host *host) {
+    if (made->file >= 0) {
+        (void)weft_system_close(made->file);
+    }
+    if (made->name) {
+        (void)weft_system_remove(made->name);
+    }
+    weft_free(host, made->name);
+    weft_free(host, made->target);
+    *made = (struct weft_new_file){.file = -1};
+}
+
+/* ---- folders ---- */
+
 static int make_folder(const char *path, weft_folder_for whom) {
     const int error = weft_system_make_folder(path, whom);
     weft_file_facts facts;

@@ -37,6 +37,26 @@ int weft_file_fill(int file, const void *data, size_t size);
 /** Writes to a new file in the same folder, syncs it and renames it over `path`. On failure `path` is as it was. */
 weft_status weft_file_write(const char *path, const void *data, size_t size, const weft_host *host);
 
+/**
+ * A file that is written piece by piece beside the one that it will replace. Create it, add to it, finish it, place it; drop it in
+ * any case, which removes what has not been placed.
+ */
+struct weft_new_file {
+    int file;
+    char *name;   /* in host memory; null: placed, or not created */
+    char *target; /* in host memory */
+};
+
+weft_status weft_new_file_create(struct weft_new_file *made, const char *path,
+                                 const weft_host *host);
+weft_status weft_new_file_add(struct weft_new_file *made, const void *data, size_t size,
+                              const weft_host *host);
+/** Syncs and closes it. */
+weft_status weft_new_file_finish(struct weft_new_file *made, const weft_host *host);
+/** Renames it over its target. */
+weft_status weft_new_file_place(struct weft_new_file *made, const weft_host *host);
+void weft_new_file_drop(struct weft_new_file *made, const weft_host *host);
+
 /** Makes a folder and its parents. An existing folder is fine. */
 weft_status weft_make_folders(const char *path, const weft_host *host);
 /** The same; those that it makes are for this user alone. */

@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of ops by name, and their parameters by fields. */
+/* The parameters of ops by fields. */
 #include <string.h>
 
 #include "graph/op.h"
-
-#define OP_ROW(name) &weft_op_##name,
-static const struct weft_op *const ops[] = {WEFT_OPS(OP_ROW)};
-
-const struct weft_op *weft_op_named(const char *name) {
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (strcmp(ops[i]->name, name) == 0) {
-            return ops[i];
-        }
-    }
-    return NULL;
-}
 
 bool weft_op_is_for_programs(const struct weft_op *op) {
     return op->uid == 0 && op->state_input == 0 && (op->params_size == 0 || op->fields);
 }
 
-static const uint8_t *element(const struct weft_field *field, const void *params, uint32_t index) {
+static const uint8_t *element(const struct weft_member *field, const void *params, uint32_t index) {
     return (const uint8_t *)params + field->offset +
            (size_t)index * (field->capacity ? field->size / field->capacity : 0);
 }
 
-static uint32_t word_at(const struct weft_field *field, const void *params, uint32_t index) {
+static uint32_t word_at(const struct weft_member *field, const void *params, uint32_t index) {
     uint32_t word;
     memcpy(&word, element(field, params, index), sizeof word);
     return word;
 }
 
-uint32_t weft_field_count(const struct weft_field *field, const void *params) {
+uint32_t weft_field_count(const struct weft_member *field, const void *params) {
     if (field->capacity == 0) {
         return 1;
     }
@@ -42,12 +30,12 @@ uint32_t weft_field_count(const struct weft_field *field, const void *params) {
     return count < field->capacity ? count : field->capacity;
 }
 
-const char *weft_field_word(const struct weft_field *field, const void *params, uint32_t index) {
+const char *weft_field_word(const struct weft_member *field, const void *params, uint32_t index) {
     const uint32_t word = word_at(field, params, index);
     return word < field->word_count ? field->words[word] : NULL;
 }
 
-bool weft_field_is_set(const struct weft_field *field, const void *params) {
+bool weft_field_is_set(const struct weft_member *field, const void *params) {
     for (uint32_t i = 0; i < field->size; i++) {
         if (((const uint8_t *)params)[field->offset + i]) {
             return true;
@@ -56,7 +44,7 @@ bool weft_field_is_set(const struct weft_field *field, const void *params) {
     return false;
 }
 
-static void describe_element(struct weft_text *text, const struct weft_field *field,
+static void describe_element(struct weft_text *text, const struct weft_member *field,
                              const void *params, uint32_t index) {
     const uint32_t word = word_at(field, params, index);
     float number;
@@ -78,7 +66,7 @@ static void describe_element(struct weft_text *text, const struct weft_field *fi
     }
 }
 
-static void describe_array(struct weft_text *text, const struct weft_field *field,
+static void describe_array(struct weft_text *text, const struct weft_member *field,
                            const void *params) {
     weft_text_add(text, "%s (", field->name);
     const uint32_t count = weft_field_count(field, params);
@@ -90,7 +78,7 @@ static void describe_array(struct weft_text *text, const struct weft_field *fiel
 }
 
 /** Words say themselves what they are; a bool is its name, or nothing. */
-static void describe(struct weft_text *text, const struct weft_field *field, const void *params) {
+static void describe(struct weft_text *text, const struct weft_member *field, const void *params) {
     if (field->capacity) {
         describe_array(text, field, params);
     } else if (field->kind == WEFT_MEMBER_BOOL) {
@@ -105,7 +93,7 @@ static void describe(struct weft_text *text, const struct weft_field *field, con
 void weft_fields_describe(struct weft_text *text, const struct weft_node *node) {
     const void *params = node->params.bytes;
     bool any = false;
-    for (const struct weft_field *field = node->op->fields; field && field->name; field++) {
+    for (const struct weft_member *field = node->op->fields; field && field->name; field++) {
         const bool silent = strcmp(field->name, "shape") == 0 ||
                             (field->kind == WEFT_MEMBER_BOOL && !weft_field_is_set(field, params));
         if (!silent) {

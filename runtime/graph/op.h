@@ -33,7 +33,7 @@ enum weft_member_kind {
  * shows nodes. "op", "inputs", "output" and "comment" are no names of fields. Where a field is added to an op that was there,
  * programs of before must mean the same: it is optional.
  */
-struct weft_field {
+struct weft_member {
     const char *name;
     enum weft_member_kind kind;
     bool optional;     /* 0 where a program does not name it; every bool is */
@@ -48,38 +48,38 @@ struct weft_field {
 
 #define WEFT_FIELD_FULL UINT16_MAX
 
-#define WEFT_FIELDS(...)          \
-    (const struct weft_field[]) { \
-        __VA_ARGS__, {            \
-            .name = NULL          \
-        }                         \
+#define WEFT_FIELDS(...)           \
+    (const struct weft_member[]) { \
+        __VA_ARGS__, {             \
+            .name = NULL           \
+        }                          \
     }
 
-#define WEFT_FIELD_AT(type, member) \
+#define WEFT_MEMBER_AT(type, member) \
     .offset = (uint16_t)offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
 
 /* Rows of WEFT_FIELDS. */
 #define WEFT_FIELD(type, member, kind_) \
-    { #member, WEFT_MEMBER_##kind_, WEFT_FIELD_AT(type, member) }
+    { #member, WEFT_MEMBER_##kind_, WEFT_MEMBER_AT(type, member) }
 #define WEFT_FIELD_OPTIONAL(type, member, kind_) \
-    { #member, WEFT_MEMBER_##kind_, .optional = true, WEFT_FIELD_AT(type, member) }
+    { #member, WEFT_MEMBER_##kind_, .optional = true, WEFT_MEMBER_AT(type, member) }
 /** name_: as it is called in programs; words_: an array of texts, by number. */
 #define WEFT_FIELD_WORDS(type, member, name_, words_)                          \
     {                                                                          \
-        name_, WEFT_MEMBER_WORD, WEFT_FIELD_AT(type, member),                   \
+        name_, WEFT_MEMBER_WORD, WEFT_MEMBER_AT(type, member),                 \
             .words = (words_), .word_count = sizeof(words_) / sizeof *(words_) \
     }
 /** An array whose elements the uint32_t `count` counts. */
 #define WEFT_FIELD_ARRAY(type, member, count, kind_)                           \
     {                                                                          \
-#member, WEFT_MEMBER_##kind_, WEFT_FIELD_AT(type, member),              \
+#member, WEFT_MEMBER_##kind_, WEFT_MEMBER_AT(type, member),            \
             .capacity = sizeof(((struct type *)0)->member) / sizeof(uint32_t), \
             .counted_at = (uint16_t)offsetof(struct type, count)               \
     }
 /** A weft_shape. */
 #define WEFT_FIELD_SHAPE(type, member)                                                            \
     {                                                                                             \
-#member, WEFT_MEMBER_U32, WEFT_FIELD_AT(type, member.dim),                                 \
+#member, WEFT_MEMBER_U32, WEFT_MEMBER_AT(type, member.dim),                               \
             .capacity = WEFT_MAX_RANK, .counted_at = (uint16_t)offsetof(struct type, member.rank) \
     }
 
@@ -123,7 +123,7 @@ struct weft_op {
      * Its members: WEFT_FIELDS(…). infer must check any values of them, as programs give them. Null where there is none, and for
      * ops that programs cannot have (weft_op_is_for_programs).
      */
-    const struct weft_field *fields;
+    const struct weft_member *fields;
     uint32_t fusable; /* weft_fusable bits: what its nodes can take over */
     /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
@@ -175,9 +175,6 @@ struct weft_op {
     uint64_t uid; /* of weft_op_create: names of such ops tell nothing; 0: one of the library's */
 };
 
-/** The op of that name in op_list.h, or null. */
-const struct weft_op *weft_op_named(const char *name);
-
 /**
  * Whether programs can have it: not steps, whose infer trusts what the functions of weft/decode.h have checked, nor ops whose
  * parameters are not all fields, such as those that only lowering adds.
@@ -185,13 +182,13 @@ const struct weft_op *weft_op_named(const char *name);
 bool weft_op_is_for_programs(const struct weft_op *op);
 
 /** Elements of a field in these parameters; 1 for what is no array. At most its capacity. */
-uint32_t weft_field_count(const struct weft_field *field, const void *params);
+uint32_t weft_field_count(const struct weft_member *field, const void *params);
 
 /** The word of an element of a WEFT_MEMBER_WORD, or null. */
-const char *weft_field_word(const struct weft_field *field, const void *params, uint32_t index);
+const char *weft_field_word(const struct weft_member *field, const void *params, uint32_t index);
 
 /** Whether a WEFT_MEMBER_BOOL is set. */
-bool weft_field_is_set(const struct weft_field *field, const void *params);
+bool weft_field_is_set(const struct weft_member *field, const void *params);
 
 /** Appends the fields of a node's parameters to a text: "[heads 12, causal]"; nothing where nothing is to be said. */
 void weft_fields_describe(struct weft_text *text, const struct weft_node *node);

@@ -23,6 +23,14 @@
     X(take)                  \
     X(take_along)            \
     X(convert)               \
+    X(unary)                 \
+    X(where)                 \
+    X(reduce)                \
+    X(argmax)                \
+    X(argmin)                \
+    X(cumsum)                \
+    X(softmax_axis)          \
+    X(log_softmax)           \
     X(fourier)               \
     X(attention)             \
     X(toeplitz)              \
@@ -67,6 +75,9 @@
     X(layer_norm)             \
     X(fourier_unfold)         \
     X(softmax)                \
+    X(log_softmax)            \
+    X(row_sums)               \
+    X(row_largest)            \
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \

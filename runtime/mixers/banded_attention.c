@@ -199,7 +199,7 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static const struct weft_field banded_attention_fields[] = {
+static const struct weft_member banded_attention_fields[] = {
     WEFT_FIELD(weft_banded_attention_node, heads, COUNT),
     WEFT_FIELD(weft_banded_attention_node, half_width, U32),
     WEFT_FIELD(weft_banded_attention_node, causal, BOOL),

@@ -308,7 +308,7 @@ static weft_status fast_weight_lower(struct weft_lowering *lowering, const struc
     return weft_lower_status(lowering);
 }
 
-static const struct weft_field fast_weight_fields[] = {
+static const struct weft_member fast_weight_fields[] = {
     WEFT_FIELD(weft_fast_weight_node, heads, COUNT), {.name = NULL}};
 
 const struct weft_op weft_op_fast_weight = {

@@ -18,7 +18,7 @@ struct hybrid_features_node {
     weft_stabilizer stabilizer;
     uint32_t heads;
     float scale;
-    bool keys;
+    uint32_t keys; /* a bool, without padding behind it: nodes of equal bytes are equal */
 };
 
 weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft_tensor x,

@@ -107,7 +107,7 @@ static weft_status linear_attention_lower(struct weft_lowering *lowering,
     return weft_lower_status(lowering);
 }
 
-static const struct weft_field linear_attention_fields[] = {
+static const struct weft_member linear_attention_fields[] = {
     WEFT_FIELD(weft_linear_attention_node, heads, COUNT),
     WEFT_FIELD(weft_linear_attention_node, causal, BOOL),
     WEFT_FIELD(weft_linear_attention_node, epsilon, F32),

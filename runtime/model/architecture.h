@@ -26,6 +26,11 @@ WEFT_MODEL_FAMILIES(WEFT_DECLARE_FAMILY)
 /** In that order; null behind the last. */
 const struct weft_model_family *weft_model_family_at(uint32_t index);
 
+struct weft_program;
+
+/** The model's program, or null: then it has a network. */
+struct weft_program *weft_model_program(const weft_model *model);
+
 /* ---- for decoder.c ---- */
 
 const weft_host *weft_model_host(const weft_model *model);

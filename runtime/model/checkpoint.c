@@ -203,29 +203,35 @@ static void release_stored(void *user) {
     release(checkpoint);
 }
 
-/* The tensor, which has the shape `stored_shape`, as a weight of shape `shape`. */
-static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
-                               const char *name, weft_shape stored_shape, weft_shape shape) {
+static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                 const weft_safetensors_tensor *tensor, weft_weight_params params,
+                                 weft_weight_reader read) {
     const weft_host *host = &checkpoint->host;
-    const weft_safetensors_tensor *tensor = NULL;
-    const struct file_name full = file_name(checkpoint, name);
-    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, full.text, stored_shape));
-    WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
     struct stored *stored = weft_alloc(host, sizeof *stored);
     if (!stored) {
-        return weft_fail_memory(host, name);
+        return weft_fail_memory(host, params.name);
     }
     *stored = (struct stored){checkpoint, tensor};
     weft_checkpoint_share(checkpoint);
-    weft_status status = weft_weight_create_read(
-        weight,
-        weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape,
-                           .release = release_stored, .release_user = stored),
-        read_stored, host);
+    params.release = release_stored;
+    params.release_user = stored;
+    weft_status status = weft_weight_create_read(weight, &params, read, host);
     if (status != WEFT_OK) {
         release_stored(stored);
     }
     return status;
+}
+
+/* The tensor, which has the shape `stored_shape`, as a weight of shape `shape`. */
+static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                               const char *name, weft_shape stored_shape, weft_shape shape) {
+    const weft_safetensors_tensor *tensor = NULL;
+    const struct file_name full = file_name(checkpoint, name);
+    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, full.text, stored_shape));
+    WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
+    return create_stored(weight, checkpoint, tensor,
+                         (weft_weight_params){.name = name, .dtype = WEFT_F32, .shape = shape},
+                         read_stored);
 }
 
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
@@ -250,4 +256,52 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
         }
     }
     return make_weight(weight, checkpoint, name, stored, shape);
+}
+
+/* ---- tensors of programs ---- */
+
+bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name) {
+    return checkpoint->file && weft_safetensors_find(checkpoint->file, name);
+}
+
+static weft_status read_whole(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_i32(stored->checkpoint->file, stored->tensor, first, count, out);
+}
+
+/** What a tensor is in graphs; whether it can be anything. */
+static bool find_type(weft_dtype *dtype, weft_shape *shape, const weft_safetensors_tensor *tensor) {
+    const bool whole =
+        tensor->dtype == WEFT_SAFETENSORS_I32 || tensor->dtype == WEFT_SAFETENSORS_I64;
+    *dtype = whole ? WEFT_I32 : WEFT_F32;
+    shape->rank = tensor->rank;
+    bool fits =
+        tensor->rank <= WEFT_MAX_RANK && (whole || weft_safetensors_is_float(tensor->dtype));
+    for (uint32_t i = 0; fits && i < tensor->rank; i++) {
+        fits = tensor->shape[i] > 0 && tensor->shape[i] <= UINT32_MAX;
+        shape->dim[i] = (uint32_t)tensor->shape[i];
+    }
+    return fits;
+}
+
+weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                const char *name) {
+    const weft_safetensors_tensor *tensor =
+        checkpoint->file ? weft_safetensors_find(checkpoint->file, name) : NULL;
+    weft_weight_params params = {.name = name};
+    if (!tensor) {
+        return weft_fail(&checkpoint->host, WEFT_NOT_FOUND, "there is no tensor \"%.200s\"", name);
+    }
+    if (!find_type(&params.dtype, &params.shape, tensor)) {
+        return weft_fail(&checkpoint->host, WEFT_BAD_FILE,
+                         "%s: tensor \"%.200s\": expected F32, F16, BF16, F64, I32 or I64 with up "
+                         "to 8 axes that are not 0, found %s with %u axes",
+                         weft_safetensors_path(checkpoint->file), name,
+                         weft_safetensors_dtype_name(tensor->dtype), tensor->rank);
+    }
+    if (tensor->dtype == WEFT_SAFETENSORS_I64) {
+        WEFT_TRY(weft_safetensors_check_i32(checkpoint->file, tensor));
+    }
+    return create_stored(weight, checkpoint, tensor, params,
+                         params.dtype == WEFT_I32 ? read_whole : read_stored);
 }

@@ -63,4 +63,14 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements);
 
+/** Whether the file has a tensor of exactly that name, whatever is in front of others. */
+bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name);
+
+/**
+ * That tensor in the file's own shape: f32 of floating-point types, i32 of I32 and I64. Values may be any, but those of I64 must fit
+ * i32. Read when they are needed. Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE.
+ */
+weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                const char *name);
+
 #endif

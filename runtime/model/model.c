@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/network.h"
+#include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
@@ -20,8 +21,9 @@ static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(F
 
 struct weft_model {
     weft_host host;
-    char *config; /* the text of its config.json */
-    struct weft_network *network;
+    char *config;                 /* the text of its config.json */
+    struct weft_network *network; /* or a program */
+    struct weft_program *program;
     bool headless;
     weft_tokenizer *tokenizer;
     weft_model_info info;
@@ -52,13 +54,20 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
     return text;
 }
 
-static weft_status read_model_type(const struct weft_model_family **family, const char *path,
-                                   const struct weft_model_source *source, const weft_host *host) {
+/** The family; or null and *program, which is then to be released, where it is a program's config. */
+static weft_status read_model_type(const struct weft_model_family **family, json_t **program,
+                                   const char *path, const struct weft_model_source *source,
+                                   const weft_host *host) {
     json_t *config = NULL;
     WEFT_TRY(weft_source_parse_config(&config, path, source, host));
+    if (weft_program_is_config(config)) {
+        *program = config;
+        return WEFT_OK;
+    }
     const char *model_type = NULL;
     weft_json_fields fields = {.object = config, .path = path, .host = host};
     weft_status status = weft_json_string(&model_type, &fields, "model_type");
@@ -74,18 +83,35 @@ static weft_status read_model_type(const struct weft_model_family **family, cons
     return status;
 }
 
+static weft_status load_program(weft_model *model, json_t *config,
+                                const struct weft_model_source *source) {
+    WEFT_TRY(weft_program_load(&model->program, config, source, &model->host));
+    weft_program_describe(model->program, &model->info);
+    const struct weft_program_task *task = &model->program->task;
+    const bool is_texts = task->task != WEFT_TASK_PROGRAM;
+    const weft_tokenizer_settings settings = {
+        .kind = is_texts ? task->tokenizer : WEFT_TOKENIZER_UNKNOWN,
+        .class_name = is_texts ? task->tokenizer_class : "of a program without a task",
+        .vocabulary = task->vocabulary};
+    return weft_tokenizer_load(&model->tokenizer, source->folder, &settings, &model->host);
+}
+
 static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
     char *path = weft_source_config_name(source, &model->host);
     if (!path) {
         return weft_fail_memory(&model->host, "a path");
     }
     const struct weft_model_family *family = NULL;
-    weft_status status = read_model_type(&family, path, source, &model->host);
+    json_t *program = NULL;
+    weft_status status = read_model_type(&family, &program, path, source, &model->host);
     weft_free(&model->host, path);
     WEFT_TRY(status);
+    if (program) {
+        return load_program(model, program, source);
+    }
     WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
     weft_network_describe(model->network, &model->info);
-    return WEFT_OK;
+    return weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder);
 }
 
 static weft_status make_default_labels(weft_model *model) {
@@ -109,7 +135,6 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
         return weft_fail_memory(&model->host, "a model's config");
     }
     WEFT_TRY(load_network(model, source));
-    WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     return make_default_labels(model);
 }
@@ -209,6 +234,19 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+struct weft_program *weft_model_program(const weft_model *model) {
+    return model->program;
+}
+
+/** WEFT_UNSUPPORTED for a program without a task. */
+static weft_status expect_task(const weft_model *model, const char *function) {
+    return model->info.task != WEFT_TASK_PROGRAM ? WEFT_OK
+                                                 : weft_fail(&model->host, WEFT_UNSUPPORTED,
+                                                             "%s: the model is a program, which "
+                                                             "weft_model_compile_program compiles",
+                                                             function);
+}
+
 static weft_status share(weft_model *headless, const weft_model *model) {
     const struct weft_foreign_layout *foreign = model->network->family->foreign;
     headless->host = model->host;
@@ -235,6 +273,10 @@ weft_status weft_model_without_head(weft_model **out, weft_model *model) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_without_head: null argument");
     }
+    if (model->program) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "weft_model_without_head: the model is a program, whose head is unknown");
+    }
     weft_model *headless = weft_alloc_zero(&model->host, 1, sizeof *headless);
     if (!headless) {
         return weft_fail_memory(&model->host, "a model");
@@ -258,6 +300,7 @@ void weft_model_destroy(weft_model **address) {
     weft_host host = model->host;
     weft_free(&host, model->config);
     weft_network_destroy(&model->network);
+    weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
@@ -269,8 +312,9 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
-                                        "causal_lm", "regress",  "retrieve",  "classify_tokens"};
+    static const char *const names[] = {"hidden",        "classify",        "masked_lm",
+                                        "next_sentence", "causal_lm",       "regress",
+                                        "retrieve",      "classify_tokens", "program"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -293,14 +337,17 @@ weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_weights: null argument");
     }
-    return weft_checkpoint_copy(model->network->loaded, bytes, size);
+    return weft_checkpoint_copy(
+        model->network ? model->network->loaded : model->program->checkpoint, bytes, size);
 }
 
 const char *weft_model_label(const weft_model *model, uint32_t index) {
     if (!model || index >= model->info.label_count) {
         return NULL;
     }
-    const char *label = weft_network_label(model->network, index);
+    const char *label = model->network                ? weft_network_label(model->network, index)
+                        : model->program->task.labels ? model->program->task.labels[index]
+                                                      : NULL;
     return label ? label : model->default_labels[index];
 }
 
@@ -435,7 +482,8 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (!model->network->family->foreign) {
+    if (model->network ? !model->network->family->foreign
+                       : !weft_program_takes_types(model->program)) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
@@ -460,8 +508,10 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
+    WEFT_TRY(expect_task(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return weft_network_build(out, model->network, graph, inputs, model->headless);
+    return model->network ? weft_network_build(out, model->network, graph, inputs, model->headless)
+                          : weft_program_build_task(out, graph, model->program, inputs);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
@@ -507,6 +557,7 @@ static weft_status compile(weft_plan **plan, weft_model *model, weft_device *dev
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
+    WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
     weft_status status = build_graph(graph, model, batch, length, with);
@@ -540,7 +591,7 @@ const weft_host *weft_model_host(const weft_model *model) {
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {
-    return weft_network_is_recurrent(model->network);
+    return model->network && weft_network_is_recurrent(model->network);
 }
 
 static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,

@@ -336,6 +336,7 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_HIDDEN:
     case WEFT_TASK_NEXT_SENTENCE: /* FNet's alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
+    case WEFT_TASK_PROGRAM: /* has no network */
         break;
     }
     return x;

@@ -111,6 +111,11 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, float *out);
 
+/** The same of I32 and I64 as i32: WEFT_BAD_FILE, naming the index, where one does not fit. */
+weft_status weft_safetensors_read_i32(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, int32_t *out);
+
 /** So many of a tensor's bytes from `begin` on. Errors as the above. */
 weft_status weft_safetensors_read(const weft_safetensors *file,
                                   const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
@@ -126,5 +131,12 @@ uint64_t weft_safetensors_size(const weft_safetensors *file);
  */
 weft_status weft_safetensors_check_finite(const weft_safetensors *file,
                                           const weft_safetensors_tensor *tensor);
+
+/** Whether it is F32, F16, BF16 or F64. */
+bool weft_safetensors_is_float(weft_safetensors_dtype dtype);
+
+/** Whether weft_safetensors_read_i32 can read all of it; logs why not. */
+weft_status weft_safetensors_check_i32(const weft_safetensors *file,
+                                       const weft_safetensors_tensor *tensor);
 
 #endif

@@ -38,7 +38,7 @@ static float load(weft_safetensors_dtype dtype, const uint8_t *bytes) {
     }
 }
 
-static bool is_float(weft_safetensors_dtype dtype) {
+bool weft_safetensors_is_float(weft_safetensors_dtype dtype) {
     return dtype == WEFT_SAFETENSORS_F32 || dtype == WEFT_SAFETENSORS_F16 ||
            dtype == WEFT_SAFETENSORS_BF16 || dtype == WEFT_SAFETENSORS_F64;
 }
@@ -91,7 +91,7 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
         return weft_fail(host, WEFT_NOT_FOUND, "%s: tensor " NAME ": expected shape %s, found none",
                          path, name, weft_shape_text(shape, expected));
     }
-    if (!is_float(found->dtype)) {
+    if (!weft_safetensors_is_float(found->dtype)) {
         return fail_dtype(file, found);
     }
     if (!has_shape(found, shape)) {
@@ -121,7 +121,7 @@ static weft_status read_doubles(const weft_safetensors *file, const weft_safeten
 weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, float *out) {
-    if (!is_float(tensor->dtype)) {
+    if (!weft_safetensors_is_float(tensor->dtype)) {
         return fail_dtype(file, tensor);
     }
     if (tensor->dtype == WEFT_SAFETENSORS_F64) {
@@ -157,7 +157,7 @@ static weft_status check_block(const weft_safetensors *file, const weft_safetens
 
 weft_status weft_safetensors_check_finite(const weft_safetensors *file,
                                           const weft_safetensors_tensor *tensor) {
-    if (!is_float(tensor->dtype)) {
+    if (!weft_safetensors_is_float(tensor->dtype)) {
         return fail_dtype(file, tensor);
     }
     const weft_host *host = weft_safetensors_host(file);
@@ -172,4 +172,42 @@ weft_status weft_safetensors_check_finite(const weft_safetensors *file,
     }
     weft_free(host, block);
     return status;
+}
+
+/* ---- whole numbers ---- */
+
+#define WHOLE ((uint64_t)2048) /* numbers at once */
+
+weft_status weft_safetensors_read_i32(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, int32_t *out) {
+    uint8_t bytes[WHOLE * sizeof(int64_t)];
+    const size_t size = weft_safetensors_dtype_size(tensor->dtype);
+    for (uint64_t done = 0; done < count; done += WHOLE) {
+        const size_t piece = (size_t)(count - done < WHOLE ? count - done : WHOLE);
+        WEFT_TRY(weft_safetensors_read(file, tensor, (first + done) * size, bytes, piece * size));
+        for (size_t i = 0; i < piece; i++) {
+            const uint64_t bits = weft_load_bytes(bytes + i * size, size);
+            const int32_t value = (int32_t)(uint32_t)bits;
+            if (size == sizeof bits && (uint64_t)(int64_t)value != bits) {
+                return weft_fail(weft_safetensors_host(file), WEFT_BAD_FILE,
+                                 "%s: tensor " NAME ": expected numbers that i32 can hold, found "
+                                 "%" PRId64 " at index %" PRIu64,
+                                 weft_safetensors_path(file), tensor->name, (int64_t)bits,
+                                 first + done + i);
+            }
+            out[done + i] = value;
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_safetensors_check_i32(const weft_safetensors *file,
+                                       const weft_safetensors_tensor *tensor) {
+    int32_t block[WHOLE];
+    for (uint64_t done = 0; done < tensor->elements; done += WHOLE) {
+        const uint64_t left = tensor->elements - done;
+        WEFT_TRY(weft_safetensors_read_i32(file, tensor, done, left < WHOLE ? left : WHOLE, block));
+    }
+    return WEFT_OK;
 }

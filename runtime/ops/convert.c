@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* f16 and u8, which only inputs and outputs are, to f32 and back. */
+/* f16 and u8, which only inputs and outputs are, and i32 to f32 and back. */
 #include <stdio.h>
 
 #include "core/try.h"
@@ -21,14 +21,16 @@ weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor 
 /* The shader's KIND, or -1 where there is no such conversion. */
 static int32_t kind_of(weft_dtype from, weft_dtype to) {
     if (to == WEFT_F32) {
-        return from == WEFT_F16  ? WEFT_CONVERSION_F16_TO_F32
-               : from == WEFT_U8 ? WEFT_CONVERSION_U8_TO_F32
-                                 : -1;
+        return from == WEFT_F16   ? WEFT_CONVERSION_F16_TO_F32
+               : from == WEFT_U8  ? WEFT_CONVERSION_U8_TO_F32
+               : from == WEFT_I32 ? WEFT_CONVERSION_I32_TO_F32
+                                  : -1;
     }
     if (from == WEFT_F32) {
-        return to == WEFT_F16  ? WEFT_CONVERSION_F32_TO_F16
-               : to == WEFT_U8 ? WEFT_CONVERSION_F32_TO_U8
-                               : -1;
+        return to == WEFT_F16   ? WEFT_CONVERSION_F32_TO_F16
+               : to == WEFT_U8  ? WEFT_CONVERSION_F32_TO_U8
+               : to == WEFT_I32 ? WEFT_CONVERSION_F32_TO_I32
+                                : -1;
     }
     return -1;
 }
@@ -39,8 +41,8 @@ static weft_status infer(const weft_graph *graph, struct weft_node *node, weft_d
     const weft_dtype from = weft_node_dtype(graph, node, 0);
     if (kind_of(from, params->dtype) < 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "convert: from f16 or u8 to f32, or from f32 to f16 or u8, not from %s to "
-                         "%s",
+                         "convert: from f16, u8 or i32 to f32, or from f32 to these, not from %s "
+                         "to %s",
                          weft_dtype_name(from), weft_dtype_name(params->dtype));
     }
     *dtype = params->dtype;

@@ -8,15 +8,17 @@
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
 #include "kernels/elementwise/binary.h"
-#include "lower/lowering.h"
+#include "kernels/elementwise/broadcast.h"
+#include "lower/cut.h"
 #include "ops/binary.h"
+#include "ops/broadcast.h"
 
 struct weft_activation_node {
     weft_activation activation;
 };
 
 struct weft_binary_node {
-    weft_binary op;
+    weft_binary kind;
 };
 
 struct weft_affine_node {
@@ -123,8 +125,11 @@ const struct weft_op weft_op_activation = {
 
 /* ---- binary ---- */
 
-static const char *const binary_words[WEFT_BINARY_COUNT] = {"add", "subtract", "multiply",
-                                                            "divide"};
+static const char *const binary_words[WEFT_BINARY_COUNT] = {
+    "add",         "subtract",   "multiply",      "divide",      "minimum",    "maximum",
+    "power",       "modulo",     "floor_divide",  "equal",       "not_equal",  "less",
+    "less_equal",  "greater",    "greater_equal", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor"};
 
 const char *weft_binary_name(weft_binary binary) {
     return (unsigned)binary < WEFT_BINARY_COUNT ? binary_words[binary] : "unknown";
@@ -133,7 +138,7 @@ const char *weft_binary_name(weft_binary binary) {
 weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op, weft_tensor a,
                               weft_tensor b) {
     WEFT_ENTER;
-    struct weft_binary_node params = {.op = op};
+    struct weft_binary_node params = {.kind = op};
     weft_tensor inputs[] = {a, b};
     return weft_graph_add(out, graph, &weft_op_binary, inputs, 2, &params, sizeof params);
 }
@@ -148,25 +153,30 @@ static bool is_suffix(weft_shape a, weft_shape b) {
     return b.rank <= a.rank;
 }
 
+static bool is_comparison(weft_binary kind) {
+    return kind >= WEFT_BINARY_EQUAL && kind <= WEFT_BINARY_GREATER_EQUAL;
+}
+
 static weft_status binary_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                 weft_shape *shape) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
-    if ((unsigned)params->op >= WEFT_BINARY_COUNT) {
+    const weft_dtype a = weft_node_dtype(graph, node, 0);
+    const weft_dtype b = weft_node_dtype(graph, node, 1);
+    if ((unsigned)params->kind >= WEFT_BINARY_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "binary: unknown operator number %d",
-                         (int)params->op);
+                         (int)params->kind);
     }
-    WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
-    weft_shape a = *weft_node_shape(graph, node, 0);
-    weft_shape b = *weft_node_shape(graph, node, 1);
-    if (!is_suffix(a, b)) {
-        char left[WEFT_SHAPE_TEXT_SIZE];
-        char right[WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "%s: b %s is neither a's shape %s nor that of its last axes",
-                         weft_binary_name(params->op), weft_shape_text(b, right),
-                         weft_shape_text(a, left));
+    if (a != b) {
+        return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH, "%s: a is %s and b %s",
+                              weft_binary_name(params->kind), weft_dtype_name(a),
+                              weft_dtype_name(b));
     }
-    return same_shape_infer(graph, node, dtype, shape);
+    if (params->kind >= WEFT_BINARY_LOGICAL_AND && a != WEFT_I32) {
+        return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH, "%s: a and b must be i32, not %s",
+                              weft_binary_name(params->kind), weft_dtype_name(a));
+    }
+    *dtype = is_comparison(params->kind) ? WEFT_I32 : a;
+    return weft_broadcast_infer(graph, node, shape);
 }
 
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
@@ -180,6 +190,27 @@ void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
     dispatch->bytes = 8.0 * (double)operands->count + 4.0 * (double)operands->b_count;
 }
 
+/* Whether the kernel for b repeated over a's leading axes does it. */
+static bool repeats_b(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    return params->kind <= WEFT_BINARY_DIVIDE && weft_node_dtype(graph, node, 0) == WEFT_F32 &&
+           is_suffix(*weft_node_shape(graph, node, 0), *weft_node_shape(graph, node, 1));
+}
+
+static void lower_broadcast(struct weft_lowering *lowering, const struct weft_node *node,
+                            const struct weft_operands *operands) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    const struct weft_broadcast broadcast = weft_broadcast_of(lowering->graph, node);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_broadcast, weft_grid_of_items(broadcast.count),
+                   .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
+                   .push = {WEFT_BROADCAST_FIELDS(broadcast), .a_has = broadcast.has[0],
+                            .b_has = broadcast.has[1]},
+                   .constant = {.kind = (uint32_t)params->kind,
+                                .integer = weft_node_dtype(lowering->graph, node, 0) == WEFT_I32});
+    finish(dispatch, lowering->graph, node, 1.0);
+}
+
 static weft_status binary_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     const struct weft_operands operands = {
@@ -188,14 +219,26 @@ static weft_status binary_lower(struct weft_lowering *lowering, const struct wef
         .result = weft_lower_value(lowering, node->output),
         .count = output_elements(lowering, node),
         .b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, 1))};
-    weft_lower_binary(lowering, params->op, &operands);
+    if (repeats_b(lowering->graph, node)) {
+        weft_lower_binary(lowering, params->kind, &operands);
+    } else {
+        lower_broadcast(lowering, node, &operands);
+    }
     return weft_lower_status(lowering);
+}
+
+/* Equal shapes, and b repeated over a's leading axes, along all axes as one. */
+static bool binary_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_cut *cuts = WEFT_CUTS({.inputs = 1 | 2}, {.inputs = 1, .as = 1});
+    const bool repeats = is_suffix(*weft_node_shape(lowering->graph, node, 0),
+                                   *weft_node_shape(lowering->graph, node, 1));
+    return repeats ? weft_cut_along(lowering, node, cuts) : weft_broadcast_parts(lowering, node);
 }
 
 static uint32_t binary_fuses_as(struct weft_epilogue *epilogue, const struct weft_node *node) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     (void)epilogue;
-    return params->op == WEFT_BINARY_ADD ? WEFT_FUSE_BIAS | WEFT_FUSE_RESIDUAL : 0;
+    return params->kind == WEFT_BINARY_ADD ? WEFT_FUSE_BIAS | WEFT_FUSE_RESIDUAL : 0;
 }
 
 const struct weft_op weft_op_binary = {
@@ -203,10 +246,10 @@ const struct weft_op weft_op_binary = {
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_binary_node),
-    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_binary_node, op, "kind", binary_words)),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_binary_node, kind, "kind", binary_words)),
     .fuses_as = binary_fuses_as,
     .infer = binary_infer,
-    .cuts = WEFT_CUTS({.inputs = 1 | 2}, {.inputs = 1, .as = 1}),
+    .lower_parts = binary_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = binary_lower}),
 };
 

@@ -16,7 +16,17 @@ typedef enum weft_conversion {
     WEFT_CONVERSION_F16_TO_F32 = 0,
     WEFT_CONVERSION_F32_TO_F16,
     WEFT_CONVERSION_U8_TO_F32,
-    WEFT_CONVERSION_F32_TO_U8
+    WEFT_CONVERSION_F32_TO_U8,
+    WEFT_CONVERSION_I32_TO_F32,
+    WEFT_CONVERSION_F32_TO_I32
 } weft_conversion;
+
+/* What a reduction takes of each element. */
+typedef enum weft_term {
+    WEFT_TERM_ITSELF = 0,
+    WEFT_TERM_SQUARE,
+    WEFT_TERM_SIZE,    /* without its sign */
+    WEFT_TERM_NEGATIVE /* for the smallest as the largest */
+} weft_term;
 
 #endif

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax over the last axis. */
+/* Softmax and its logarithm. */
 #include "ops/softmax.h"
 
+#include <weft/arithmetic.h>
+
+#include <stdio.h>
+
+#include "core/try.h"
+#include "kernels/softmax/columns.h"
 #include "kernels/softmax/lanes.h"
+#include "kernels/softmax/log.h"
+#include "kernels/softmax/log_lanes.h"
 #include "kernels/softmax/side.h"
 #include "kernels/softmax/softmax.h"
+#include "ops/axis.h"
 #include "ops/row.h"
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
@@ -50,4 +59,104 @@ const struct weft_op weft_op_softmax = {
     .infer = softmax_infer,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = softmax_lower}),
+};
+
+/* ---- over any axis ---- */
+
+struct weft_softmax_axis_node {
+    uint32_t axis;
+};
+
+WEFT_VARIANTS(log_softmax, "softmax/log",
+              WEFT_GROUP_ROW(softmax_log, weft_grid_of_first_groups, 1.0F),
+              WEFT_LANES_ROWS(softmax_log_lanes, weft_lanes_grid, 1))
+
+weft_status weft_graph_softmax_axis(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                    uint32_t axis) {
+    WEFT_ENTER;
+    const struct weft_softmax_axis_node params = {.axis = axis};
+    return weft_graph_add(out, graph, &weft_op_softmax_axis, &x, 1, &params, sizeof params);
+}
+
+weft_status weft_graph_log_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                   uint32_t axis) {
+    WEFT_ENTER;
+    const struct weft_softmax_axis_node params = {.axis = axis};
+    return weft_graph_add(out, graph, &weft_op_log_softmax, &x, 1, &params, sizeof params);
+}
+
+static weft_status axis_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                              weft_shape *shape) {
+    const struct weft_softmax_axis_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(softmax_infer(graph, node, dtype, shape));
+    return weft_expect_axis(graph, node, params->axis);
+}
+
+static void lower_columns(struct weft_lowering *lowering, uint32_t result, uint32_t x,
+                          struct weft_axis axis, bool logarithm) {
+    const uint64_t count = axis.outer * axis.inner;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, softmax_columns, weft_grid_of_items(count), .bind = {.x = x, .result = result},
+        .push = {.count = (uint32_t)count, .extent = axis.extent, .inner = (uint32_t)axis.inner},
+        .constant = {.logarithm = logarithm});
+    dispatch->flops = 40.0 * (double)count * axis.extent;
+    dispatch->bytes = 8.0 * (double)count * axis.extent;
+}
+
+static void lower_log_rows(struct weft_lowering *lowering, uint32_t result, uint32_t x,
+                           struct weft_axis axis) {
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_log_softmax_variants, 1, softmax_log, .bind = {.x = x, .result = result},
+        .push = {.rows = (uint32_t)axis.outer, .columns = axis.extent});
+    dispatch->flops = 20.0 * (double)axis.outer * axis.extent;
+    dispatch->bytes = 8.0 * (double)axis.outer * axis.extent;
+}
+
+static weft_status axis_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_softmax_axis_node *params = (const void *)node->params.bytes;
+    const weft_shape shape = *weft_node_shape(lowering->graph, node, 0);
+    const struct weft_axis axis = weft_axis_of(shape, params->axis, params->axis);
+    const uint32_t x = weft_lower_value(lowering, node->input[0]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    const bool logarithm = node->op == &weft_op_log_softmax;
+    if (axis.inner != 1) {
+        lower_columns(lowering, result, x, axis, logarithm);
+    } else if (logarithm) {
+        lower_log_rows(lowering, result, x, axis);
+    } else {
+        weft_lower_softmax(lowering, result, x, (struct weft_rows){axis.outer, axis.extent});
+    }
+    return weft_lower_status(lowering);
+}
+
+static bool axis_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_softmax_axis_node *params = (const void *)node->params.bytes;
+    return weft_axis_parts(lowering, node, params->axis);
+}
+
+static void axis_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_softmax_axis_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[axis %u]", params->axis);
+}
+
+const struct weft_op weft_op_softmax_axis = {
+    .name = "softmax_axis",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_softmax_axis_node),
+    .infer = axis_infer,
+    .describe = axis_describe,
+    .lower_parts = axis_parts,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = axis_lower}),
+};
+
+const struct weft_op weft_op_log_softmax = {
+    .name = "log_softmax",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_softmax_axis_node),
+    .infer = axis_infer,
+    .describe = axis_describe,
+    .lower_parts = axis_parts,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = axis_lower}),
 };

@@ -39,7 +39,9 @@ static void replace(struct weft_node *into, struct weft_node *from) {
 static bool fuse_bias(struct fusion *fusion, struct weft_node *add) {
     const struct weft_value *bias = &fusion->graph->values[add->input[1]];
     struct weft_node *node = taker(fusion, add->input[0], WEFT_FUSE_BIAS);
-    if (!node || bias->shape.rank != 1) {
+    const weft_shape sum = fusion->graph->values[add->output].shape;
+    if (!node || bias->shape.rank != 1 || bias->shape.dim[0] != sum.dim[sum.rank - 1] ||
+        !weft_shape_equal(sum, fusion->graph->values[add->input[0]].shape)) {
         return false;
     }
     const struct weft_epilogue *done = &node->epilogue;

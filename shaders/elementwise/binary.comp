@@ -2,11 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// a ∘ b on every element; b is repeated when it is shorter. KIND: a weft_binary.
+// a ∘ b on every element; b is repeated when it is shorter. KIND: one of the first four of weft_binary;
+// broadcast.comp has all.
 
+#include "calculate.glsl"
 #include "index.glsl"
-#include "math.glsl"
-#include "numbers.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 0;
@@ -22,28 +22,10 @@ layout(push_constant) uniform Push
     uint b_count;
 } push;
 
-#if WEFT_BINARY_COUNT != 4
-#error "a weft_binary has no case here"
-#endif
-
-float apply(float p, float q)
-{
-    switch (KIND) {
-    case WEFT_BINARY_ADD:
-        return p + q;
-    case WEFT_BINARY_SUBTRACT:
-        return p - q;
-    case WEFT_BINARY_MULTIPLY:
-        return p * q;
-    default: // WEFT_BINARY_DIVIDE
-        return weft_div(p, q);
-    }
-}
-
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = weft_flush(apply(a[i], b[i % push.b_count]));
+        result[i] = weft_flush(weft_calculate(KIND, a[i], b[i % push.b_count]));
     }
 }

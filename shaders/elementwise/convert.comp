@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// f16 or u8 elements, two or four in a word, to f32, and f32 to them. By integers: what drivers' own conversions round and
+// f16 or u8 elements, two or four in a word, or i32 to f32, and f32 to them. By integers: what drivers' own conversions round and
 // flush is theirs to choose. An invocation does a word of them; behind the last element it holds zeros.
 
 #include "index.glsl"
@@ -83,6 +83,36 @@ uint to_byte(uint bits)
     return rounded_shift((size & 0x7fffffu) | 0x800000u, 150u - (size >> 23));
 }
 
+// The nearest f32 of an i32, ties to even.
+uint of_integer(uint word)
+{
+    uint sign = word & SIGN;
+    uint size = sign != 0u ? 0u - word : word;
+    if (size == 0u) {
+        return 0u;
+    }
+    uint top = uint(findMSB(size));
+    uint significand = top <= 23u ? size << (23u - top) : rounded_shift(size, top - 23u);
+    return sign | (significand + ((top + 126u) << 23));
+}
+
+// Without the fraction, within the range of i32.
+uint to_integer(uint bits)
+{
+    uint size = bits & ~SIGN;
+    bool negative = (bits & SIGN) != 0u;
+    if (size > INFINITE || size < 0x3f800000u) {
+        return 0u;
+    }
+    if (size >= 0x4f000000u) { // 2^31
+        return negative ? SIGN : ~SIGN;
+    }
+    uint significand = (size & 0x7fffffu) | 0x800000u;
+    uint exponent = size >> 23;
+    uint whole = exponent >= 150u ? significand << (exponent - 150u) : significand >> (150u - exponent);
+    return negative ? 0u - whole : whole;
+}
+
 void unpack(uint word, uint per_word)
 {
     uint bits = 32u / per_word;
@@ -103,13 +133,29 @@ void pack(uint word, uint per_word)
     result[word] = packed;
 }
 
+uint elements_per_word()
+{
+    switch (KIND) {
+    case WEFT_CONVERSION_F16_TO_F32:
+    case WEFT_CONVERSION_F32_TO_F16:
+        return 2u;
+    case WEFT_CONVERSION_U8_TO_F32:
+    case WEFT_CONVERSION_F32_TO_U8:
+        return 4u;
+    default:
+        return 1u;
+    }
+}
+
 void main()
 {
-    uint per_word = KIND == WEFT_CONVERSION_F16_TO_F32 || KIND == WEFT_CONVERSION_F32_TO_F16 ? 2u : 4u;
+    uint per_word = elements_per_word();
     uint i = weft_item_index(push.groups_x);
     if (i < (push.count + per_word - 1u) / per_word) {
         if (KIND == WEFT_CONVERSION_F16_TO_F32 || KIND == WEFT_CONVERSION_U8_TO_F32) {
             unpack(i, per_word);
+        } else if (per_word == 1u) {
+            result[i] = KIND == WEFT_CONVERSION_I32_TO_F32 ? of_integer(x[i]) : to_integer(x[i]);
         } else {
             pack(i, per_word);
         }

@@ -91,6 +91,38 @@ float weft_erf(float x)
     return a < 0.9215f ? x * weft_impl_erf_ratio(x * x) : (x < 0.0f ? -far : far);
 }
 
+// Near zero, where exp(x) - 1 cancels, by tanh.
+float weft_expm1(float x)
+{
+    float t = weft_tanh(0.5f * x);
+    return abs(x) < 0.5f ? 2.0f * t / (1.0f - t) : exp(x) - 1.0f;
+}
+
+// Near zero by the series of atanh, of which log(1 + x) is twice that of x / (2 + x).
+float weft_log1p(float x)
+{
+    float s = x / (2.0f + x);
+    float z = s * s;
+    float near = 2.0f * s + 2.0f * s * z * (0.333333343f + z * (0.2f + z * (0.142857149f + z * 0.111111112f)));
+    return abs(x) < 0.25f ? near : log(1.0f + x);
+}
+
+float weft_pow(float x, float y)
+{
+    float size = exp2(y * log2(abs(x)));
+    bool whole = floor(y) == y;
+    bool odd = whole && floor(0.5f * y) != 0.5f * y;
+    size = x == 0.0f ? (y > 0.0f ? 0.0f : uintBitsToFloat(WEFT_BITS_INF)) : size;
+    float r = odd && (floatBitsToUint(x) & WEFT_BITS_SIGN) != 0u ? -size : size;
+    r = x < 0.0f && !whole ? uintBitsToFloat(WEFT_BITS_NAN) : r;
+    return y == 0.0f || x == 1.0f ? 1.0f : r;
+}
+
+float weft_round(float x) { return roundEven(x); }
+float weft_trunc(float x) { return trunc(x); }
+float weft_floor(float x) { return floor(x); }
+float weft_ceil(float x) { return ceil(x); }
+
 #else
 
 // Canonical form of x: a subnormal becomes the zero of its sign, any NaN becomes 0x7fc00000.
@@ -461,6 +493,231 @@ float weft_cos(float x)
     return a >= WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : r;
 }
 
+// e^x - 1. Measured maximum over every 1009th input: 1.445 ulp. expm1(+-0) = +-0, expm1(-inf) = -1, expm1(+inf) = +inf.
+// As weft_impl_exp_pair, with e^x = 2^k (1 + s): (2^k - 1) + 2^k s, in halves, since 2^k may overflow.
+float weft_expm1(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint most = (u & WEFT_BITS_SIGN) != 0u ? 0x41f00000u : 0x42b20000u; // 30 and 89
+    float v = uintBitsToFloat((u & WEFT_BITS_SIGN) | (a > most ? most : a));
+    float t = v * 1.44269502f + 12582912.0f;
+    float k = t - 12582912.0f;
+    float rh = v - k * 0.693145752f;
+    float rl = k * 1.42860677e-06f;
+    float r = rh - rl;
+    float q = 0.00138382358f;
+    q = q * r + 0.00836929679f;
+    q = q * r + 0.0416680872f;
+    q = q * r + 0.166665152f;
+    q = q * r + 0.49999994f;
+    float s = rh + (r * r * q - rl);
+    float scale = uintBitsToFloat((floatBitsToUint(t) + 126u) << 23); // 2^(k-1)
+    float y = weft_twice((scale - 0.5f) + scale * s);
+    y = a < 0x33000000u ? x : y;                                      // |x| < 2^-25
+    y = int(u) > 0x42b17217 ? uintBitsToFloat(WEFT_BITS_INF) : y;     // x > 88.7228317
+    y = a < WEFT_BITS_MIN_NORMAL ? uintBitsToFloat(u & WEFT_BITS_SIGN) : y;
+    return a > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : y;
+}
+
+// log(1 + x). Measured maximum over every 1009th input: 1.438 ulp. log1p(+-0) = +-0, log1p(-1) = -inf, log1p(x < -1) = NaN, log1p(+inf) = +inf.
+// The rounding error c of w = 1 + x is exact, and log(w + c) = log(w) + c / w to float32.
+float weft_log1p(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float w = 1.0f + x;
+    float c = int(u) > int(WEFT_BITS_ONE) ? 1.0f - (w - x) : x - (w - 1.0f);
+    bool far = a > 0x4c800000u; // 2^26
+    float y = weft_log(w) + (far ? 0.0f : c) * weft_impl_rcp(far ? 1.0f : w);
+    uint r = floatBitsToUint(y);
+    r = a < 0x33000000u ? u : r; // |x| < 2^-25
+    r = u == WEFT_BITS_INF ? u : r;
+    r = u == (WEFT_BITS_SIGN | WEFT_BITS_ONE) ? WEFT_BITS_SIGN | WEFT_BITS_INF : r;
+    r = a < WEFT_BITS_MIN_NORMAL ? u & WEFT_BITS_SIGN : r;
+    return uintBitsToFloat(a > WEFT_BITS_INF || u > (WEFT_BITS_SIGN | WEFT_BITS_ONE) ? WEFT_BITS_NAN : r);
+}
+
+// A number as the sum of two floats.
+struct weft_impl_sum {
+    float h;
+    float l;
+};
+
+float weft_impl_upper(float x) // its first 12 bits
+{
+    return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
+}
+
+// log(x), x a normal number with bits a, to about 2^-34. x = 2^k m as in weft_log, and log(m) = 2 atanh(s) with
+// s = (m - 1) / (m + 1): 2 s + 2/3 s^3, of which the leading parts are exact products of 12 bits (suffix h), and the rest.
+weft_impl_sum weft_impl_log_sum(uint a)
+{
+    uint i = a + 0x004afb0du; // 1.0 - sqrt(1/2) in bits
+    float k = float(int(i >> 23) - 127);
+    float m = uintBitsToFloat((i & WEFT_BITS_FRACTION) + 0x3f3504f3u);
+    float f = m - 1.0f;
+    float d = m + 1.0f;
+    float dl = m - (d - 1.0f);
+    float dh = weft_impl_upper(d);
+    float y = weft_impl_rcp(d);
+    float s = f * y;
+    float sh = weft_impl_upper(s);
+    float sl = (((f - sh * dh) - sh * (d - dh)) - sh * dl) * y;
+    float square = sh * sh;
+    float zh = weft_impl_upper(square);
+    float cube = sh * zh;
+    float cube_h = weft_impl_upper(cube);
+    float cube_l = sh * (square - zh) + 3.0f * (sl * (square + sh * sl));
+    float z = s * s;
+    float p = 0.181818187f; // 2/11
+    p = p * z + 0.222222224f;
+    p = p * z + 0.285714298f;
+    p = p * z + 0.400000006f;
+    float third = 0.666503906f * cube_h; // 2/3 is 0.666503906 + 0.000162760422
+    float third_l = 0.666503906f * (cube - cube_h) + (0.000162760422f * cube + 0.666666687f * cube_l);
+    float leading = k * 0.693145752f;
+    float next = sh + sh;
+    float h = leading + next;
+    float l = next - (h - leading);
+    float sum = h + third;
+    l = (l + (third - (sum - h))) + ((sl + sl) + (third_l + (s * z * z * p + k * 1.42860677e-06f)));
+    weft_impl_sum result;
+    result.h = sum + l;
+    result.l = l - (result.h - sum);
+    return result;
+}
+
+// x^y, as pow of C: 1 for y = +-0 and for x = 1, NaN for x < 0 unless y is whole.
+// Measured maximum over 6 million pairs: 0.916 ulp. exp(y log|x|), with the logarithm and the product as sums of two floats.
+float weft_pow(float x, float y)
+{
+    uint ux = floatBitsToUint(x);
+    uint uy = floatBitsToUint(y);
+    uint ax = ux & WEFT_BITS_ABS;
+    uint ay = uy & WEFT_BITS_ABS;
+    bool below = (uy & WEFT_BITS_SIGN) != 0u;
+    weft_impl_sum logarithm = weft_impl_log_sum(ax);
+    float yh = weft_impl_upper(y);
+    float lh = weft_impl_upper(logarithm.h);
+    float product = y * logarithm.h;
+    float rest = ((yh * lh - product) + (yh * (logarithm.h - lh) + (y - yh) * lh)) + (y - yh) * (logarithm.h - lh);
+    uint held = floatBitsToUint(product);
+    bool over = int(held) > 0x42b20000;  // 89
+    bool under = held > 0xc2af0000u;     // -87.5
+    float h = over || under ? 0.0f : product;
+    float l = over || under ? 0.0f : rest + y * logarithm.l;
+    uint r = floatBitsToUint(weft_impl_exp_pair(h, l, 0u));
+    r = r > WEFT_BITS_INF || over ? WEFT_BITS_INF : r;
+    r = r < WEFT_BITS_MIN_NORMAL || under ? 0u : r;
+    r = ax < WEFT_BITS_MIN_NORMAL ? (below ? WEFT_BITS_INF : 0u) : r;
+    r = ax == WEFT_BITS_INF ? (below ? 0u : WEFT_BITS_INF) : r;
+    r = ay == WEFT_BITS_INF ? ((ax > WEFT_BITS_ONE) != below ? WEFT_BITS_INF : 0u) : r;
+    r = ay == WEFT_BITS_INF && ax == WEFT_BITS_ONE ? WEFT_BITS_ONE : r;
+    // Whether y is whole and odd: from 2^24 on all are even.
+    uint exponent = ay >> 23;
+    bool small = exponent < 127u;
+    uint shift = small || exponent > 150u ? 0u : 150u - exponent;
+    uint significand = (ay & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    bool whole = !small && (significand & ((1u << shift) - 1u)) == 0u;
+    bool odd = whole && exponent <= 150u && ((significand >> shift) & 1u) != 0u;
+    r = odd ? r | (ux & WEFT_BITS_SIGN) : r;
+    bool nan = ux > WEFT_BITS_SIGN && ax >= WEFT_BITS_MIN_NORMAL && ax < WEFT_BITS_INF && !whole;
+    r = nan || ax > WEFT_BITS_INF || ay > WEFT_BITS_INF ? WEFT_BITS_NAN : r;
+    return uintBitsToFloat(ay < WEFT_BITS_MIN_NORMAL || ux == WEFT_BITS_ONE ? WEFT_BITS_ONE : r);
+}
+
+// The nearest whole number, of two the even one. Adding 2^23 rounds; from there on all numbers are whole.
+float weft_round(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float r = (uintBitsToFloat(a < 0x4b000000u ? a : 0u) + 8388608.0f) - 8388608.0f;
+    return weft_flush(uintBitsToFloat(a < 0x4b000000u ? (u & WEFT_BITS_SIGN) | floatBitsToUint(r) : u));
+}
+
+// Without the fraction.
+float weft_trunc(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint whole = floatBitsToUint(weft_round(x)) & WEFT_BITS_ABS;
+    float down = uintBitsToFloat(whole) - 1.0f;
+    uint size = whole > (u & WEFT_BITS_ABS) ? floatBitsToUint(down) : whole;
+    return weft_flush(uintBitsToFloat((u & WEFT_BITS_SIGN) | size));
+}
+
+// The largest whole number that is not above x. floor(-0) = -0.
+float weft_floor(float x)
+{
+    float r = weft_trunc(x);
+    bool above = int(floatBitsToUint(x)) < 0 && floatBitsToUint(r) != floatBitsToUint(weft_flush(x));
+    return above ? r - 1.0f : r;
+}
+
+float weft_ceil(float x)
+{
+    float r = weft_floor(uintBitsToFloat(floatBitsToUint(x) ^ WEFT_BITS_SIGN));
+    return weft_flush(uintBitsToFloat(floatBitsToUint(r) ^ WEFT_BITS_SIGN));
+}
+
 #endif
+
+// |a| modulo |b|, exact, for numbers with bits a and b, 2^-126 <= |b| < inf, |a| < inf: significands by integers, eight bits at a
+// time.
+uint weft_impl_remainder(uint a, uint b)
+{
+    uint divisor = (b & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    uint rest = (a & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    uint exponent = b >> 23;
+    uint steps = (a >> 23) - exponent;
+    if (a < b) {
+        return a;
+    }
+    rest = rest % divisor;
+    while (steps != 0u) {
+        uint step = min(steps, 8u);
+        rest = (rest << step) % divisor;
+        steps -= step;
+    }
+    uint up = 23u - uint(findMSB(rest | 1u));
+    bool vanishes = rest == 0u || exponent <= up; // below 2^-126
+    return vanishes ? 0u : ((rest << up) & WEFT_BITS_FRACTION) | ((exponent - up) << 23);
+}
+
+bool weft_impl_has_remainder(uint a, uint b) // of bits without signs
+{
+    return a < WEFT_BITS_INF && b >= WEFT_BITS_MIN_NORMAL && b <= WEFT_BITS_INF;
+}
+
+// a - b floor(a / b), with the sign of b; exact but for one rounding where a and b have different signs. modulo(a, +-0) = NaN,
+// modulo(+-inf, b) = NaN.
+float weft_modulo(float a, float b)
+{
+    uint sign = floatBitsToUint(b) & WEFT_BITS_SIGN;
+    uint ua = floatBitsToUint(a) & WEFT_BITS_ABS;
+    uint ub = floatBitsToUint(b) & WEFT_BITS_ABS;
+    if (!weft_impl_has_remainder(ua, ub)) {
+        return uintBitsToFloat(WEFT_BITS_NAN);
+    }
+    uint r = ua < WEFT_BITS_MIN_NORMAL ? 0u : weft_impl_remainder(ua, ub);
+    bool other = (floatBitsToUint(a) & WEFT_BITS_SIGN) != sign && r != 0u;
+    float size = other ? uintBitsToFloat(ub) - uintBitsToFloat(r) : uintBitsToFloat(r);
+    return weft_flush(uintBitsToFloat(floatBitsToUint(size) | sign));
+}
+
+// floor(a / b), from the exact remainder: the quotient of what is left is whole but for rounding. By +-0 it is a / b.
+float weft_floor_divide(float a, float b)
+{
+    uint ua = floatBitsToUint(a) & WEFT_BITS_ABS;
+    uint ub = floatBitsToUint(b) & WEFT_BITS_ABS;
+    if (!weft_impl_has_remainder(ua, ub)) {
+        return weft_div(a, b);
+    }
+    uint sign = floatBitsToUint(a) & WEFT_BITS_SIGN;
+    uint r = ua < WEFT_BITS_MIN_NORMAL ? 0u : weft_impl_remainder(ua, ub);
+    bool down = sign != (floatBitsToUint(b) & WEFT_BITS_SIGN) && r != 0u;
+    float quotient = weft_round(weft_div(a - uintBitsToFloat(r | sign), b));
+    return down ? quotient - 1.0f : quotient;
+}
 
 #endif

@@ -123,7 +123,7 @@ foreach(command IN LISTS commands)
             string(APPEND part "${list_${list}}")
         endif()
     endforeach()
-    weft_groups(found "'(--[a-z-]+)" "${part}")
+    weft_groups(found "'\\*?(--[a-z-]+)" "${part}")
     weft_compare("The completion for zsh, weft ${command}," found options_${command})
 endforeach()
 

@@ -69,6 +69,10 @@ inline int findMSB(uint x) {
     return x == 0u ? -1 : 31 - __builtin_clz(x);
 }
 
+inline uint min(uint x, uint y) {
+    return y < x ? y : x;
+}
+
 /* What only the fast mode uses. */
 inline float abs(float x) {
     return std::fabs(x);
@@ -96,6 +100,24 @@ inline float cos(float x) {
 }
 inline float tanh(float x) {
     return std::tanh(x);
+}
+inline float exp2(float x) {
+    return std::exp2(x);
+}
+inline float log2(float x) {
+    return std::log2(x);
+}
+inline float floor(float x) {
+    return std::floor(x);
+}
+inline float ceil(float x) {
+    return std::ceil(x);
+}
+inline float trunc(float x) {
+    return std::trunc(x);
+}
+inline float roundEven(float x) {
+    return std::nearbyint(x);
 }
 inline float sqrt(float x) {
     return std::sqrt(x);

@@ -293,6 +293,24 @@ double exact_erf(double x) {
 double exact_sqrt(double x) {
     return std::sqrt(x);
 }
+double exact_expm1(double x) {
+    return std::expm1(x);
+}
+double exact_log1p(double x) {
+    return std::log1p(x);
+}
+double exact_round(double x) {
+    return std::nearbyint(x);
+}
+double exact_trunc(double x) {
+    return std::trunc(x);
+}
+double exact_floor(double x) {
+    return std::floor(x);
+}
+double exact_ceil(double x) {
+    return std::ceil(x);
+}
 
 const function functions[] = {
     {"exp", each<repro::weft_exp>, exact_exp, 0.899},
@@ -304,6 +322,12 @@ const function functions[] = {
     {"rsqrt", each<repro::weft_rsqrt>, exact_rsqrt, 0.505},
     {"sqrt", each<repro::weft_sqrt>, exact_sqrt, 0.5},
     {"rcp", each<repro::weft_rcp>, exact_rcp, 0.5},
+    {"expm1", each<repro::weft_expm1>, exact_expm1, 1.5},
+    {"log1p", each<repro::weft_log1p>, exact_log1p, 1.5},
+    {"round", each<repro::weft_round>, exact_round, 0.5},
+    {"trunc", each<repro::weft_trunc>, exact_trunc, 0.5},
+    {"floor", each<repro::weft_floor>, exact_floor, 0.5},
+    {"ceil", each<repro::weft_ceil>, exact_ceil, 0.5},
 };
 
 void test_function(void **state) {
@@ -464,6 +488,92 @@ void test_div(void **) {
     }
 }
 
+// The float32 that C's functions of the exact operands give.
+double exact_modulo(double a, double b) {
+    const double rest = std::fmod(a, b);
+    const double held = std::fabs(rest) < min_normal ? std::copysign(0.0, rest) : rest;
+    return held != 0.0 && std::signbit(held) != std::signbit(b) ? held + b : std::copysign(held, b);
+}
+
+void check_modulo(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t got =
+        floatBitsToUint(repro::weft_modulo(uintBitsToFloat(a), uintBitsToFloat(b)));
+    const std::uint32_t expected = rounded(exact_modulo(seen(a), seen(b)));
+    if (got != expected) {
+        fail_msg("modulo(0x%08x, 0x%08x) is 0x%08x, expected 0x%08x", a, b, got, expected);
+    }
+}
+
+void check_pow(worst *most, std::uint32_t a, std::uint32_t b) {
+    const float got = repro::weft_pow(uintBitsToFloat(a), uintBitsToFloat(b));
+    const double exact = std::pow(seen(a), seen(b));
+    const std::uint32_t wanted = rounded(exact);
+    const bool ordinary = std::isfinite(exact) && std::fabs(exact) >= min_normal;
+    const bool at_edge = std::fabs(exact) > min_normal * (1.0 - 0x1p-20) &&
+                         std::fabs(exact) < 0x1p128 * (1.0 + 0x1p-20);
+    if (ordinary || (at_edge && exact != 0.0)) {
+        most->see(ulps(got, exact), a);
+    } else if (floatBitsToUint(got) != wanted) {
+        fail_msg("pow(0x%08x, 0x%08x) is 0x%08x, expected 0x%08x", a, b, floatBitsToUint(got),
+                 wanted);
+    }
+}
+
+// Operands of both at the edges, of any bits, and of powers that are numbers.
+void test_pairs(void **) {
+    worst most = {0.0, 0u};
+    for (const std::uint32_t a : edges) {
+        for (const std::uint32_t b : edges) {
+            for (const std::uint32_t sign : {0u, 0x80000000u}) {
+                check_modulo(a, b | sign);
+                check_modulo(a | sign, b);
+                check_pow(&most, a, b | sign);
+                check_pow(&most, a | sign, b);
+                check_pow(&most, a | 0x80000000u, b | 0x80000000u);
+            }
+        }
+    }
+    std::uint64_t state = 0x9e3779b97f4a7c15u;
+    for (std::uint64_t i = 0; i < 2000000u; ++i) {
+        const std::uint64_t random = next_random(&state);
+        const auto a = static_cast<std::uint32_t>(random);
+        const auto b = static_cast<std::uint32_t>(random >> 32);
+        check_modulo(a, b);
+        check_modulo(a, (a ^ (b & 0x8fffffffu)));
+        check_pow(&most, a, b);
+        const double base = seen(a & 0x7fffffffu);
+        const double power = (static_cast<double>(b) * 0x1p-31 - 1.0) * 88.0 / std::log(base);
+        check_pow(&most, a & 0x7fffffffu, floatBitsToUint(static_cast<float>(power)));
+        const double whole = static_cast<double>(b % 41u) - 20.0;
+        check_pow(&most, (a & 0x83ffffffu) | 0x3c000000u,
+                  floatBitsToUint(static_cast<float>(whole)));
+    }
+    std::printf("%-6s max %.4f ulp at 0x%08x\n", "pow", most.error, most.bits);
+    assert_true(most.error <= 1.0);
+    for (int x = 2; x < 64; ++x) { // what float32 has exactly
+        for (int y = 0; std::pow(x, y) < 0x1p24; ++y) {
+            const float power = repro::weft_pow(static_cast<float>(x), static_cast<float>(y));
+            assert_true(static_cast<double>(power) == std::pow(x, y));
+        }
+    }
+}
+
+void test_floor_divide(void **) {
+    std::uint64_t state = 0x9e3779b97f4a7c15u;
+    for (std::uint64_t i = 0; i < 2000000u; ++i) {
+        const std::uint64_t random = next_random(&state);
+        const std::uint32_t a = (static_cast<std::uint32_t>(random) & 0x87ffffffu) | 0x38000000u;
+        const std::uint32_t b =
+            (static_cast<std::uint32_t>(random >> 32) & 0x83ffffffu) | 0x3c000000u;
+        const double exact = std::floor(seen(a) / seen(b));
+        const float got = repro::weft_floor_divide(uintBitsToFloat(a), uintBitsToFloat(b));
+        if (std::fabs(exact) < 0x1p22 && static_cast<double>(got) != exact) {
+            fail_msg("floor_divide(0x%08x, 0x%08x) is %g, expected %g", a, b,
+                     static_cast<double>(got), exact);
+        }
+    }
+}
+
 struct special {
     batch f;
     std::uint32_t x;
@@ -581,6 +691,9 @@ void test_fast(void **) {
         {"rcp", each<fast::weft_rcp>, exact_rcp, 0.0},
         {"sqrt", each<fast::weft_sqrt>, exact_sqrt, 0.0},
         {"rsqrt", each<fast::weft_rsqrt>, exact_rsqrt, 0.0},
+        {"expm1", each<fast::weft_expm1>, exact_expm1, 0.0},
+        {"round", each<fast::weft_round>, exact_round, 0.0},
+        {"floor", each<fast::weft_floor>, exact_floor, 0.0},
     };
     for (int i = 1; i < 20000; ++i) {
         const float x = static_cast<float>(i) * 0.001f;
@@ -612,6 +725,21 @@ void test_fast(void **) {
         assert_true(fast::weft_activate(kind, -3e38f) == 0.0f);
         assert_true(fast::weft_activate(kind, 3e38f) == 3e38f);
     }
+    for (int i = 1; i < 20000; ++i) {
+        const float x = static_cast<float>(i) * 0.0005f;
+        for (const float y : {x, -0.09f * x}) {
+            const double exact = std::log1p(static_cast<double>(y));
+            const double got = static_cast<double>(fast::weft_log1p(y));
+            assert_true(std::fabs(got - exact) <= 1e-6 * std::fabs(exact));
+        }
+        const double exact = std::pow(static_cast<double>(x), 2.5);
+        const double got = static_cast<double>(fast::weft_pow(x, 2.5f));
+        assert_true(std::fabs(got - exact) <= 4e-6 * exact);
+    }
+    assert_true(fast::weft_pow(-2.0f, 3.0f) == -8.0f);
+    assert_true(fast::weft_pow(-2.0f, 2.0f) == 4.0f);
+    assert_true(std::isnan(fast::weft_pow(-2.0f, 0.5f)));
+    assert_true(fast::weft_pow(0.0f, 0.0f) == 1.0f);
     assert_true(fast::weft_div(3.0f, 4.0f) == 0.75f);
     assert_true(fast::weft_flush(2.0f) == 2.0f);
 }
@@ -625,12 +753,14 @@ CMUnitTest case_of(const char *name, CMUnitTestFunction run, const void *state) 
 int main() {
     constexpr std::size_t function_count = sizeof functions / sizeof functions[0];
     constexpr std::size_t activation_count = sizeof activations / sizeof activations[0];
-    CMUnitTest tests[function_count + activation_count + 4];
+    CMUnitTest tests[function_count + activation_count + 6];
     std::size_t n = 0;
     tests[n++] = case_of("specials", test_specials, nullptr);
     tests[n++] = case_of("flush", test_flush, nullptr);
     tests[n++] = case_of("fast", test_fast, nullptr);
     tests[n++] = case_of("div", test_div, nullptr);
+    tests[n++] = case_of("pairs", test_pairs, nullptr);
+    tests[n++] = case_of("floor_divide", test_floor_divide, nullptr);
     for (const function &fn : functions) {
         tests[n++] = case_of(fn.name, test_function, &fn);
     }

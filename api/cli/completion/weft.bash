@@ -18,14 +18,14 @@ _weft() {
     fi
     case $command in
     devices) options="--all $output" ;;
-    run) options="--text --file --lines --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
+    run) options="--text --file --lines --tokens --token-types --input --symbol --positions --out --top --trace --repeat $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
     generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
-    inspect) options="--length --batch --pass --choices --pipelines --isa --compile-only --case $device $output" ;;
+    inspect) options="--length --batch --symbol --pass --choices --pipelines --isa --compile-only --case $device $output" ;;
     help) options=$commands ;;
     esac
     case $previous in

@@ -26,7 +26,8 @@ complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UT
 complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l tokens -rF -d 'token ids, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l token-types -rF -d 'token types, .npy'
-complete -c weft -n '__fish_seen_subcommand_from run' -l input -rF -d 'vectors, .npy'
+complete -c weft -n '__fish_seen_subcommand_from run' -l input -rF -d 'vectors, .npy, or an input of a program'
+complete -c weft -n '__fish_seen_subcommand_from run' -l symbol -x -d 'a symbol of a program'
 complete -c weft -n '__fish_seen_subcommand_from run' -l positions -rF -d 'positions, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l out -rF -d 'write the output to this .npy file, float32'
 complete -c weft -n '__fish_seen_subcommand_from run' -l top -x -d 'how many labels or tokens to show'
@@ -82,6 +83,7 @@ complete -c weft -n '__fish_seen_subcommand_from bench' -l write-expected -rF -d
 
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l length -x -d 'tokens of a sequence'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l batch -x -d 'sequences'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l symbol -x -d 'a symbol of a program'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l pass -xa 'graph fuse choose place order choices' -d 'print what a pass made of the graph instead: graph, fuse, choose, place, order or choices'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l choices -d 'print the candidates for each piece of work instead, why some were left out, their times, and which was taken'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l pipelines -d 'print what the driver\'s compiler made of each kernel instead: registers, spills, occupancy, instructions'

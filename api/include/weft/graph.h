@@ -162,14 +162,36 @@ typedef enum weft_binary {
     WEFT_BINARY_ADD = 0,
     WEFT_BINARY_SUBTRACT = 1,
     WEFT_BINARY_MULTIPLY = 2,
-    WEFT_BINARY_DIVIDE = 3,
+    WEFT_BINARY_DIVIDE = 3,       /**< of i32: towards zero */
+    WEFT_BINARY_MINIMUM = 4,      /**< NaN if one of them is; -0 is below +0 */
+    WEFT_BINARY_MAXIMUM = 5,      /**< likewise */
+    WEFT_BINARY_POWER = 6,        /**< pow of C; of i32 with b < 0 as 1 / a^-b towards zero */
+    WEFT_BINARY_MODULO = 7,       /**< a - b ⌊a/b⌋, exact, with b's sign: Python's % */
+    WEFT_BINARY_FLOOR_DIVIDE = 8, /**< ⌊a/b⌋: Python's // */
+    WEFT_BINARY_EQUAL = 9,        /**< this and the next five give i32, 1 or 0 */
+    WEFT_BINARY_NOT_EQUAL = 10,   /**< with NaN 1, where the others give 0 */
+    WEFT_BINARY_LESS = 11,
+    WEFT_BINARY_LESS_EQUAL = 12,
+    WEFT_BINARY_GREATER = 13,
+    WEFT_BINARY_GREATER_EQUAL = 14,
+    WEFT_BINARY_LOGICAL_AND =
+        15, /**< this and the rest are of i32; a number other than 0 is true */
+    WEFT_BINARY_LOGICAL_OR = 16,
+    WEFT_BINARY_LOGICAL_XOR = 17,
+    WEFT_BINARY_BITWISE_AND = 18,
+    WEFT_BINARY_BITWISE_OR = 19,
+    WEFT_BINARY_BITWISE_XOR = 20,
     WEFT_BINARY_COUNT
 } weft_binary;
 
 /** A constant name such as "add"; never null. */
 WEFT_API const char *weft_binary_name(weft_binary binary);
 
-/** Elementwise a ∘ b, f32. b has a's shape, or the shape of a's last axes (and is repeated over the others). */
+/**
+ * Elementwise a ∘ b, both f32 or both i32, with NumPy's broadcasting: shapes are aligned at their last axes, and an axis
+ * of 1, or a missing one, is repeated. The result has the operands' type, or i32 where weft_binary says so. i32 wraps
+ * around; i32 division by 0, also in MODULO and FLOOR_DIVIDE, gives 0.
+ */
 WEFT_API weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op,
                                        weft_tensor a, weft_tensor b);
 
@@ -199,13 +221,14 @@ WEFT_API weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_t
                                      weft_tensor lengths);
 
 /**
- * Converts f16 or u8 to f32 and back. Only inputs and outputs may be f16 or u8; a 32-bit word holds 2 or 4 elements,
- * the first in its lowest bits. Of the other ops only reshape takes these types.
+ * Converts f16, u8 or i32 to f32 and back. Only inputs and outputs may be f16 or u8; a 32-bit word holds 2 or 4
+ * elements, the first in its lowest bits. Of the other ops only reshape takes these types.
  *
  * f16 to f32 is exact, subnormal numbers included. f32 to f16 rounds to nearest even, also to subnormal numbers, and
  * from 65520 on to infinity; a NaN becomes 0x7e00. u8 to f32 gives 0 … 255. f32 to u8 rounds to nearest even and clamps
- * to 0 … 255; a NaN becomes 0. Both math modes do the same. For pixels between 0 and 1 use weft_graph_affine: by 1/255
- * after, or by 255 before.
+ * to 0 … 255; a NaN becomes 0. i32 to f32 rounds to nearest even. f32 to i32 drops the fraction, as C does, and clamps to
+ * the range of i32; a NaN becomes 0. Both math modes do the same. For pixels between 0 and 1 use weft_graph_affine: by
+ * 1/255 after, or by 255 before.
  */
 WEFT_API weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_dtype dtype);

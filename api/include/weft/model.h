@@ -90,10 +90,14 @@ typedef enum weft_task {
     WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
     WEFT_TASK_RETRIEVE,
-    WEFT_TASK_CLASSIFY_TOKENS /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
+    WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
+    WEFT_TASK_PROGRAM /**< a program without one of these: weft_model_get_port lists what it takes and gives */
 } weft_task;
 
-/** "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve" or "classify_tokens". */
+/**
+ * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens" or
+ * "program".
+ */
 WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {
@@ -101,7 +105,8 @@ typedef struct weft_model_info {
         architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
     /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
     const char *mixing;
-    weft_task task;
+    weft_task
+        task; /**< of a program WEFT_TASK_PROGRAM: then only names, parameters and tokenizer are set */
     uint32_t layers;
     uint32_t hidden_size;
     uint32_t intermediate_size;
@@ -207,6 +212,78 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
+
+/*
+ * ---- programs: graphs in model folders, docs/programs.md ----
+ * The functions below work on all of them. One with a task is run as other models are, by the functions above, too.
+ */
+
+/** A number of which a program's shapes are functions, such as the batch. */
+typedef struct weft_symbol_info {
+    const char *name; /**< lives as long as the model */
+    uint32_t minimum, maximum;
+    uint32_t example; /**< for which the program was checked when it was loaded */
+} weft_symbol_info;
+
+/** Symbols of a program. WEFT_NOT_FOUND past the last one; other models have none. */
+WEFT_API weft_status weft_model_get_symbol(const weft_model *model, uint32_t index,
+                                           weft_symbol_info *info);
+
+/** An input or output of a program. All texts live as long as the model. */
+typedef struct weft_model_port_info {
+    const char *name;
+    weft_dtype dtype;
+    bool is_output;
+    weft_shape example; /**< for the symbols' examples */
+    /** Of inputs: each axis as the program has it, an integer or an expression, such as "2 * length"; else null. */
+    const char *axes[WEFT_MAX_RANK];
+} weft_model_port_info;
+
+/** Inputs of a program, in the order in which it has them, then outputs. WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_model_get_port(const weft_model *model, uint32_t index,
+                                         weft_model_port_info *info);
+
+/** A value for a symbol. */
+typedef struct weft_symbol {
+    const char *name;
+    uint32_t value;
+} weft_symbol;
+
+/**
+ * Finds the symbols' values by the shapes of all inputs, in their order: an axis that is a symbol gives its value.
+ * `symbols` has an entry for each symbol, in their order. Where its name is null, the value is to be found, otherwise
+ * it is given. All names are set.
+ * Errors: WEFT_SHAPE_MISMATCH, naming the input, expected and found, when a shape does not fit;
+ * WEFT_INVALID_ARGUMENT for a symbol that no axis gives, or outside its range.
+ */
+WEFT_API weft_status weft_model_find_symbols(const weft_model *model, weft_symbol *symbols,
+                                             uint32_t symbol_count, const weft_shape *shapes,
+                                             uint32_t shape_count);
+
+/**
+ * Makes the graph of a program for these values of all its symbols, in any order.
+ * Errors: WEFT_UNSUPPORTED for another model; WEFT_INVALID_ARGUMENT for a symbol that is missing, unknown, given twice
+ * or outside its range; those of the ops.
+ */
+WEFT_API weft_status weft_model_program_graph(weft_graph **graph, weft_model *model,
+                                              const weft_symbol *symbols, uint32_t symbol_count);
+
+/** The same, compiled. params may be null. */
+WEFT_API weft_status weft_model_compile_program(weft_plan **plan, weft_model *model,
+                                                weft_device *device, const weft_symbol *symbols,
+                                                uint32_t symbol_count,
+                                                const weft_plan_params *params);
+
+/**
+ * Writes a graph as a program: config.json and model.safetensors in a folder, which is made where it is not there.
+ * Loaded, it gives the same bits. Weights are stored once each, with their own names where these differ, and as f32 or
+ * i32. Both files are written beside and renamed at the end, so that the folder has the old files or the new ones, and
+ * between the two no config.json.
+ * Errors: WEFT_UNSUPPORTED, naming the node, for an op that programs cannot have: one of op.h, a step of decode.h, or
+ * kernel_attention with GLSL; WEFT_INVALID_ARGUMENT without outputs; WEFT_IO_ERROR; WEFT_BAD_FILE when a model's file
+ * that has the weights has become unreadable.
+ */
+WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder);
 
 /* ---- decoding: causal language models, one token at a time ---- */
 

@@ -16,6 +16,7 @@
 #define WEFT_WEFT_HPP
 
 #include <weft/base.hpp>
+#include <weft/arithmetic.h>
 #include <weft/decode.h>
 #include <weft/external.h>
 #include <weft/features.h>
@@ -296,6 +297,29 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     /** weft_graph_take_along of weft/movement.h. */
     result<::weft_tensor> take_along(const operand &x, const operand &indices,
                                      uint32_t axis) noexcept;
+    /** weft_graph_unary of weft/arithmetic.h. */
+    result<::weft_tensor> unary(::weft_unary op, const operand &x, float alpha,
+                                float beta) noexcept;
+    /** weft_graph_clamp of weft/arithmetic.h. */
+    result<::weft_tensor> clamp(const operand &x, float low, float high) noexcept;
+    /** weft_graph_where of weft/arithmetic.h. */
+    result<::weft_tensor> where(const operand &condition, const operand &a,
+                                const operand &b) noexcept;
+    /** weft_graph_reduce of weft/arithmetic.h. */
+    result<::weft_tensor> reduce(::weft_reduction op, const operand &x,
+                                 const ::weft_reduce_params &params) noexcept;
+    result<::weft_tensor> reduce(::weft_reduction op, const operand &x) noexcept;
+    /** weft_graph_argmax of weft/arithmetic.h. */
+    result<::weft_tensor> argmax(const operand &x, uint32_t axis, bool keep_axis) noexcept;
+    /** weft_graph_argmin of weft/arithmetic.h. */
+    result<::weft_tensor> argmin(const operand &x, uint32_t axis, bool keep_axis) noexcept;
+    /** weft_graph_cumsum of weft/arithmetic.h. */
+    result<::weft_tensor> cumsum(const operand &x, uint32_t axis, bool exclusive,
+                                 bool reverse) noexcept;
+    /** weft_graph_softmax_axis of weft/arithmetic.h. */
+    result<::weft_tensor> softmax_axis(const operand &x, uint32_t axis) noexcept;
+    /** weft_graph_log_softmax of weft/arithmetic.h. */
+    result<::weft_tensor> log_softmax(const operand &x, uint32_t axis) noexcept;
     /** weft_graph_attention of weft/mixers/attention.h. */
     result<::weft_tensor> attention(const operand &q, const operand &k, const operand &v,
                                     const ::weft_attention_params &params) noexcept;
@@ -469,6 +493,8 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                                 const ::weft_banded_attention_params &params) noexcept;
     result<::weft_tensor> banded_attention_step(const operand &q, const operand &k,
                                                 const operand &v, const ::weft_step &step) noexcept;
+    /** weft_graph_save of weft/model.h. */
+    status save(const char *folder) const noexcept;
 
     /** weft_graph_get_tensor of weft/graph.h. */
     [[nodiscard]] result<tensor_info> info(::weft_tensor tensor) const noexcept {
@@ -600,6 +626,23 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_lengths(weft::device &device, uint32_t batch,
                                        uint32_t length) noexcept;
+    /** weft_model_get_symbol of weft/model.h. */
+    result<::weft_symbol_info> symbol(uint32_t index) const noexcept;
+    /** weft_model_get_port of weft/model.h. */
+    result<::weft_model_port_info> port(uint32_t index) const noexcept;
+    /** weft_model_program_graph of weft/model.h. */
+    result<weft::graph> program_graph(span<const ::weft_symbol> symbols) noexcept;
+    /** weft_model_compile_program of weft/model.h. */
+    result<weft::plan> compile_program(weft::device &device, span<const ::weft_symbol> symbols,
+                                       const ::weft_plan_params &params) noexcept;
+    result<weft::plan> compile_program(weft::device &device,
+                                       span<const ::weft_symbol> symbols) noexcept;
+
+    /** weft_model_find_symbols of weft/model.h. */
+    status find_symbols(span<weft_symbol> symbols, span<const weft_shape> shapes) const noexcept {
+        return weft_model_find_symbols(get(), symbols.data(), static_cast<std::uint32_t>(symbols.size()),
+                                       shapes.data(), static_cast<std::uint32_t>(shapes.size()));
+    }
 
     /** weft_model_tokenize of weft/model.h. The model outlives the tokens, and stays the same object. */
     result<tokens> tokenize(std::string_view text) noexcept {
@@ -1248,6 +1291,133 @@ inline result<::weft_tensor> graph::take_along(const operand &x, const operand &
     ::weft_tensor made{};
     const weft_status code = weft_graph_take_along(&made, get(), x.tensor(), indices.tensor(),
                                                    axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::unary(::weft_unary op, const operand &x, float alpha,
+                                          float beta) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_unary(&made, get(), op, x.tensor(), alpha, beta);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::clamp(const operand &x, float low, float high) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_clamp(&made, get(), x.tensor(), low, high);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::where(const operand &condition, const operand &a,
+                                          const operand &b) noexcept {
+    if (const weft_status code = error_of(condition, a, b); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_where(&made, get(), condition.tensor(), a.tensor(),
+                                              b.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::reduce(::weft_reduction op, const operand &x,
+                                           const ::weft_reduce_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_reduce(&made, get(), op, x.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::reduce(::weft_reduction op, const operand &x) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_reduce(&made, get(), op, x.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::argmax(const operand &x, uint32_t axis,
+                                           bool keep_axis) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_argmax(&made, get(), x.tensor(), axis, keep_axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::argmin(const operand &x, uint32_t axis,
+                                           bool keep_axis) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_argmin(&made, get(), x.tensor(), axis, keep_axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::cumsum(const operand &x, uint32_t axis, bool exclusive,
+                                           bool reverse) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_cumsum(&made, get(), x.tensor(), axis, exclusive, reverse);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::softmax_axis(const operand &x, uint32_t axis) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_softmax_axis(&made, get(), x.tensor(), axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::log_softmax(const operand &x, uint32_t axis) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_log_softmax(&made, get(), x.tensor(), axis);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2310,6 +2480,63 @@ inline result<weft::plan> model::compile_lengths(weft::device &device, uint32_t 
     return weft::plan(made);
 }
 
+inline result<::weft_symbol_info> model::symbol(uint32_t index) const noexcept {
+    ::weft_symbol_info made{};
+    const weft_status code = weft_model_get_symbol(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_model_port_info> model::port(uint32_t index) const noexcept {
+    ::weft_model_port_info made{};
+    const weft_status code = weft_model_get_port(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::graph> model::program_graph(span<const ::weft_symbol> symbols) noexcept {
+    ::weft_graph *made = nullptr;
+    const weft_status code = weft_model_program_graph(&made, get(), symbols.data(),
+                                                      static_cast<uint32_t>(symbols.size()));
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::graph(made);
+}
+
+inline result<weft::plan> model::compile_program(weft::device &device,
+                                                 span<const ::weft_symbol> symbols,
+                                                 const ::weft_plan_params &params) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_program(&made, get(), device.get(), symbols.data(),
+                                                        static_cast<uint32_t>(symbols.size()),
+                                                        &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_program(weft::device &device,
+                                                 span<const ::weft_symbol> symbols) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_program(&made, get(), device.get(), symbols.data(),
+                                                        static_cast<uint32_t>(symbols.size()),
+                                                        nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline status graph::save(const char *folder) const noexcept {
+    return weft_graph_save(get(), folder);
+}
+
 inline result<weft::decoder> decoder::create(weft::model &model, weft::device &device,
                                              const ::weft_decoder_params &params) noexcept {
     ::weft_decoder *made = nullptr;
@@ -2486,6 +2713,16 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
     return weft_binary_name(binary);
 }
 
+/** weft_unary_name of weft/arithmetic.h. */
+[[nodiscard]] inline const char *unary_name(::weft_unary unary) noexcept {
+    return weft_unary_name(unary);
+}
+
+/** weft_reduction_name of weft/arithmetic.h. */
+[[nodiscard]] inline const char *reduction_name(::weft_reduction reduction) noexcept {
+    return weft_reduction_name(reduction);
+}
+
 /** weft_features_name of weft/features.h. */
 [[nodiscard]] inline const char *features_name(::weft_features_kind kind) noexcept {
     return weft_features_name(kind);
@@ -2602,6 +2839,8 @@ using device_type = ::weft_device_type;
 using external_type = ::weft_external_type;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
+using unary = ::weft_unary;
+using reduction = ::weft_reduction;
 using norm = ::weft_norm;
 using features_kind = ::weft_features_kind;
 using features_norm = ::weft_features_norm;
@@ -2640,6 +2879,7 @@ using port_info = ::weft_port_info;
 using host_tensor = ::weft_host_tensor;
 using timing = ::weft_timing;
 using plan_stats = ::weft_plan_stats;
+using reduce_params = ::weft_reduce_params;
 using attention_params = ::weft_attention_params;
 using banded_attention_params = ::weft_banded_attention_params;
 using batch_norm_params = ::weft_batch_norm_params;
@@ -2677,6 +2917,9 @@ using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
 using model_inputs = ::weft_model_inputs;
+using symbol_info = ::weft_symbol_info;
+using model_port_info = ::weft_model_port_info;
+using symbol = ::weft_symbol;
 using decoder_params = ::weft_decoder_params;
 using decoder_info = ::weft_decoder_info;
 using sampling = ::weft_sampling;

@@ -13,7 +13,7 @@ WIDTH = 116
 
 # Graph has methods in their place.
 METHODS = {"weft_graph_input", "weft_graph_weight", "weft_graph_output", "weft_graph_add", "weft_graph_create",
-           "weft_graph_destroy", "weft_graph_get_tensor"}
+           "weft_graph_destroy", "weft_graph_get_tensor", "weft_graph_save"}
 
 ERRORS = {"INVALID_ARGUMENT": "InvalidArgument", "SHAPE_MISMATCH": "ShapeMismatch", "UNSUPPORTED": "Unsupported",
           "NOT_FOUND": "NotFound"}

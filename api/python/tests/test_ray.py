@@ -292,3 +292,22 @@ def test_ray_is_not_needed():
     said = run("import sys; sys.modules['ray'] = None; import weft.ray")
     assert said.returncode == 1
     assert "ImportError: weft.ray needs Ray, which is not installed here: pip install 'weft[ray]'" in said.stderr
+
+
+def test_a_program_runs_on_columns(tmp_path):
+    graph = weft.Graph()
+    x = graph.input("x", [2, 3])
+    graph.output("y", x * 2.0)
+    weft.save(graph, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["symbols"] = {"batch": {}}
+    config["inputs"][0]["shape"][0] = "batch"
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    numbers = np.arange(30, dtype=np.float32).reshape(10, 3)
+    predict = weft.ray.ProgramPredictor(tmp_path, {"x": "numbers"}, device="processor")
+    assert (predict({"numbers": numbers})["y"] == 2 * numbers).all()
+    assert (predict({"numbers": np.array([*numbers, None], object)[:-1]})["y"] == 2 * numbers).all()  # rows as Ray has them
+    with pytest.raises(weft.NotFound, match="no column 'numbers'"):
+        predict({"other": numbers})
+    with pytest.raises(weft.Unsupported, match="expected a program, found task classify"):
+        weft.ray.ProgramPredictor(FOLDER, device="processor")

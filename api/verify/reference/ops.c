@@ -78,19 +78,6 @@ double weft_reference_activation(weft_activation activation, double x) {
     }
 }
 
-double weft_reference_binary(weft_binary op, double a, double b) {
-    switch (op) {
-    case WEFT_BINARY_ADD:
-        return a + b;
-    case WEFT_BINARY_SUBTRACT:
-        return a - b;
-    case WEFT_BINARY_MULTIPLY:
-        return a * b;
-    default:
-        return a / b;
-    }
-}
-
 /* ---- rows ---- */
 
 /* exp(x_i) / Σ_j exp(x_j); the largest is subtracted so that float64 does not overflow either. */

@@ -21,7 +21,6 @@ void weft_reference_linear(weft_reference *ref, double *out, weft_rows rows, con
                            uint32_t k, const double *w, uint32_t channels, const double *bias);
 
 double weft_reference_activation(weft_activation activation, double x);
-double weft_reference_binary(weft_binary op, double a, double b);
 
 /** Over the rows of x [rows, columns]. out may be x. */
 void weft_reference_softmax(double *out, const double *x, uint32_t rows, uint32_t columns);

@@ -40,6 +40,7 @@ if _TYPE_CHECKING:
     from .ops import *  # noqa: F403
     from .plan import Plan, PlanInfo, Port
     from .pool import Pool, PooledModel
+    from .program import Program, ProgramPort, Symbol
     from .tables import Table, bench, verify
     from .torch import from_torch, save
 
@@ -55,6 +56,7 @@ _PLACES = {name: place for place, names in {
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
     "pool": ("Pool", "PooledModel"),
+    "program": ("Program", "ProgramPort", "Symbol"),
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
 }.items() for name in names}
@@ -64,9 +66,9 @@ if _TYPE_CHECKING:
     __all__ = [
         "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats",
         "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op",
-        "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch",
-        "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch",
-        "load", "nn", "ops", "save", "verify", *ops.__all__]
+        "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program",
+        "ProgramPort", "ShapeMismatch", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench",
+        "default_device", "devices", "features", "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

@@ -43,7 +43,7 @@ class ModelInfo:
     architecture: str
     mixing: str
     task: str
-    """hidden, classify, masked_lm, next_sentence, causal_lm, regress or retrieve."""
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens or program."""
     layers: int
     hidden_size: int
     intermediate_size: int
@@ -516,13 +516,26 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
         tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids. A
             folder's tokenizer.json is read by the package tokenizers, where the model has no other and it is installed.
 
-    Raises NotFound, BadFile and Unsupported, naming file, field or tensor, expected and found.
+    Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
+    file, field or tensor, expected and found.
     """
     path = os.fspath(folder)
-    model = Model(_core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host), device, tokenizer)
+    pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
+    model = model_of(pointer, device, tokenizer)
     if tokenizer is None and model.info.tokenizer == "none":
         model._tokenizer = _tokenizer_of(pathlib.Path(path))
     return model
+
+
+def model_of(pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> Model:
+    """The object of a weft_model: a Program where it is one."""
+    info = ffi.new("weft_model_info *")
+    check(lib.weft_model_get_info(pointer, info))
+    if info.task != lib.WEFT_TASK_PROGRAM:
+        return Model(pointer, device, tokenizer)
+    from .program import Program
+
+    return Program(pointer, device)
 
 
 def _tokenizer_of(folder: pathlib.Path) -> Tokenizer | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 try:
@@ -25,9 +25,10 @@ except ImportError as error:
     raise ImportError("weft.ray needs Ray, which is not installed here: pip install 'weft[ray]'") from error
 
 from . import errors
-from .device import DeviceInfo, Math, devices
-from .model import Classification, Tokenizer
+from .device import Device, DeviceInfo, Math, devices
+from .model import Classification, Tokenizer, load
 from .pool import Pool, PooledModel, Select
+from .program import Program
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 Outcome = Union[Classification, errors.WeftError]
 
-__all__ = ["Classifier", "Predictor", "deployment", "worker_devices", "worker_pool", "worker_threads"]
+__all__ = ["Classifier", "Predictor", "ProgramPredictor", "deployment", "worker_devices", "worker_pool", "worker_threads"]
 
 
 def worker_devices() -> list[int]:
@@ -117,6 +118,45 @@ class Predictor:
         logits = np.stack(rows) if rows else np.empty((0, self._model.info.label_count), np.float32)
         return {**batch, "label": np.array([answer.label for answer in answers], object),
                 "probability": np.array([answer.probability for answer in answers], np.float64), "logits": logits}
+
+
+class ProgramPredictor:
+    """Runs a program on the columns of a batch, for Ray Data: a class for `Dataset.map_batches`.
+
+    It adds a column for each output, whose bits in reproducible mode depend on nothing but the batch and the program.
+
+    Args:
+        folder: a program's folder; a path that holds for the workers.
+        columns: names of the columns for the inputs, by the inputs' names; None: they have the same names. Every input and
+            output begins with the axis of the batch.
+        symbols: values of symbols that no axis of an input gives.
+        device: see `Device`; None: the first of `worker_devices()`.
+        math: see `Math`.
+        threads: of a processor device; None: `worker_threads()`.
+        cache_dir: folder for compiled shaders.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], columns: Mapping[str, str] | None = None, *,
+                 symbols: Mapping[str, int] | None = None, device: int | str | None = None, math: Math = "reproducible",
+                 threads: int | None = None, cache_dir: str | None = None) -> None:
+        opened = Device(worker_devices()[0] if device is None else device, math=math, cache_dir=cache_dir,
+                        threads=worker_threads() if threads is None else threads)
+        model = load(folder, opened)
+        if not isinstance(model, Program):
+            raise errors.Unsupported(f"{os.fspath(folder)}: expected a program, found task {model.info.task}")
+        self._program, self._symbols = model, symbols
+        self._columns = {name: (columns or {}).get(name, name) for name in model.inputs}
+
+    def __call__(self, batch: Columns) -> Columns:
+        """The batch with a column for each output."""
+        import numpy as np
+
+        missing = [column for column in self._columns.values() if column not in batch]
+        if missing:
+            raise errors.NotFound(f"no column {missing[0]!r} for an input: there are {', '.join(batch)}")
+        arrays = {name: batch[column] for name, column in self._columns.items()}
+        rows = {name: np.stack(list(array)) if array.dtype == object else array for name, array in arrays.items()}
+        return {**batch, **self._program.run(rows, self._symbols)}
 
 
 class Classifier:

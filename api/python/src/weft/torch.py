@@ -9,7 +9,9 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from . import _files, errors
+from ._core import check, lib
 from .device import Device
+from .graph import Graph
 from .model import Model, Tokenizer, model_of_memory
 
 if TYPE_CHECKING:
@@ -33,16 +35,22 @@ def from_torch(module: torch.nn.Module, device: Device | None = None, *, config:
     return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
 
 
-def save(model: torch.nn.Module | Model, folder: str | os.PathLike[str], *, config: dict[str, Any] | None = None) -> None:
+def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *,
+         config: dict[str, Any] | None = None) -> None:
     """Writes a model folder, config.json and model.safetensors, for `load` and the weft command. Both are written beside and
     renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json. Models that
     were loaded from it stay what they are.
 
     Args:
-        model: a module as `from_torch` takes it, or a model.
+        model: a module as `from_torch` takes it, a model, or a graph, which `load` then gives back as a `Program`.
         folder: made where it is not there.
         config: the fields of config.json; None: the model's own.
     """
+    if isinstance(model, Graph):
+        if config is not None:
+            raise errors.InvalidArgument("config: expected None for a graph, which makes its own")
+        check(lib.weft_graph_save(model.handle.get(), os.fsencode(folder)))
+        return
     if isinstance(model, Model):
         text, weights = json.dumps(config or model.config), model._weights()
     else:

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Programs: graphs in model folders, whose shapes are functions of symbols."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _array, _core, errors
+from ._core import check, ffi, lib, text_of
+from .graph import DType, c_shape, py_shape
+from .model import _MOST_PLANS, Model
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+@dataclasses.dataclass(frozen=True)
+class Symbol:
+    """A number of which a program's shapes are functions, such as the batch."""
+
+    name: str
+    minimum: int
+    maximum: int
+    example: int
+    """For which the program was checked when it was loaded."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramPort:
+    """An input or output of a program."""
+
+    name: str
+    dtype: DType
+    example: tuple[int, ...]
+    """Its shape for the symbols' examples."""
+    axes: tuple[str, ...] | None
+    """Of an input: each axis as an integer or an expression of symbols, such as "2 * length"."""
+
+
+class Program(Model):
+    """A graph of ops that `load` read from a model folder: see `save`, `from_torch` and `from_onnx`, which write and make them.
+
+        y = program(x)                     # arrays for the inputs, in order, or by name; one output is an array, several a dict
+        y = program(x, symbols={"k": 3})   # with the symbols that no axis of an input gives
+
+    Shapes may be all that its symbols allow. Plans are kept, and share weights and kernels.
+    """
+
+    def __init__(self, pointer: Any, device: Device | None) -> None:
+        super().__init__(pointer, device, None)
+        self.symbols = {symbol.name: symbol for symbol in _symbols(pointer)}
+        """Its symbols by name."""
+        ports = _ports(pointer)
+        self.inputs = {port.name: port for port, is_output in ports if not is_output}
+        """Inputs by name, in the order of positional arguments."""
+        self.outputs = {port.name: port for port, is_output in ports if is_output}
+        self._of_symbols: dict[tuple[int, ...], Plan] = {}
+
+    def __call__(self, *arrays: Any, symbols: Mapping[str, int] | None = None, **named: Any) -> Any:
+        """Runs once, on one array per input.
+
+        Args:
+            arrays: for the inputs, in order.
+            symbols: values of symbols that no axis of an input gives.
+            named: for inputs by their names.
+        """
+        if len(arrays) > len(self.inputs):
+            raise errors.InvalidArgument(f"expected at most {len(self.inputs)} arrays, found {len(arrays)}")
+        given = dict(zip(self.inputs, arrays))
+        for name, array in named.items():
+            if name in given or name not in self.inputs:
+                known = ", ".join(self.inputs)
+                raise errors.InvalidArgument(f"the input {name} is given twice" if name in given else
+                                             f"no input is called {name!r}: there are {known}")
+            given[name] = array
+        results = self.run(given, symbols)
+        return next(iter(results.values())) if len(results) == 1 else results
+
+    def run(self, arrays: Mapping[str, Any], symbols: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """Runs once: arrays by the names of inputs to arrays by the names of outputs."""
+        missing = [name for name in self.inputs if name not in arrays]
+        if missing:
+            raise errors.InvalidArgument(f"no array for the input {', '.join(missing)}")
+        values = {name: _array.of(port.dtype, arrays[name], name) for name, port in self.inputs.items()}
+        return self.plan_of(self.sizes([array.shape for array in values.values()], symbols)).run(values)
+
+    def sizes(self, shapes: Any, symbols: Mapping[str, int] | None = None) -> dict[str, int]:
+        """The symbols' values by the shapes of all inputs, in order."""
+        given = _c_symbols(self.symbols, symbols or {})
+        c_shapes = ffi.new("weft_shape[]", [c_shape(shape) for shape in shapes])
+        with self._handle.lock:
+            check(lib.weft_model_find_symbols(self._handle.get(), given, len(given), c_shapes, len(c_shapes)))
+        return {text_of(symbol.name): symbol.value for symbol in given}
+
+    def plan_of(self, symbols: Mapping[str, int]) -> Plan:
+        """A plan for one value of each symbol. The newest ones are kept."""
+        values = _c_symbols(self.symbols, symbols)
+        key = tuple(symbol.value for symbol in values)
+        with self._plans_lock:
+            plan = self._of_symbols.pop(key, None)
+            if plan is not None and plan.handle.pointer is not None and plan.device is self.device:
+                self._of_symbols[key] = plan
+                return plan
+        device = self.device
+        named = ffi.new("weft_symbol[]", [symbol for symbol in values if symbol.name])
+        with self._handle.lock, device.handle.lock:
+            pointer = _core.make("weft_plan", lib.weft_model_compile_program, self._handle.get(), device.handle.get(), named,
+                                 len(named), ffi.NULL)
+        plan = Plan(pointer, device, keep=self)
+        with self._plans_lock:
+            self._of_symbols[key] = plan
+            while len(self._of_symbols) > _MOST_PLANS:
+                del self._of_symbols[next(iter(self._of_symbols))]
+        return plan
+
+    def close(self) -> None:
+        """Releases it and its plans."""
+        with self._plans_lock:
+            plans, self._of_symbols = self._of_symbols, {}
+        for plan in plans.values():
+            plan.close()
+        super().close()
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{port.name} {port.dtype} [{', '.join(port.axes or ())}]" for port in self.inputs.values())
+        return f"<weft.Program {inputs} → {', '.join(self.outputs)}; {self.info.parameters:,} parameters>"
+
+
+def _c_symbols(symbols: Mapping[str, Symbol], given: Mapping[str, int]) -> Any:
+    """A weft_symbol for each symbol, without a name where none is given."""
+    unknown = [name for name in given if name not in symbols]
+    if unknown:
+        raise errors.InvalidArgument(f"no symbol is called {unknown[0]!r}: there are {', '.join(symbols) or 'none'}")
+    made = ffi.new("weft_symbol[]", len(symbols))
+    for entry, (name, symbol) in zip(made, symbols.items()):
+        if name in given:
+            value = int(given[name])
+            if not symbol.minimum <= value <= symbol.maximum:
+                raise errors.InvalidArgument(f"symbol {name}: expected {symbol.minimum} to {symbol.maximum}, found {value}")
+            entry.name, entry.value = _NAMES.setdefault(name, ffi.new("char[]", name.encode())), value
+    return made
+
+
+_NAMES: dict[str, Any] = {}
+"""Texts of symbols' names, which C structs point to."""
+
+
+def _symbols(pointer: Any) -> list[Symbol]:
+    found: list[Symbol] = []
+    info = ffi.new("weft_symbol_info *")
+    while lib.weft_model_get_symbol(pointer, len(found), info) == lib.WEFT_OK:
+        found.append(Symbol(text_of(info.name), info.minimum, info.maximum, info.example))
+    return found
+
+
+def _ports(pointer: Any) -> list[tuple[ProgramPort, bool]]:
+    found: list[tuple[ProgramPort, bool]] = []
+    info = ffi.new("weft_model_port_info *")
+    while lib.weft_model_get_port(pointer, len(found), info) == lib.WEFT_OK:
+        example = py_shape(info.example)
+        axes = None if info.is_output else tuple(text_of(info.axes[axis]) for axis in range(len(example)))
+        dtype = cast(DType, _core.word_of(info.dtype, "weft_dtype"))
+        found.append((ProgramPort(text_of(info.name), dtype, example, axes), bool(info.is_output)))
+    return found

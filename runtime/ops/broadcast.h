@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy's broadcasting: the host half of shaders/include/broadcast.glsl. */
+#ifndef WEFT_OPS_BROADCAST_H
+#define WEFT_OPS_BROADCAST_H
+
+#include "lower/lowering.h"
+
+#define WEFT_BROADCAST_OPERANDS 3
+
+/** What that file's push constants get. Axes from the last one on; those along which the same operands are repeated are one. */
+struct weft_broadcast {
+    uint64_t count;
+    uint32_t axes;
+    uint32_t extent[WEFT_MAX_RANK];
+    uint32_t has[WEFT_BROADCAST_OPERANDS]; /* bits: the axes that an operand has */
+};
+
+/** The shape of a node's inputs together, which is its output's; WEFT_SHAPE_MISMATCH naming two that do not fit. */
+weft_status weft_broadcast_infer(const weft_graph *graph, const struct weft_node *node,
+                                 weft_shape *shape);
+
+struct weft_broadcast weft_broadcast_of(const weft_graph *graph, const struct weft_node *node);
+
+/** The fields of a kernel's push constants. */
+#define WEFT_BROADCAST_FIELDS(broadcast)                                \
+    .count = (uint32_t)(broadcast).count, .axes = (broadcast).axes,     \
+    .extent0 = (broadcast).extent[0], .extent1 = (broadcast).extent[1], \
+    .extent2 = (broadcast).extent[2], .extent3 = (broadcast).extent[3], \
+    .extent4 = (broadcast).extent[4], .extent5 = (broadcast).extent[5], \
+    .extent6 = (broadcast).extent[6]
+
+/** Lowers such a node in parts along the output's first axis: struct weft_op.lower_parts. */
+bool weft_broadcast_parts(struct weft_lowering *lowering, const struct weft_node *node);
+
+#endif

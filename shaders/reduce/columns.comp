@@ -1,0 +1,144 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Reductions of x [outer, extent, inner] to [outer, blocks, inner], each of `block` elements at most, which an invocation goes
+// through in order. KIND: SUM, MAX, MIN or PRODUCT of weft_reduction. INTEGER: of i32, else of f32.
+
+#include "compare.glsl"
+#include "index.glsl"
+#include "numbers.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+layout(constant_id = 0) const uint KIND = WEFT_REDUCTION_SUM;
+layout(constant_id = 1) const bool INTEGER = false;
+layout(constant_id = 2) const uint TERM = WEFT_TERM_ITSELF;
+layout(constant_id = 3) const bool HAS_LENGTHS = false;  // only the first lengths · step elements count
+layout(constant_id = 4) const bool DIVIDES = false;      // by `divisor`
+layout(constant_id = 5) const bool BY_LENGTHS = false;   // by the length, too
+
+layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 1) readonly buffer Lengths { int lengths[]; };
+layout(std430, binding = 2) writeonly buffer Result { uint result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint extent;
+    uint inner;
+    uint block;
+    uint blocks;
+    uint tokens;       // the most that a length may be
+    uint step;         // elements of a token
+    uint per_sequence; // results of a sequence
+    float divisor;
+} push;
+
+uint length_of(uint sequence)
+{
+    return uint(clamp(lengths[sequence], 0, int(push.tokens)));
+}
+
+// Largest numbers are found by their keys, and smallest ones as largest of -x - 1 or -x.
+uint key_of(uint word)
+{
+    if (INTEGER) {
+        return KIND == WEFT_REDUCTION_MIN ? ~word ^ WEFT_BITS_SIGN : word ^ WEFT_BITS_SIGN;
+    }
+    float value = uintBitsToFloat(word);
+    return weft_order_key(KIND == WEFT_REDUCTION_MIN ? weft_negative(value) : value);
+}
+
+uint of_key(uint key)
+{
+    if (INTEGER) {
+        return KIND == WEFT_REDUCTION_MIN ? ~(key ^ WEFT_BITS_SIGN) : key ^ WEFT_BITS_SIGN;
+    }
+    float value = weft_from_order_key(key);
+    return floatBitsToUint(KIND == WEFT_REDUCTION_MIN ? weft_negative(value) : value);
+}
+
+uint term_of(uint word)
+{
+    if (INTEGER) {
+        return TERM == WEFT_TERM_SQUARE ? word * word : TERM == WEFT_TERM_SIZE && int(word) < 0 ? 0u - word : word;
+    }
+    float value = uintBitsToFloat(word);
+    return TERM == WEFT_TERM_SQUARE ? floatBitsToUint(value * value)
+                                    : TERM == WEFT_TERM_SIZE ? word & WEFT_BITS_ABS : word;
+}
+
+bool is_largest()
+{
+    return KIND == WEFT_REDUCTION_MAX || KIND == WEFT_REDUCTION_MIN;
+}
+
+uint neutral()
+{
+    uint one = INTEGER ? 1u : WEFT_BITS_ONE;
+    uint least = INTEGER ? 0u : WEFT_LEAST_KEY;
+    return KIND == WEFT_REDUCTION_PRODUCT ? one : is_largest() ? least : 0u;
+}
+
+uint combined(uint a, uint b)
+{
+    if (is_largest()) {
+        return max(a, b);
+    }
+    if (INTEGER) {
+        return KIND == WEFT_REDUCTION_PRODUCT ? a * b : a + b;
+    }
+    float p = uintBitsToFloat(a);
+    float q = uintBitsToFloat(b);
+    return floatBitsToUint(KIND == WEFT_REDUCTION_PRODUCT ? p * q : p + q);
+}
+
+// Of elements from `at` on, `inner` apart: sixteen are added to a sum of sixteens, so that fewer rounding errors add up.
+uint reduced(uint at, uint count)
+{
+    uint total = neutral();
+    while (count != 0u) {
+        uint some = min(count, 16u);
+        uint part = neutral();
+        for (uint i = 0; i < some; i++) {
+            uint word = x[at + i * push.inner];
+            part = combined(part, is_largest() ? key_of(word) : term_of(word));
+        }
+        total = combined(total, part);
+        at += some * push.inner;
+        count -= some;
+    }
+    return total;
+}
+
+uint finished(uint total, uint item)
+{
+    total = is_largest() ? of_key(total) : total;
+    if (INTEGER) {
+        return total;
+    }
+    float value = uintBitsToFloat(total);
+    if (DIVIDES) {
+        float divisor = BY_LENGTHS ? push.divisor * float(length_of(item / push.per_sequence)) : push.divisor;
+        value = weft_div(value, divisor);
+    }
+    return floatBitsToUint(weft_flush(value));
+}
+
+void main()
+{
+    uint item = weft_item_index(push.groups_x);
+    if (item < push.count) {
+        uint column = item % push.inner;
+        uint rest = item / push.inner;
+        uint outer = rest / push.blocks;
+        uint first = rest % push.blocks * push.block;
+        uint end = min(first + push.block, push.extent);
+        if (HAS_LENGTHS) {
+            end = min(end, length_of(outer) * push.step);
+        }
+        uint at = (outer * push.extent + first) * push.inner + column;
+        result[item] = finished(reduced(at, end > first ? end - first : 0u), item);
+    }
+}
