@@ -286,8 +286,10 @@ void weft_case_expect_words(weft_case *c, const void *words) {
     memcpy(port->words, words, (size_t)port->count * sizeof *port->words);
     for (uint64_t index = 0; index < port->count; index++) {
         float number;
+        int32_t whole;
         memcpy(&number, &port->words[index], sizeof number);
-        port->value[index] = (double)number;
+        memcpy(&whole, &port->words[index], sizeof whole);
+        port->value[index] = port->dtype == WEFT_I32 ? (double)whole : (double)number;
     }
 }
 

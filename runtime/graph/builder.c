@@ -373,6 +373,9 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
                                .root = op->view ? graph->values[inputs[0].id].root : 0,
                                .producer = graph->node_count};
     WEFT_TRY(infer(graph, &node, &value));
+    if (op->is_view && op->is_view(graph, &node)) {
+        return weft_graph_reshape(out, graph, inputs[0], value.shape);
+    }
     if (!weft_grow(&graph->host, &graph->nodes, graph->node_count, &graph->node_capacity,
                    sizeof *graph->nodes)) {
         return weft_fail_memory(&graph->host, "a graph's nodes");

@@ -128,6 +128,8 @@ struct weft_op {
     /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
     bool view;         /* the output is the first input under another shape: no dispatch */
+    /** Whether this node is such a view, too: then it is added as a reshape. Null: never. */
+    bool (*is_view)(const weft_graph *graph, const struct weft_node *node);
     bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also
@@ -141,9 +143,10 @@ struct weft_op {
     struct weft_lengths {
         uint32_t input, of;
     } lengths[2];
-    /** Inputs i32 of rows of input `table`: 0 … its rows - 1. table 0: none. */
+    /** Inputs i32 that count along an axis of input `table`, the first unless `axis` says which. Zeros: none. */
     struct weft_indices {
         uint32_t input, table;
+        uint32_t (*axis)(const struct weft_node *node);
     } indices[2];
     /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

@@ -15,6 +15,13 @@
     X(mask)                  \
     X(gather_last)           \
     X(reshape)               \
+    X(permute)               \
+    X(slice)                 \
+    X(concat)                \
+    X(pad)                   \
+    X(expand)                \
+    X(take)                  \
+    X(take_along)            \
     X(convert)               \
     X(unary)                 \
     X(where)                 \

@@ -64,9 +64,10 @@ static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t indic
 static void limit_inputs(weft_plan *plan, const weft_graph *graph, const struct weft_node *node) {
     for (uint32_t i = 0; node->op && i < 2; i++) { /* null: it is fused into another */
         const struct weft_indices *indices = &node->op->indices[i];
-        if (indices->table != 0 && weft_node_has_input(node, indices->table)) {
+        if (indices->table != indices->input && weft_node_has_input(node, indices->table)) {
+            const uint32_t axis = indices->axis ? indices->axis(node) : 0;
             limit_index(plan, graph, node->input[indices->input], 0,
-                        weft_node_shape(graph, node, indices->table)->dim[0]);
+                        weft_node_shape(graph, node, indices->table)->dim[axis]);
         }
         const struct weft_lengths *lengths = &node->op->lengths[i];
         if (lengths->input != 0 && weft_node_has_input(node, lengths->input)) {

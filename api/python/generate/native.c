@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the extension module weft._native is compiled with, in front of what cffi writes. */
+#include <weft/arithmetic.h>
 #include <weft/decode.h>
 #include <weft/external.h>
 #include <weft/features.h>
@@ -7,6 +8,7 @@
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
+#include <weft/movement.h>
 #include <weft/op.h>
 
 /** The weft command: api/cli/main.c, whose main has this name here. */

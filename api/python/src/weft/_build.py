@@ -79,7 +79,7 @@ class _Arguments:
         fields = _fields(ctype, given, what)
         result = {}
         for name, member in ctype.fields:
-            counted = name[:-len("_count")] + "s" if name.endswith("_count") else None
+            counted = "axes" if name == "axis_count" else name[:-len("_count")] + "s" if name.endswith("_count") else None
             if name in fields:
                 result[name] = self.value(member.type, fields[name], name)
             elif counted in fields:
@@ -113,21 +113,50 @@ def _scalar(ctype: Any, given: Any, what: str) -> Any:
         raise errors.InvalidArgument(f"{what}: expected {expected}, found {given!r}") from None
 
 
+def _within(what: str, index: Any, length: int) -> Any:
+    """An index that may count from the end, as everywhere in Python."""
+    if not isinstance(index, int) or index >= 0:
+        return index
+    if index < -length:
+        raise errors.InvalidArgument(f"{what}: expected {-length} … {length - 1}, found {index}")
+    return index + length
+
+
+def _from_the_end(graph: Graph, operands: dict[str, Any]) -> dict[str, Any]:
+    """Positions and axes of the first operand that are below 0, as C has them."""
+    named = [operands.get("position"), operands.get("axis"), *operands.get("axes", ())]
+    if not any(isinstance(index, int) and index < 0 for index in named):
+        return operands
+    first = operands["x"] if "x" in operands else next(iter(operands.values()))
+    x = first[0] if isinstance(first, (list, tuple)) and first else first
+    shape = (x if isinstance(x, Tensor) else graph.weight(x)).shape
+    resolved = dict(operands)
+    if "position" in operands:
+        resolved["position"] = _within("position", operands["position"], shape[1] if len(shape) > 1 else 0)
+    if "axis" in operands:
+        resolved["axis"] = _within("axis", operands["axis"], len(shape))
+    if "axes" in operands:
+        resolved["axes"] = [_within("axes", axis, len(shape)) for axis in operands["axes"]]
+    return resolved
+
+
+def _counted(operands: dict[str, Any]) -> dict[str, Any]:
+    """With the number of tensors behind a list of them: x_count behind xs."""
+    return {name: value for what, given in operands.items() for name, value in (
+        ((what, given), (what[:-1] + "_count", len(given))) if what == "xs" else ((what, given),))}
+
+
 def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, count: int = 1,
         null: bool = False) -> list[Tensor]:
     """Calls the C function of that name, which gives `count` tensors. `null`: parameters that are all left out are not zeros
     but a null pointer, which means something of its own."""
     graph = graph_of(operands, params)
-    position = operands.get("position")
-    if isinstance(position, int) and position < 0:  # from the end, as everywhere in Python
-        x = operands["x"]
-        length = (x if isinstance(x, Tensor) else graph.weight(x)).shape[1]
-        if position < -length:
-            raise errors.InvalidArgument(f"position: expected {-length} … {length - 1}, found {position}")
-        operands = {**operands, "position": position + length}
     function = getattr(lib, name)
     types = ffi.typeof(function).args[2:]
     made = _Arguments(graph)
+    operands = _counted(_from_the_end(graph, operands))
+    if params and params.get("axes"):
+        params = {**params, "axes": _from_the_end(graph, {"x": operands["x"], "axes": params["axes"]})["axes"]}
     arguments = [made.value(ctype, given, what) for ctype, (what, given) in zip(types, operands.items())]
     if len(types) > len(operands):
         given = made.pointer(types[-1].item, params or {}, "parameters")
