@@ -14,13 +14,6 @@
     ROW(affine)                   \
     ROW(gather)                   \
     ROW(reshape)                  \
-    ROW(permute)                  \
-    ROW(slice)                    \
-    ROW(concat)                   \
-    ROW(pad)                      \
-    ROW(expand)                   \
-    ROW(take)                     \
-    ROW(take_along)               \
     ROW(broadcast)                \
     ROW(unary)                    \
     ROW(where)                    \
@@ -28,6 +21,13 @@
     ROW(arg)                      \
     ROW(cumsum)                   \
     ROW(softmax_axis)             \
+    ROW(permute)                  \
+    ROW(slice)                    \
+    ROW(concat)                   \
+    ROW(pad)                      \
+    ROW(expand)                   \
+    ROW(take)                     \
+    ROW(take_along)               \
     ROW(fourier)                  \
     ROW(attention)                \
     ROW(banded_attention)         \

@@ -10,6 +10,7 @@
 #include "kernels/movement/join_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
+#include "ops/around_axis.h"
 #include "ops/axis.h"
 
 #define PARTS 7 /* that the kernel binds at once, besides the result */

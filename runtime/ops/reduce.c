@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums, means, largest and smallest elements and the like over any axes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
@@ -16,10 +15,11 @@ struct weft_reduce_node {
     bool keep_axes;
 };
 
+static const char *const reduction_words[WEFT_REDUCTION_COUNT] = {
+    "sum", "mean", "max", "min", "product", "sum_of_squares", "sum_of_sizes"};
+
 const char *weft_reduction_name(weft_reduction reduction) {
-    static const char *const names[WEFT_REDUCTION_COUNT] = {
-        "sum", "mean", "max", "min", "product", "sum_of_squares", "sum_of_sizes"};
-    return (unsigned)reduction < WEFT_REDUCTION_COUNT ? names[reduction] : "unknown";
+    return (unsigned)reduction < WEFT_REDUCTION_COUNT ? reduction_words[reduction] : "unknown";
 }
 
 weft_status weft_graph_reduce(weft_tensor *out, weft_graph *graph, weft_reduction op, weft_tensor x,
@@ -193,26 +193,16 @@ static bool reduce_parts(struct weft_lowering *lowering, const struct weft_node 
     return weft_axis_parts(lowering, node, first);
 }
 
-static void reduce_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_reduce_node *params = (const void *)node->params.bytes;
-    size_t length = (size_t)snprintf(text, size, "[%s over", weft_reduction_name(params->kind));
-    for (uint32_t i = 0; i < params->axis_count && length < size; i++) {
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s %u", i ? "," : "", params->axes[i]);
-    }
-    if (length < size) {
-        snprintf(text + length, size - length, params->axis_count ? "]" : " all]");
-    }
-}
-
 const struct weft_op weft_op_reduce = {
     .name = "reduce",
     .min_inputs = 1,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_reduce_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_reduce_node, kind, "kind", reduction_words),
+                          WEFT_FIELD_ARRAY(weft_reduce_node, axes, axis_count, U32),
+                          WEFT_FIELD(weft_reduce_node, keep_axes, BOOL)),
     .lengths = {{.input = LENGTHS, .of = X}},
     .infer = reduce_infer,
-    .describe = reduce_describe,
     .lower_parts = reduce_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "passes", .lower = reduce_lower}),
 };

@@ -7,6 +7,7 @@
 #include "kernels/movement/take_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
+#include "ops/around_axis.h"
 #include "ops/axis.h"
 
 enum { X, INDICES };

@@ -3,7 +3,6 @@
 #include <weft/arithmetic.h>
 
 #include <math.h>
-#include <stdio.h>
 
 #include "core/try.h"
 #include "graph/op.h"
@@ -26,50 +25,86 @@ enum {
     ENDLESS = 32 /* parameters may be infinite */
 };
 
-static const struct function {
-    const char *name;
-    uint32_t is;
-} functions[WEFT_UNARY_COUNT] = {
-    [WEFT_UNARY_NEG] = {"neg", FLOATS | INTEGERS},
-    [WEFT_UNARY_ABS] = {"abs", FLOATS | INTEGERS},
-    [WEFT_UNARY_SIGN] = {"sign", FLOATS | INTEGERS},
-    [WEFT_UNARY_SQUARE] = {"square", FLOATS | INTEGERS},
-    [WEFT_UNARY_SQRT] = {"sqrt", FLOATS},
-    [WEFT_UNARY_RSQRT] = {"rsqrt", FLOATS},
-    [WEFT_UNARY_RECIPROCAL] = {"reciprocal", FLOATS},
-    [WEFT_UNARY_LOG] = {"log", FLOATS},
-    [WEFT_UNARY_LOG1P] = {"log1p", FLOATS},
-    [WEFT_UNARY_EXPM1] = {"expm1", FLOATS},
-    [WEFT_UNARY_SIN] = {"sin", FLOATS},
-    [WEFT_UNARY_COS] = {"cos", FLOATS},
-    [WEFT_UNARY_TAN] = {"tan", FLOATS},
-    [WEFT_UNARY_ERF] = {"erf", FLOATS},
-    [WEFT_UNARY_FLOOR] = {"floor", FLOATS},
-    [WEFT_UNARY_CEIL] = {"ceil", FLOATS},
-    [WEFT_UNARY_ROUND] = {"round", FLOATS},
-    [WEFT_UNARY_TRUNC] = {"trunc", FLOATS},
-    [WEFT_UNARY_SOFTPLUS] = {"softplus", FLOATS},
-    [WEFT_UNARY_SOFTSIGN] = {"softsign", FLOATS},
-    [WEFT_UNARY_LOG_SIGMOID] = {"log_sigmoid", FLOATS},
-    [WEFT_UNARY_QUICK_GELU] = {"quick_gelu", FLOATS},
-    [WEFT_UNARY_MISH] = {"mish", FLOATS},
-    [WEFT_UNARY_HARD_SIGMOID] = {"hard_sigmoid", FLOATS | ALPHA | BETA},
-    [WEFT_UNARY_HARD_SWISH] = {"hard_swish", FLOATS | ALPHA | BETA},
-    [WEFT_UNARY_LEAKY_RELU] = {"leaky_relu", FLOATS | ALPHA},
-    [WEFT_UNARY_ELU] = {"elu", FLOATS | ALPHA},
-    [WEFT_UNARY_SELU] = {"selu", FLOATS | ALPHA | BETA},
-    [WEFT_UNARY_CELU] = {"celu", FLOATS | ALPHA},
-    [WEFT_UNARY_SOFTSHRINK] = {"softshrink", FLOATS | ALPHA | BETA},
-    [WEFT_UNARY_THRESHOLD] = {"threshold", FLOATS | ALPHA | BETA | ENDLESS},
-    [WEFT_UNARY_CLAMP] = {"clamp", FLOATS | ALPHA | BETA | ENDLESS},
-    [WEFT_UNARY_IS_NAN] = {"is_nan", FLOATS | TESTS},
-    [WEFT_UNARY_IS_INF] = {"is_inf", FLOATS | TESTS},
-    [WEFT_UNARY_LOGICAL_NOT] = {"logical_not", INTEGERS},
-    [WEFT_UNARY_BITWISE_NOT] = {"bitwise_not", INTEGERS},
+static const char *const unary_words[WEFT_UNARY_COUNT] = {
+    [WEFT_UNARY_NEG] = "neg",
+    [WEFT_UNARY_ABS] = "abs",
+    [WEFT_UNARY_SIGN] = "sign",
+    [WEFT_UNARY_SQUARE] = "square",
+    [WEFT_UNARY_SQRT] = "sqrt",
+    [WEFT_UNARY_RSQRT] = "rsqrt",
+    [WEFT_UNARY_RECIPROCAL] = "reciprocal",
+    [WEFT_UNARY_LOG] = "log",
+    [WEFT_UNARY_LOG1P] = "log1p",
+    [WEFT_UNARY_EXPM1] = "expm1",
+    [WEFT_UNARY_SIN] = "sin",
+    [WEFT_UNARY_COS] = "cos",
+    [WEFT_UNARY_TAN] = "tan",
+    [WEFT_UNARY_ERF] = "erf",
+    [WEFT_UNARY_FLOOR] = "floor",
+    [WEFT_UNARY_CEIL] = "ceil",
+    [WEFT_UNARY_ROUND] = "round",
+    [WEFT_UNARY_TRUNC] = "trunc",
+    [WEFT_UNARY_SOFTPLUS] = "softplus",
+    [WEFT_UNARY_SOFTSIGN] = "softsign",
+    [WEFT_UNARY_LOG_SIGMOID] = "log_sigmoid",
+    [WEFT_UNARY_QUICK_GELU] = "quick_gelu",
+    [WEFT_UNARY_MISH] = "mish",
+    [WEFT_UNARY_HARD_SIGMOID] = "hard_sigmoid",
+    [WEFT_UNARY_HARD_SWISH] = "hard_swish",
+    [WEFT_UNARY_LEAKY_RELU] = "leaky_relu",
+    [WEFT_UNARY_ELU] = "elu",
+    [WEFT_UNARY_SELU] = "selu",
+    [WEFT_UNARY_CELU] = "celu",
+    [WEFT_UNARY_SOFTSHRINK] = "softshrink",
+    [WEFT_UNARY_THRESHOLD] = "threshold",
+    [WEFT_UNARY_CLAMP] = "clamp",
+    [WEFT_UNARY_IS_NAN] = "is_nan",
+    [WEFT_UNARY_IS_INF] = "is_inf",
+    [WEFT_UNARY_LOGICAL_NOT] = "logical_not",
+    [WEFT_UNARY_BITWISE_NOT] = "bitwise_not",
+};
+
+static const uint32_t functions[WEFT_UNARY_COUNT] = {
+    [WEFT_UNARY_NEG] = FLOATS | INTEGERS,
+    [WEFT_UNARY_ABS] = FLOATS | INTEGERS,
+    [WEFT_UNARY_SIGN] = FLOATS | INTEGERS,
+    [WEFT_UNARY_SQUARE] = FLOATS | INTEGERS,
+    [WEFT_UNARY_SQRT] = FLOATS,
+    [WEFT_UNARY_RSQRT] = FLOATS,
+    [WEFT_UNARY_RECIPROCAL] = FLOATS,
+    [WEFT_UNARY_LOG] = FLOATS,
+    [WEFT_UNARY_LOG1P] = FLOATS,
+    [WEFT_UNARY_EXPM1] = FLOATS,
+    [WEFT_UNARY_SIN] = FLOATS,
+    [WEFT_UNARY_COS] = FLOATS,
+    [WEFT_UNARY_TAN] = FLOATS,
+    [WEFT_UNARY_ERF] = FLOATS,
+    [WEFT_UNARY_FLOOR] = FLOATS,
+    [WEFT_UNARY_CEIL] = FLOATS,
+    [WEFT_UNARY_ROUND] = FLOATS,
+    [WEFT_UNARY_TRUNC] = FLOATS,
+    [WEFT_UNARY_SOFTPLUS] = FLOATS,
+    [WEFT_UNARY_SOFTSIGN] = FLOATS,
+    [WEFT_UNARY_LOG_SIGMOID] = FLOATS,
+    [WEFT_UNARY_QUICK_GELU] = FLOATS,
+    [WEFT_UNARY_MISH] = FLOATS,
+    [WEFT_UNARY_HARD_SIGMOID] = FLOATS | ALPHA | BETA,
+    [WEFT_UNARY_HARD_SWISH] = FLOATS | ALPHA | BETA,
+    [WEFT_UNARY_LEAKY_RELU] = FLOATS | ALPHA,
+    [WEFT_UNARY_ELU] = FLOATS | ALPHA,
+    [WEFT_UNARY_SELU] = FLOATS | ALPHA | BETA,
+    [WEFT_UNARY_CELU] = FLOATS | ALPHA,
+    [WEFT_UNARY_SOFTSHRINK] = FLOATS | ALPHA | BETA,
+    [WEFT_UNARY_THRESHOLD] = FLOATS | ALPHA | BETA | ENDLESS,
+    [WEFT_UNARY_CLAMP] = FLOATS | ALPHA | BETA | ENDLESS,
+    [WEFT_UNARY_IS_NAN] = FLOATS | TESTS,
+    [WEFT_UNARY_IS_INF] = FLOATS | TESTS,
+    [WEFT_UNARY_LOGICAL_NOT] = INTEGERS,
+    [WEFT_UNARY_BITWISE_NOT] = INTEGERS,
 };
 
 const char *weft_unary_name(weft_unary unary) {
-    return (unsigned)unary < WEFT_UNARY_COUNT ? functions[unary].name : "unknown";
+    return (unsigned)unary < WEFT_UNARY_COUNT ? unary_words[unary] : "unknown";
 }
 
 weft_status weft_graph_unary(weft_tensor *out, weft_graph *graph, weft_unary op, weft_tensor x,
@@ -101,7 +136,7 @@ static weft_status check_parameter(const weft_graph *graph, const struct weft_no
 
 static weft_status check_parameters(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_unary_node *params = (const void *)node->params.bytes;
-    const uint32_t is = functions[params->kind].is;
+    const uint32_t is = functions[params->kind];
     const bool endless = (is & ENDLESS) != 0;
     WEFT_TRY(check_parameter(graph, node, "alpha", params->alpha, (is & ALPHA) != 0, endless));
     WEFT_TRY(check_parameter(graph, node, "beta", params->beta, (is & BETA) != 0, endless));
@@ -123,10 +158,10 @@ static weft_status unary_infer(const weft_graph *graph, struct weft_node *node, 
         return weft_node_fail(graph, node, WEFT_INVALID_ARGUMENT, "unknown function number %d",
                               (int)params->kind);
     }
-    const uint32_t is = functions[params->kind].is;
+    const uint32_t is = functions[params->kind];
     if ((is & (from == WEFT_I32 ? INTEGERS : FLOATS)) == 0) {
         return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH, "%s: x must be %s, not %s",
-                              functions[params->kind].name, from == WEFT_I32 ? "f32" : "i32",
+                              unary_words[params->kind], from == WEFT_I32 ? "f32" : "i32",
                               weft_dtype_name(from));
     }
     WEFT_TRY(check_parameters(graph, node));
@@ -150,26 +185,15 @@ static weft_status unary_lower(struct weft_lowering *lowering, const struct weft
     return weft_lower_status(lowering);
 }
 
-static void unary_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_unary_node *params = (const void *)node->params.bytes;
-    const uint32_t is = functions[params->kind].is;
-    if ((is & BETA) != 0) {
-        snprintf(text, size, "[%s, alpha %g, beta %g]", functions[params->kind].name,
-                 (double)params->alpha, (double)params->beta);
-    } else if ((is & ALPHA) != 0) {
-        snprintf(text, size, "[%s, alpha %g]", functions[params->kind].name, (double)params->alpha);
-    } else {
-        snprintf(text, size, "[%s]", functions[params->kind].name);
-    }
-}
-
 const struct weft_op weft_op_unary = {
     .name = "unary",
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_unary_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_unary_node, kind, "kind", unary_words),
+                          WEFT_FIELD_OPTIONAL(weft_unary_node, alpha, F32),
+                          WEFT_FIELD_OPTIONAL(weft_unary_node, beta, F32)),
     .infer = unary_infer,
-    .describe = unary_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = unary_lower}),
 };
