@@ -14,13 +14,6 @@
     ROW(affine)                   \
     ROW(gather)                   \
     ROW(reshape)                  \
-    ROW(permute)                  \
-    ROW(slice)                    \
-    ROW(concat)                   \
-    ROW(pad)                      \
-    ROW(expand)                   \
-    ROW(take)                     \
-    ROW(take_along)               \
     ROW(broadcast)                \
     ROW(unary)                    \
     ROW(where)                    \
@@ -28,6 +21,13 @@
     ROW(arg)                      \
     ROW(cumsum)                   \
     ROW(softmax_axis)             \
+    ROW(permute)                  \
+    ROW(slice)                    \
+    ROW(concat)                   \
+    ROW(pad)                      \
+    ROW(expand)                   \
+    ROW(take)                     \
+    ROW(take_along)               \
     ROW(fourier)                  \
     ROW(attention)                \
     ROW(banded_attention)         \
@@ -71,16 +71,6 @@
     ROW(cosformer_step)           \
     ROW(fast_weight_step)         \
     ROW(banded_attention_step)    \
-    ROW(rope)                     \
-    ROW(conv1d)                   \
-    ROW(conv1d_step)              \
-    ROW(conv)                     \
-    ROW(pool)                     \
-    ROW(rfft)                     \
-    ROW(irfft)                    \
-    ROW(fft)                      \
-    ROW(ifft)                     \
-    ROW(complex_multiply)         \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -134,15 +124,6 @@
     ROW(sine_spe)              \
     ROW(conv_spe)              \
     ROW(gmm_weights)           \
-    ROW(dgm_weights)           \
-    ROW(rope)                  \
-    ROW(conv1d)                \
-    ROW(conv)                  \
-    ROW(pool)                  \
-    ROW(rfft)                  \
-    ROW(irfft)                 \
-    ROW(fft)                   \
-    ROW(ifft)                  \
-    ROW(complex_multiply)
+    ROW(dgm_weights)
 
 #endif

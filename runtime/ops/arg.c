@@ -2,11 +2,9 @@
 /* Where the largest and smallest elements along an axis are. */
 #include <weft/arithmetic.h>
 
-#include <stdio.h>
-
 #include "core/try.h"
 #include "kernels/reduce/arg.h"
-#include "ops/axis.h"
+#include "ops/around_axis.h"
 
 enum { MOST_AT_ONCE = 512, BLOCK = 128 }; /* elements that an invocation goes through */
 
@@ -97,20 +95,16 @@ static bool arg_parts(struct weft_lowering *lowering, const struct weft_node *no
     return weft_axis_parts(lowering, node, params->axis);
 }
 
-static void arg_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_arg_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[axis %u]", params->axis);
-}
+#define ARG_FIELDS \
+    WEFT_FIELDS(WEFT_FIELD(weft_arg_node, axis, U32), WEFT_FIELD(weft_arg_node, keep_axis, BOOL))
 
 const struct weft_op weft_op_argmax = {
     .name = "argmax",
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_arg_node),
-    .fields = WEFT_FIELDS(WEFT_FIELD(weft_arg_node, axis, U32),
-                          WEFT_FIELD(weft_arg_node, keep_axis, BOOL)),
+    .fields = ARG_FIELDS,
     .infer = arg_infer,
-    .describe = arg_describe,
     .lower_parts = arg_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "blocks", .lower = arg_lower}),
 };
@@ -120,10 +114,8 @@ const struct weft_op weft_op_argmin = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_arg_node),
-    .fields = WEFT_FIELDS(WEFT_FIELD(weft_arg_node, axis, U32),
-                          WEFT_FIELD(weft_arg_node, keep_axis, BOOL)),
+    .fields = ARG_FIELDS,
     .infer = arg_infer,
-    .describe = arg_describe,
     .lower_parts = arg_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "blocks", .lower = arg_lower}),
 };

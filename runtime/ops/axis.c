@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/axis.h"
 
-#include "lower/cut.h"
-
-struct weft_axis weft_axis_of(weft_shape shape, uint32_t first, uint32_t last) {
-    struct weft_axis result = {.outer = 1, .extent = 1, .inner = 1};
-    for (uint32_t i = 0; i < shape.rank; i++) {
-        if (i < first) {
-            result.outer *= shape.dim[i];
-        } else if (i <= last) {
-            result.extent *= shape.dim[i];
-        } else {
-            result.inner *= shape.dim[i];
-        }
-    }
-    return result;
-}
-
 weft_status weft_expect_axis(const weft_graph *graph, const struct weft_node *node, uint32_t axis) {
-    const weft_shape *shape = weft_node_shape(graph, node, 0);
-    if (axis >= shape->rank) {
+    const weft_shape *x = weft_node_shape(graph, node, 0);
+    if (axis >= x->rank) {
         char text[WEFT_SHAPE_TEXT_SIZE];
-        return weft_node_fail(graph, node, WEFT_INVALID_ARGUMENT, "axis %u of x %s, which has %u",
-                              axis, weft_shape_text(*shape, text), shape->rank);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: axis %u is none of %s",
+                         node->op->name, axis, weft_shape_text(*x, text));
     }
     return WEFT_OK;
-}
-
-bool weft_axis_parts(struct weft_lowering *lowering, const struct weft_node *node, uint32_t axis) {
-    const struct weft_cut *cuts = WEFT_CUTS({.inputs = 1, .axes = axis});
-    return axis > 0 && weft_cut_along(lowering, node, cuts);
-}
-
-uint32_t weft_blocks_of(uint32_t extent, uint32_t block) {
-    return (extent - 1) / block + 1;
 }

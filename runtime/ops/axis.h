@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Ops along an axis: tensors as [outer, extent, inner] around it. */
+/* Axes as parameters of ops. */
 #ifndef WEFT_OPS_AXIS_H
 #define WEFT_OPS_AXIS_H
 
-#include "lower/lowering.h"
-
-/* A tensor has at most 2^31 elements. */
-struct weft_axis {
-    uint32_t outer, extent, inner;
-};
-
-/** Around the axes `first` to `last` of a shape, which count as one. */
-struct weft_axis weft_axis_of(weft_shape shape, uint32_t first, uint32_t last);
+#include "graph/op.h"
 
 /** WEFT_INVALID_ARGUMENT unless the node's first input has that axis. */
 weft_status weft_expect_axis(const weft_graph *graph, const struct weft_node *node, uint32_t axis);
-
-/** Lowers a node in parts along the axes in front of `axis`, of which the first input and the output have the same. */
-bool weft_axis_parts(struct weft_lowering *lowering, const struct weft_node *node, uint32_t axis);
-
-/** Into how many blocks of `block` an axis is divided. */
-uint32_t weft_blocks_of(uint32_t extent, uint32_t block);
 
 #endif

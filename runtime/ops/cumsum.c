@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cumulative sums: within blocks in order, each begun by the cumulative sum of the blocks in front of it. */
-#include <stdio.h>
-
-#include "core/try.h"
 #include "kernels/reduce/cumsum.h"
+#include "core/try.h"
 #include "ops/reduce_pass.h"
 
 enum { MOST_AT_ONCE = 128, BLOCK = 64 }; /* elements that an invocation goes through */
@@ -91,12 +89,6 @@ static bool cumsum_parts(struct weft_lowering *lowering, const struct weft_node 
     return weft_axis_parts(lowering, node, params->axis);
 }
 
-static void cumsum_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_cumsum_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[axis %u%s%s]", params->axis, params->exclusive ? ", exclusive" : "",
-             params->reverse ? ", reverse" : "");
-}
-
 const struct weft_op weft_op_cumsum = {
     .name = "cumsum",
     .min_inputs = 1,
@@ -106,7 +98,6 @@ const struct weft_op weft_op_cumsum = {
                           WEFT_FIELD(weft_cumsum_node, exclusive, BOOL),
                           WEFT_FIELD(weft_cumsum_node, reverse, BOOL)),
     .infer = cumsum_infer,
-    .describe = cumsum_describe,
     .lower_parts = cumsum_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "blocks", .lower = cumsum_lower}),
 };

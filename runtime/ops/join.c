@@ -10,6 +10,7 @@
 #include "kernels/movement/join_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
+#include "ops/around_axis.h"
 #include "ops/axis.h"
 
 #define PARTS 7 /* that the kernel binds at once, besides the result */
@@ -214,7 +215,7 @@ static uint32_t concat_words(const struct weft_lowering *lowering, const struct 
     const struct weft_concat_node *params = (const void *)node->params.bytes;
     const struct weft_axis x =
         weft_axis_of(*weft_node_shape(lowering->graph, node, input), params->axis, params->axis);
-    return x.extent * x.inner;
+    return (uint32_t)(x.extent * x.inner);
 }
 
 static struct layout concat_layout(const struct weft_lowering *lowering,
@@ -321,10 +322,11 @@ static bool pad_lower_parts(struct weft_lowering *lowering, const struct weft_no
     const weft_graph *graph = lowering->graph;
     const struct weft_axis x =
         weft_axis_of(*weft_node_shape(graph, node, 0), params->axis, params->axis);
-    const struct layout rows = {.row = (params->before + x.extent + params->after) * x.inner,
+    const uint32_t inner = (uint32_t)x.inner;
+    const struct layout rows = {.row = (params->before + x.extent + params->after) * inner,
                                 .count = 1,
-                                .begin = params->before * x.inner,
-                                .end = {(params->before + x.extent) * x.inner},
+                                .begin = params->before * inner,
+                                .end = {(params->before + x.extent) * inner},
                                 .filled = true,
                                 .fill = fill_word(params, weft_node_dtype(graph, node, 0))};
     lower_input(lowering, node, 0, rows);

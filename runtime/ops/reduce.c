@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums, means, largest and smallest elements and the like over any axes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
@@ -160,7 +159,7 @@ static weft_status reduce_lower(struct weft_lowering *lowering, const struct wef
     bool more = next_axes(&first, &last, x, axes, x.rank);
     do { /* of elements alone where there is nothing to reduce */
         pass.axis = more ? weft_axis_of(left, first, last)
-                         : (struct weft_axis){(uint32_t)weft_shape_elements(x), 1, 1};
+                         : (struct weft_axis){weft_shape_elements(x), 1, 1};
         pass.counts = more && pass.lengths != WEFT_NO_STORAGE && first == 1;
         pass.step = pass.counts ? pass.axis.extent / pass.tokens : 1;
         for (uint32_t i = first; more && i <= last; i++) {
@@ -194,18 +193,6 @@ static bool reduce_parts(struct weft_lowering *lowering, const struct weft_node 
     return weft_axis_parts(lowering, node, first);
 }
 
-static void reduce_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_reduce_node *params = (const void *)node->params.bytes;
-    size_t length = (size_t)snprintf(text, size, "[%s over", weft_reduction_name(params->kind));
-    for (uint32_t i = 0; i < params->axis_count && length < size; i++) {
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s %u", i ? "," : "", params->axes[i]);
-    }
-    if (length < size) {
-        snprintf(text + length, size - length, params->axis_count ? "]" : " all]");
-    }
-}
-
 const struct weft_op weft_op_reduce = {
     .name = "reduce",
     .min_inputs = 1,
@@ -216,7 +203,6 @@ const struct weft_op weft_op_reduce = {
                           WEFT_FIELD(weft_reduce_node, keep_axes, BOOL)),
     .lengths = {{.input = LENGTHS, .of = X}},
     .infer = reduce_infer,
-    .describe = reduce_describe,
     .lower_parts = reduce_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "passes", .lower = reduce_lower}),
 };

@@ -54,7 +54,7 @@ static void lower_rows(struct weft_lowering *lowering, const struct weft_reduce_
 static void lower_columns(struct weft_lowering *lowering, const struct weft_reduce_pass *pass,
                           uint32_t block) {
     const uint32_t blocks = weft_blocks_of(pass->axis.extent, block);
-    const uint64_t count = (uint64_t)pass->axis.outer * blocks * pass->axis.inner;
+    const uint64_t count = pass->axis.outer * blocks * pass->axis.inner;
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, reduce_columns, weft_grid_of_items(count),
                    .bind = {.x = pass->x, .lengths = pass->lengths, .result = pass->result},

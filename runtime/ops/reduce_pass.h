@@ -5,7 +5,7 @@
 
 #include <weft/arithmetic.h>
 
-#include "ops/axis.h"
+#include "ops/around_axis.h"
 #include "ops/numbers.h"
 
 struct weft_reduce_pass {

@@ -4,8 +4,6 @@
 
 #include <weft/arithmetic.h>
 
-#include <stdio.h>
-
 #include "core/try.h"
 #include "kernels/softmax/columns.h"
 #include "kernels/softmax/lanes.h"
@@ -13,7 +11,7 @@
 #include "kernels/softmax/log_lanes.h"
 #include "kernels/softmax/side.h"
 #include "kernels/softmax/softmax.h"
-#include "ops/axis.h"
+#include "ops/around_axis.h"
 #include "ops/row.h"
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
@@ -134,11 +132,6 @@ static bool axis_parts(struct weft_lowering *lowering, const struct weft_node *n
     return weft_axis_parts(lowering, node, params->axis);
 }
 
-static void axis_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_softmax_axis_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[axis %u]", params->axis);
-}
-
 const struct weft_op weft_op_softmax_axis = {
     .name = "softmax_axis",
     .min_inputs = 1,
@@ -146,7 +139,6 @@ const struct weft_op weft_op_softmax_axis = {
     .params_size = sizeof(struct weft_softmax_axis_node),
     .fields = WEFT_FIELDS(WEFT_FIELD(weft_softmax_axis_node, axis, U32)),
     .infer = axis_infer,
-    .describe = axis_describe,
     .lower_parts = axis_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = axis_lower}),
 };
@@ -158,7 +150,6 @@ const struct weft_op weft_op_log_softmax = {
     .params_size = sizeof(struct weft_softmax_axis_node),
     .fields = WEFT_FIELDS(WEFT_FIELD(weft_softmax_axis_node, axis, U32)),
     .infer = axis_infer,
-    .describe = axis_describe,
     .lower_parts = axis_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = axis_lower}),
 };

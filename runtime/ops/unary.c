@@ -3,7 +3,6 @@
 #include <weft/arithmetic.h>
 
 #include <math.h>
-#include <stdio.h>
 
 #include "core/try.h"
 #include "graph/op.h"
@@ -65,7 +64,7 @@ static const char *const unary_words[WEFT_UNARY_COUNT] = {
     [WEFT_UNARY_BITWISE_NOT] = "bitwise_not",
 };
 
-static const uint32_t kinds[WEFT_UNARY_COUNT] = {
+static const uint32_t functions[WEFT_UNARY_COUNT] = {
     [WEFT_UNARY_NEG] = FLOATS | INTEGERS,
     [WEFT_UNARY_ABS] = FLOATS | INTEGERS,
     [WEFT_UNARY_SIGN] = FLOATS | INTEGERS,
@@ -137,7 +136,7 @@ static weft_status check_parameter(const weft_graph *graph, const struct weft_no
 
 static weft_status check_parameters(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_unary_node *params = (const void *)node->params.bytes;
-    const uint32_t is = kinds[params->kind];
+    const uint32_t is = functions[params->kind];
     const bool endless = (is & ENDLESS) != 0;
     WEFT_TRY(check_parameter(graph, node, "alpha", params->alpha, (is & ALPHA) != 0, endless));
     WEFT_TRY(check_parameter(graph, node, "beta", params->beta, (is & BETA) != 0, endless));
@@ -159,7 +158,7 @@ static weft_status unary_infer(const weft_graph *graph, struct weft_node *node, 
         return weft_node_fail(graph, node, WEFT_INVALID_ARGUMENT, "unknown function number %d",
                               (int)params->kind);
     }
-    const uint32_t is = kinds[params->kind];
+    const uint32_t is = functions[params->kind];
     if ((is & (from == WEFT_I32 ? INTEGERS : FLOATS)) == 0) {
         return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH, "%s: x must be %s, not %s",
                               unary_words[params->kind], from == WEFT_I32 ? "f32" : "i32",
@@ -186,19 +185,6 @@ static weft_status unary_lower(struct weft_lowering *lowering, const struct weft
     return weft_lower_status(lowering);
 }
 
-static void unary_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_unary_node *params = (const void *)node->params.bytes;
-    const uint32_t is = kinds[params->kind];
-    if ((is & BETA) != 0) {
-        snprintf(text, size, "[%s, alpha %g, beta %g]", unary_words[params->kind],
-                 (double)params->alpha, (double)params->beta);
-    } else if ((is & ALPHA) != 0) {
-        snprintf(text, size, "[%s, alpha %g]", unary_words[params->kind], (double)params->alpha);
-    } else {
-        snprintf(text, size, "[%s]", unary_words[params->kind]);
-    }
-}
-
 const struct weft_op weft_op_unary = {
     .name = "unary",
     .min_inputs = 1,
@@ -208,7 +194,6 @@ const struct weft_op weft_op_unary = {
                           WEFT_FIELD_OPTIONAL(weft_unary_node, alpha, F32),
                           WEFT_FIELD_OPTIONAL(weft_unary_node, beta, F32)),
     .infer = unary_infer,
-    .describe = unary_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = unary_lower}),
 };

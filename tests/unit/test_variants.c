@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: slow device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
+#include <weft/arithmetic.h>
+
 #include "core/philox.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
@@ -65,6 +67,28 @@ static weft_status build_softmax(weft_tensor *y, weft_graph *graph, const weft_t
                                  uint32_t round) {
     (void)round;
     return weft_graph_softmax(y, graph, x[0]);
+}
+
+static weft_status build_log_softmax(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    (void)round;
+    return weft_graph_log_softmax(y, graph, x[0], 1);
+}
+
+static weft_status reduce_rows(weft_tensor *y, weft_graph *graph, weft_reduction op,
+                               const weft_tensor *x) {
+    return weft_graph_reduce(y, graph, op, x[0],
+                             weft_reduce_params(.axes = {1}, .axis_count = 1));
+}
+
+static weft_status build_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                              uint32_t round) {
+    return reduce_rows(y, graph, round ? WEFT_REDUCTION_SUM_OF_SQUARES : WEFT_REDUCTION_MEAN, x);
+}
+
+static weft_status build_largest(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round) {
+    return reduce_rows(y, graph, round ? WEFT_REDUCTION_MIN : WEFT_REDUCTION_MAX, x);
 }
 
 /* x [1, n, d] and diagonals [blocks, 2, d], less three rows of the last block. */
@@ -266,6 +290,12 @@ static const struct work works[] = {
      2,
      .build = build_circulant},
     {"softmax/softmax", {{2, {37, 64}}}, 1, .build = build_softmax},
+    {"softmax/log", {{2, {7, 517}}}, 1, .build = build_log_softmax},
+    {"softmax/log", {{2, {3, 40001}}}, 1, .build = build_log_softmax},
+    {"reduce/sums", {{2, {7, 517}}}, 1, .build = build_sums},
+    {"reduce/sums", {{2, {3, 40001}}}, 1, .build = build_sums},
+    {"reduce/largest", {{2, {7, 517}}}, 1, .build = build_largest},
+    {"reduce/largest", {{2, {3, 40001}}}, 1, .build = build_largest},
     {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
     {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, .build = build_rms_norm},
     {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, .build = build_rms_norm},

@@ -8,8 +8,8 @@
  *   buffer.h   device memory
  *   external.h device memory and semaphores shared with other libraries and processes
  *   graph.h    building a graph of ops, compiling it to a plan, running it
- *   movement.h ops that move elements: permutations, slices, and others
  *   arithmetic.h functions of elements, reductions, softmax over any axis
+ *   movement.h ops that move elements: permutations, slices, and others
  *   mixers.h   the token mixers, as graph ops; includes all of mixers/, which has them by topic
  *   decode.h   the causal mixers, one token at a time
  *   features.h the weight matrices of random features

@@ -280,23 +280,6 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> convert(const operand &x, ::weft_dtype dtype) noexcept;
     /** weft_graph_reshape of weft/graph.h. */
     result<::weft_tensor> reshape(const operand &x, ::weft_shape shape) noexcept;
-    /** weft_graph_permute of weft/movement.h. */
-    result<::weft_tensor> permute(const operand &x, ::weft_shape axes) noexcept;
-    /** weft_graph_slice of weft/movement.h. */
-    result<::weft_tensor> slice(const operand &x, uint32_t axis, uint32_t start, uint32_t count,
-                                int32_t step) noexcept;
-    /** weft_graph_concat of weft/movement.h. */
-    result<::weft_tensor> concat(span<const ::weft_tensor> xs, uint32_t axis) noexcept;
-    /** weft_graph_pad of weft/movement.h. */
-    result<::weft_tensor> pad(const operand &x, uint32_t axis, uint32_t before, uint32_t after,
-                              float value) noexcept;
-    /** weft_graph_expand of weft/movement.h. */
-    result<::weft_tensor> expand(const operand &x, ::weft_shape shape) noexcept;
-    /** weft_graph_take of weft/movement.h. */
-    result<::weft_tensor> take(const operand &x, const operand &indices, uint32_t axis) noexcept;
-    /** weft_graph_take_along of weft/movement.h. */
-    result<::weft_tensor> take_along(const operand &x, const operand &indices,
-                                     uint32_t axis) noexcept;
     /** weft_graph_unary of weft/arithmetic.h. */
     result<::weft_tensor> unary(::weft_unary op, const operand &x, float alpha,
                                 float beta) noexcept;
@@ -320,6 +303,23 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> softmax_axis(const operand &x, uint32_t axis) noexcept;
     /** weft_graph_log_softmax of weft/arithmetic.h. */
     result<::weft_tensor> log_softmax(const operand &x, uint32_t axis) noexcept;
+    /** weft_graph_permute of weft/movement.h. */
+    result<::weft_tensor> permute(const operand &x, ::weft_shape axes) noexcept;
+    /** weft_graph_slice of weft/movement.h. */
+    result<::weft_tensor> slice(const operand &x, uint32_t axis, uint32_t start, uint32_t count,
+                                int32_t step) noexcept;
+    /** weft_graph_concat of weft/movement.h. */
+    result<::weft_tensor> concat(span<const ::weft_tensor> xs, uint32_t axis) noexcept;
+    /** weft_graph_pad of weft/movement.h. */
+    result<::weft_tensor> pad(const operand &x, uint32_t axis, uint32_t before, uint32_t after,
+                              float value) noexcept;
+    /** weft_graph_expand of weft/movement.h. */
+    result<::weft_tensor> expand(const operand &x, ::weft_shape shape) noexcept;
+    /** weft_graph_take of weft/movement.h. */
+    result<::weft_tensor> take(const operand &x, const operand &indices, uint32_t axis) noexcept;
+    /** weft_graph_take_along of weft/movement.h. */
+    result<::weft_tensor> take_along(const operand &x, const operand &indices,
+                                     uint32_t axis) noexcept;
     /** weft_graph_attention of weft/mixers/attention.h. */
     result<::weft_tensor> attention(const operand &q, const operand &k, const operand &v,
                                     const ::weft_attention_params &params) noexcept;
@@ -1241,93 +1241,6 @@ inline result<const char *> plan::describe(const char *pass) const noexcept {
     return made;
 }
 
-inline result<::weft_tensor> graph::permute(const operand &x, ::weft_shape axes) noexcept {
-    if (const weft_status code = error_of(x); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_permute(&made, get(), x.tensor(), axes);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::slice(const operand &x, uint32_t axis, uint32_t start,
-                                          uint32_t count, int32_t step) noexcept {
-    if (const weft_status code = error_of(x); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_slice(&made, get(), x.tensor(), axis, start, count, step);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::concat(span<const ::weft_tensor> xs, uint32_t axis) noexcept {
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_concat(&made, get(), xs.data(),
-                                               static_cast<uint32_t>(xs.size()), axis);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::pad(const operand &x, uint32_t axis, uint32_t before,
-                                        uint32_t after, float value) noexcept {
-    if (const weft_status code = error_of(x); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_pad(&made, get(), x.tensor(), axis, before, after, value);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::expand(const operand &x, ::weft_shape shape) noexcept {
-    if (const weft_status code = error_of(x); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_expand(&made, get(), x.tensor(), shape);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::take(const operand &x, const operand &indices,
-                                         uint32_t axis) noexcept {
-    if (const weft_status code = error_of(x, indices); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_take(&made, get(), x.tensor(), indices.tensor(), axis);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
-inline result<::weft_tensor> graph::take_along(const operand &x, const operand &indices,
-                                               uint32_t axis) noexcept {
-    if (const weft_status code = error_of(x, indices); code != WEFT_OK) {
-        return code;
-    }
-    ::weft_tensor made{};
-    const weft_status code = weft_graph_take_along(&made, get(), x.tensor(), indices.tensor(),
-                                                   axis);
-    if (code != WEFT_OK) {
-        return code;
-    }
-    return made;
-}
-
 inline result<::weft_tensor> graph::unary(::weft_unary op, const operand &x, float alpha,
                                           float beta) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
@@ -1449,6 +1362,93 @@ inline result<::weft_tensor> graph::log_softmax(const operand &x, uint32_t axis)
     }
     ::weft_tensor made{};
     const weft_status code = weft_graph_log_softmax(&made, get(), x.tensor(), axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::permute(const operand &x, ::weft_shape axes) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_permute(&made, get(), x.tensor(), axes);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::slice(const operand &x, uint32_t axis, uint32_t start,
+                                          uint32_t count, int32_t step) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_slice(&made, get(), x.tensor(), axis, start, count, step);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::concat(span<const ::weft_tensor> xs, uint32_t axis) noexcept {
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_concat(&made, get(), xs.data(),
+                                               static_cast<uint32_t>(xs.size()), axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::pad(const operand &x, uint32_t axis, uint32_t before,
+                                        uint32_t after, float value) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_pad(&made, get(), x.tensor(), axis, before, after, value);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::expand(const operand &x, ::weft_shape shape) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_expand(&made, get(), x.tensor(), shape);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::take(const operand &x, const operand &indices,
+                                         uint32_t axis) noexcept {
+    if (const weft_status code = error_of(x, indices); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_take(&made, get(), x.tensor(), indices.tensor(), axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::take_along(const operand &x, const operand &indices,
+                                               uint32_t axis) noexcept {
+    if (const weft_status code = error_of(x, indices); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_take_along(&made, get(), x.tensor(), indices.tensor(),
+                                                   axis);
     if (code != WEFT_OK) {
         return code;
     }

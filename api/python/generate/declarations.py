@@ -13,7 +13,7 @@ import re
 
 # In the order in which they include one another. vulkan.h is for programs that have Vulkan's own handles.
 HEADERS = (
-    "weft.h", "device.h", "buffer.h", "external.h", "graph.h", "movement.h", "arithmetic.h", "mixers/attention.h",
+    "weft.h", "device.h", "buffer.h", "external.h", "graph.h", "arithmetic.h", "movement.h", "mixers/attention.h",
     "mixers/blocks.h", "mixers/conv.h", "mixers/fourier.h", "features.h", "mixers/kernels.h", "mixers/positions.h",
     "mixers/random_features.h", "mixers/toeplitz.h", "decode.h", "flt.h", "model.h", "inspect.h", "op.h")
 

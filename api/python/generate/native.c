@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the extension module weft._native is compiled with, in front of what cffi writes. */
+#include <weft/arithmetic.h>
 #include <weft/decode.h>
 #include <weft/external.h>
 #include <weft/features.h>

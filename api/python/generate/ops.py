@@ -45,6 +45,11 @@ def python_name(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
+def plural(name: str) -> str:
+    """axis → axes"""
+    return "axes" if name == "axis" else name + "s"
+
+
 def camel(name: str) -> str:
     """weft_rpe_params → RpeParams"""
     return "".join(part.capitalize() for part in name.removeprefix("weft_").split("_"))
@@ -108,7 +113,7 @@ class Writer:
     def counts(self, struct: Struct) -> set[str]:
         """Fields that say how many elements another one has: those are a sequence's length in Python."""
         names = {field.name for field in struct.fields}
-        return {name for name in names if name.endswith("_count") and name.removesuffix("_count") + "s" in names}
+        return {name for name in names if name.endswith("_count") and plural(name.removesuffix("_count")) in names}
 
     def annotation(self, field: Field) -> tuple[str, str]:
         """Type and default of a member of a struct."""

@@ -119,6 +119,52 @@ def test_numbers_and_arrays_on_either_side(device):
         assert np.allclose(found, expected, rtol=1e-6), name
 
 
+def test_operators_promote_as_numpys(device):
+    x = np.array([[1.5, 2.0, -4.0], [0.5, 8.0, 3.0]], np.float32)
+    n = np.array([[1, 2, -3], [4, 5, 6]], np.int32)
+    column = np.array([[2.0], [4.0]], np.float32)
+    cases = {
+        "x ** 2": lambda x, n: x ** 2, "abs(x) ** 0.5": lambda x, n: abs(x) ** 0.5, "2 ** x": lambda x, n: 2.0 ** x,
+        "x % 3": lambda x, n: x % 3, "7 // n": lambda x, n: 7 // n, "n // 2": lambda x, n: n // 2, "n % -4": lambda x, n: n % -4,
+        "n + 1": lambda x, n: n + 1, "n / 2": lambda x, n: n / 2, "n * 1.5": lambda x, n: n * 1.5, "x + n": lambda x, n: x + n,
+        "n - x": lambda x, n: n - x, "-n": lambda x, n: -n, "+x": lambda x, n: +x, "n & 3": lambda x, n: n & 3,
+        "n | 8": lambda x, n: n | 8, "5 ^ n": lambda x, n: 5 ^ n, "~n": lambda x, n: ~n, "x - column": lambda x, n: x - column,
+        "column / x": lambda x, n: column / x, "x * bools": lambda x, n: x * np.array([True, False, True]),
+        "x.T": lambda x, n: x.T, "transpose": lambda x, n: x.reshape((1, 2, 3)).transpose(2, 0, 1),
+        "sum": lambda x, n: x.sum(), "sum(0)": lambda x, n: x.sum(0), "mean": lambda x, n: x.mean(axis=-1, keepdims=True),
+        "max": lambda x, n: x.max(axis=(0, 1)), "n.min": lambda x, n: n.min(1), "prod": lambda x, n: n.prod(1),
+        "argmax": lambda x, n: x.argmax(), "argmin": lambda x, n: x.argmin(1), "cumsum": lambda x, n: x.cumsum(1),
+        "clip": lambda x, n: x.clip(None, 2.0), "astype": lambda x, n: x.astype(np.int32),
+    }
+    for name, make in cases.items():
+        graph = weft.Graph()
+        graph.output("y", make(graph.input("x", [2, 3]), graph.input("n", [2, 3], "i32")))
+        found, expected = graph.compile(device).run({"x": x, "n": n})["y"], np.asarray(make(x, n))
+        assert found.shape == expected.shape, name
+        assert (found.dtype == np.int32) == (expected.dtype.kind in "iu"), name
+        assert np.allclose(found, expected, rtol=1e-6), name
+
+
+def test_indexing_as_numpys(device):
+    x = np.arange(2 * 5 * 3, dtype=np.float32).reshape(2, 5, 3)
+    for key in (np.s_[0], np.s_[-1], np.s_[:, 1:], np.s_[..., 0], np.s_[:, ::-2], np.s_[1, 2:4, None, -1], np.s_[None, ..., 1:],
+                np.s_[:, -3:-1, np.int64(2)], np.s_[...], np.s_[:, None, :, 2]):
+        graph = weft.Graph()
+        tensor = graph.input("x", [2, 5, 3])
+        assert tensor[key].shape == x[key].shape, key
+        assert np.array_equal(run(device, graph, tensor[key] + 0.0, x), x[key]), key
+    tensor = weft.Graph().input("x", [2, 5, 3])
+    assert (tensor.ndim, tensor.size) == (3, 30)
+    for key in (np.s_[0, 0, 0, 0], np.s_[5], np.s_[:, 5:], np.s_[..., ...], np.s_[-3]):
+        with pytest.raises(weft.InvalidArgument):
+            tensor[key]
+    for key in ("0", 1.5, np.array([0, 1]), True, tensor):
+        with pytest.raises(TypeError):
+            tensor[key]
+    with pytest.raises(TypeError):
+        list(tensor)
+
+
 def test_shapes_as_numpys(graph):
     a = graph.input("a", [4, 12])
     assert a.reshape((2, 24)).shape == a.reshape(2, 24).shape == a.reshape([2, -1]).shape == (2, 24)

@@ -246,7 +246,7 @@ def test_affine(run, rng, shape):
 
 
 @covers("convert")
-@pytest.mark.parametrize("dtype, numpy", [("f16", np.float16), ("u8", np.uint8)])
+@pytest.mark.parametrize("dtype, numpy", [("f16", np.float16), ("u8", np.uint8), ("i32", np.int32)])
 def test_convert(run, rng, dtype, numpy):
     x = (rng.random((3, 7, 5)) * 255).astype(numpy)
     assert run(lambda x: ops.affine(ops.convert(x, "f32"), 1.0, 0.5), x=x).tolist() == (x.astype(np.float32) + 0.5).tolist()
@@ -297,6 +297,122 @@ def elements(rng, dtype, *shape):
 def same(found, expected):
     assert found.dtype == expected.dtype and found.shape == expected.shape and (found == expected).all()
 
+
+# ---- arithmetic of any shape ----
+
+UNARY = {
+    "neg": np.negative, "abs": np.abs, "sign": np.sign, "square": np.square, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x),
+    "reciprocal": np.reciprocal, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "floor": np.floor, "ceil": np.ceil, "round": np.round, "trunc": np.trunc,
+    "erf": lambda x: torch.erf(t64(x)), "softplus": lambda x: F.softplus(t64(x)), "softsign": lambda x: F.softsign(t64(x)),
+    "log_sigmoid": lambda x: F.logsigmoid(t64(x)), "quick_gelu": lambda x: t64(x) * torch.sigmoid(1.702 * t64(x)),
+    "mish": lambda x: F.mish(t64(x)),
+}
+WITH_PARAMETERS = {
+    "hard_sigmoid": (lambda x: F.hardsigmoid(t64(x)), 1 / 6, 0.5), "hard_swish": (lambda x: F.hardswish(t64(x)), 1 / 6, 0.5),
+    "leaky_relu": (lambda x: F.leaky_relu(t64(x), 0.125), 0.125, 0.0), "elu": (lambda x: F.elu(t64(x), 1.5), 1.5, 0.0),
+    "selu": (lambda x: F.selu(t64(x)), 1.6732632423543772, 1.0507009873554805),
+    "celu": (lambda x: F.celu(t64(x), 0.75), 0.75, 0.0), "softshrink": (lambda x: F.softshrink(t64(x), 0.5), 0.5, 0.5),
+    "threshold": (lambda x: F.threshold(t64(x), 0.25, -2.0), 0.25, -2.0), "clamp": (lambda x: t64(x).clamp(-0.5, 0.25), -0.5, 0.25),
+}
+
+
+@covers("unary", "clamp")
+@pytest.mark.parametrize("op", [*UNARY, *WITH_PARAMETERS])
+def test_unary(run, rng, op):
+    x = normal(rng, 5, 67, scale=2.0)
+    if op in ("sqrt", "rsqrt", "log", "log1p"):
+        x = np.abs(x)
+    expected, alpha, beta = WITH_PARAMETERS.get(op, (lambda x: UNARY[op](f64(x)), 0.0, 0.0))
+    check(run(lambda x: ops.unary(op, x, alpha, beta), x=x), expected(x))
+    if op == "clamp":
+        check(run(lambda x: ops.clamp(x, -0.5, 0.25), x=x), expected(x))
+
+
+def test_unary_of_whole_numbers_and_tests(run, rng):
+    whole = rng.integers(-5, 5, (3, 7)).astype(np.int32)
+    some = np.array([1.0, np.nan, -np.inf], np.float32)
+    for op, expected in (("neg", -whole), ("abs", np.abs(whole)), ("sign", np.sign(whole)), ("square", whole**2),
+                         ("logical_not", whole == 0), ("bitwise_not", ~whole)):
+        same(run(lambda x: ops.unary(op, x, 0.0, 0.0), x=whole), expected.astype(np.int32))
+    same(run(lambda x: ops.unary("is_nan", x, 0.0, 0.0), x=some), np.isnan(some).astype(np.int32))
+    same(run(lambda x: ops.unary("is_inf", x, 0.0, 0.0), x=some), np.isinf(some).astype(np.int32))
+
+
+BINARY = {
+    "minimum": np.minimum, "maximum": np.maximum, "power": np.power, "modulo": np.mod, "floor_divide": np.floor_divide,
+    "equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal, "greater": np.greater,
+    "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "add": np.add,
+    "subtract": np.subtract, "multiply": np.multiply,
+}
+
+
+@pytest.mark.parametrize("op", BINARY)
+@pytest.mark.parametrize("shapes", [((3, 1, 5), (7, 1)), ((5,), (2, 3, 5)), ((), (2, 2))], ids=str)
+def test_broadcasting(run, rng, op, shapes):
+    a, b = (np.asarray(rng.integers(1, 6, shape), np.int32) for shape in shapes)
+    same(run(lambda a, b: ops.binary(op, a, b), a=a, b=b), BINARY[op](a, b).astype(np.int32))
+    if not op.startswith(("logical", "bitwise")):
+        x, y = a.astype(np.float32) / 2, b.astype(np.float32)
+        found, expected = run(lambda a, b: ops.binary(op, a, b), a=x, b=y), BINARY[op](f64(x), f64(y))
+        if expected.dtype == bool:
+            same(found, expected.astype(np.int32))
+        else:
+            check(found, expected)
+
+
+@covers("where")
+def test_where(run, rng):
+    chosen = rng.integers(0, 2, (3, 1, 5)).astype(np.int32)
+    a, b = normal(rng, 7, 1), normal(rng, 5)
+    same(run(lambda c, a, b: ops.where(c, a, b), c=chosen, a=a, b=b), np.where(chosen != 0, a, b))
+
+
+@covers("reduce")
+@pytest.mark.parametrize("axes", [(0,), (-1,), (0, 2), ()], ids=str)
+@pytest.mark.parametrize("keep", [False, True])
+def test_reduce(run, rng, axes, keep):
+    x = normal(rng, 5, 3, 131)
+    axis = axes or None
+    for op, expected in (("sum", f64(x).sum(axis, keepdims=keep)), ("mean", f64(x).mean(axis, keepdims=keep)),
+                         ("max", x.max(axis, keepdims=keep)), ("min", x.min(axis, keepdims=keep)),
+                         ("product", f64(x).prod(axis, keepdims=keep)), ("sum_of_squares", (f64(x)**2).sum(axis, keepdims=keep)),
+                         ("sum_of_sizes", np.abs(f64(x)).sum(axis, keepdims=keep))):
+        if op == "product" and not axes:
+            continue  # 1,965 factors are below what float32 has
+        check(run(lambda x: ops.reduce(op, x, axes=list(axes), keep_axes=keep), x=x), expected)
+
+
+def test_reduce_with_lengths(run, rng):
+    x, lengths = normal(rng, 3, 7, 5), np.array([2, 7, 1], np.int32)
+    expected = np.stack([f64(row[:length]).mean(0) for row, length in zip(x, lengths)])
+    check(run(lambda x, n: ops.reduce("mean", x, axes=[1], lengths=n), x=x, n=lengths), expected)
+
+
+@covers("argmax", "argmin")
+def test_where_the_extremes_are(run, rng):
+    x = rng.integers(-9, 9, (3, 700, 2)).astype(np.float32)
+    same(run(lambda x: ops.argmax(x, 1, False), x=x), x.argmax(1).astype(np.int32))
+    same(run(lambda x: ops.argmin(x, -1, True), x=x), x.argmin(-1, keepdims=True).astype(np.int32))
+
+
+@covers("cumsum")
+def test_cumsum(run, rng):
+    x = normal(rng, 3, 300, 2)
+    check(run(lambda x: ops.cumsum(x, 1, False, False), x=x), f64(x).cumsum(1))
+    check(run(lambda x: ops.cumsum(x, -2, True, True), x=x), f64(x)[:, ::-1].cumsum(1)[:, ::-1] - x)
+
+
+@covers("softmax_axis", "log_softmax")
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_over_axes(run, rng, axis):
+    x = normal(rng, 5, 67, 3)
+    check(run(lambda x: ops.softmax_axis(x, axis), x=x), F.softmax(t64(x), axis))
+    check(run(lambda x: ops.log_softmax(x, axis), x=x), F.log_softmax(t64(x), axis))
+
+
+# ---- movement ----
 
 @covers("permute")
 @TYPES

@@ -90,10 +90,3 @@ def _only(array: Any, dtype: str, what: str) -> Any:
 def of(dtype: DType, value: Any, what: str) -> Any:
     """Dense elements of one of Weft's types."""
     return {"f32": f32, "i32": i32, "f16": f16, "u8": u8}[dtype](value, what)
-
-
-def full(shape: tuple[int, ...], value: float) -> F32:
-    """An array of one number."""
-    import numpy as np
-
-    return np.full(shape, value, np.float32)

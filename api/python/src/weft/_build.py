@@ -79,7 +79,7 @@ class _Arguments:
         fields = _fields(ctype, given, what)
         result = {}
         for name, member in ctype.fields:
-            counted = name[:-len("_count")] + "s" if name.endswith("_count") else None
+            counted = "axes" if name == "axis_count" else name[:-len("_count")] + "s" if name.endswith("_count") else None
             if name in fields:
                 result[name] = self.value(member.type, fields[name], name)
             elif counted in fields:
@@ -127,7 +127,7 @@ def _from_the_end(graph: Graph, operands: dict[str, Any]) -> dict[str, Any]:
     named = [operands.get("position"), operands.get("axis"), *operands.get("axes", ())]
     if not any(isinstance(index, int) and index < 0 for index in named):
         return operands
-    first = next(iter(operands.values()))
+    first = operands["x"] if "x" in operands else next(iter(operands.values()))
     x = first[0] if isinstance(first, (list, tuple)) and first else first
     shape = (x if isinstance(x, Tensor) else graph.weight(x)).shape
     resolved = dict(operands)
@@ -142,8 +142,12 @@ def _from_the_end(graph: Graph, operands: dict[str, Any]) -> dict[str, Any]:
 
 def _counted(operands: dict[str, Any]) -> dict[str, Any]:
     """With the number of tensors behind a list of them: x_count behind xs."""
-    return {name: value for what, given in operands.items() for name, value in (
-        ((what, given), (what[:-1] + "_count", len(given))) if what == "xs" else ((what, given),))}
+    result = {}
+    for what, given in operands.items():
+        result[what] = given
+        if what == "xs":
+            result["x_count"] = len(given)
+    return result
 
 
 def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, count: int = 1,
@@ -155,6 +159,8 @@ def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = Non
     types = ffi.typeof(function).args[2:]
     made = _Arguments(graph)
     operands = _counted(_from_the_end(graph, operands))
+    if params and params.get("axes"):
+        params = {**params, "axes": _from_the_end(graph, {"x": operands["x"], "axes": params["axes"]})["axes"]}
     arguments = [made.value(ctype, given, what) for ctype, (what, given) in zip(types, operands.items())]
     if len(types) > len(operands):
         given = made.pointer(types[-1].item, params or {}, "parameters")

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import math
-import numbers
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, cast
 
-from . import _array, _core, errors
+from . import _arithmetic, _array, _core, errors
 from ._core import check, ffi, lib
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeGuard
-
     from .device import Device
     from .plan import Plan
 
@@ -68,12 +65,7 @@ def _no_numbers(what: str) -> TypeError:
                      "makes one; `is` tells whether two tensors are the same")
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    """Whether it is one number, of Python or NumPy."""
-    return isinstance(value, numbers.Real)
-
-
-class Tensor:
+class Tensor(_arithmetic.Arithmetic):
     """A value in a graph. It has no numbers: those come when a plan of the graph is run."""
 
     __array_ufunc__ = None  # NumPy leaves operators with arrays on the left to this class
@@ -111,61 +103,6 @@ class Tensor:
             raise errors.ShapeMismatch(f"reshape: expected a shape of {total} elements, at most one axis of it -1, found "
                                        f"{extents}")
         return ops.reshape(self, [extent if extent != -1 else total // known for extent in extents])
-
-    def __matmul__(self, other: Operand) -> Tensor:
-        from . import ops
-
-        return ops.matmul(self, other)
-
-    def __rmatmul__(self, other: Operand) -> Tensor:
-        from . import ops
-
-        return ops.matmul(other, self)
-
-    def __add__(self, other: Operand) -> Tensor:
-        return self._binary("add", other, 1.0, 1.0)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Operand) -> Tensor:
-        return self._binary("subtract", other, 1.0, -1.0)
-
-    def __rsub__(self, other: Operand) -> Tensor:
-        from . import ops
-
-        return self._affine(-1.0, float(other)) if _is_number(other) else ops.binary("subtract", other, self)
-
-    def __mul__(self, other: Operand) -> Tensor:
-        return self._binary("multiply", other, None, 0.0)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Operand) -> Tensor:
-        from . import ops
-
-        if _is_number(other):
-            other = _array.full(self.shape[-1:], float(other))
-        return ops.binary("divide", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Tensor:
-        from . import ops
-
-        return ops.binary("divide", _array.full(self.shape, float(other)) if _is_number(other) else other, self)
-
-    def __neg__(self) -> Tensor:
-        return self._affine(-1.0, 0.0)
-
-    def _affine(self, scale: float, offset: float) -> Tensor:
-        from . import ops
-
-        return ops.affine(self, scale, offset)
-
-    def _binary(self, op: Any, other: Operand, scale: float | None, sign: float) -> Tensor:
-        from . import ops
-
-        if _is_number(other):
-            return self._affine(float(other) if scale is None else scale, sign * float(other))
-        return ops.binary(op, self, other)
 
 
 class Graph:
