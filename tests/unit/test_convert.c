@@ -264,8 +264,8 @@ WEFT_TEST_ON_GRAPH(other_ops_refuse_them, f) {
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_convert(&out, f->graph, half, WEFT_U8),
                         "not from f16 to u8");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_convert(&out, f->graph, number, WEFT_I32),
-                        "not from f32 to i32");
+                        weft_graph_convert(&out, f->graph, number, WEFT_F32),
+                        "not from f32 to f32");
     assert_ok(weft_graph_reshape(&byte, f->graph, byte, weft_shape_of(1, 2, 2)));
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gather(&out, f->graph, byte, 0),
                         "gather: input 0 is u8", "weft_graph_convert");

@@ -254,7 +254,7 @@ def test_convert(run, rng, dtype, numpy):
     assert back.dtype == numpy and (back == x).all()
     made = run(lambda x: ops.convert(x, dtype), x=normal(rng, 4, 9, scale=50.0))
     assert made.dtype == numpy and made.shape == (4, 9)
-    with pytest.raises(weft.errors.ShapeMismatch, match="weft_graph_convert"):
+    with pytest.raises(weft.errors.ShapeMismatch, match="weft_graph_convert|must be f32"):
         run(lambda x: ops.softmax(x), x=x)
 
 
