@@ -71,6 +71,16 @@
     ROW(cosformer_step)           \
     ROW(fast_weight_step)         \
     ROW(banded_attention_step)    \
+    ROW(rope)                     \
+    ROW(conv1d)                   \
+    ROW(conv1d_step)              \
+    ROW(conv)                     \
+    ROW(pool)                     \
+    ROW(rfft)                     \
+    ROW(irfft)                    \
+    ROW(fft)                      \
+    ROW(ifft)                     \
+    ROW(complex_multiply)         \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \
@@ -124,6 +134,15 @@
     ROW(sine_spe)              \
     ROW(conv_spe)              \
     ROW(gmm_weights)           \
-    ROW(dgm_weights)
+    ROW(dgm_weights)           \
+    ROW(rope)                  \
+    ROW(conv1d)                \
+    ROW(conv)                  \
+    ROW(pool)                  \
+    ROW(rfft)                  \
+    ROW(irfft)                 \
+    ROW(fft)                   \
+    ROW(ifft)                  \
+    ROW(complex_multiply)
 
 #endif
