@@ -112,24 +112,29 @@ static int print_all_json(const weft_cli_lines_result *result,
 
 /* ---- a line for a line ---- */
 
+/* A label's own tabs are escaped. */
+static void print_tab(bool wanted) {
+    weft_cli_print_text(stdout, "\t", wanted ? 1 : 0);
+}
+
 static int print_tsv(const weft_cli_lines_result *result, uint32_t row) {
     weft_cli_entry *entries = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; gives_values(result->session) && i < value_count(result, row); i++) {
-        fputs(i == 0 ? "" : "\t", stdout); /* a label's own tabs are escaped */
+        print_tab(i > 0);
         weft_cli_print(stdout, "%.9g", (double)row_of(result, row)[i]);
     }
     if (!gives_values(result->session) && !find_top(&entries, &count, result, row)) {
         return WEFT_CLI_FAILED;
     }
     for (uint32_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "" : "\t", stdout);
+        print_tab(i > 0);
         weft_cli_print(stdout, "%s", weft_model_label(result->session->model, entries[i].index));
-        fputs("\t", stdout);
+        print_tab(true);
         weft_cli_print(stdout, "%.6g", entries[i].probability);
     }
     weft_free(&result->session->host, entries);
-    fputs("\n", stdout);
+    weft_cli_print(stdout, "\n");
     return WEFT_CLI_FINE;
 }
 

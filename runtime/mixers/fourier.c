@@ -14,7 +14,6 @@
 #include "kernels/fourier/fold.h"
 #include "kernels/fourier/unfold.h"
 #include "kernels/fourier/unfold_lanes.h"
-#include "mixers/vkfft/any_batch.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
 #include "ops/row.h"
@@ -218,7 +217,7 @@ static uint32_t lower_folded(struct weft_lowering *lowering, const struct weft_n
                                        .batch = rows,
                                        .transform_axis = {true, false}};
     const uint64_t count = (uint64_t)folding->steps * folding->batch * folding->padded;
-    const uint64_t room = (uint64_t)rows + WEFT_FFT_MOST_ROWS;
+    const uint64_t room = weft_lower_fft_room(lowering, &desc);
     const uint32_t input = weft_lower_value(lowering, node->input[0]);
     const uint32_t spectrum = weft_lower_scratch(lowering, 8 * room * folding->columns);
     const uint32_t folded = weft_lower_scratch(lowering, 8 * count);
