@@ -191,7 +191,7 @@ OPS = {
     "where": lambda c, a, b: np.where(c != 0, a, b), "reduce": reduce, "cumsum": cumsum, "softmax": softmax,
     "argmax": lambda x, axis, keep_axis=False: np.argmax(x, axis, keepdims=keep_axis),
     "argmin": lambda x, axis, keep_axis=False: np.argmin(x, axis, keepdims=keep_axis),
-    "log_softmax": log_softmax, "matmul": matmul, "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
+    "softmax_axis": softmax, "log_softmax": log_softmax, "matmul": matmul, "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
     "fourier": lambda x: np.fft.fft2(x).real,

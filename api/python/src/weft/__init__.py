@@ -16,7 +16,7 @@ from ._core import lib as _lib
 from ._core import text_of as _text_of
 
 if _TYPE_CHECKING:
-    from . import features, nn, ops
+    from . import features, nn, ops, torch_ops
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
         BadFile,
@@ -36,6 +36,7 @@ if _TYPE_CHECKING:
     )
     from .graph import Graph, Operand, Tensor, Weight
     from .model import Classification, Model, ModelInfo, load
+    from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
     from .plan import Plan, PlanInfo, Port
@@ -53,6 +54,7 @@ _PLACES = {name: place for place, names in {
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
     "model": ("Classification", "Model", "ModelInfo", "load"),
+    "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
     "pool": ("Pool", "PooledModel"),
@@ -61,6 +63,7 @@ _PLACES = {name: place for place, names in {
     "torch": ("from_torch", "save"),
 }.items() for name in names}
 _MODULES = ("features", "nn", "ops")  # that are in __all__
+_OTHER_MODULES = ("torch_ops",)  # that need PyTorch when they are imported
 
 if _TYPE_CHECKING:
     __all__ = [
@@ -68,13 +71,13 @@ if _TYPE_CHECKING:
         "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op",
         "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program",
         "ProgramPort", "ShapeMismatch", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench",
-        "default_device", "devices", "features", "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
+        "default_device", "devices", "features", "from_onnx", "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name in _MODULES or name in _PLACES.values():
+    if name in (*_MODULES, *_OTHER_MODULES) or name in _PLACES.values():
         return import_module(f".{name}", __name__)
     if name.startswith("_") and name != "__all__":  # also a module that is asked for while another is being imported
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -245,7 +245,8 @@ def _space_to_depth(r: Reader, x: Any) -> Value:
     b, value, size = r.build, r.value(x), int(r.attribute("blocksize"))
     batch, channels, height, width = value.shape
     rows, columns = divide(height, size), divide(width, size)
-    split = b.permute(b.reshape(value, [batch, channels, rows, size, columns, size]), [0, 3, 5, 1, 2, 4])
+    order = [0, 3, 5, 1, 2, 4] if r.attribute("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4]
+    split = b.permute(b.reshape(value, [batch, channels, rows, size, columns, size]), order)
     return b.reshape(split, [batch, channels * size * size, rows, columns])
 
 

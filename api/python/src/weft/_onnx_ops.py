@@ -180,9 +180,9 @@ def _prelu(r: Reader, x: Any, slope: Any) -> Value:
 
 def reduced_axes(r: Reader, rank: int, axes: Any) -> list[int] | None:
     """The axes of a reduction, an input or an attribute; None: all."""
-    given = r.attribute("axes") if axes is None else r.ints(1, axes)
+    given, stays = (r.attribute("axes") if axes is None else r.ints(1, axes)), r.attribute("noop_with_empty_axes", 0)
     if not given:
-        return [] if r.attribute("noop_with_empty_axes", 0) else None
+        return [] if stays else None
     return [int(axis) % max(rank, 1) for axis in given]
 
 

@@ -25,6 +25,10 @@ SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 """The same for arrays of sizes, which are no values of a program."""
 
 _MOST, _EXAMPLE = 2**20, 2
+_OLDEST = 13
+_HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
+             "detect_negative", "detect_positive")
+"""Attributes that change no result here, or are not asked for where they are without effect."""
 
 
 def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -55,9 +59,9 @@ class Reader:
         self.build = Builder(self.program)
         self.found: dict[str, Any] = {}
         self.node: onnx.NodeProto
-        self.version = max([one.version for one in model.opset_import if one.domain in ("", "ai.onnx")], default=0)
-        if not 13 <= self.version:
-            raise errors.Unsupported(f"opset {self.version}: expected 13 or newer; onnx.version_converter makes it of older ones")
+        model = _of_newer_opset(model)
+        self.version = _opset(model)
+        self._asked: set[str] = set()
         self._model, self._fixed, self._sizes = model, dict(fixed), dict(sizes)
         self._symbols: dict[str, Extent] = {}
         self._constants: dict[int, tuple[Any, Value]] = {}
@@ -66,6 +70,7 @@ class Reader:
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Of the node; texts as str."""
+        self._asked.add(name)
         for one in self.node.attribute:
             if one.name == name:
                 found = helper.get_attribute_value(one)
@@ -165,7 +170,12 @@ class Reader:
             return self._by_reference(node, given)
         if node.op_type not in ROWS:
             raise Refused("there is no such op")
-        return ROWS[node.op_type](self, *given)
+        self._asked = set(_HARMLESS)
+        results = ROWS[node.op_type](self, *given)
+        ignored = [one.name for one in node.attribute if one.name not in self._asked]
+        if ignored:
+            raise Refused(f"it has the attribute {', '.join(ignored)}")
+        return results
 
     def _by_reference(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
         feeds = {name: one for name, one in zip(node.input, given) if name}
@@ -219,6 +229,23 @@ class Reader:
             raise errors.InvalidArgument(f"sizes: {name}: expected a number or (least, most), found {given!r}")
         self.program.symbol(name, least, most, min(max(_EXAMPLE, least), most))
         return symbol(name, least, most)
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    return max([one.version for one in model.opset_import if one.domain in ("", "ai.onnx")], default=0)
+
+
+def _of_newer_opset(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in the oldest opset that rows know, where it has an older one."""
+    if _opset(model) >= _OLDEST:
+        return model
+    import onnx.version_converter
+
+    try:
+        return onnx.version_converter.convert_version(model, _OLDEST)
+    except Exception as error:  # whatever the converter makes of it
+        raise errors.Unsupported(f"opset {_opset(model)}: expected {_OLDEST} or newer, and onnx does not convert it: "
+                                 f"{error}") from error
 
 
 def _check(missing: Mapping[str, int], places: Mapping[str, list[str]]) -> None:

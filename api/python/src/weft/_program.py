@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -166,6 +167,8 @@ def _written(field: Any) -> Any:
         return {name: _written(part) for name, part in field.items() if part is not None}
     if isinstance(field, (list, tuple)):
         return [_written(part) for part in field]
+    if isinstance(field, float) and not math.isfinite(field):
+        return "nan" if math.isnan(field) else "inf" if field > 0 else "-inf"
     return field if isinstance(field, (str, bool, float)) else written(field)
 
 

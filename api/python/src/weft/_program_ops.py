@@ -112,7 +112,7 @@ class Builder:
             return x
         shape = list(x.shape)
         shape[axis] = before + x.shape[axis] + after
-        return self.program.node("pad", [x], x.dtype, shape, axis=axis, before=before, after=after, value=value)
+        return self.program.node("pad", [x], x.dtype, shape, axis=axis, before=before, after=after, value=float(value))
 
     def expand(self, x: Value, shape: Sequence[Extent]) -> Value:
         """Broadcast to a shape, as NumPy does."""
@@ -250,13 +250,17 @@ class Builder:
 
     def softmax(self, x: Value, axis: int, log: bool = False) -> Value:
         """Over an axis."""
-        op = "log_softmax" if log else "softmax"
-        return self.program.node(op, [x], "f32", x.shape, axis=resolved(axis, x.rank))
+        axis = resolved(axis, x.rank)
+        if not log and axis == x.rank - 1:
+            return self.program.node("softmax", [x], "f32", x.shape)
+        return self.program.node("log_softmax" if log else "softmax_axis", [x], "f32", x.shape, axis=axis)
 
     # ---- products ----
 
     def matmul(self, a: Value, b: Value) -> Value:
         """NumPy's matmul. A transpose of the last two axes before it is taken into it."""
+        if a.rank == 1 and b.rank == 1:
+            return self.reshape(self.matmul(self.reshape(a, [1, -1]), self.reshape(b, [-1, 1])), [])
         if a.rank == 1:
             product_ = self.matmul(self.reshape(a, [1, a.shape[0]]), b)
             return self.reshape(product_, [*product_.shape[:-2], product_.shape[-1]])
@@ -271,14 +275,15 @@ class Builder:
             b = self.expand(b, [*batch, *b.shape[-2:]])
         rows = a.shape[-1 if transpose_a else -2]
         columns = b.shape[-2 if transpose_b else -1]
-        return self.program.node("matmul", [a, b], "f32", [*batch, rows, columns], transpose_a=transpose_a or None,
-                                 transpose_b=transpose_b or None)
+        return self.program.node("matmul", [a, b], "f32", [*batch, rows, columns], transpose_a=transpose_a,
+                                 transpose_b=transpose_b, alpha=1.0)
 
     def linear(self, x: Value, weight: Value, bias: Value | None) -> Value:
         """x weightᵀ + bias, as PyTorch has it."""
         shape = [*x.shape[:-1], weight.shape[0]]
         flat = self.reshape(x, [1, x.shape[0]]) if x.rank == 1 else x
-        y = self.program.node("matmul", [flat, weight], "f32", [*flat.shape[:-1], weight.shape[0]], transpose_b=True)
+        y = self.program.node("matmul", [flat, weight], "f32", [*flat.shape[:-1], weight.shape[0]], transpose_a=False,
+                              transpose_b=True, alpha=1.0)
         y = self.reshape(y, shape)
         return y if bias is None else self.add(y, bias)
 
@@ -298,7 +303,7 @@ class Builder:
                   bias: Value | None) -> Value:
         """Softmax attention of [B, n, heads · d], [B, m, kv_heads · d] twice."""
         return self.program.node("attention", [q, k, v, None, bias], "f32", q.shape, heads=heads,
-                                 kv_heads=kv_heads if kv_heads != heads else None, causal=causal or None, scale=scale)
+                                 kv_heads=kv_heads, causal=causal, scale=scale)
 
 
 def broadcast(a: Sequence[Extent], b: Sequence[Extent]) -> list[Extent]:

@@ -99,6 +99,13 @@ def _div_mode(r: Reader, a: Any, b: Any, rounding_mode: str | None = "floor") ->
     return _both(r, "floor_divide" if rounding_mode == "floor" else "divide", a, b)
 
 
+@row("aten.fmod.Tensor", "aten.fmod.Scalar")
+def _fmod(r: Reader, a: Any, b: Any) -> Value:
+    x, build = r.value(a, r.kind), r.build
+    size = build.binary("modulo", build.unary("abs", x), build.unary("abs", r.value(b, r.kind)))
+    return build.multiply(size, build.unary("sign", x))
+
+
 @row("aten.addcmul.default")
 def _addcmul(r: Reader, x: Any, a: Any, b: Any, value: float = 1) -> Value:
     return _both(r, "add", x, _both(r, "multiply", _both(r, "multiply", a, b), value))
@@ -186,7 +193,7 @@ for _name, _word in _UNARY.items():
             lambda r, x, word=_word: r.build.unary(word, r.value(x) if word in ("sign", "is_nan", "is_inf") else r.value(x, "f32")))
 
 
-@row("aten.neg.default")
+@row("aten.neg.default", "aten._neg_view.default")
 def _neg(r: Reader, x: Any) -> Any:
     if isinstance(x, Pair):
         return pair_of(r.build.unary("neg", x.real), r.build.unary("neg", x.imaginary))

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ._program import Value
+from ._sizes import smaller
 from ._torch_reader import Reader, Refused, row
 
 
@@ -24,11 +25,9 @@ def _toeplitz(r: Reader, x: Any, coefficients: Any, causal: bool = False) -> Val
 def _banded_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, half_width: Any, causal: bool = False,
                       scale: float | None = None) -> Value:
     given = [r.value(x) for x in (q, k, v)]
-    from ._sizes import smaller
-
     width = smaller(r.extent(half_width), given[0].shape[1] - 1)
     factor = 1 / math.sqrt(int(str(given[0].shape[2])) // heads) if scale is None else float(scale)
-    return r.program.node("banded_attention", given, "f32", r.shape, heads=heads, half_width=width, causal=causal, scale=factor)
+    return r.program.node("banded_attention", given, "f32", r.shape, heads=heads, kv_heads=heads, half_width=width, causal=causal, scale=factor)
 
 
 @row("weft.linear_attention.default")

@@ -73,8 +73,7 @@ def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     value = r.value(x)
     if r.dtype == torch.bool:
         return truth(r, value)
-    kind = "f32" if r.dtype.is_floating_point else "i32"  # float64 in between is float32 here
-    return r.build.convert(value, kind)
+    return r.build.convert(value, r.kind)
 
 
 def truth(r: Reader, x: Value) -> Value:
@@ -241,6 +240,26 @@ def _roll(r: Reader, x: Any, shifts: list[Any], axes: list[int]) -> Value:
         cut = r.extent(-shift) % extent
         value = r.build.concat([r.build.slice(value, axis, cut, extent - cut), r.build.slice(value, axis, 0, cut)], axis)
     return value
+
+
+@row("aten.diagonal.default")
+def _diagonal(r: Reader, x: Any, offset: int = 0, first: int = 0, second: int = 1) -> Value:
+    value, b = r.value(x), r.build
+    first, second = resolved(first, value.rank), resolved(second, value.rank)
+    rest = [axis for axis in range(value.rank) if axis not in (first, second)]
+    rows, columns = value.shape[first], value.shape[second]
+    flat = b.reshape(b.permute(value, [*rest, first, second]), [*(value.shape[axis] for axis in rest), rows * columns])
+    if not isinstance(columns, int):
+        raise Refused("the size of its second axis is no number")
+    return b.slice(flat, -1, offset if offset >= 0 else -offset * columns, r.shape[-1], columns + 1)
+
+
+@row("aten.unfold.default")
+def _unfold(r: Reader, x: Any, axis: int, size: Any, step: int) -> Value:
+    value, b = r.value(x), r.build
+    axis = resolved(axis, value.rank)
+    windows = [b.slice(value, axis, at, r.shape[axis], step) for at in range(size)]
+    return b.concat([b.reshape(window, [*window.shape, 1]) for window in windows], -1)
 
 
 # ---- by indices ----

@@ -246,6 +246,8 @@ class Reader:
                 return node.target(*args, **kwargs)  # type: ignore[operator]
         if name not in ROWS:
             raise Refused("there is no such op")
+        if isinstance(node.meta.get("val"), torch.Tensor) and self.dtype in (torch.float64, torch.complex128):
+            raise Refused(f"it computes in {self.dtype}")
         result = ROWS[name](self, *args, **kwargs)
         _check_shape(self, node, result)
         return result
@@ -258,8 +260,8 @@ class Reader:
             self.node = node
             if not isinstance(one, torch.Tensor):
                 return one if not isinstance(one, torch.SymInt) else 1
-            shape = [int(extent.node.hint) if isinstance(extent, torch.SymInt) else extent for extent in one.shape]
-            value = Value("f32" if one.is_complex() else kind_of(one.dtype), shape, name="missing")
+            shape = [(extent.node.hint or 1) if isinstance(extent, torch.SymInt) else extent for extent in one.shape]
+            value = Value("f32" if one.is_complex() or one.is_floating_point() else "i32", shape, name="missing")
             try:
                 value.shape = tuple(self.extent(extent) for extent in one.shape)
             except Refused:

@@ -8,14 +8,27 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from . import errors
-from ._program import Program
+from .program import Program, loaded
 
 if TYPE_CHECKING:
     import onnx
 
+    from .device import Device
 
-def program_of(model: Union[str, os.PathLike[str], onnx.ModelProto], fixed: Mapping[str, Any], sizes: Mapping[str, Any]) -> Program:
-    """The program of a model. See `from_onnx`."""
+
+def from_onnx(model: Union[str, os.PathLike[str], onnx.ModelProto], device: Device | None = None, *,
+              fixed: Mapping[str, Any] | None = None, sizes: Mapping[str, int | tuple[int, int]] | None = None) -> Program:
+    """A program of a model of ONNX, by the package onnx.
+
+    Args:
+        model: a file, or what the package onnx has read.
+        device: what it will run on; None: the default device.
+        fixed: arrays for inputs that become constants, such as those that say shapes.
+        sizes: what named dimensions are: a number, or the least and the largest. Others are 1 … 1,048,576.
+
+    Types are float, int32, int64 and bool; whole numbers have 32 bits. Raises Unsupported naming all ops that are missing, how
+    often and where; BadFile for a file that is none.
+    """
     import onnx
 
     from . import _onnx_movement, _onnx_networks, _onnx_ops
@@ -29,4 +42,4 @@ def program_of(model: Union[str, os.PathLike[str], onnx.ModelProto], fixed: Mapp
             raise errors.NotFound(str(error)) from error
         except Exception as error:  # whatever protobuf makes of a file that is none
             raise errors.BadFile(f"{os.fspath(model)}: expected a model of ONNX: {error}") from error
-    return Reader(model, fixed, sizes).read()
+    return loaded(Reader(model, fixed or {}, sizes or {}).read(), device)

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _array, _core, errors
 from ._core import check, ffi, lib, text_of
 from .graph import DType, c_shape, py_shape
-from .model import _MOST_PLANS, Model
+from .model import _MOST_PLANS, Model, model_of_memory
 from .plan import Plan
 
 if TYPE_CHECKING:
+    from . import _program
     from .device import Device
 
 
@@ -127,6 +129,11 @@ class Program(Model):
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.dtype} [{', '.join(port.axes or ())}]" for port in self.inputs.values())
         return f"<weft.Program {inputs} → {', '.join(self.outputs)}; {self.info.parameters:,} parameters>"
+
+
+def loaded(made: _program.Program, device: Device | None) -> Program:
+    """What an importer has made, as if it had been saved and loaded."""
+    return Program(model_of_memory(json.dumps(made.config()), made.weights()), device)
 
 
 def _c_symbols(symbols: Mapping[str, Symbol], given: Mapping[str, int]) -> Any:

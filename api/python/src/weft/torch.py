@@ -6,33 +6,66 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _files, errors
 from ._core import check, lib
 from .device import Device
 from .graph import Graph
 from .model import Model, Tokenizer, model_of_memory
+from .program import Program, loaded
 
 if TYPE_CHECKING:
     import torch
 
 
-def from_torch(module: torch.nn.Module, device: Device | None = None, *, config: dict[str, Any] | None = None,
+@overload
+def from_torch(module: torch.nn.Module, example_inputs: Device | None = None, device: Device | None = None, *,
+               config: dict[str, Any] | None = None, tokenizer: Tokenizer | None = None) -> Model: ...
+
+
+@overload
+def from_torch(module: torch.nn.Module, example_inputs: torch.Tensor | Sequence[Any], device: Device | None = None, *,
+               example_kwargs: Mapping[str, Any] | None = None, dynamic: Any = None) -> Program: ...
+
+
+def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Device | None = None, *,
+               example_kwargs: Mapping[str, Any] | None = None, dynamic: Any = None, config: dict[str, Any] | None = None,
                tokenizer: Tokenizer | None = None) -> Model:
-    """A model of a PyTorch module's configuration and weights, which are copied.
+    """A program of any module, by torch.export; or a model of a module's configuration and weights. Weights are copied.
+
+        program = weft.from_torch(module, [tokens], dynamic={"tokens": {0: "batch", 1: "length"}})
+        y = program(tokens)
+
+    Without example inputs, the module is FNet of transformers with any head, or of the families of api/MODELS.md with the
+    names of their tensors, such as those of api/examples/train/weft_models.py.
 
     Args:
-        module: FNet of transformers with any head, or a module of the families of api/MODELS.md with the names of their
-            tensors, such as those of api/examples/train/weft_models.py.
+        module: it is exported as in eval().
+        example_inputs: arguments that the module may be called with, or one tensor.
         device: what it will run on; None: the default device.
+        example_kwargs: further arguments, by keyword.
+        dynamic: names of the sizes that vary, for each argument by its name, or a list for all: {axis: name}. Sizes of one name
+            are equal. None: axis 0 of each tensor is "batch".
         config: the fields of config.json; None: the module's own `config`.
         tokenizer: what makes tokens of texts, such as transformers' AutoTokenizer.
 
-    Raises BadFile or Unsupported naming field or tensor when no model of Weft's is like that.
+    Raises Unsupported naming all ops that are missing, how often and where, and BadFile or Unsupported naming field or tensor
+    when no model of Weft's is like that.
     """
     module = _unwrapped(module)
-    return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
+    if isinstance(example_inputs, Device):
+        example_inputs, device = None, example_inputs
+    if example_inputs is None and not example_kwargs:
+        if dynamic is not None:
+            raise errors.InvalidArgument("dynamic: expected None without example_inputs")
+        return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
+    if config is not None or tokenizer is not None:
+        raise errors.InvalidArgument("config and tokenizer: expected None with example_inputs, which make a program")
+    from ._torch_export import program_of
+
+    return loaded(program_of(module, () if example_inputs is None else example_inputs, example_kwargs or {}, dynamic), device)
 
 
 def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *,

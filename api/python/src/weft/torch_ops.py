@@ -3,8 +3,8 @@
 
     y = weft.torch_ops.toeplitz(x, coefficients, causal=True)
 
-Each is made of PyTorch's own ops, so gradients, devices and torch.compile work as usual; it is the definition, and takes the
-time and memory of one. docs/mixers.md has the formulas, the C headers the ranges.
+Each is computed by PyTorch's own ops, on any device and with gradients, from its definition, whose time and memory it takes.
+docs/mixers.md has the formulas, the C headers the ranges.
 """
 
 from __future__ import annotations
@@ -20,15 +20,38 @@ if TYPE_CHECKING:
 _library = torch.library.Library("weft", "DEF")
 
 
-def _op(schema: str) -> Any:
-    """Defines an op by a function of PyTorch's ops, which is what it is where nobody reads it as a mixer."""
+def _op(schema: str, like: int = 0) -> Any:
+    """Defines an op by a function of PyTorch's ops. Exports keep it whole; its gradients are those of the function. The result
+    has the shape of the argument `like`."""
     name = schema.split("(", 1)[0]
 
     def register(function: Any) -> Any:
         _library.define(schema)
-        _library.impl(name, function, "CompositeImplicitAutograd")
+        _library.impl(name, function, "CompositeExplicitAutograd")
+        torch.library.register_fake(f"weft::{name}", lambda *args: torch.empty_like(args[like]), lib=_library)
+        torch.library.register_autograd(f"weft::{name}", _backward_of(function), setup_context=_keep, lib=_library)
         return function
     return register
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.tensors = [at for at, one in enumerate(inputs) if isinstance(one, torch.Tensor)]
+    ctx.others = [None if isinstance(one, torch.Tensor) else one for one in inputs]
+    ctx.save_for_backward(*(inputs[at] for at in ctx.tensors))
+
+
+def _backward_of(function: Any) -> Any:
+    """The gradients by running the function once more."""
+    def backward(context: Any, gradient: Tensor) -> tuple[Any, ...]:
+        inputs = list(context.others)
+        for at, saved in zip(context.tensors, context.saved_tensors):
+            inputs[at] = saved.detach().requires_grad_(context.needs_input_grad[at])
+        wanted = [at for at in context.tensors if context.needs_input_grad[at]]
+        with torch.enable_grad():
+            found = torch.autograd.grad(function(*inputs), [inputs[at] for at in wanted], gradient, allow_unused=True)
+        by_place = dict(zip(wanted, found))
+        return tuple(by_place.get(at) for at in range(len(inputs)))
+    return backward
 
 
 def fourier(x: Tensor) -> Tensor:
@@ -105,7 +128,7 @@ def _banded_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, half_width: i
     return _heads_last(scores.softmax(-1) @ values)
 
 
-@_op("linear_attention(Tensor q_features, Tensor k_features, Tensor v, int heads, bool causal=False) -> Tensor")
+@_op("linear_attention(Tensor q_features, Tensor k_features, Tensor v, int heads, bool causal=False) -> Tensor", like=2)
 def _linear_attention(q_features: Tensor, k_features: Tensor, v: Tensor, heads: int, causal: bool = False) -> Tensor:
     queries, keys, values = (_heads_first(x, heads) for x in (q_features, k_features, v))
     weights = queries @ keys.transpose(-1, -2)
@@ -122,13 +145,13 @@ _MAPS = {
 }
 
 
-@_op("kernel_attention(Tensor q, Tensor k, Tensor v, int heads, bool causal, str[] maps, float[] weights) -> Tensor")
+@_op("kernel_attention(Tensor q, Tensor k, Tensor v, int heads, bool causal, str[] maps, float[] weights) -> Tensor", like=2)
 def _kernel_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, causal: bool, maps: list[str], weights: list[float]) -> Tensor:
     parts = [weight * _linear_attention(_MAPS[name](q), _MAPS[name](k), v, heads, causal) for name, weight in zip(maps, weights)]
     return torch.stack(parts).sum(0)
 
 
-@_op("fast_weight(Tensor q, Tensor k, Tensor v, Tensor beta, int heads) -> Tensor")
+@_op("fast_weight(Tensor q, Tensor k, Tensor v, Tensor beta, int heads) -> Tensor", like=2)
 def _fast_weight(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, heads: int) -> Tensor:
     queries, keys = (_MAPS["elu1"](_heads_first(x, heads)) for x in (q, k))
     queries, keys = (x / x.sum(-1, keepdim=True) for x in (queries, keys))
