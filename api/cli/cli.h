@@ -171,6 +171,8 @@ bool weft_cli_print_text(FILE *stream, const char *text, size_t size);
  * memory ran out while it was built. Returns WEFT_CLI_FINE or WEFT_CLI_FAILED after a message.
  */
 int weft_cli_print_json(json_t *object);
+/** The same on one line. */
+int weft_cli_print_json_line(json_t *object);
 
 /** A real, or null where JSON has none (NaN and infinities). */
 json_t *weft_cli_json_real(double value);

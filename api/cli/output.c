@@ -96,8 +96,8 @@ static int out_of_memory(const char *what) {
     return WEFT_CLI_FAILED;
 }
 
-int weft_cli_print_json(json_t *object) {
-    char *text = weft_json_text(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12), &c_library);
+static int print_json(json_t *object, size_t layout) {
+    char *text = weft_json_text(object, layout | JSON_REAL_PRECISION(12), &c_library);
     json_decref(object);
     if (!text) {
         return out_of_memory("the JSON report");
@@ -106,6 +106,14 @@ int weft_cli_print_json(json_t *object) {
     fputc('\n', stdout);
     weft_free(&c_library, text);
     return WEFT_CLI_FINE;
+}
+
+int weft_cli_print_json(json_t *object) {
+    return print_json(object, JSON_INDENT(2));
+}
+
+int weft_cli_print_json_line(json_t *object) {
+    return print_json(object, JSON_COMPACT);
 }
 
 json_t *weft_cli_json_real(double value) {

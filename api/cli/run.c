@@ -17,6 +17,7 @@ typedef struct run_options {
     weft_cli_common common;
     const char *model;
     weft_cli_input_paths paths;
+    bool jsonl, tsv;
     const char *out;
     const char *trace;
     uint32_t top;
@@ -138,10 +139,30 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
         return weft_cli_usage_error(
             syntax, "--positions, --trace and --repeat need one batch: --lines excludes them");
     }
+    if ((options->jsonl || options->tsv) &&
+        (!paths->lines || options->jsonl + options->tsv + options->common.json > 1)) {
+        return weft_cli_usage_error(syntax,
+                                    "--jsonl and --tsv need --lines, and exclude each other and "
+                                    "--json");
+    }
     if (paths->types && !paths->tokens) {
         return weft_cli_usage_error(syntax, "--token-types needs --tokens");
     }
     return WEFT_CLI_FINE;
+}
+
+static int run_lines(const run_options *options) {
+    const weft_cli_run_lines_params params = {.common = &options->common,
+                                              .model = options->model,
+                                              .lines = options->paths.lines,
+                                              .out = options->out,
+                                              .top = options->top,
+                                              .answers = options->common.json
+                                                             ? WEFT_CLI_ANSWERS_JSON
+                                                         : options->jsonl ? WEFT_CLI_ANSWERS_JSONL
+                                                         : options->tsv   ? WEFT_CLI_ANSWERS_TSV
+                                                                          : WEFT_CLI_ANSWERS_TABLE};
+    return weft_cli_run_lines(&params);
 }
 
 int weft_cli_run(int argc, char **argv) {
@@ -151,7 +172,13 @@ int weft_cli_run(int argc, char **argv) {
         {"file", WEFT_CLI_TEXT, &options.paths.source.file, "FILE",
          "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.paths.lines, "FILE",
-         "a text on each line, or - for standard input: a label or value for each"},
+         "a text on each line, or - for standard input: labels or values for each, in\n"
+         "order as they come; an empty line has an empty answer"},
+        {"jsonl", WEFT_CLI_FLAG, &options.jsonl, NULL,
+         "with --lines: print a JSON object on a line for each"},
+        {"tsv", WEFT_CLI_FLAG, &options.tsv, NULL,
+         "with --lines: print a line for each, of labels and probabilities or of values,\n"
+         "with tabs between them"},
         {"tokens", WEFT_CLI_TEXT, &options.paths.tokens, "FILE",
          "token ids, .npy, int32 or int64 [batch, length] or [length]"},
         {"token-types", WEFT_CLI_TEXT, &options.paths.types, "FILE",
@@ -188,12 +215,8 @@ int weft_cli_run(int argc, char **argv) {
         return exit_code;
     }
     exit_code = check_options(&syntax, &options);
-    if (exit_code == WEFT_CLI_FINE && options.paths.lines) {
-        return weft_cli_run_lines(&(weft_cli_run_lines_params){.common = &options.common,
-                                                               .model = options.model,
-                                                               .lines = options.paths.lines,
-                                                               .out = options.out,
-                                                               .top = options.top});
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
     }
-    return exit_code == WEFT_CLI_FINE ? run(&options, &syntax) : exit_code;
+    return options.paths.lines ? run_lines(&options) : run(&options, &syntax);
 }

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eval/score.h"
 #include "logits.h"
-#include "stop.h"
 
 #define FIRST_VALUES 8 /* of a hidden state */
 
@@ -131,11 +129,6 @@ static json_t *row_json(const weft_cli_result *result, uint32_t row) {
                      "position", (json_int_t)(row % result->inputs->length), "top", top);
 }
 
-/* Whether it was run: of many texts, some may not have been when the command was stopped. */
-static bool has_row(const weft_cli_result *result, uint32_t row) {
-    return !weft_cli_stopped() || weft_cli_score_has(result->output, row_width(result), row);
-}
-
 /* The values of a sequence, of a regression. */
 static json_t *values_json(const weft_cli_result *result, uint32_t sequence) {
     json_t *values = json_array();
@@ -150,12 +143,10 @@ static json_t *rows_json(const weft_cli_result *result) {
     json_t *rows = json_array();
     bool regression = task_of(result) == WEFT_TASK_REGRESS;
     for (uint32_t row = 0; regression && row < result->shape.dim[0]; row++) {
-        if (has_row(result, row)) {
-            rows = weft_cli_json_append(rows, values_json(result, row));
-        }
+        rows = weft_cli_json_append(rows, values_json(result, row));
     }
     for (uint32_t row = 0; rows && row < row_count(result); row++) {
-        if (shows_row(result, row) && has_row(result, row)) {
+        if (shows_row(result, row)) {
             rows = weft_cli_json_append(rows, row_json(result, row));
         }
     }
@@ -252,9 +243,6 @@ static int print_values(const weft_cli_result *result) {
     uint32_t width = row_width(result);
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint64_t index = 0; index < weft_shape_elements(result->shape); index++) {
-        if (!has_row(result, (uint32_t)(index / width))) {
-            continue;
-        }
         weft_cli_table_cell(table, "%u", (uint32_t)(index / width));
         weft_cli_table_cell(table, "%s",
                             weft_model_label(result->session->model, (uint32_t)(index % width)));
@@ -291,57 +279,4 @@ int weft_cli_report_text(const weft_cli_result *result) {
     }
     print_time(result);
     return exit_code;
-}
-
-/* ---- many texts ---- */
-
-int weft_cli_report_texts_json(const weft_cli_result *result, const weft_cli_texts *texts) {
-    char digest[WEFT_DIGEST_TEXT_SIZE];
-    weft_cli_digest(result->output, weft_shape_elements(result->shape), digest);
-    json_t *run = json_pack(
-        "{s:b, s:I, s:I, s:I, s:o, s:o, s:{s:o, s:s}, s:o}", "stopped", (int)weft_cli_stopped(),
-        "texts", (json_int_t)result->inputs->batch, "tokens", (json_int_t)texts->tokens, "plans",
-        (json_int_t)texts->plans, "compile_ms", weft_cli_json_real(texts->compile_ms), "run_ms",
-        weft_cli_json_real(result->run_ms), "output", "shape", shape_json(result->shape), "sha256",
-        digest, "results", rows_json(result));
-    return weft_cli_print_json(
-        weft_cli_json_merge(weft_cli_session_json(result->session, NULL), run));
-}
-
-/* A line for each entry of a text; its number stands at the first. */
-static bool add_text_rows(weft_cli_table *table, const weft_cli_result *result, uint32_t row) {
-    uint32_t count = 0;
-    weft_cli_entry *entries = top_of_row(result, row, &count);
-    for (uint32_t index = 0; entries && index < count; index++) {
-        if (index == 0) {
-            weft_cli_table_cell(table, "%u", row + 1);
-        } else {
-            weft_cli_table_cell(table, "%s", "");
-        }
-        weft_cli_table_cell(table, "%s",
-                            weft_model_label(result->session->model, entries[index].index));
-        weft_cli_table_cell(table, "%.2f %%", entries[index].probability * 100.0);
-    }
-    weft_free(&result->session->host, entries);
-    return entries != NULL;
-}
-
-static int print_texts(const weft_cli_result *result) {
-    static const char *const columns[] = {">line", "label", ">probability", NULL};
-    weft_cli_table *table = weft_cli_table_begin(columns);
-    bool fine = true;
-    for (uint32_t row = 0; fine && row < result->inputs->batch; row++) {
-        fine = !has_row(result, row) || add_text_rows(table, result, row);
-    }
-    const int exit_code = weft_cli_table_print(&table);
-    return fine ? exit_code : WEFT_CLI_FAILED;
-}
-
-int weft_cli_report_texts(const weft_cli_result *result, const weft_cli_texts *texts) {
-    const weft_device_info *device = &result->session->device_info;
-    WEFT_CLI_TRY(is_classifier(result) ? print_texts(result) : print_values(result));
-    weft_cli_print(stdout, "%.1f ms for %u texts, %llu tokens, in %u plans on %s (%s)\n",
-                   result->run_ms, result->inputs->batch, (unsigned long long)texts->tokens,
-                   texts->plans, device->name, weft_device_type_name(device->type));
-    return WEFT_CLI_FINE;
 }

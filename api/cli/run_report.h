@@ -23,15 +23,4 @@ int weft_cli_report_json(const weft_cli_result *result);
 /** Text for people. */
 int weft_cli_report_text(const weft_cli_result *result);
 
-/** Of many texts, in batches: what the result, whose plan is null, does not say. */
-typedef struct weft_cli_texts {
-    uint64_t tokens;
-    uint32_t plans;
-    double compile_ms;
-} weft_cli_texts;
-
-/** The same two for many texts: inputs->batch of them, with a row of the output each. */
-int weft_cli_report_texts_json(const weft_cli_result *result, const weft_cli_texts *texts);
-int weft_cli_report_texts(const weft_cli_result *result, const weft_cli_texts *texts);
-
 #endif

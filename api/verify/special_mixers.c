@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mixers: Fourier by both implementations, and softmax attention. */
+/* The mixers: Fourier by each implementation, and softmax attention. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static const struct fourier_row {
 
 #define FOURIER_ROWS WEFT_COUNT(fourier_rows)
 
-static const char *const transforms[] = {"fft", "matrix"};
+static const char *const transforms[] = {"fft", "matrix", "fft_matrix"};
 
 static void name_fourier(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct fourier_row *row = &fourier_rows[index % FOURIER_ROWS];
@@ -31,7 +31,7 @@ static void build_fourier(weft_case *c, uint32_t index) {
     const struct fourier_row *row = &fourier_rows[index % FOURIER_ROWS];
     const uint64_t size = (uint64_t)row->n * row->d;
     c->implementation = transforms[index / FOURIER_ROWS];
-    c->seed = index % FOURIER_ROWS; /* the same input for both */
+    c->seed = index % FOURIER_ROWS; /* the same input for all */
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_case_expect(c, "y", weft_case_fourier(c, x));
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->batch);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FNet's Fourier sublayer, Re(F_seq(F_hidden(x))), by FFT or by matrices. Both make only the columns 0 … d/2, which is
- * all that real input leaves free; the kernels fourier/unfold make the rest of them, add the residual and normalise.
+ * FNet's Fourier sublayer, Re(F_seq(F_hidden(x))), by FFT, by matrices, or by an FFT along the channels and matrices along
+ * the tokens. All make only the columns 0 … d/2, which is all that real input leaves free; the kernels fourier/unfold make the
+ * rest of them, add the residual and normalise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "core/trig.h"
 #include "core/try.h"
+#include "kernels/fourier/fold.h"
 #include "kernels/fourier/unfold.h"
 #include "kernels/fourier/unfold_lanes.h"
 #include "mixers/vkfft/fft_lowering.h"
@@ -33,7 +35,7 @@ static weft_status fourier_infer(const weft_graph *graph, struct weft_node *node
 struct half_spectrum {
     uint32_t storage;
     uint32_t columns; /* of a row in memory */
-    uint32_t stride;  /* 2: complex, 1: real parts alone */
+    uint32_t stride;  /* 2: complex, 1: real parts alone, 0: folded, see below */
 };
 
 WEFT_VARIANTS(fourier_unfold, "fourier/unfold",
@@ -172,7 +174,102 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
         (struct half_spectrum){.storage = spectrum, .columns = columns, .stride = 2});
 }
 
+/* ---- by an FFT along the channels, and matrices along the tokens, whose length no kernel knows ---- */
+
+/*
+ * y[t] and y[n - t] are P[t] ± Q[t], where P = Σ cos 2π s t / n Re z[s] and Q = Σ sin 2π s t / n Im z[s] over the spectra z of the
+ * tokens, and s and n - s share their products as well (fold.comp). So both matrices have n/2 + 1 rows and columns.
+ */
+struct folding {
+    uint32_t n, batch;
+    uint32_t half;    /* n/2 + 1 */
+    uint32_t steps;   /* the same in whole fours */
+    uint32_t columns; /* d/2 + 1 */
+    uint32_t padded;  /* the same in whole fours */
+};
+
+/** [2, half, steps]: row t is cos 2π s t / n for s = 0 … n/2, then zeros; then the sines. */
+static weft_status fill_folded(void *user, void *data) {
+    const struct folding *folding = user;
+    float *cosines = data;
+    float *sines = cosines + (size_t)folding->half * folding->steps;
+    memset(data, 0, 2 * (size_t)folding->half * folding->steps * sizeof(float));
+    for (uint32_t t = 0; t < folding->half; t++) {
+        for (uint32_t s = 0; s < folding->half; s++) {
+            double cosine;
+            double sine;
+            weft_unit_root(&cosine, &sine, (uint64_t)s * t, folding->n);
+            cosines[(size_t)t * folding->steps + s] = (float)cosine;
+            sines[(size_t)t * folding->steps + s] = (float)sine;
+        }
+    }
+    return WEFT_OK;
+}
+
+/** The spectra of all tokens, folded: [2, steps, B, padded]. */
+static uint32_t lower_folded(struct weft_lowering *lowering, const struct weft_node *node,
+                             const struct folding *folding) {
+    const uint32_t d = weft_node_shape(lowering->graph, node, 0)->dim[2];
+    const uint32_t rows = folding->batch * folding->n;
+    const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
+                                       .rank = 1,
+                                       .size = {d, 1},
+                                       .batch = rows,
+                                       .transform_axis = {true, false}};
+    const uint64_t count = (uint64_t)folding->steps * folding->batch * folding->padded;
+    const uint64_t room = weft_lower_fft_room(lowering, &desc);
+    const uint32_t input = weft_lower_value(lowering, node->input[0]);
+    const uint32_t spectrum = weft_lower_scratch(lowering, 8 * room * folding->columns);
+    const uint32_t folded = weft_lower_scratch(lowering, 8 * count);
+    weft_lower_fft(lowering, &desc, input, spectrum);
+    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, fourier_fold, weft_grid_of_items(count),
+                                                .bind = {.spectrum = spectrum, .folded = folded},
+                                                .push = {.count = (uint32_t)count,
+                                                         .sequence_length = folding->n,
+                                                         .batch = folding->batch,
+                                                         .columns = folding->columns,
+                                                         .padded_columns = folding->padded});
+    dispatch->flops = 2.0 * (double)count;
+    dispatch->bytes = 24.0 * (double)count;
+    return folded;
+}
+
+static weft_status lower_fft_matrix(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    struct folding folding = {.n = x->dim[1],
+                              .batch = x->dim[0],
+                              .half = x->dim[1] / 2 + 1,
+                              .columns = x->dim[2] / 2 + 1,
+                              .padded = padded_half(x->dim[2])};
+    folding.steps = (folding.half + 3) / 4 * 4;
+    char key[48];
+    snprintf(key, sizeof key, "fourier/folded/%u", folding.n);
+    const uint64_t matrix = (uint64_t)folding.half * folding.steps;
+    const uint32_t table = weft_lower_table(lowering, key, 8 * matrix, fill_folded, &folding);
+    const uint32_t folded = lower_folded(lowering, node, &folding);
+    const uint32_t wide = folding.batch * folding.padded;
+    const uint32_t sums = weft_lower_scratch(lowering, UINT64_C(8) * folding.half * wide);
+    const struct weft_product product = {
+        .a = {.storage = table, .inner = (uint32_t)matrix, .row = folding.steps, .column = 1},
+        .b = {.storage = folded, .inner = folding.steps * wide, .row = wide, .column = 1},
+        .c = {.storage = sums, .inner = folding.half * wide, .row = wide, .column = 1},
+        .m = folding.half,
+        .n = wide,
+        .k = folding.steps,
+        .batches = 2,
+        .inner_count = 2,
+        .alpha = 1.0F,
+        .bias = WEFT_NO_STORAGE,
+        .residual = WEFT_NO_STORAGE};
+    weft_lower_product(lowering, &product);
+    return lower_unfold(lowering, node,
+                        (struct half_spectrum){.storage = sums, .columns = folding.padded});
+}
+
 /* ---- the choice ---- */
+
+#define LONG_TOKENS \
+    256 /* from here on transforms are faster than matrices, by more than their kernels cost */
 
 static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
                          const weft_device_info *device) {
@@ -182,13 +279,17 @@ static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
 }
 
 /*
- * The choice by shape of docs/reproducibility.md, rule 8. Matrices cost O(n d (n + d)), transforms O(n d log(n d)) and the
- * generation of their kernels; below 64 in both axes the matrices are in the cache and start at once.
+ * The choice by shape of docs/reproducibility.md, rule 8. Transforms have kernels of their own for each length, which take a driver up to
+ * seconds to compile. Below 64 in both axes the matrices are in the cache. Up to LONG_TOKENS only the transforms of the channels have
+ * such kernels, of which a model has one length; one token has no other axis.
  */
 static const char *fourier_choose(const weft_graph *graph, const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(graph, node, 0);
     bool small = x->dim[1] <= 64 && x->dim[2] <= 64;
-    return small || x->dim[2] == 1 ? "matrix" : "fft";
+    if (small || x->dim[2] == 1) {
+        return "matrix";
+    }
+    return x->dim[1] > 1 && x->dim[1] < LONG_TOKENS ? "fft_matrix" : "fft";
 }
 
 const struct weft_op weft_op_fourier = {
@@ -199,7 +300,8 @@ const struct weft_op weft_op_fourier = {
     .infer = fourier_infer,
     .choose = fourier_choose,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
-    .implementations =
-        WEFT_IMPLEMENTATIONS({.name = "fft", .supports = fft_supports, .lower = lower_fft},
-                             {.name = "matrix", .bits = 1, .lower = lower_matrix}),
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "fft", .supports = fft_supports, .lower = lower_fft},
+        {.name = "matrix", .bits = 1, .lower = lower_matrix},
+        {.name = "fft_matrix", .bits = 2, .supports = fft_supports, .lower = lower_fft_matrix}),
 };

@@ -11,7 +11,7 @@ layout(std430, binding = 0) readonly buffer Residual { float residual_data[]; };
 layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
 layout(std430, binding = 2) readonly buffer Beta { float beta[]; };
 layout(std430, binding = 3) buffer Result { float result[]; };
-layout(std430, binding = 4) readonly buffer Half { float half_spectrum[]; }; // [B, n, half_columns, stride]
+layout(std430, binding = 4) readonly buffer Half { float half_spectrum[]; }; // [B, n, half_columns, stride], or folded
 
 layout(push_constant) uniform Push
 {
@@ -21,27 +21,44 @@ layout(push_constant) uniform Push
     float epsilon;
     uint sequence_length;
     uint half_columns; // at least d/2 + 1
-    uint stride; // 2 where the elements are complex, 1 where they are real parts alone
+    uint stride; // 2 where the elements are complex, 1 where they are real parts alone, 0 where they are folded
 } push;
+
+// Sums of cosines and of sines, [2, n / 2 + 1, B, half_columns]: tokens s and n - s have the same ones, with the sines' sign.
+float folded(uint row, uint column)
+{
+    uint n = push.sequence_length;
+    uint s = row % n;
+    uint from_end = s == 0 ? 0 : n - s;
+    uint batch = push.rows / n;
+    uint at = (min(s, from_end) * batch + row / n) * push.half_columns + column;
+    float cosines = half_spectrum[at];
+    float sines = half_spectrum[at + (n / 2 + 1) * batch * push.half_columns];
+    return s <= n / 2 ? cosines + sines : cosines - sines;
+}
 
 #ifdef WEFT_LANES // every place counts up or down from lane to lane by a constant
 
-float real_part(uint at)
+float real_part(uint row, uint column)
 {
+    uint at = row * push.half_columns + column;
     if (push.stride == 2) {
         return half_spectrum[2 * at];
     }
-    return half_spectrum[at];
+    if (push.stride == 1) {
+        return half_spectrum[at];
+    }
+    return folded(row, column);
 }
 
 float weft_row_value(uint row, uint column)
 {
     if (column <= push.columns / 2) {
-        return real_part(row * push.half_columns + column);
+        return real_part(row, column);
     }
     uint s = row % push.sequence_length;
     uint mirrored = row - s + (s == 0 ? 0 : push.sequence_length - s);
-    return real_part(mirrored * push.half_columns + push.columns - column);
+    return real_part(mirrored, push.columns - column);
 }
 
 #else
@@ -52,6 +69,9 @@ float weft_row_value(uint row, uint column)
         uint s = row % push.sequence_length;
         row = row - s + (s == 0 ? 0 : push.sequence_length - s);
         column = push.columns - column;
+    }
+    if (push.stride == 0) {
+        return folded(row, column);
     }
     return half_spectrum[(row * push.half_columns + column) * push.stride];
 }

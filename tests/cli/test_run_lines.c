@@ -56,11 +56,78 @@ PLACE_TEST(lines_are_shown_and_read_from_a_pipe, place) {
     expect_says(0, weft_test_text("run " LENGTHS " --lines - --top 1 <%s", lines), "5 texts", NULL);
 }
 
+/* Standard output of a command that succeeds. */
+static char *answers_of(const char *arguments) {
+    struct outcome outcome = expect_weft(0, "%s", arguments);
+    char *out = weft_test_text("%s", outcome.out);
+    outcome_clear(&outcome);
+    return out;
+}
+
+PLACE_TEST(an_empty_line_has_an_empty_answer, place) {
+    char *lines = weft_test_write(place->folder, "lines.txt", "one\n\n\r\nthree\n", 13);
+    const char *command = "run " LENGTHS " --lines %s --top 2 %s";
+    char *tsv = answers_of(weft_test_text(command, lines, "--tsv"));
+    char *first = strchr(tsv, '\n');
+    assert_true(first > tsv && memcmp(first, "\n\n\n", 3) == 0 && first[3] != '\n');
+    for (const char *at = tsv; at < first; at++) {
+        assert_true(*at != ' ');
+    }
+    assert_true(strchr(tsv, '\t') < first);
+
+    json_t *report = run_json("", command, lines, "--json");
+    json_t *results = field(report, "results");
+    assert_int_equal(integer_field(report, "texts"), 4);
+    assert_int_equal(json_array_size(results), 4);
+    char *jsonl = answers_of(weft_test_text(command, lines, "--jsonl"));
+    for (size_t i = 0; i < 4; i++) {
+        char *end = strchr(jsonl, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        json_t *line = json_loads(jsonl, 0, NULL);
+        assert_int_equal(integer_field(line, "line"), i + 1);
+        assert_int_equal(json_array_size(field(line, "top")), i == 1 || i == 2 ? 0 : 2);
+        assert_true(json_equal(field(line, "top"), field(json_array_get(results, i), "top")));
+        json_decref(line);
+        jsonl = end + 1;
+    }
+    assert_string_equal(jsonl, "");
+    json_decref(report);
+}
+
+/* More lines than the first windows take: each answer stands at its line. */
+PLACE_TEST(answers_are_in_order_over_windows, place) {
+    enum { LINES = 500, ROOM = 32 };
+    char *text = weft_test_keep((size_t)LINES * ROOM);
+    size_t size = 0;
+    for (int i = 0; i < LINES; i++) {
+        size += (size_t)snprintf(text + size, ROOM, "%s\n", texts[i * 7 % TEXTS]);
+    }
+    char *lines = weft_test_write(place->folder, "lines.txt", text, size);
+    char *out = answers_of(weft_test_text("run " EXACT " --lines %s --tsv", lines));
+    char *answers[TEXTS] = {0};
+    for (int i = 0; i < LINES; i++) {
+        char *end = strchr(out, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        char **answer = &answers[i * 7 % TEXTS];
+        *answer = *answer ? *answer : out;
+        assert_string_equal(*answer, out);
+        out = end + 1;
+    }
+    assert_string_equal(out, "");
+    assert_string_not_equal(answers[0], answers[1]);
+}
+
 PLACE_TEST(lines_that_are_no_texts_are_named, place) {
-    char *lines = weft_test_write(place->folder, "lines.txt", "one\n\nthree\n", 11);
+    char *lines = weft_test_write(place->folder, "lines.txt", "one\nthree\n", 10);
+    char *nothing = weft_test_write(place->folder, "nothing.txt", "", 0);
     char *model = write_tiny_model(place->folder, "causal", &causal);
-    expect_refused(4, weft_test_text("run " LENGTHS " --lines %s", lines), lines,
-                   "line 2: expected a text, found none", NULL);
+    expect_refused(4, weft_test_text("run " LENGTHS " --lines %s", nothing), nothing,
+                   "expected texts, found none", NULL);
+    expect_refused(2, "run " LENGTHS " --text a --tsv", "--jsonl and --tsv need --lines", NULL);
+    expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --tsv --json", lines),
+                   "exclude each other", NULL);
     expect_refused(4, weft_test_text("run %s --lines %s", model, lines), "--lines", "the task of",
                    "causal_lm", NULL);
     expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --repeat 3", lines), "--repeat",

@@ -181,6 +181,24 @@ WEFT_TEST(lines_that_were_run_are_told) {
     }
 }
 
+/* Answers to the first lines, each of them whole. */
+WEFT_TEST(answers_that_came_stay) {
+    const char *lines = write_many_lines(weft_test_folder());
+    for (size_t i = 0; i < SIGNALS; i++) {
+        const char *const arguments[] = {"run", MODELS "/langid", "--lines", lines, "--tsv", NULL};
+        const struct running running = stop_in_the_middle(arguments, signals[i], "stdout");
+        char *text = text_of(running.out);
+        size_t count = 0;
+        for (const char *at = text; *at; at++) {
+            count += *at == '\n';
+        }
+        assert_true(count > 0 && count < 200000);
+        assert_int_equal(text[strlen(text) - 1], '\n');
+        free(text);
+        expect_files(&running, 0);
+    }
+}
+
 WEFT_TEST(eval_tells_what_was_scored) {
     for (size_t i = 0; i < SIGNALS; i++) {
         const char *const arguments[] = {"eval",

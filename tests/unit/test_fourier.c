@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
-/* What is known of FNet's Fourier sublayer without computing it: by both implementations. */
+/* What is known of FNet's Fourier sublayer without computing it: by each implementation. */
 #include <math.h>
 
 #include <weft/mixers.h>
@@ -8,7 +8,9 @@
 #include "core/philox.h"
 #include "support_graph.h"
 
-static const char *const implementations[] = {"fft", "matrix"};
+static const char *const implementations[] = {"fft", "matrix", "fft_matrix"};
+
+#define WAYS ((uint32_t)(sizeof implementations / sizeof implementations[0]))
 
 /** Even and odd lengths, a prime one, and one that is several workgroups. */
 static const struct size { uint32_t n, d; } sizes[] = {{8, 6}, {7, 12}, {31, 5}, {130, 64}};
@@ -65,18 +67,18 @@ static void check_by_hand(struct weft_test_graph *f, const char *implementation,
 }
 
 WEFT_TEST_ON_GRAPH(test_impulse_and_constant, f) {
-    for (uint32_t i = 0; i < 2 * SIZES; i++) {
-        check_by_hand(f, implementations[i % 2], sizes[i / 2]);
+    for (uint32_t i = 0; i < WAYS * SIZES; i++) {
+        check_by_hand(f, implementations[i % WAYS], sizes[i / WAYS]);
     }
 }
 
 /** Real input: y[s, d - k] = y[(n - s) mod n, k]. What is computed of one half has to hold for the other. */
 WEFT_TEST_ON_GRAPH(test_symmetry, f) {
-    for (uint32_t i = 0; i < 2 * SIZES; i++) {
-        const uint32_t n = sizes[i / 2].n;
-        const uint32_t d = sizes[i / 2].d;
+    for (uint32_t i = 0; i < WAYS * SIZES; i++) {
+        const uint32_t n = sizes[i / WAYS].n;
+        const uint32_t d = sizes[i / WAYS].d;
         float *x = uniform((uint64_t)n * d, i);
-        float *y = transform(f, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % WAYS], n, d, x);
         const double allowed = 1e-6 * norm(y, (uint64_t)n * d) / sqrt((double)n * d);
         for (uint32_t s = 0; s < n; s++) {
             for (uint32_t k = 1; k < d; k++) {
@@ -91,11 +93,11 @@ WEFT_TEST_ON_GRAPH(test_symmetry, f) {
 
 /** The first row and column of sums: Σ over one axis, then the transform along the other. */
 WEFT_TEST_ON_GRAPH(test_sums, f) {
-    for (uint32_t i = 0; i < 2 * SIZES; i++) {
-        const uint32_t n = sizes[i / 2].n;
-        const uint32_t d = sizes[i / 2].d;
+    for (uint32_t i = 0; i < WAYS * SIZES; i++) {
+        const uint32_t n = sizes[i / WAYS].n;
+        const uint32_t d = sizes[i / WAYS].d;
         float *x = uniform((uint64_t)n * d, 20 + i);
-        float *y = transform(f, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % WAYS], n, d, x);
         double all = 0.0;
         double first = 0.0; /* Σ over s of y[s, 0] = n Σ_c x[0, c] */
         double row = 0.0;
@@ -120,7 +122,7 @@ WEFT_TEST_ON_GRAPH(test_padding_changes_the_result, f) {
     float *x = uniform(N * D, 40);
     float padded[(N + 1) * D] = {0};
     memcpy(padded, x, sizeof(float) * N * D);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < WAYS; i++) {
         float *y = transform(f, implementations[i], N, D, x);
         float *longer = transform(f, implementations[i], N + 1, D, padded);
         double difference = 0.0;

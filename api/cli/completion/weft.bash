@@ -18,7 +18,7 @@ _weft() {
     fi
     case $command in
     devices) options="--all $output" ;;
-    run) options="--text --file --lines --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
+    run) options="--text --file --lines --jsonl --tsv --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
     generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit

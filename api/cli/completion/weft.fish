@@ -24,6 +24,8 @@ complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list d
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
 complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
+complete -c weft -n '__fish_seen_subcommand_from run' -l jsonl -d 'with --lines, print a JSON object on a line for each'
+complete -c weft -n '__fish_seen_subcommand_from run' -l tsv -d 'with --lines, print a line for each, with tabs between labels and probabilities'
 complete -c weft -n '__fish_seen_subcommand_from run' -l tokens -rF -d 'token ids, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l token-types -rF -d 'token types, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l input -rF -d 'vectors, .npy'

@@ -20,6 +20,37 @@ void weft_cli_data_clear(weft_cli_data *data, const weft_host *host) {
     *data = (weft_cli_data){0};
 }
 
+/* Makes room for `count` more tokens. */
+static bool grow_tokens(weft_cli_adder *adder, uint32_t count) {
+    if (count <= adder->token_capacity - adder->token_count) {
+        return true;
+    }
+    const size_t capacity = (adder->token_count + count) * 2;
+    int32_t *tokens =
+        weft_realloc(adder->host, adder->data->tokens, capacity * sizeof *adder->data->tokens);
+    if (!tokens) {
+        return false;
+    }
+    adder->data->tokens = tokens;
+    adder->token_capacity = capacity;
+    return true;
+}
+
+bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, uint32_t count) {
+    weft_cli_data *data = adder->data;
+    if (!weft_grow(adder->host, &data->sequences, data->sequence_count, &adder->sequence_capacity,
+                   sizeof *data->sequences) ||
+        !grow_tokens(adder, count)) {
+        return false;
+    }
+    memcpy(&data->tokens[adder->token_count], tokens, count * sizeof *tokens);
+    data->sequences[data->sequence_count++] =
+        (weft_cli_sequence){.begin = adder->token_count, .length = count};
+    data->example_count = data->sequence_count;
+    adder->token_count += count;
+    return true;
+}
+
 uint32_t weft_cli_data_place(const weft_cli_data *data, uint32_t example) {
     return (uint32_t)((uint64_t)example * data->whole_count / data->example_count);
 }

@@ -29,6 +29,17 @@ typedef struct weft_cli_data {
     uint32_t cut;         /* texts that were longer than the model takes */
 } weft_cli_data;
 
+/** What adds sequences to data; zeroed but for its first two. */
+typedef struct weft_cli_adder {
+    weft_cli_data *data;
+    const weft_host *host;
+    uint32_t sequence_capacity;
+    size_t token_count, token_capacity;
+} weft_cli_adder;
+
+/** Adds a sequence of tokens, as an example of its own; false when memory is out. */
+bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, uint32_t count);
+
 /** Checks data that was loaded for one model against another, which must have the same task. */
 int weft_cli_data_check(const weft_cli_data *data, const weft_cli_session *session);
 

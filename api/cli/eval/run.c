@@ -75,6 +75,7 @@ static weft_status compile_group(group *made, const evaluator *self) {
     made->output_width = shape.dim[shape.rank - 1];
     self->evaluation->plans++;
     self->evaluation->compile_ms += info.compile_ms;
+    self->evaluation->pipelines_compiled += info.pipelines_compiled;
     return WEFT_OK;
 }
 
@@ -226,11 +227,20 @@ static uint32_t default_batch(const evaluator *self, uint32_t length) {
     return most < 1 ? 1 : most < DEFAULT_BATCH ? (uint32_t)most : DEFAULT_BATCH;
 }
 
+/* As large as was asked for; or, when nothing was, runs of about equal size, so that few rows are for nothing. */
+static uint32_t batch_of(const evaluator *self, uint32_t length, uint32_t count, uint32_t asked) {
+    const uint32_t most = asked > 0 ? asked : default_batch(self, length);
+    if (count <= most) {
+        return count;
+    }
+    const uint32_t runs = (count - 1) / most + 1;
+    return asked > 0 ? most : (count - 1) / runs + 1;
+}
+
 /* All examples of about one length: places first to end of the order. */
 static weft_status run_group(evaluator *self, uint32_t first, uint32_t end, uint32_t batch) {
     uint32_t length = self->order[end - 1].length;
-    uint32_t most = batch > 0 ? batch : default_batch(self, length);
-    group made = {.batch = end - first < most ? end - first : most,
+    group made = {.batch = batch_of(self, length, end - first, batch),
                   .length = length,
                   .padded = self->order[first].length < length};
     weft_status status = prepare_group(&made, self);

@@ -6,10 +6,11 @@
 #include "eval/score.h"
 
 typedef struct weft_cli_evaluation {
-    uint64_t tokens;   /* all examples' */
-    uint32_t plans;    /* one for each group of lengths */
-    double compile_ms; /* all plans' */
-    double run_ms;     /* all runs, transfers included */
+    uint64_t tokens;             /* all examples' */
+    uint32_t plans;              /* one for each group of lengths */
+    double compile_ms;           /* all plans' */
+    uint64_t pipelines_compiled; /* for plans, that no cache held */
+    double run_ms;               /* all runs, transfers included */
     /*
      * What speeds are taken from: all runs but the first of each plan, in which a driver may still
      * compile; all runs where there are no others. What a run computes is counted, also rows that
@@ -27,8 +28,8 @@ double weft_cli_speed(const weft_cli_evaluation *evaluation, uint64_t amount);
 
 /**
  * Runs examples of equal length together, or of up to 4/3 of the shortest one's where the model takes lengths, at most
- * `batch` at a time; 0: 32, or fewer that have 8,192 tokens and, of a language model, 2^24 logits together. Each has the
- * bits that it has alone. A last, smaller batch is filled up with copies of its first example,
+ * `batch` at a time; 0: 32, or fewer that have 8,192 tokens and, of a language model, 2^24 logits together, and then batches of about equal
+ * size. Each has the bits that it has alone. A last, smaller batch is filled up with copies of its first example,
  * whose results are dropped. Shows a progress bar with that label. The session is open. Returns an
  * exit code.
  */

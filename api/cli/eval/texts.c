@@ -94,51 +94,17 @@ static bool find_label(uint32_t *found, const char *name, const char *path,
 }
 
 typedef struct folder_reader {
-    weft_cli_data *data;
     const weft_cli_session *session;
-    uint32_t sequence_capacity;
+    weft_cli_adder adder;
     uint32_t label_count;
     uint32_t label_capacity;
-    size_t token_count;
-    size_t token_capacity;
 } folder_reader;
 
-/* Makes room for `count` more tokens. */
-static bool grow_tokens(folder_reader *reader, uint32_t count) {
-    if (count <= reader->token_capacity - reader->token_count) {
-        return true;
-    }
-    size_t capacity = (reader->token_count + count) * 2;
-    int32_t *tokens =
-        weft_realloc(&reader->session->host, reader->data->tokens, capacity * sizeof *tokens);
-    if (!tokens) {
-        return false;
-    }
-    reader->data->tokens = tokens;
-    reader->token_capacity = capacity;
-    return true;
-}
-
-static bool add_sequence(folder_reader *reader, const int32_t *tokens, uint32_t count) {
-    weft_cli_data *data = reader->data;
-    if (!weft_grow(&reader->session->host, &data->sequences, data->sequence_count,
-                   &reader->sequence_capacity, sizeof *data->sequences) ||
-        !grow_tokens(reader, count)) {
-        return false;
-    }
-    memcpy(&data->tokens[reader->token_count], tokens, count * sizeof *tokens);
-    data->sequences[data->sequence_count++] =
-        (weft_cli_sequence){.begin = reader->token_count, .length = count};
-    data->example_count = data->sequence_count;
-    reader->token_count += count;
-    return true;
-}
-
 static bool add_example(folder_reader *reader, const weft_cli_tokens *text, uint32_t label) {
-    weft_cli_data *data = reader->data;
+    weft_cli_data *data = reader->adder.data;
     if (!weft_grow(&reader->session->host, &data->labels, reader->label_count,
                    &reader->label_capacity, sizeof *data->labels) ||
-        !add_sequence(reader, text->values, text->length)) {
+        !weft_cli_data_add(&reader->adder, text->values, text->length)) {
         return false;
     }
     data->labels[reader->label_count++] = (int32_t)label;
@@ -155,7 +121,7 @@ static int read_example(folder_reader *reader, const char *path, uint32_t label)
     if (exit_code == WEFT_CLI_FINE && !add_example(reader, &text, label)) {
         exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
     }
-    reader->data->cut += note.cut ? 1 : 0;
+    reader->adder.data->cut += note.cut ? 1 : 0;
     weft_free(&session->host, text.values);
     return exit_code;
 }
@@ -212,7 +178,7 @@ static int check_classifier(const char *path, const weft_cli_session *session) {
 
 int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     const weft_host *host = &session->host;
-    folder_reader reader = {.data = data, .session = session};
+    folder_reader reader = {.session = session, .adder = {.data = data, .host = host}};
     name_list entries = {0};
     WEFT_CLI_TRY(check_classifier(path, session));
     int exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
@@ -224,51 +190,5 @@ int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_se
         weft_fail(host, WEFT_BAD_FILE, "%s: expected texts, LABEL/NAME.txt; found none", path);
         exit_code = WEFT_CLI_BAD_FILE;
     }
-    return exit_code;
-}
-
-/* ---- a text on each line ---- */
-
-static int add_line(folder_reader *reader, const char *text, size_t size, const char *path) {
-    const weft_cli_session *session = reader->session;
-    const uint32_t number = reader->data->sequence_count + 1;
-    int32_t *tokens = NULL;
-    uint32_t count = 0;
-    if (size == 0) {
-        return weft_cli_bad_file(&session->host, "%s: line %u: expected a text, found none", path,
-                                 number);
-    }
-    if (weft_model_tokenize(session->model, text, size, &tokens, &count) != WEFT_OK) {
-        return weft_cli_bad_file(
-            &session->host, "%s: line %u: the text could not be turned into tokens", path, number);
-    }
-    const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
-    reader->data->cut += bytes && size > count ? 1 : 0;
-    int exit_code = weft_cli_check_tokens(&(weft_cli_tokens){tokens, 1, count}, &session->info,
-                                          path, &session->host);
-    if (exit_code == WEFT_CLI_FINE && !add_sequence(reader, tokens, count)) {
-        exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
-    }
-    weft_tokens_free(session->model, &tokens);
-    return exit_code;
-}
-
-int weft_cli_lines_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
-    folder_reader reader = {.data = data, .session = session};
-    weft_cli_file_bytes text = {0};
-    int exit_code = weft_cli_exit_code_of_file(weft_cli_read_bytes(&text, path, &session->host));
-    if (exit_code == WEFT_CLI_FINE && text.more) {
-        exit_code = weft_cli_bad_file(&session->host, "%s: expected at most %zu bytes of texts",
-                                      path, text.size);
-    }
-    for (size_t begin = 0; exit_code == WEFT_CLI_FINE && begin < text.size;) {
-        const char *line = text.bytes + begin;
-        const char *end = memchr(line, '\n', text.size - begin);
-        size_t size = end ? (size_t)(end - line) : text.size - begin;
-        begin += size + 1;
-        exit_code =
-            add_line(&reader, line, size > 0 && line[size - 1] == '\r' ? size - 1 : size, path);
-    }
-    weft_free(&session->host, text.bytes);
     return exit_code;
 }

@@ -146,9 +146,26 @@ static void lower_program(struct weft_lowering *lowering, const struct kept_prog
     }
 }
 
+static const struct kept_program *lower_kept(struct weft_lowering *lowering,
+                                             const struct weft_fft_desc *desc) {
+    const struct kept_program *kept = NULL;
+    if (weft_lower_status(lowering) == WEFT_OK) {
+        weft_lower_fail(lowering, find_program(&kept, lowering->device, desc));
+    }
+    return weft_lower_status(lowering) == WEFT_OK ? kept : NULL;
+}
+
+static uint32_t whole_batch(const struct kept_program *kept, uint32_t batch) {
+    return ((batch - 1) / kept->any.rows + 1) * kept->any.rows;
+}
+
+uint32_t weft_lower_fft_room(struct weft_lowering *lowering, const struct weft_fft_desc *desc) {
+    const struct kept_program *kept = lower_kept(lowering, desc);
+    return kept ? whole_batch(kept, desc->batch) : desc->batch;
+}
+
 void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *desc,
                     uint32_t input, uint32_t output) {
-    const struct kept_program *kept = NULL;
     if (weft_lower_status(lowering) != WEFT_OK) {
         return;
     }
@@ -157,13 +174,11 @@ void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *
         weft_lower_dispatch(lowering)->groups[2] = desc->batch;
         return;
     }
-    weft_status status = find_program(&kept, lowering->device, desc);
-    if (status != WEFT_OK) {
-        weft_lower_fail(lowering, status);
+    const struct kept_program *kept = lower_kept(lowering, desc);
+    if (!kept) {
         return;
     }
-    const uint32_t rows = kept->any.rows;
-    const uint32_t whole = ((desc->batch - 1) / rows + 1) * rows;
+    const uint32_t whole = whole_batch(kept, desc->batch);
     struct program_storages storages = {
         .input = with_room(lowering, input, row_bytes(desc, true), whole),
         .output = with_room(lowering, output, row_bytes(desc, false), whole)};

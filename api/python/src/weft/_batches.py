@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,24 +22,26 @@ class Batch(NamedTuple):
 
 
 def batches(lengths: Sequence[int], largest: int, longest: int, pad: bool) -> list[Batch]:
-    """Every sequence in one batch, the longest first. Batches are powers of two of at most `largest` sequences, so that few
-    plans serve all.
+    """Every sequence in one batch, the longest first. Batches of one length are of about equal size: no kernel depends on it.
 
     Args:
         lengths: of the sequences.
+        largest: batch.
         longest: that a plan may have.
         pad: whether sequences of different lengths go together: those that are longer than 3/4 of the longest, in plans of a
             length that is a multiple of 8, and of an eighth of the power of two below it. Otherwise only those of equal length.
     """
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-    found = []
-    while order:
-        length = lengths[order[0]]
+    descending = [-lengths[i] for i in order]
+    found, first = [], 0
+    while first < len(order):
+        length = lengths[order[first]]
         least = length * 3 // 4 if pad else length - 1
-        count = next((at for at, i in enumerate(order[:largest]) if lengths[i] <= least), min(largest, len(order)))
-        size = 1 << (count.bit_length() - 1)
-        found.append(Batch(order[:size], min(_rounded(length), longest) if pad else length))
-        order = order[size:]
+        count = bisect.bisect_left(descending, -least) - first
+        runs = -(-count // largest)
+        size = -(-count // runs)
+        found.append(Batch(order[first:first + size], min(_rounded(length), longest) if pad else length))
+        first += size
     return found
 
 
