@@ -89,9 +89,9 @@ static void check(struct weft_test_host *host, const char *select,
     weft_test_device_close(&device);
 }
 
-/* Where nothing runs there is time for all lengths. */
+/* Where nothing runs there is time for many. */
 static void look_at_all(weft_device *device, weft_model *model, const char *config) {
-    for (uint32_t length = SHORTEST; length <= LONGEST && !is_for_a_length(model); length++) {
+    for (uint32_t length = SHORTEST; length <= LONGEST && !is_for_a_length(model); length += 3) {
         expect_none(device, model, config, batches[length % 4], length);
     }
     for (uint32_t b = 0; b < 4; b++) {

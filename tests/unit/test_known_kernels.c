@@ -16,7 +16,7 @@ enum { SHORTEST = 40, LONGEST = 120, HEADS = 2, WIDTH = 12 };
 
 static const uint32_t batches[] = {1, 2, 7, 64};
 
-/* One that only compiles, so that there is time for all shapes. */
+/* One that only compiles, so that there is time for many shapes. */
 static int set_up(void **state) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);
@@ -98,7 +98,7 @@ static void check(weft_device *device,
 }
 
 static void look_at_all(weft_device *device, const weft_sheet *sheet, const weft_use *use) {
-    for (uint32_t n = least_of(sheet); n <= LONGEST && !is_for_a_length(use); n++) {
+    for (uint32_t n = least_of(sheet); n <= LONGEST && !is_for_a_length(use); n += 3) {
         expect_none(device, sheet, use, batches[n % 4], n);
     }
     for (uint32_t b = 0; b < 4; b++) {
