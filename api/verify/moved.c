@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/movement.h>
+
 const char *weft_moved_text(char *text, weft_shape shape) {
     size_t length = 0;
     snprintf(text, WEFT_MOVED_TEXT, "scalar");
@@ -53,4 +55,26 @@ void weft_moved_expect_words(weft_case *c, weft_tensor y, const uint32_t *words)
 void weft_moved_expect(weft_case *c, weft_tensor y, weft_shape shape, const weft_array *x,
                        weft_moved_from from, const void *user) {
     weft_moved_expect_words(c, y, weft_moved_words(c, shape, x, from, user));
+}
+
+weft_array weft_case_permute(weft_case *c, weft_array x, weft_shape axes) {
+    weft_tensor tensor = {0};
+    weft_shape shape = x.shape;
+    double *out;
+    for (uint32_t i = 0; i < axes.rank; i++) {
+        shape.dim[i] = x.shape.dim[axes.dim[i]];
+    }
+    const weft_status status =
+        WEFT_CASE_ADD(c, weft_graph_permute(&tensor, c->graph, x.tensor, axes));
+    weft_array y = weft_case_made(c, status, tensor, shape, false, &out);
+    for (uint64_t i = 0; out && i < weft_shape_elements(shape); i++) {
+        uint32_t at[WEFT_MAX_RANK];
+        uint32_t place[WEFT_MAX_RANK] = {0};
+        weft_moved_at(at, i, shape);
+        for (uint32_t axis = 0; axis < axes.rank; axis++) {
+            place[axes.dim[axis]] = at[axis];
+        }
+        out[i] = x.value[weft_moved_place(place, x.shape)];
+    }
+    return y;
 }

@@ -31,4 +31,7 @@ void weft_moved_expect_words(weft_case *c, weft_tensor y, const uint32_t *words)
 void weft_moved_expect(weft_case *c, weft_tensor y, weft_shape shape, const weft_array *x,
                        weft_moved_from from, const void *user);
 
+/** Axes in another order, with its elements (paired.h). */
+weft_array weft_case_permute(weft_case *c, weft_array x, weft_shape axes);
+
 #endif

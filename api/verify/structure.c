@@ -2,6 +2,7 @@
 /* Graphs of unusual form: what is an output, what is read twice, what nobody reads. */
 #include <stdio.h>
 
+#include "verify/moved.h"
 #include "verify/paired.h"
 
 /* ---- all exact: factors are powers of two ---- */
@@ -139,6 +140,23 @@ static void build_constant_in_two_forms(weft_case *c) {
     weft_case_expect(c, "transposed", transposed);
 }
 
+/* Of activations and a constant, one of which is read as it is, too. */
+static void build_transposes_before_products(weft_case *c) {
+    c->check_fusion = true;
+    weft_array x = weft_case_input(c, "x", weft_shape_of(3, 37, 20), WEFT_VALUES_UNIT);
+    weft_array w = weft_case_weight(c, weft_shape_of(21, 37), WEFT_VALUES_UNIT);
+    weft_array bias = weft_case_weight(c, weft_shape_of(21), WEFT_VALUES_UNIT);
+    weft_array turned = weft_case_permute(c, x, weft_shape_of(0, 2, 1));
+    weft_array y = weft_case_matmul(c, turned, weft_case_permute(c, w, weft_shape_of(1, 0)), NULL);
+    y = weft_case_binary(c, WEFT_BINARY_ADD, y, bias);
+    weft_array scores = weft_case_matmul(c, x, turned, NULL);
+    weft_array twice = weft_case_matmul(c, turned, turned, weft_matmul_params(.transpose_b = true));
+    weft_case_expect(c, "y", y);
+    weft_case_expect(c, "scores", scores);
+    weft_case_expect(c, "twice", twice);
+    weft_case_expect(c, "turned", turned);
+}
+
 static const struct graph {
     const char *name;
     void (*build)(weft_case *c);
@@ -157,6 +175,7 @@ static const struct graph {
     {"reshape-in-the-middle", build_reshape_in_the_middle},
     {"both-sides", build_both_sides},
     {"constant-in-two-forms", build_constant_in_two_forms},
+    {"transposes-before-products", build_transposes_before_products},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {

@@ -130,6 +130,10 @@ struct weft_op {
     bool view;         /* the output is the first input under another shape: no dispatch */
     /** Whether this node is such a view, too: then it is added as a reshape. Null: never. */
     bool (*is_view)(const weft_graph *graph, const struct weft_node *node);
+    /** Whether this node exchanges the last two axes of its input and does nothing else. Null: never. */
+    bool (*is_transpose)(const weft_graph *graph, const struct weft_node *node);
+    /** Makes a node take an input's last two axes the other way round. Null: it cannot. */
+    void (*read_transposed)(struct weft_node *node, uint32_t input);
     bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also

@@ -30,3 +30,17 @@ struct weft_window weft_window_in_fours(struct weft_window window) {
     window.count /= 4;
     return window;
 }
+
+bool weft_window_share(struct weft_lowering *lowering, uint32_t value, uint32_t whole,
+                       uint64_t first) {
+    const uint64_t offset = first * sizeof(uint32_t);
+    if (lowering->storage_of[value] != UINT32_MAX || offset % weft_cut_alignment(lowering) != 0) {
+        return false;
+    }
+    const uint32_t part = weft_lower_part(lowering, weft_lower_value(lowering, whole), offset,
+                                          weft_value_bytes(&lowering->graph->values[value]));
+    if (lowering->status == WEFT_OK) {
+        lowering->storage_of[value] = part;
+    }
+    return true;
+}

@@ -16,7 +16,14 @@ uint32_t weft_window_count(const struct weft_lowering *lowering, uint32_t value)
 /** The one with this number. May move the graph's values. */
 struct weft_window weft_window_at(struct weft_lowering *lowering, uint32_t value, uint32_t number);
 
-/** The same in fours (shaders/include/fours.glsl), of a tensor that has whole ones. */
+/**
+ * Lets a value that has no memory yet be in that of `whole`, from its element `first` on. False where it has some, as an output
+ * has, or where nothing may begin there.
+ */
+bool weft_window_share(struct weft_lowering *lowering, uint32_t value, uint32_t whole,
+                       uint64_t first);
+
+/** A window in fours (shaders/include/fours.glsl), of a tensor that has whole ones. */
 struct weft_window weft_window_in_fours(struct weft_window window);
 
 #endif

@@ -10,12 +10,3 @@ weft_status weft_expect_axis(const weft_graph *graph, const struct weft_node *no
     }
     return WEFT_OK;
 }
-
-struct weft_middle weft_shape_middle(weft_shape shape, uint32_t axis) {
-    struct weft_middle middle = {.outer = 1, .length = shape.dim[axis], .inner = 1};
-    for (uint32_t i = 0; i < shape.rank; i++) {
-        middle.outer *= i < axis ? shape.dim[i] : 1;
-        middle.inner *= i > axis ? shape.dim[i] : 1;
-    }
-    return middle;
-}

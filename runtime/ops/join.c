@@ -10,6 +10,7 @@
 #include "kernels/movement/join_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
+#include "ops/around_axis.h"
 #include "ops/axis.h"
 
 #define PARTS 7 /* that the kernel binds at once, besides the result */
@@ -212,9 +213,9 @@ static bool concat_is_view(const weft_graph *graph, const struct weft_node *node
 static uint32_t concat_words(const struct weft_lowering *lowering, const struct weft_node *node,
                              uint32_t input) {
     const struct weft_concat_node *params = (const void *)node->params.bytes;
-    const struct weft_middle x =
-        weft_shape_middle(*weft_node_shape(lowering->graph, node, input), params->axis);
-    return x.length * x.inner;
+    const struct weft_axis x =
+        weft_axis_of(*weft_node_shape(lowering->graph, node, input), params->axis, params->axis);
+    return (uint32_t)(x.extent * x.inner);
 }
 
 static struct layout concat_layout(const struct weft_lowering *lowering,
@@ -319,11 +320,13 @@ static uint32_t fill_word(const struct weft_pad_node *params, weft_dtype dtype) 
 static bool pad_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_pad_node *params = (const void *)node->params.bytes;
     const weft_graph *graph = lowering->graph;
-    const struct weft_middle x = weft_shape_middle(*weft_node_shape(graph, node, 0), params->axis);
-    const struct layout rows = {.row = (params->before + x.length + params->after) * x.inner,
+    const struct weft_axis x =
+        weft_axis_of(*weft_node_shape(graph, node, 0), params->axis, params->axis);
+    const uint32_t inner = (uint32_t)x.inner;
+    const struct layout rows = {.row = (params->before + x.extent + params->after) * inner,
                                 .count = 1,
-                                .begin = params->before * x.inner,
-                                .end = {(params->before + x.length) * x.inner},
+                                .begin = params->before * inner,
+                                .end = {(params->before + x.extent) * inner},
                                 .filled = true,
                                 .fill = fill_word(params, weft_node_dtype(graph, node, 0))};
     lower_input(lowering, node, 0, rows);

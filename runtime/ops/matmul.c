@@ -583,6 +583,12 @@ static bool matmul_lower_parts(struct weft_lowering *lowering, const struct weft
            lower_rows_of_b(lowering, node);
 }
 
+static void matmul_read_transposed(struct weft_node *node, uint32_t input) {
+    struct weft_matmul_node *params = (void *)node->params.bytes;
+    uint32_t *transposed = input == 0 ? &params->transpose_a : &params->transpose_b;
+    *transposed = *transposed == 0;
+}
+
 static void matmul_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "%s%s", params->transpose_a ? "[aT]" : "",
@@ -598,6 +604,7 @@ const struct weft_op weft_op_matmul = {
                           WEFT_FIELD(weft_matmul_node, transpose_b, BOOL),
                           WEFT_FIELD(weft_matmul_node, alpha, F32)),
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
+    .read_transposed = matmul_read_transposed,
     .infer = matmul_infer,
     .lower_parts = matmul_lower_parts,
     .describe = matmul_describe,

@@ -3,6 +3,7 @@
 #include <weft/movement.h>
 
 #include "core/try.h"
+#include "lower/window.h"
 #include "ops/axis.h"
 #include "ops/strides.h"
 
@@ -152,7 +153,18 @@ static struct weft_strides expand_strides(const weft_graph *graph, const struct 
 
 /* ---- lowering ---- */
 
-/* Any size: the kernel takes windows. */
+/** Elements that lie one behind the other stay where they are, if a part of x may begin there. */
+static weft_status lower_bindable(struct weft_lowering *lowering, const struct weft_node *node,
+                                  const struct weft_strides *strides) {
+    const struct weft_strides merged = weft_strides_merged(*strides);
+    const bool one_run = merged.rank == 0 || (merged.rank == 1 && merged.stride[0] == 1);
+    if (!one_run || !weft_window_share(lowering, node->output, node->input[0], merged.offset)) {
+        weft_lower_strided(lowering, node, merged);
+    }
+    return weft_lower_status(lowering);
+}
+
+/* Tensors of any size: the kernel takes windows. */
 #define STRIDED_ROW(name_)                                                               \
     static bool name_##_is_view(const weft_graph *graph, const struct weft_node *node) { \
         const struct weft_strides strides = name_##_strides(graph, node);                \
@@ -165,13 +177,25 @@ static struct weft_strides expand_strides(const weft_graph *graph, const struct 
     }                                                                                    \
     static weft_status name_##_lower(struct weft_lowering *lowering,                     \
                                      const struct weft_node *node) {                     \
-        name_##_lower_parts(lowering, node);                                             \
-        return weft_lower_status(lowering);                                              \
+        const struct weft_strides strides = name_##_strides(lowering->graph, node);      \
+        return lower_bindable(lowering, node, &strides);                                 \
     }
 
 STRIDED_ROW(permute)
 STRIDED_ROW(slice)
 STRIDED_ROW(expand)
+
+static bool permute_is_transpose(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_permute_node *params = (const void *)node->params.bytes;
+    const uint32_t rank = params->axes.rank;
+    bool exchanges = rank >= 2 && params->axes.dim[rank - 1] == rank - 2 &&
+                     params->axes.dim[rank - 2] == rank - 1;
+    (void)graph;
+    for (uint32_t i = 0; i + 2 < rank && exchanges; i++) {
+        exchanges = params->axes.dim[i] == i;
+    }
+    return exchanges;
+}
 
 static bool transpose_supports(const weft_graph *graph, const struct weft_node *node,
                                const weft_device_info *device) {
@@ -198,6 +222,7 @@ const struct weft_op weft_op_permute = {
     .fields = WEFT_FIELDS(WEFT_FIELD_SHAPE(weft_permute_node, axes)),
     .infer = permute_infer,
     .is_view = permute_is_view,
+    .is_transpose = permute_is_transpose,
     .lower_parts = permute_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "strided", .cost = {3.0F, 3.0F, 3.0F}, .lower = permute_lower},

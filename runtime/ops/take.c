@@ -7,6 +7,7 @@
 #include "kernels/movement/take_four.h"
 #include "lower/divisor.h"
 #include "lower/window.h"
+#include "ops/around_axis.h"
 #include "ops/axis.h"
 
 enum { X, INDICES };
@@ -18,6 +19,12 @@ struct weft_take_node {
 static uint32_t take_axis(const struct weft_node *node) {
     const struct weft_take_node *params = (const void *)node->params.bytes;
     return params->axis;
+}
+
+/** Around the axis, of x or of what has the same axes. */
+static struct weft_axis axis_of(const weft_graph *graph, const struct weft_node *node,
+                                uint32_t input) {
+    return weft_axis_of(*weft_node_shape(graph, node, input), take_axis(node), take_axis(node));
 }
 
 static weft_status expect_indices(const weft_graph *graph, const struct weft_node *node) {
@@ -34,8 +41,7 @@ static weft_status expect_indices(const weft_graph *graph, const struct weft_nod
 
 /** The result as [outer, taken, inner] of x [outer, length, inner], and where an element's index is. */
 struct taking {
-    struct weft_middle x;
-    uint32_t taken;
+    uint32_t length, inner, taken;
     uint32_t outer_stride, taken_stride, inner_stride;
     uint32_t missing;
 };
@@ -43,7 +49,7 @@ struct taking {
 static void lower_by(struct weft_lowering *lowering, const struct weft_shader *kernel,
                      const struct taking *t, const struct weft_window *windows) {
     const struct weft_window x = windows[0], indices = windows[1], result = windows[2];
-    const struct weft_divisor divisor[] = {weft_divisor_of(t->x.inner), weft_divisor_of(t->taken)};
+    const struct weft_divisor divisor[] = {weft_divisor_of(t->inner), weft_divisor_of(t->taken)};
     weft_lower_kernel(
         lowering, kernel, NULL, weft_grid_of_items(result.count),
         WEFT_KERNEL_ARGS(
@@ -51,12 +57,12 @@ static void lower_by(struct weft_lowering *lowering, const struct weft_shader *k
             .bind = {.x = x.storage, .indices = indices.storage, .result = result.storage},
             .push = {.count = result.count,
                      .first = result.first,
-                     .inner = t->x.inner,
+                     .inner = t->inner,
                      .inner_magic = divisor[0].magic,
                      .taken = t->taken,
                      .taken_magic = divisor[1].magic,
                      .shifts = weft_divisor_shifts(divisor, 2),
-                     .axis_length = t->x.length,
+                     .axis_length = t->length,
                      .outer_stride = t->outer_stride,
                      .taken_stride = t->taken_stride,
                      .inner_stride = t->inner_stride,
@@ -71,10 +77,10 @@ static void lower_by(struct weft_lowering *lowering, const struct weft_shader *k
 /** windows: of x, the indices and the result. Slices of whole fours stay together. */
 static void lower_windows(struct weft_lowering *lowering, struct taking taking,
                           const struct weft_window *windows) {
-    if (taking.inner_stride == 0 && taking.x.inner % 4 == 0) {
+    if (taking.inner_stride == 0 && taking.inner % 4 == 0) {
         const struct weft_window fours[] = {weft_window_in_fours(windows[0]), windows[1],
                                             weft_window_in_fours(windows[2])};
-        taking.x.inner /= 4;
+        taking.inner /= 4;
         lower_by(lowering, &weft_shader_movement_take_four, &taking, fours);
     } else {
         lower_by(lowering, &weft_shader_movement_take, &taking, windows);
@@ -140,8 +146,10 @@ static weft_status take_infer(const weft_graph *graph, struct weft_node *node, w
 
 static bool take_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
+    const struct weft_axis x = axis_of(graph, node, X);
     const struct taking taking = {
-        .x = weft_shape_middle(*weft_node_shape(graph, node, X), take_axis(node)),
+        .length = x.extent,
+        .inner = (uint32_t)x.inner,
         .taken = (uint32_t)weft_shape_elements(*weft_node_shape(graph, node, INDICES)),
         .taken_stride = 1};
     return lower_taking(lowering, node, taking);
@@ -195,14 +203,15 @@ static weft_status take_along_infer(const weft_graph *graph, struct weft_node *n
 
 static bool take_along_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
-    const struct weft_middle indices =
-        weft_shape_middle(*weft_node_shape(graph, node, INDICES), take_axis(node));
-    const struct taking taking = {
-        .x = weft_shape_middle(*weft_node_shape(graph, node, X), take_axis(node)),
-        .taken = indices.length,
-        .outer_stride = indices.length * indices.inner,
-        .taken_stride = indices.inner,
-        .inner_stride = 1};
+    const struct weft_axis x = axis_of(graph, node, X);
+    const struct weft_axis indices = axis_of(graph, node, INDICES);
+    const uint32_t inner = (uint32_t)x.inner;
+    const struct taking taking = {.length = x.extent,
+                                  .inner = inner,
+                                  .taken = indices.extent,
+                                  .outer_stride = indices.extent * inner,
+                                  .taken_stride = inner,
+                                  .inner_stride = 1};
     return lower_taking(lowering, node, taking);
 }
 

@@ -97,6 +97,7 @@ static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
     WEFT_TRY(weft_pass_prune(graph));
     WEFT_TRY(describe(plan, WEFT_PASS_GRAPH, weft_describe_graph(graph, false, host)));
     if (!params->no_fusion) {
+        WEFT_TRY(weft_pass_transposes(graph));
         WEFT_TRY(
             weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.engine));
         WEFT_TRY(weft_pass_fuse(graph));

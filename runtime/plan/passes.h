@@ -5,6 +5,9 @@
 
 #include "lower/lowering.h"
 
+/** Makes products read transposed matrices as they are, by ops' is_transpose and read_transposed. */
+weft_status weft_pass_transposes(weft_graph *graph);
+
 /** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */
 weft_status weft_pass_fuse(weft_graph *graph);
 

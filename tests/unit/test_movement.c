@@ -170,6 +170,66 @@ WEFT_TEST_ON_GRAPH(what_moves_nothing_is_a_view, f) {
     weft_plan_destroy(&plan);
 }
 
+/** Rows from the third on of twice x [5, 64], plus 1: in the memory of twice x, where every device can bind them. */
+WEFT_TEST_ON_GRAPH(rows_are_read_where_they_are, f) {
+    float x[5 * 64], found[2 * 64], rows[2 * 64], single[64];
+    for (uint32_t i = 0; i < 5 * 64; i++) {
+        x[i] = (float)i;
+    }
+    struct weft_test_run run = weft_test_begin(f->device);
+    weft_tensor in = weft_test_feed(&run, "x", weft_shape_of(5, 64), x);
+    weft_tensor twice, y, row;
+    weft_plan_info info;
+    assert_ok(weft_graph_affine(&twice, run.graph, in, 2.0F, 0.0F));
+    assert_ok(weft_graph_slice(&y, run.graph, twice, 0, 2, 3, 1));
+    assert_ok(weft_graph_slice(&y, run.graph, y, 0, 1, 2, 1));
+    assert_ok(weft_graph_affine(&row, run.graph, y, 1.0F, 1.0F));
+    weft_test_take(&run, "found", row, found);
+    weft_test_take(&run, "rows", y, rows);
+    assert_ok(weft_graph_slice(&row, run.graph, in, 0, 4, 1, 1));
+    assert_ok(weft_graph_affine(&row, run.graph, row, 1.0F, 1.0F));
+    weft_test_take(&run, "single", row, single);
+    weft_plan *plan = weft_test_plan(&run, NULL);
+    assert_ok(weft_plan_get_info(plan, &info));
+    assert_int_equal(info.dispatches, 4); /* three affine ones, and an output that is a copy */
+    weft_test_run_plan(&run, plan);
+    weft_plan_destroy(&plan);
+    for (uint32_t i = 0; i < 2 * 64; i++) {
+        assert_true(rows[i] == 2.0F * x[3 * 64 + i] && found[i] == rows[i] + 1.0F);
+    }
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_true(single[i] == x[4 * 64 + i] + 1.0F);
+    }
+}
+
+/** Dispatches of a plan for x Wᵀ and x xᵀ, which permutations transpose. */
+static uint32_t dispatches_of_products(struct weft_test_graph *f, bool no_fusion) {
+    static const float numbers[5 * 7] = {1.0F};
+    struct weft_test_run run = weft_test_begin(f->device);
+    weft_tensor x = weft_test_input(run.graph, "x", weft_shape_of(2, 3, 7));
+    weft_tensor w = weft_test_constant(run.graph, weft_shape_of(5, 7), numbers);
+    weft_tensor y[2];
+    weft_plan_info info;
+    weft_plan *plan = NULL;
+    assert_ok(weft_graph_permute(&w, run.graph, w, weft_shape_of(1, 0)));
+    assert_ok(weft_graph_matmul(&y[0], run.graph, x, w, NULL));
+    assert_ok(weft_graph_permute(&y[1], run.graph, x, weft_shape_of(0, 2, 1)));
+    assert_ok(weft_graph_matmul(&y[1], run.graph, x, y[1], NULL));
+    assert_ok(weft_graph_output(run.graph, "a", y[0]));
+    assert_ok(weft_graph_output(run.graph, "b", y[1]));
+    assert_ok(
+        weft_plan_compile(&plan, f->device, run.graph, weft_plan_params(.no_fusion = no_fusion)));
+    assert_ok(weft_plan_get_info(plan, &info));
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&run.graph);
+    return info.dispatches;
+}
+
+WEFT_TEST_ON_GRAPH(products_read_transposed_matrices_as_they_are, f) {
+    assert_int_equal(dispatches_of_products(f, false), 2);
+    assert_int_equal(dispatches_of_products(f, true), 4);
+}
+
 /* ---- tensors in windows ---- */
 
 enum { ROWS = 61, COLUMNS = 48, COUNT = ROWS * COLUMNS };

@@ -142,8 +142,12 @@ def _from_the_end(graph: Graph, operands: dict[str, Any]) -> dict[str, Any]:
 
 def _counted(operands: dict[str, Any]) -> dict[str, Any]:
     """With the number of tensors behind a list of them: x_count behind xs."""
-    return {name: value for what, given in operands.items() for name, value in (
-        ((what, given), (what[:-1] + "_count", len(given))) if what == "xs" else ((what, given),))}
+    result = {}
+    for what, given in operands.items():
+        result[what] = given
+        if what == "xs":
+            result["x_count"] = len(given)
+    return result
 
 
 def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, count: int = 1,
