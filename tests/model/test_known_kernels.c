@@ -51,13 +51,6 @@ static void expect_none(weft_device *device, weft_model *model, const char *conf
     }
 }
 
-/* VkFFT makes kernels for a length. */
-static bool is_for_a_length(weft_model *model) {
-    weft_model_info info;
-    assert_ok(weft_model_get_info(model, &info));
-    return strcmp(info.mixing, "fourier") == 0 || strcmp(info.mixing, "hybrid") == 0;
-}
-
 /* A model whose sequences may have any length, or null. */
 static weft_model *make_model(const char *config, const weft_host *host) {
     char *json = weft_test_json(config);
@@ -91,7 +84,7 @@ static void check(struct weft_test_host *host, const char *select,
 
 /* Where nothing runs there is time for many. */
 static void look_at_all(weft_device *device, weft_model *model, const char *config) {
-    for (uint32_t length = SHORTEST; length <= LONGEST && !is_for_a_length(model); length += 3) {
+    for (uint32_t length = SHORTEST; length <= LONGEST; length += 3) {
         expect_none(device, model, config, batches[length % 4], length);
     }
     for (uint32_t b = 0; b < 4; b++) {
@@ -110,7 +103,7 @@ WEFT_TEST_ON_HOST(no_shape_makes_kernels, host) {
 static void look_at_some(weft_device *device, weft_model *model, const char *config) {
     for (uint32_t b = 0; b < 4; b++) {
         const uint32_t length = SHORTEST + weft_philox_u32(1, b, 0) % (LONGEST - SHORTEST + 1);
-        expect_none(device, model, config, batches[b], is_for_a_length(model) ? LONGEST : length);
+        expect_none(device, model, config, batches[b], length);
     }
 }
 
