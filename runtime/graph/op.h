@@ -127,7 +127,7 @@ struct weft_op {
     uint32_t fusable; /* weft_fusable bits: what its nodes can take over */
     /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
-    bool view;         /* the output is the first input under another shape: no dispatch */
+    bool view; /* the output is the first input under another shape: no dispatch */
     /** Whether this node is such a view, too: then it is added as a reshape. Null: never. */
     bool (*is_view)(const weft_graph *graph, const struct weft_node *node);
     /** Whether this node exchanges the last two axes of its input and does nothing else. Null: never. */
