@@ -230,6 +230,46 @@ WEFT_TEST_ON_GRAPH(products_read_transposed_matrices_as_they_are, f) {
     assert_int_equal(dispatches_of_products(f, true), 4);
 }
 
+/* ---- shapes ---- */
+
+/** Every op once, of sequences of that shape. */
+static uint32_t pipelines_compiled(struct weft_test_graph *f, uint32_t batch, uint32_t length) {
+    struct weft_test_run run = weft_test_begin(f->device);
+    weft_graph *graph = run.graph;
+    weft_tensor x = weft_test_input(graph, "x", weft_shape_of(batch, length, 4, 8));
+    weft_tensor i = weft_test_input_i32(graph, "i", weft_shape_of(batch, 3));
+    weft_tensor heads, rows, y[6];
+    weft_plan_info info;
+    weft_plan *plan = NULL;
+    assert_ok(weft_graph_reshape(&rows, graph, x, weft_shape_of(batch, length, 32)));
+    assert_ok(weft_graph_permute(&heads, graph, x, weft_shape_of(0, 2, 1, 3)));
+    assert_ok(weft_graph_permute(&y[0], graph, rows, weft_shape_of(0, 2, 1)));
+    assert_ok(weft_graph_slice(&y[1], graph, rows, 2, 8, 16, 1));
+    assert_ok(weft_graph_concat(&y[2], graph, (weft_tensor[]){rows, rows}, 2, 1));
+    assert_ok(weft_graph_pad(&y[3], graph, rows, 1, 2, 0, 0.0F));
+    assert_ok(weft_graph_expand(&y[4], graph, rows, weft_shape_of(2, batch, length, 32)));
+    assert_ok(weft_graph_take(&y[5], graph, rows, i, 1));
+    assert_ok(weft_graph_output(graph, "heads", heads));
+    for (uint32_t k = 0; k < 6; k++) {
+        assert_ok(weft_graph_output(graph, weft_test_text("y%u", k), y[k]));
+    }
+    assert_ok(weft_plan_compile(&plan, f->device, graph, NULL));
+    assert_ok(weft_plan_get_info(plan, &info));
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&run.graph);
+    return info.pipelines_compiled;
+}
+
+WEFT_TEST_ON_GRAPH(shapes_are_no_reason_to_compile, f) {
+    static const uint32_t batches[] = {1, 2, 7, 64};
+    assert_true(pipelines_compiled(f, 3, 33) > 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t length = 40; length <= 120; length += 16) {
+            assert_int_equal(pipelines_compiled(f, batches[i], length + i), 0);
+        }
+    }
+}
+
 /* ---- tensors in windows ---- */
 
 enum { ROWS = 61, COLUMNS = 48, COUNT = ROWS * COLUMNS };
