@@ -176,7 +176,7 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
                               weft_binary_name(params->kind), weft_dtype_name(a));
     }
     *dtype = is_comparison(params->kind) ? WEFT_I32 : a;
-    return weft_broadcast_infer(graph, node, shape);
+    return weft_broadcast_infer(graph, node, weft_binary_name(params->kind), shape);
 }
 
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
