@@ -36,4 +36,5 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_binary(c, op, a, b));
 }
 
-WEFT_CASE_FAMILY(binary, ROW_COUNT *WEFT_BINARY_LOGICAL_AND, WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_FAMILY(binary, ROW_COUNT *WEFT_BINARY_LOGICAL_AND, WEFT_TOLERANCE_LINEAR, name_case,
+                 build);

@@ -59,7 +59,7 @@ struct weft_member {
     .offset = (uint16_t)offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
 
 /* Rows of WEFT_FIELDS. */
-#define WEFT_MEMBER(type, member, kind_) \
+#define WEFT_FIELD(type, member, kind_) \
     { #member, WEFT_MEMBER_##kind_, WEFT_MEMBER_AT(type, member) }
 #define WEFT_FIELD_OPTIONAL(type, member, kind_) \
     { #member, WEFT_MEMBER_##kind_, .optional = true, WEFT_MEMBER_AT(type, member) }

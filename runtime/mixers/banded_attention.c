@@ -89,8 +89,8 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
 }
 
 static const struct weft_member banded_attention_fields[] = {
-    WEFT_MEMBER(weft_band, heads, COUNT),          WEFT_MEMBER(weft_band, half_width, U32),
-    WEFT_MEMBER(weft_band, causal, BOOL),          WEFT_MEMBER(weft_band, scale, F32),
+    WEFT_FIELD(weft_band, heads, COUNT),           WEFT_FIELD(weft_band, half_width, U32),
+    WEFT_FIELD(weft_band, causal, BOOL),           WEFT_FIELD(weft_band, scale, F32),
     WEFT_FIELD_OPTIONAL(weft_band, kv_heads, U32), {.name = NULL}};
 
 const struct weft_op weft_op_banded_attention = {

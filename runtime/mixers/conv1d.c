@@ -112,7 +112,7 @@ const struct weft_op weft_op_conv1d = {
     .max_inputs = INPUTS,
     .lengths = {{.input = LENGTHS, .of = X}},
     .params_size = sizeof(struct weft_conv1d_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_conv1d_node, causal, BOOL)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_conv1d_node, causal, BOOL)),
     .infer = conv1d_infer,
     .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "direct", .lower = conv1d_lower}),

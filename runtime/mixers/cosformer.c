@@ -197,12 +197,11 @@ static weft_status cosformer_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
-static const struct weft_member cosformer_fields[] = {
-    WEFT_MEMBER(weft_cosformer_node, heads, COUNT),
-    WEFT_MEMBER(weft_cosformer_node, causal, BOOL),
-    WEFT_MEMBER(weft_cosformer_node, length, U32),
-    WEFT_MEMBER(weft_cosformer_node, epsilon, F32),
-    {.name = NULL}};
+static const struct weft_member cosformer_fields[] = {WEFT_FIELD(weft_cosformer_node, heads, COUNT),
+                                                      WEFT_FIELD(weft_cosformer_node, causal, BOOL),
+                                                      WEFT_FIELD(weft_cosformer_node, length, U32),
+                                                      WEFT_FIELD(weft_cosformer_node, epsilon, F32),
+                                                      {.name = NULL}};
 
 const struct weft_op weft_op_cosformer = {
     .name = "cosformer",

@@ -153,8 +153,8 @@ const struct weft_op weft_op_discrete_features = {
     .params_size = sizeof(struct discrete_features_node),
     .fields = WEFT_FIELDS(
         WEFT_FIELD_WORDS(discrete_features_node, stabilizer, "stabilizer", weft_stabilizer_words),
-        WEFT_MEMBER(discrete_features_node, heads, COUNT),
-        WEFT_MEMBER(discrete_features_node, scale, F32)),
+        WEFT_FIELD(discrete_features_node, heads, COUNT),
+        WEFT_FIELD(discrete_features_node, scale, F32)),
     .infer = discrete_features_infer,
     .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = discrete_features_lower}),

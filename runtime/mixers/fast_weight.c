@@ -309,7 +309,7 @@ static weft_status fast_weight_lower(struct weft_lowering *lowering, const struc
 }
 
 static const struct weft_member fast_weight_fields[] = {
-    WEFT_MEMBER(weft_fast_weight_node, heads, COUNT), {.name = NULL}};
+    WEFT_FIELD(weft_fast_weight_node, heads, COUNT), {.name = NULL}};
 
 const struct weft_op weft_op_fast_weight = {
     .name = "fast_weight",

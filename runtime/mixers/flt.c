@@ -192,8 +192,8 @@ const struct weft_op weft_op_flt_features = {
     .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_flt_features_node),
     .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_flt_features_node, side, "side", side_words),
-                          WEFT_MEMBER(weft_flt_features_node, heads, COUNT),
-                          WEFT_MEMBER(weft_flt_features_node, scale, F32)),
+                          WEFT_FIELD(weft_flt_features_node, heads, COUNT),
+                          WEFT_FIELD(weft_flt_features_node, scale, F32)),
     .infer = flt_features_infer,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elements", .lower = flt_features_lower}),
 };

@@ -190,9 +190,8 @@ const struct weft_op weft_op_hybrid_features = {
     .params_size = sizeof(struct hybrid_features_node),
     .fields = WEFT_FIELDS(
         WEFT_FIELD_WORDS(hybrid_features_node, stabilizer, "stabilizer", weft_stabilizer_words),
-        WEFT_MEMBER(hybrid_features_node, heads, COUNT),
-        WEFT_MEMBER(hybrid_features_node, scale, F32),
-        WEFT_MEMBER(hybrid_features_node, keys, BOOL)),
+        WEFT_FIELD(hybrid_features_node, heads, COUNT),
+        WEFT_FIELD(hybrid_features_node, scale, F32), WEFT_FIELD(hybrid_features_node, keys, BOOL)),
     .infer = hybrid_features_infer,
     .cuts = WEFT_CUTS({.inputs = 1 | 1 << LENGTHS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = hybrid_features_lower}),

@@ -239,9 +239,9 @@ static void kernel_attention_describe(const struct weft_node *node, char *text, 
 }
 
 static const struct weft_member kernel_attention_fields[] = {
-    WEFT_MEMBER(weft_kernel_attention_node, heads, COUNT),
-    WEFT_MEMBER(weft_kernel_attention_node, causal, BOOL),
-    WEFT_MEMBER(weft_kernel_attention_node, epsilon, F32),
+    WEFT_FIELD(weft_kernel_attention_node, heads, COUNT),
+    WEFT_FIELD(weft_kernel_attention_node, causal, BOOL),
+    WEFT_FIELD(weft_kernel_attention_node, epsilon, F32),
     {"maps", WEFT_MEMBER_WORD, WEFT_MEMBER_AT(weft_kernel_attention_node, map),
      .capacity = WEFT_MAX_KERNELS, .counted_at = offsetof(struct weft_kernel_attention_node, count),
      .words = weft_feature_map_words, .word_count = WEFT_FEATURE_COUNT},

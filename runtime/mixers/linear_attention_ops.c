@@ -108,9 +108,9 @@ static weft_status linear_attention_lower(struct weft_lowering *lowering,
 }
 
 static const struct weft_member linear_attention_fields[] = {
-    WEFT_MEMBER(weft_linear_attention_node, heads, COUNT),
-    WEFT_MEMBER(weft_linear_attention_node, causal, BOOL),
-    WEFT_MEMBER(weft_linear_attention_node, epsilon, F32),
+    WEFT_FIELD(weft_linear_attention_node, heads, COUNT),
+    WEFT_FIELD(weft_linear_attention_node, causal, BOOL),
+    WEFT_FIELD(weft_linear_attention_node, epsilon, F32),
     {.name = NULL}};
 
 const struct weft_op weft_op_linear_attention = {

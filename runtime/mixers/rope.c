@@ -151,8 +151,8 @@ const struct weft_op weft_op_rope = {
     .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_rope_node),
     .fields = WEFT_FIELDS(
-        WEFT_MEMBER(weft_rope_node, heads, COUNT), WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
-        WEFT_MEMBER(weft_rope_node, base, F32), WEFT_MEMBER(weft_rope_node, interleaved, BOOL),
+        WEFT_FIELD(weft_rope_node, heads, COUNT), WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
+        WEFT_FIELD(weft_rope_node, base, F32), WEFT_FIELD(weft_rope_node, interleaved, BOOL),
         WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32)),
     .infer = rope_infer,
     .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << POSITIONS, .axes = 1}),

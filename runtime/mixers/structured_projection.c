@@ -516,9 +516,9 @@ const struct weft_op weft_op_structured_projection = {
     .params_size = sizeof(struct weft_structured_projection_node),
     .fields =
         WEFT_FIELDS(WEFT_FIELD_WORDS(weft_structured_projection_node, kind, "kind", kind_words),
-                    WEFT_MEMBER(weft_structured_projection_node, heads, COUNT),
-                    WEFT_MEMBER(weft_structured_projection_node, rows, U32),
-                    WEFT_MEMBER(weft_structured_projection_node, scale, F32)),
+                    WEFT_FIELD(weft_structured_projection_node, heads, COUNT),
+                    WEFT_FIELD(weft_structured_projection_node, rows, U32),
+                    WEFT_FIELD(weft_structured_projection_node, scale, F32)),
     .infer = structured_projection_infer,
     .choose = structured_projection_choose,
     .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 2}),

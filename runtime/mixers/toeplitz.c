@@ -390,7 +390,7 @@ const struct weft_op weft_op_toeplitz = {
     .min_inputs = 2,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_toeplitz_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_toeplitz_node, causal, BOOL)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_toeplitz_node, causal, BOOL)),
     .infer = toeplitz_infer,
     .choose = toeplitz_choose,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),

@@ -245,7 +245,7 @@ const struct weft_op weft_op_toeplitz_fd = {
     .min_inputs = 2,
     .max_inputs = 2,
     .params_size = sizeof(struct weft_toeplitz_fd_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_toeplitz_fd_node, causal, BOOL)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_toeplitz_fd_node, causal, BOOL)),
     .infer = toeplitz_fd_infer,
     .choose = toeplitz_fd_choose,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),

@@ -96,7 +96,7 @@ static bool arg_parts(struct weft_lowering *lowering, const struct weft_node *no
 }
 
 #define ARG_FIELDS \
-    WEFT_FIELDS(WEFT_MEMBER(weft_arg_node, axis, U32), WEFT_MEMBER(weft_arg_node, keep_axis, BOOL))
+    WEFT_FIELDS(WEFT_FIELD(weft_arg_node, axis, U32), WEFT_FIELD(weft_arg_node, keep_axis, BOOL))
 
 const struct weft_op weft_op_argmax = {
     .name = "argmax",

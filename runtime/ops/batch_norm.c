@@ -77,7 +77,7 @@ const struct weft_op weft_op_batch_norm = {
     .min_inputs = 3,
     .max_inputs = 5,
     .params_size = sizeof(struct weft_batch_norm_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_batch_norm_node, epsilon, F32)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_batch_norm_node, epsilon, F32)),
     .infer = batch_norm_infer,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = batch_norm_lower}),

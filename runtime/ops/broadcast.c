@@ -25,7 +25,7 @@ static bool joined(weft_shape *shape, weft_shape operand) {
 }
 
 weft_status weft_broadcast_infer(const weft_graph *graph, const struct weft_node *node,
-                                 weft_shape *shape) {
+                                 const char *what, weft_shape *shape) {
     weft_shape all = *weft_node_shape(graph, node, 0);
     for (uint32_t i = 1; i < node->input_count; i++) {
         const weft_shape operand = *weft_node_shape(graph, node, i);
@@ -33,9 +33,10 @@ weft_status weft_broadcast_infer(const weft_graph *graph, const struct weft_node
             char left[WEFT_SHAPE_TEXT_SIZE];
             char right[WEFT_SHAPE_TEXT_SIZE];
             return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH,
-                                  "shapes %s and %s have an axis, counted from the last, that "
+                                  "%s: shapes %s and %s have an axis, counted from the last, that "
                                   "differs and is 1 in neither",
-                                  weft_shape_text(all, left), weft_shape_text(operand, right));
+                                  what, weft_shape_text(all, left),
+                                  weft_shape_text(operand, right));
         }
     }
     *shape = all;

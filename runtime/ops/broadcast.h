@@ -15,9 +15,9 @@ struct weft_broadcast {
     uint32_t has[WEFT_BROADCAST_OPERANDS]; /* bits: the axes that an operand has */
 };
 
-/** The shape of a node's inputs together, which is its output's; WEFT_SHAPE_MISMATCH naming two that do not fit. */
+/** The shape of a node's inputs together, which is its output's; WEFT_SHAPE_MISMATCH naming `what` and two that do not fit. */
 weft_status weft_broadcast_infer(const weft_graph *graph, const struct weft_node *node,
-                                 weft_shape *shape);
+                                 const char *what, weft_shape *shape);
 
 struct weft_broadcast weft_broadcast_of(const weft_graph *graph, const struct weft_node *node);
 

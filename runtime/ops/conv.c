@@ -175,7 +175,7 @@ const struct weft_op weft_op_conv = {
     .fields = WEFT_FIELDS(
         WEFT_FIELD_PAIR(weft_conv_node, strides), WEFT_FIELD_PAIR(weft_conv_node, dilations),
         WEFT_FIELD_PAIR(weft_conv_node, before), WEFT_FIELD_PAIR(weft_conv_node, after),
-        WEFT_MEMBER(weft_conv_node, groups, COUNT)),
+        WEFT_FIELD(weft_conv_node, groups, COUNT)),
     .infer = conv_infer,
     .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "windows", .lower = conv_lower}),

@@ -87,7 +87,7 @@ const struct weft_op weft_op_gather = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_gather_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_gather_node, position, U32)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_gather_node, position, U32)),
     .infer = gather_infer,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = gather_lower}),

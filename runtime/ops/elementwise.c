@@ -176,7 +176,7 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
                               weft_binary_name(params->kind), weft_dtype_name(a));
     }
     *dtype = is_comparison(params->kind) ? WEFT_I32 : a;
-    return weft_broadcast_infer(graph, node, shape);
+    return weft_broadcast_infer(graph, node, weft_binary_name(params->kind), shape);
 }
 
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
@@ -295,8 +295,8 @@ const struct weft_op weft_op_affine = {
     .min_inputs = 1,
     .max_inputs = 1,
     .params_size = sizeof(struct weft_affine_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_affine_node, scale, F32),
-                          WEFT_MEMBER(weft_affine_node, offset, F32)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_affine_node, scale, F32),
+                          WEFT_FIELD(weft_affine_node, offset, F32)),
     .infer = affine_infer,
     .describe = affine_describe,
     .cuts = WEFT_CUTS({.inputs = 1}),

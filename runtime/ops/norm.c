@@ -86,7 +86,7 @@ const struct weft_op weft_op_layer_norm = {
     .min_inputs = 3,
     .max_inputs = 3,
     .params_size = sizeof(struct weft_layer_norm_node),
-    .fields = WEFT_FIELDS(WEFT_MEMBER(weft_layer_norm_node, epsilon, F32)),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_layer_norm_node, epsilon, F32)),
     .fuses_as = layer_norm_fuses_as,
     .infer = layer_norm_infer,
     .cuts = WEFT_CUTS({.inputs = 1, .whole = 1}),

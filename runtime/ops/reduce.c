@@ -200,7 +200,7 @@ const struct weft_op weft_op_reduce = {
     .params_size = sizeof(struct weft_reduce_node),
     .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_reduce_node, kind, "kind", reduction_words),
                           WEFT_FIELD_ARRAY(weft_reduce_node, axes, axis_count, U32),
-                          WEFT_MEMBER(weft_reduce_node, keep_axes, BOOL)),
+                          WEFT_FIELD(weft_reduce_node, keep_axes, BOOL)),
     .lengths = {{.input = LENGTHS, .of = X}},
     .infer = reduce_infer,
     .lower_parts = reduce_parts,

@@ -238,8 +238,8 @@ const struct weft_op weft_op_slice = {
     .max_inputs = 1,
     .params_size = sizeof(struct weft_slice_node),
     .fields = WEFT_FIELDS(
-        WEFT_MEMBER(weft_slice_node, axis, U32), WEFT_MEMBER(weft_slice_node, start, U32),
-        WEFT_MEMBER(weft_slice_node, count, COUNT), WEFT_MEMBER(weft_slice_node, step, I32)),
+        WEFT_FIELD(weft_slice_node, axis, U32), WEFT_FIELD(weft_slice_node, start, U32),
+        WEFT_FIELD(weft_slice_node, count, COUNT), WEFT_FIELD(weft_slice_node, step, I32)),
     .infer = slice_infer,
     .is_view = slice_is_view,
     .lower_parts = slice_lower_parts,

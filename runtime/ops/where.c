@@ -27,7 +27,7 @@ static weft_status where_infer(const weft_graph *graph, struct weft_node *node, 
                               weft_dtype_name(a), weft_dtype_name(b));
     }
     *dtype = a;
-    return weft_broadcast_infer(graph, node, shape);
+    return weft_broadcast_infer(graph, node, "condition, a and b", shape);
 }
 
 static weft_status where_lower(struct weft_lowering *lowering, const struct weft_node *node) {

@@ -88,12 +88,12 @@ static const struct layer headers[] = {
     {"api/include/weft/weft.h", CORE},      {"api/include/weft/device.h", DEVICE},
     {"api/include/weft/buffer.h", DEVICE},  {"api/include/weft/external.h", DEVICE},
     {"api/include/weft/features.h", GRAPH}, {"api/include/weft/flt.h", GRAPH},
-    {"api/include/weft/arithmetic.h", GRAPH},
     {"api/include/weft/graph.h", GRAPH},    {"api/include/weft/inspect.h", LOWER},
     {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
     {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
-    {"api/include/weft/opencl.h", DEVICE},  {"api/include/weft/movement.h", OPS},
+    {"api/include/weft/opencl.h", DEVICE},  {"api/include/weft/arithmetic.h", OPS},
+    {"api/include/weft/movement.h", OPS},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */

@@ -40,15 +40,16 @@ WEFT_TEST_ON_GRAPH(functions_have_their_parameters, f) {
     assert_ok(weft_graph_unary(&y, f->graph, WEFT_UNARY_ABS, whole, 0.0F, 0.0F));
     REFUSED(INVALID_ARGUMENT, weft_graph_clamp(&y, f->graph, x, 2.0F, 1.0F), "2 is above 1");
     REFUSED(INVALID_ARGUMENT, weft_graph_clamp(&y, f->graph, x, NAN, 1.0F), "alpha");
-    REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_SQRT, x, 1.0F, 0.0F), "sqrt",
-            "alpha is 1");
+    REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_SQRT, x, 1.0F, 0.0F),
+            "sqrt", "alpha is 1");
     REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_LEAKY_RELU, x, 1.0F, 2.0F),
             "beta is 2");
-    REFUSED(INVALID_ARGUMENT,
-            weft_graph_unary(&y, f->graph, WEFT_UNARY_SELU, x, INFINITY, 2.0F), "finite");
+    REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_SELU, x, INFINITY, 2.0F),
+            "finite");
     REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_CELU, x, 0.0F, 0.0F),
             "alpha is 0");
-    REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_COUNT, x, 0.0F, 0.0F), "36");
+    REFUSED(INVALID_ARGUMENT, weft_graph_unary(&y, f->graph, WEFT_UNARY_COUNT, x, 0.0F, 0.0F),
+            "36");
     REFUSED(SHAPE_MISMATCH, weft_graph_unary(&y, f->graph, WEFT_UNARY_SQRT, whole, 0.0F, 0.0F),
             "sqrt", "f32", "i32");
     REFUSED(SHAPE_MISMATCH, weft_graph_unary(&y, f->graph, WEFT_UNARY_LOGICAL_NOT, x, 0.0F, 0.0F),
@@ -71,9 +72,9 @@ WEFT_TEST_ON_GRAPH(reductions_are_over_axes, f) {
     weft_tensor lengths = weft_test_input_i32(f->graph, "lengths", weft_shape_of(2));
     assert_ok(weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_SUM, x, NULL));
     weft_test_expect_shape(f->graph, y, (weft_shape){0});
-    assert_ok(weft_graph_reduce(
-        &y, f->graph, WEFT_REDUCTION_MAX, x,
-        weft_reduce_params(.axes = {2, 0}, .axis_count = 2, .keep_axes = true)));
+    assert_ok(
+        weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_MAX, x,
+                          weft_reduce_params(.axes = {2, 0}, .axis_count = 2, .keep_axes = true)));
     weft_test_expect_shape(f->graph, y, weft_shape_of(1, 3, 1));
     REFUSED(INVALID_ARGUMENT,
             weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_MAX, x,
@@ -83,10 +84,10 @@ WEFT_TEST_ON_GRAPH(reductions_are_over_axes, f) {
             weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_MAX, x,
                               weft_reduce_params(.axes = {1, 1}, .axis_count = 2)),
             "axis 1", "twice");
-    REFUSED(INVALID_ARGUMENT,
-            weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_MAX, x,
-                              weft_reduce_params(.axis_count = 9)),
-            "9");
+    REFUSED(
+        INVALID_ARGUMENT,
+        weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_MAX, x, weft_reduce_params(.axis_count = 9)),
+        "9");
     REFUSED(INVALID_ARGUMENT,
             weft_graph_reduce(&y, f->graph, WEFT_REDUCTION_SUM, x,
                               weft_reduce_params(.axes = {2}, .axis_count = 1, .lengths = lengths)),
