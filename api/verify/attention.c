@@ -44,7 +44,7 @@ const weft_sheet weft_sheet_attention = {
     .operands = {WEFT_OPERANDS_QKV,
                  {"bias",
                   {WEFT_AXIS_TOKENS, WEFT_AXIS_KEYS},
-                  .field = WEFT_FIELD(weft_attention_params, bias),
+                  .field = WEFT_SHEET_FIELD(weft_attention_params, bias),
                   .is_optional = true}},
     .mix = mix_attention,
     WEFT_SHEET_USES(uses),

@@ -83,7 +83,7 @@ const weft_sheet weft_sheet_banded_attention = {
     WEFT_SHEET_ATTENTION(banded_attention),
     WEFT_SHEET_KV_HEADS(weft_banded_attention_params),
     .operands = {WEFT_OPERANDS_QKV},
-    .half_width = WEFT_FIELD(weft_banded_attention_params, half_width),
+    .half_width = WEFT_SHEET_FIELD(weft_banded_attention_params, half_width),
     .grows_linearly = true,
     .define = define_band,
     .step = step_banded_attention,

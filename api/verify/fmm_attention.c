@@ -76,7 +76,7 @@ const weft_sheet weft_sheet_fmm_attention = {
                                WEFT_AXES(WEFT_AXIS_VALUES), .is_weight = true),
                  WEFT_OPTIONAL("far", weft_fmm_attention_params, far_weight,
                                WEFT_AXES(WEFT_AXIS_VALUES), .is_weight = true)},
-    .half_width = WEFT_FIELD(weft_fmm_attention_params, half_width),
+    .half_width = WEFT_SHEET_FIELD(weft_fmm_attention_params, half_width),
     .lengths_of = "banded_attention",
     .grows_linearly = true,
     .mix = mix_fmm_attention,

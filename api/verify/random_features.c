@@ -109,10 +109,10 @@ static const weft_trial trials[] = {
      WITH_OPTIMAL, GIVES(2, 5, 12)},
 };
 
-#define OPTIONAL(text, member)                                       \
-    {                                                                \
-        .name = text, .axes = {WEFT_AXIS_ROWS}, .is_optional = true, \
-        .field = WEFT_FIELD(weft_random_features_params, member)     \
+#define OPTIONAL(text, member)                                         \
+    {                                                                  \
+        .name = text, .axes = {WEFT_AXIS_ROWS}, .is_optional = true,   \
+        .field = WEFT_SHEET_FIELD(weft_random_features_params, member) \
     }
 
 const weft_sheet weft_sheet_random_features = {

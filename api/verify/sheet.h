@@ -68,14 +68,14 @@ typedef struct weft_mixer_operand {
     const char *name;
     uint8_t axes[WEFT_MAX_RANK]; /* weft_axis */
     weft_shape shape;            /* without axes: of trials */
-    size_t field; /* WEFT_FIELD: a tensor of the parameters; 0: an argument of its own */
+    size_t field; /* WEFT_SHEET_FIELD: a tensor of the parameters; 0: an argument of its own */
     weft_operand_range range;
     bool is_weight;   /* usually a constant of the graph */
     bool is_optional; /* absent unless a use has it */
 } weft_operand;
 
 /** Where a member stands, so that 0 can say that there is none. */
-#define WEFT_FIELD(type, member) (offsetof(type, member) + 1)
+#define WEFT_SHEET_FIELD(type, member) (offsetof(type, member) + 1)
 
 /* ---- trials: what is refused ---- */
 
@@ -118,7 +118,7 @@ typedef struct weft_sheet {
     const char *name;
     weft_operand operands[WEFT_OPERANDS];
     size_t params_size;
-    size_t heads, causal, lengths; /* WEFT_FIELD, or 0 */
+    size_t heads, causal, lengths; /* WEFT_SHEET_FIELD, or 0 */
     size_t kv_heads;               /* likewise: of k and v */
     size_t half_width;             /* likewise: at most n - 1 */
     const char *lengths_of;        /* the op within that the lengths are given to; null: itself */
@@ -165,10 +165,10 @@ typedef struct weft_sheet {
 
 /** Members of a sheet: of an op with parameters, of one with heads, of attention, and of attention with features. */
 #define WEFT_SHEET_OP(op)         .name = #op, .params_size = sizeof(weft_##op##_params), .call = call_##op
-#define WEFT_SHEET_HEADS(type)    .heads = WEFT_FIELD(type, heads)
-#define WEFT_SHEET_KV_HEADS(type) .kv_heads = WEFT_FIELD(type, kv_heads)
-#define WEFT_SHEET_LENGTHS(type)  .lengths = WEFT_FIELD(type, lengths)
-#define WEFT_SHEET_CAUSAL(type)   .causal = WEFT_FIELD(type, causal)
+#define WEFT_SHEET_HEADS(type)    .heads = WEFT_SHEET_FIELD(type, heads)
+#define WEFT_SHEET_KV_HEADS(type) .kv_heads = WEFT_SHEET_FIELD(type, kv_heads)
+#define WEFT_SHEET_LENGTHS(type)  .lengths = WEFT_SHEET_FIELD(type, lengths)
+#define WEFT_SHEET_CAUSAL(type)   .causal = WEFT_SHEET_FIELD(type, causal)
 #define WEFT_SHEET_ATTENTION(op)                             \
     WEFT_SHEET_OP(op), WEFT_SHEET_HEADS(weft_##op##_params), \
         WEFT_SHEET_CAUSAL(weft_##op##_params), WEFT_SHEET_LENGTHS(weft_##op##_params)
@@ -189,7 +189,7 @@ typedef struct weft_sheet {
         .name = (text), .is_weight = true, .axes = { __VA_ARGS__ } \
     }
 #define WEFT_OPTIONAL(text, type, member, ...) \
-    { .name = (text), .is_optional = true, .field = WEFT_FIELD(type, member), __VA_ARGS__ }
+    { .name = (text), .is_optional = true, .field = WEFT_SHEET_FIELD(type, member), __VA_ARGS__ }
 
 /** Operands that most mixers have. */
 #define WEFT_OPERAND_Q \

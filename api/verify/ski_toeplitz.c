@@ -54,7 +54,7 @@ const weft_sheet weft_sheet_ski_toeplitz = {
                  {.name = "rpe",
                   .axes = {WEFT_AXIS_ODD_ROWS, WEFT_AXIS_CHANNELS},
                   .is_weight = true,
-                  .field = WEFT_FIELD(weft_ski_toeplitz_params, rpe)},
+                  .field = WEFT_SHEET_FIELD(weft_ski_toeplitz_params, rpe)},
                  WEFT_OPTIONAL("taps", weft_ski_toeplitz_params, taps,
                                WEFT_AXES(WEFT_AXIS_TAPS, WEFT_AXIS_CHANNELS), .is_weight = true)},
     .grows_linearly = true,

@@ -40,7 +40,7 @@ static const weft_trial conv_trials[] = {
 };
 
 #define EACH(text, member) \
-    { .name = text, .shape = {2, {6, 4}}, .field = WEFT_FIELD(weft_sine_spe_params, member) }
+    { .name = text, .shape = {2, {6, 4}}, .field = WEFT_SHEET_FIELD(weft_sine_spe_params, member) }
 
 const weft_sheet weft_sheet_sine_spe = {
     WEFT_SHEET_OP(sine_spe),
@@ -57,7 +57,7 @@ const weft_sheet weft_sheet_conv_spe = {
                  WEFT_INPUT("noise", .shape = {3, {7, 6, 10}}),
                  {.name = "filters",
                   .shape = {2, {3, 6}},
-                  .field = WEFT_FIELD(weft_conv_spe_params, filters)}},
+                  .field = WEFT_SHEET_FIELD(weft_conv_spe_params, filters)}},
     .sizes = {.batch = 2, .n = 5, .heads = 3, .width = 2},
     .usual = weft_conv_spe_params(.heads = 3),
     WEFT_SHEET_TRIALS(conv_trials),
