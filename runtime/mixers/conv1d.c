@@ -67,7 +67,12 @@ static void lower_filter(struct weft_lowering *lowering, const struct weft_node 
     const weft_shape *shape = weft_node_shape(lowering->graph, node, X);
     const uint32_t taps = weft_node_shape(lowering->graph, node, WEIGHT)->dim[1];
     const uint64_t count = weft_shape_elements(*shape);
-    const uint32_t weight = weft_lower_value(lowering, node->input[WEIGHT]);
+    /* A constant with the channels innermost, as those of x are. */
+    const bool is_constant =
+        lowering->graph->values[node->input[WEIGHT]].source == WEFT_VALUE_WEIGHT;
+    const uint32_t weight = is_constant
+                                ? weft_lower_transposed_weight(lowering, node->input[WEIGHT])
+                                : weft_lower_value(lowering, node->input[WEIGHT]);
     const uint32_t bias = weft_lower_optional(lowering, node->input[BIAS]);
     const uint32_t result = weft_lower_value(lowering, node->output);
     if (!weft_lower_countable(lowering, (double)count, "elements")) {
@@ -86,7 +91,9 @@ static void lower_filter(struct weft_lowering *lowering, const struct weft_node 
                             .d = shape->dim[2],
                             .taps = taps,
                             .before = filter->before,
-                            .ring = taps > 1 ? taps - 1 : 1},
+                            .ring = taps > 1 ? taps - 1 : 1,
+                            .weight_channel = is_constant ? 1 : taps,
+                            .weight_tap = is_constant ? shape->dim[2] : 1},
                    .constant = {.state = filter->state, .has_bias = bias != WEFT_NO_STORAGE});
     dispatch->flops = 2.0 * taps * (double)count;
     dispatch->bytes = 8.0 * (double)count;

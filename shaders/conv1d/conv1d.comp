@@ -32,6 +32,8 @@ layout(push_constant) uniform Push
     uint taps;
     uint before; // tokens that the first tap lies in front of its own
     uint ring;   // taps - 1, or 1
+    uint weight_channel; // strides
+    uint weight_tap;
 } push;
 
 uint state_at(uint sequence, uint token, uint channel)
@@ -46,7 +48,7 @@ float filter_sequence(uint sequence, uint token, uint channel)
         uint at = token + t - push.before; // wraps around in front of the sequence
         if (at < push.n) {
             float value = x[(sequence * push.n + at) * push.d + channel];
-            sum = weft_multiply_add(weight[channel * push.taps + t], value, sum);
+            sum = weft_multiply_add(weight[channel * push.weight_channel + t * push.weight_tap], value, sum);
         }
     }
     return sum;
@@ -62,7 +64,7 @@ float filter_state(uint sequence, uint place, uint channel, float own)
             if (back > 0) {
                 value = state[state_at(sequence, place - back, channel)];
             }
-            sum = weft_multiply_add(weight[channel * push.taps + t], value, sum);
+            sum = weft_multiply_add(weight[channel * push.weight_channel + t * push.weight_tap], value, sum);
         }
     }
     return sum;
