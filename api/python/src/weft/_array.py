@@ -54,13 +54,13 @@ def f32(value: Any, what: str) -> F32:
 
 
 def i32(value: Any, what: str) -> I32:
-    """Dense int32, of any integers that fit."""
+    """Dense int32, of truth values and any integers that fit."""
     import numpy as np
 
     array = _plain(value, what)
-    if array.dtype.kind not in "iu" and array.size:
+    if array.dtype.kind not in "iub" and array.size:
         raise errors.InvalidArgument(f"{what}: expected integers, found dtype {array.dtype}")
-    if array.size and array.dtype != np.int32:
+    if array.size and array.dtype.kind in "iu" and array.dtype != np.int32:
         bounds = np.iinfo(np.int32)
         if array.min() < bounds.min or array.max() > bounds.max:
             raise errors.InvalidArgument(f"{what}: expected integers of 32 bits, found {array.min()} … {array.max()}")

@@ -28,8 +28,9 @@ def _gemm(r: Reader, a: Any, b: Any, c: Any = None) -> Value:
     x = build.swap(x, 0, 1) if r.attribute("transA", 0) else x
     if r.attribute("transB", 0):
         y = build.swap(y, 0, 1)
-    found = build.affine(build.matmul(x, y), float(r.attribute("alpha", 1.0)), 0.0)
-    return found if c is None else build.add(found, build.affine(r.value(c), float(r.attribute("beta", 1.0)), 0.0))
+    alpha, beta = float(r.attribute("alpha", 1.0)), float(r.attribute("beta", 1.0))
+    found = build.affine(build.matmul(x, y), alpha, 0.0)
+    return found if c is None else build.add(found, build.affine(r.value(c), beta, 0.0))
 
 
 # ---- windows ----

@@ -26,7 +26,7 @@ SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 
 _MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
-_HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
+_HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads", "kernel_shape",
              "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
 
@@ -127,7 +127,7 @@ class Reader:
             refusal = None if unknown and missing else self._refusal(node)
             if refusal is not None:
                 if isinstance(refusal, NotConstant) and refusal.name in [one.name for one in graph.input]:
-                    raise refusal
+                    raise errors.Unsupported(f"{node.op_type}: {refusal}: give it in `fixed`")
                 what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: {refusal}"
                 missing[what] += 1
                 places[what].append(node.name or f"node {at}")
@@ -164,7 +164,8 @@ class Reader:
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
         if node.domain not in ("", "ai.onnx"):
             raise Refused("there is no such op")
-        if not any(is_value) and node.op_type in SHAPE_ROWS and any(is_sizes):
+        of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
+        if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
             return SHAPE_ROWS[node.op_type](self, *given)
         if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
             return self._by_reference(node, given)
@@ -199,7 +200,7 @@ class Reader:
             self._constants[id(array)] = (array, value)
         return array
 
-    def _input(self, one: onnx.ValueInfoProto) -> Value:
+    def _input(self, one: onnx.ValueInfoProto) -> Any:
         if not one.type.HasField("tensor_type"):
             raise errors.Unsupported(f"input {one.name}: expected a tensor")
         number = one.type.tensor_type.elem_type
@@ -208,11 +209,16 @@ class Reader:
         if number not in kinds:
             raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
                                      f"{onnx.TensorProto.DataType.Name(number).lower()}")
+        if [extent.dim_value for extent in one.type.tensor_type.shape.dim if extent.HasField("dim_value")] == [0] and number in (
+                onnx.TensorProto.INT32, onnx.TensorProto.INT64):
+            return np.zeros(0, np.int64)  # axes, of which there are none
         shape = [self._extent(one.name, at, extent) for at, extent in enumerate(one.type.tensor_type.shape.dim)]
         return self.program.input(one.name, kinds[number], shape)
 
     def _extent(self, name: str, at: int, extent: Any) -> Extent:
-        if extent.HasField("dim_value") and extent.dim_value > 0:
+        if extent.HasField("dim_value"):
+            if extent.dim_value < 1:
+                raise errors.Unsupported(f"input {name}: expected axes of at least 1 element, found {extent.dim_value}")
             return int(extent.dim_value)
         text = re.sub(r"\W", "_", extent.dim_param or f"{name}_{at}")
         text = text if re.match(r"[A-Za-z_]", text) and text not in ("min", "max", "inf", "nan") else f"size_{text}"

@@ -158,7 +158,8 @@ def _node_fields(value: Value) -> dict[str, Any]:
     names = [read.name if read is not None else "" for read in node.inputs]
     while names and not names[-1]:
         names.pop()
-    return {"op": node.op, "inputs": names, "output": value.name, **_written(node.fields)}
+    read = {"inputs": names} if names else {}
+    return {"op": node.op, **read, "output": value.name, **_written(node.fields)}
 
 
 def _written(field: Any) -> Any:

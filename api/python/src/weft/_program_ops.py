@@ -15,6 +15,7 @@ from ._sizes import Extent, product
 
 _ACTIVATIONS = ("gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu1", "exp")
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+_MOST_PARTS = 10  # inputs of a node
 _LARGEST_FILLED = 4096  # elements: larger ones are made when a graph is built
 _WHOLE = ("logical_not", "is_nan", "is_inf")  # unary ops with results i32
 
@@ -94,6 +95,9 @@ class Builder:
         axis = resolved(axis, parts[0].rank)
         if all(part.array is not None for part in parts):
             return self.program.constant(np.concatenate([part.array for part in parts if part.array is not None], axis))
+        if len(parts) > _MOST_PARTS:
+            groups = [parts[at:at + _MOST_PARTS] for at in range(0, len(parts), _MOST_PARTS)]
+            return self.concat([self.concat(group, axis) for group in groups], axis)
         total: Extent = 0
         for part in parts:
             total = total + part.shape[axis]
