@@ -42,7 +42,7 @@ def _kernel_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, causal: boo
         raise Refused("the map tanh has an epsilon in Weft: use tanh1")
     given = [r.value(x) for x in (q, k, v)]
     return r.program.node("kernel_attention", given, "f32", r.shape, heads=heads, causal=causal, epsilon=0.0,
-                          map=list(maps), weight=[float(weight) for weight in weights])
+                          maps=list(maps), weights=[float(weight) for weight in weights])
 
 
 @row("weft.fast_weight.default")
