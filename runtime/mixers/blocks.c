@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "ops/binary.h"
 
 /* ---- norms ---- */
 
@@ -44,7 +45,7 @@ weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor
     }
     struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor sum;
-    weft_status status = weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x, y);
+    weft_status status = weft_graph_binary_of_shape(&sum, graph, WEFT_BINARY_ADD, x, y);
     if (status == WEFT_OK && params) {
         status = weft_graph_norm(&sum, graph, sum, params);
     }
@@ -87,7 +88,7 @@ static weft_status add_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
         WEFT_TRY(weft_graph_activate(&gate, graph, gate, params->activation));
     }
     WEFT_TRY(weft_graph_linear(&value, graph, x, params->weight[1], params->bias[1]));
-    WEFT_TRY(weft_graph_binary(&gate, graph, WEFT_BINARY_MULTIPLY, gate, value));
+    WEFT_TRY(weft_graph_binary_of_shape(&gate, graph, WEFT_BINARY_MULTIPLY, gate, value));
     return weft_graph_linear(out, graph, gate, params->weight[2], params->bias[2]);
 }
 

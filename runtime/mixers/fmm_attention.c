@@ -5,6 +5,7 @@
 #include "core/host.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "ops/binary.h"
 
 static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
                                  const weft_fmm_attention_params *params) {
@@ -29,8 +30,9 @@ static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft
 
 /** Multiplies a field by its weight, where there is one. */
 static weft_status weigh(weft_tensor *field, weft_graph *graph, weft_tensor weight) {
-    return weight.id == 0 ? WEFT_OK
-                          : weft_graph_binary(field, graph, WEFT_BINARY_MULTIPLY, *field, weight);
+    return weight.id == 0
+               ? WEFT_OK
+               : weft_graph_binary_of_shape(field, graph, WEFT_BINARY_MULTIPLY, *field, weight);
 }
 
 static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
@@ -44,7 +46,7 @@ static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_te
     WEFT_TRY(add_far_field(&far, graph, qkv, params));
     WEFT_TRY(weigh(&near, graph, params->near_weight));
     WEFT_TRY(weigh(&far, graph, params->far_weight));
-    return weft_graph_binary(out, graph, WEFT_BINARY_ADD, near, far);
+    return weft_graph_binary_of_shape(out, graph, WEFT_BINARY_ADD, near, far);
 }
 
 weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "ops/binary.h"
 
 static weft_status check_mixer(const weft_graph *graph, const weft_gtu_params *params) {
     static const char *const names[] = {"toeplitz", "ski", "fd"};
@@ -58,7 +59,7 @@ static weft_status add_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
     WEFT_TRY(project(&gate, graph, x, params, 0));
     WEFT_TRY(project(&y, graph, x, params, 1));
     WEFT_TRY(mix(&y, graph, y, params));
-    WEFT_TRY(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, gate, y));
+    WEFT_TRY(weft_graph_binary_of_shape(&y, graph, WEFT_BINARY_MULTIPLY, gate, y));
     if (params->norm) {
         WEFT_TRY(weft_graph_norm(&y, graph, y, params->norm));
     }

@@ -6,6 +6,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "ops/binary.h"
 
 /* ---- mixtures ---- */
 
@@ -90,13 +91,13 @@ static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct
         weft_graph_reshape(&w, graph, m->noise, weft_shape_of(m->components, each, m->columns)));
     if (m->diagonal) {
         WEFT_TRY(add_repeated(&other, graph, m, ones, m->sigma));
-        WEFT_TRY(weft_graph_binary(&w, graph, WEFT_BINARY_MULTIPLY, w, other));
+        WEFT_TRY(weft_graph_binary_of_shape(&w, graph, WEFT_BINARY_MULTIPLY, w, other));
     } else {
         WEFT_TRY(
             weft_graph_matmul(&w, graph, w, m->sigma, weft_matmul_params(.transpose_b = true)));
     }
     WEFT_TRY(add_repeated(&other, graph, m, ones, m->mu));
-    WEFT_TRY(weft_graph_binary(&w, graph, WEFT_BINARY_ADD, w, other));
+    WEFT_TRY(weft_graph_binary_of_shape(&w, graph, WEFT_BINARY_ADD, w, other));
     return weft_graph_reshape(out, graph, w, weft_shape_of(m->rows, m->columns));
 }
 

@@ -11,6 +11,7 @@
 #include "core/trig.h"
 #include "core/try.h"
 #include "graph/op.h"
+#include "ops/binary.h"
 #include "ops/copy.h"
 
 #define PI          3.14159265358979323846
@@ -118,7 +119,7 @@ static weft_status add_layer(weft_tensor *h, weft_graph *graph, const weft_rpe_p
     }
     WEFT_TRY(weft_graph_linear(&y, graph, y, layer->weight, layer->bias));
     if (rpe->residual && index + 1 < rpe->layer_count) {
-        WEFT_TRY(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, y, *h));
+        WEFT_TRY(weft_graph_binary_of_shape(&y, graph, WEFT_BINARY_ADD, y, *h));
     }
     *h = y;
     return WEFT_OK;

@@ -10,7 +10,7 @@ enum { MOST_AT_ONCE = 512, BLOCK = 128 }; /* elements that an invocation goes th
 
 struct weft_arg_node {
     uint32_t axis;
-    bool keep_axis;
+    uint32_t keep_axis; /* a truth value without padding: equal nodes have equal bytes */
 };
 
 weft_status weft_graph_argmax(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,

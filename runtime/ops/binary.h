@@ -15,4 +15,11 @@ struct weft_operands {
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
                        const struct weft_operands *operands);
 
+/**
+ * weft_graph_binary for ops made of several: b has a's shape, or the shape of a's last axes, as their declarations say, and is not
+ * broadcast in other ways. WEFT_SHAPE_MISMATCH.
+ */
+weft_status weft_graph_binary_of_shape(weft_tensor *out, weft_graph *graph, weft_binary op,
+                                       weft_tensor a, weft_tensor b);
+
 #endif

@@ -8,8 +8,8 @@ enum { MOST_AT_ONCE = 128, BLOCK = 64 }; /* elements that an invocation goes thr
 
 struct weft_cumsum_node {
     uint32_t axis;
-    bool exclusive;
-    bool reverse;
+    uint32_t exclusive; /* truth values without padding: equal nodes have equal bytes */
+    uint32_t reverse;
 };
 
 weft_status weft_graph_cumsum(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,

@@ -153,6 +153,28 @@ static bool is_suffix(weft_shape a, weft_shape b) {
     return b.rank <= a.rank;
 }
 
+weft_status weft_graph_binary_of_shape(weft_tensor *out, weft_graph *graph, weft_binary op,
+                                       weft_tensor a, weft_tensor b) {
+    weft_shape shapes[2];
+    weft_dtype dtypes[2];
+    WEFT_TRY(weft_graph_get_tensor(graph, a, &shapes[0], &dtypes[0]));
+    WEFT_TRY(weft_graph_get_tensor(graph, b, &shapes[1], &dtypes[1]));
+    if (dtypes[0] != WEFT_F32 || dtypes[1] != WEFT_F32) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "%s: a and b must be f32, not %s and %s", weft_binary_name(op),
+                         weft_dtype_name(dtypes[0]), weft_dtype_name(dtypes[1]));
+    }
+    if (!is_suffix(shapes[0], shapes[1])) {
+        char left[WEFT_SHAPE_TEXT_SIZE];
+        char right[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "%s: b %s is neither a's shape %s nor that of its last axes",
+                         weft_binary_name(op), weft_shape_text(shapes[1], right),
+                         weft_shape_text(shapes[0], left));
+    }
+    return weft_graph_binary(out, graph, op, a, b);
+}
+
 static bool is_comparison(weft_binary kind) {
     return kind >= WEFT_BINARY_EQUAL && kind <= WEFT_BINARY_GREATER_EQUAL;
 }

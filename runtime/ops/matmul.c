@@ -17,6 +17,7 @@
 #include "kernels/matmul/tiled.h"
 #include "lower/cut.h"
 #include "ops/row.h"
+#include "ops/binary.h"
 
 struct weft_matmul_node {
     uint32_t transpose_a;
@@ -303,7 +304,7 @@ weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x
     weft_status status =
         weft_graph_matmul(&product, graph, x, weight, weft_matmul_params(.transpose_b = true));
     if (status == WEFT_OK && bias.id != 0) {
-        status = weft_graph_binary(&product, graph, WEFT_BINARY_ADD, product, bias);
+        status = weft_graph_binary_of_shape(&product, graph, WEFT_BINARY_ADD, product, bias);
     }
     if (status == WEFT_OK) {
         *out = product;

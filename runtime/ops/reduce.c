@@ -12,7 +12,7 @@ struct weft_reduce_node {
     weft_reduction kind;
     uint32_t axes[WEFT_MAX_RANK];
     uint32_t axis_count; /* 0: all axes */
-    bool keep_axes;
+    uint32_t keep_axes;  /* a truth value without padding: equal nodes have equal bytes */
 };
 
 static const char *const reduction_words[WEFT_REDUCTION_COUNT] = {
