@@ -28,6 +28,7 @@ void weft_test_attention(double *out, const struct weft_test_attention *a) {
                                           .n = a->n,
                                           .m = a->n,
                                           .heads = a->heads,
+                                          .kv_heads = a->heads,
                                           .width = a->width,
                                           .values = a->width,
                                           .causal = a->causal};
