@@ -24,12 +24,12 @@ def test_the_command():
 
 
 def test_verify_is_a_table(device):
-    table = weft.verify("softmax/unit", device=str(device.info.index))
+    table = weft.verify("softmax/unit/rank", device=str(device.info.index))
     assert len(table) == 7 and table.columns[:2] == ["name", "status"]
     assert all(row["status"] == "pass" for row in table)
     assert "7 cases, 0 failed" in table.title and str(table).count("\n") == 8
     html = table._repr_html_()
-    assert html.count("<tr>") == 8 and "softmax/unit" in html and "<caption>" in html
+    assert html.count("<tr>") == 8 and "softmax/unit/rank" in html and "<caption>" in html
 
 
 def test_bench_is_a_table(device):
