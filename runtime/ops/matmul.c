@@ -16,8 +16,8 @@
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
 #include "lower/cut.h"
-#include "ops/row.h"
 #include "ops/binary.h"
+#include "ops/row.h"
 
 struct weft_matmul_node {
     uint32_t transpose_a;

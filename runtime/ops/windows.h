@@ -40,10 +40,10 @@ uint64_t weft_windows_count(const struct weft_windows *windows);
 weft_status weft_windows_expect(const weft_graph *graph, const struct weft_node *node);
 
 /** A row of WEFT_FIELDS for a pair of such parameters. */
-#define WEFT_FIELD_PAIR(type, member)                                                           \
-    {                                                                                           \
+#define WEFT_FIELD_PAIR(type, member)                                                            \
+    {                                                                                            \
 #member, WEFT_MEMBER_U32, .optional = true, WEFT_MEMBER_AT(type, member), .capacity = 2, \
-                                  .counted_at = WEFT_FIELD_FULL                                 \
+                                  .counted_at = WEFT_FIELD_FULL                                  \
     }
 
 #endif

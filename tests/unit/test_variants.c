@@ -77,8 +77,7 @@ static weft_status build_log_softmax(weft_tensor *y, weft_graph *graph, const we
 
 static weft_status reduce_rows(weft_tensor *y, weft_graph *graph, weft_reduction op,
                                const weft_tensor *x) {
-    return weft_graph_reduce(y, graph, op, x[0],
-                             weft_reduce_params(.axes = {1}, .axis_count = 1));
+    return weft_graph_reduce(y, graph, op, x[0], weft_reduce_params(.axes = {1}, .axis_count = 1));
 }
 
 static weft_status build_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
