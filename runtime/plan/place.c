@@ -2,10 +2,12 @@
 /*
  * Placement of intermediate tensors in one arena. Tensors whose lifetimes overlap must not overlap in memory; the rest
  * may. Largest first, each at the lowest offset that is free over its lifetime: the greedy heuristic of Pisarchyk and
- * Lee, "Efficient memory management for deep neural net inference", 2020.
+ * Lee, "Efficient memory management for deep neural net inference", 2020. Where that leaves gaps, the largest product of size and
+ * lifetime first is tried, too, and the smaller arena is taken.
  */
 #include <stdlib.h>
 
+#include "core/try.h"
 #include "plan/passes.h"
 #include "plan/spans.h"
 
@@ -68,16 +70,24 @@ static int by_begin_then_index(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-struct sized {
-    uint64_t bytes;
+/* What decides which item gets its place first. */
+enum order { BY_SIZE, BY_SIZE_AND_LIFE };
+
+struct weighed {
+    double weight;
     uint32_t index, item;
 };
 
-static int by_size_then_index(const void *a, const void *b) {
-    const struct sized *x = a;
-    const struct sized *y = b;
-    if (x->bytes != y->bytes) {
-        return x->bytes > y->bytes ? -1 : 1;
+static double weight_of(const struct weft_storage *storage, enum order order) {
+    const double dispatches = storage->last - storage->first + 1.0;
+    return (double)storage->bytes * (order == BY_SIZE ? 1.0 : dispatches);
+}
+
+static int by_weight_then_index(const void *a, const void *b) {
+    const struct weighed *x = a;
+    const struct weighed *y = b;
+    if (x->weight != y->weight) {
+        return x->weight > y->weight ? -1 : 1;
     }
     return x->index < y->index ? -1 : 1;
 }
@@ -193,34 +203,77 @@ static weft_status make_items(struct place *place, struct weft_lowering *lowerin
     }
     for (uint32_t i = 0; i < lowering->storage_count; i++) {
         if (in_arena(&lowering->storages[i])) {
-            place->items[place->count++] = (struct item){.storage = &lowering->storages[i],
-                                                         .index = i,
-                                                         .first_end = UINT32_MAX,
-                                                         .hull = {.begin = UINT64_MAX}};
+            place->items[place->count++] =
+                (struct item){.storage = &lowering->storages[i], .index = i};
         }
     }
     qsort(place->items, place->count, sizeof *place->items, by_begin_then_index);
     return WEFT_OK;
 }
 
-static weft_status place_items(struct place *place, uint64_t *arena_bytes) {
-    struct sized *sized = weft_alloc_zero(place->host, (size_t)place->count + 1, sizeof *sized);
-    if (!sized) {
+/** Nothing has its place. */
+static void forget_places(struct place *place) {
+    for (uint32_t i = 0; i < place->count; i++) {
+        struct item *item = &place->items[i];
+        item->placed = false;
+        item->first_end = UINT32_MAX;
+        item->last_end = 0;
+        item->hull = (struct weft_span){.begin = UINT64_MAX};
+        item->taken.count = 0;
+    }
+}
+
+static weft_status place_items(struct place *place, enum order order, uint64_t *arena_bytes) {
+    struct weighed *weighed =
+        weft_alloc_zero(place->host, (size_t)place->count + 1, sizeof *weighed);
+    if (!weighed) {
         return weft_fail_memory(place->host, "the place pass");
     }
     for (uint32_t i = 0; i < place->count; i++) {
         const struct item *item = &place->items[i];
-        sized[i] = (struct sized){.bytes = item->storage->bytes, .index = item->index, .item = i};
+        weighed[i] = (struct weighed){
+            .weight = weight_of(item->storage, order), .index = item->index, .item = i};
     }
-    qsort(sized, place->count, sizeof *sized, by_size_then_index);
+    qsort(weighed, place->count, sizeof *weighed, by_weight_then_index);
+    forget_places(place);
     bool room = true;
+    *arena_bytes = 0;
     for (uint32_t i = 0; i < place->count && room; i++) {
-        const struct weft_storage *storage = place->items[sized[i].item].storage;
-        room = place_item(place, sized[i].item);
+        const struct weft_storage *storage = place->items[weighed[i].item].storage;
+        room = place_item(place, weighed[i].item);
         *arena_bytes = end_of(storage) > *arena_bytes ? end_of(storage) : *arena_bytes;
     }
-    weft_free(place->host, sized);
+    weft_free(place->host, weighed);
     return room ? WEFT_OK : weft_fail_memory(place->host, "the place pass");
+}
+
+/** By the other order, if that gives a smaller arena than the places that all have. */
+static weft_status place_again(struct place *place, uint64_t *arena_bytes) {
+    uint64_t *offsets = weft_alloc_zero(place->host, (size_t)place->count + 1, sizeof *offsets);
+    if (!offsets) {
+        return weft_fail_memory(place->host, "the place pass");
+    }
+    for (uint32_t i = 0; i < place->count; i++) {
+        offsets[i] = place->items[i].storage->offset;
+    }
+    uint64_t other = 0;
+    const weft_status status = place_items(place, BY_SIZE_AND_LIFE, &other);
+    if (status == WEFT_OK && other < *arena_bytes) {
+        *arena_bytes = other;
+    } else {
+        for (uint32_t i = 0; i < place->count; i++) {
+            place->items[i].storage->offset = offsets[i];
+        }
+    }
+    weft_free(place->host, offsets);
+    return status;
+}
+
+/** An arena of at most 1/16 above the least that there can be is good enough. */
+static weft_status place_all(struct place *place, uint64_t lower_bound, uint64_t *arena_bytes) {
+    WEFT_TRY(place_items(place, BY_SIZE, arena_bytes));
+    const bool is_tight = *arena_bytes <= lower_bound + lower_bound / 16;
+    return is_tight ? WEFT_OK : place_again(place, arena_bytes);
 }
 
 static weft_status find_lower_bound(uint64_t *lower_bound, const struct place *place,
@@ -245,7 +298,7 @@ weft_status weft_pass_place(struct weft_lowering *lowering, uint64_t *arena_byte
         status = find_lower_bound(lower_bound, &place, lowering);
     }
     if (status == WEFT_OK) {
-        status = place_items(&place, arena_bytes);
+        status = place_all(&place, *lower_bound, arena_bytes);
     }
     lowering->steps += place.steps;
     for (uint32_t i = 0; i < place.count; i++) {
