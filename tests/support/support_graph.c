@@ -2,13 +2,15 @@
 #include "support_graph.h"
 
 #include "device/device.h"
+#include "null/null_device.h"
 
-static int set_up(void **state, char *folder) {
+static int set_up(void **state, char *folder, weft_device_params params) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_host_begin(&f->host);
     f->folder = folder;
-    const weft_device_params params = {.host = f->host.host, .cache_dir = folder ? folder : ""};
+    params.host = f->host.host;
+    params.cache_dir = folder ? folder : "";
     if (weft_device_open(&f->device, &params) != WEFT_OK) {
         fail_msg("no device: %s", weft_test_log(&f->host));
     }
@@ -18,11 +20,19 @@ static int set_up(void **state, char *folder) {
 }
 
 int weft_test_graph_set_up(void **state) {
-    return set_up(state, NULL);
+    return set_up(state, NULL, (weft_device_params){0});
 }
 
 int weft_test_graph_set_up_cached(void **state) {
-    return set_up(state, weft_test_folder());
+    return set_up(state, weft_test_folder(), (weft_device_params){0});
+}
+
+int weft_test_graph_set_up_null(void **state, weft_device_params params) {
+    params.select = weft_null_backend.driver;
+    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
+    const int result = set_up(state, NULL, params);
+    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
+    return result;
 }
 
 int weft_test_graph_tear_down(void **state) {
@@ -151,6 +161,16 @@ void weft_test_run_plan(struct weft_test_run *run, weft_plan *plan) {
 
 void weft_test_execute(struct weft_test_run *run, const char *implementation) {
     weft_plan *plan = weft_test_plan(run, implementation);
+    weft_test_run_plan(run, plan);
+    weft_plan_destroy(&plan);
+}
+
+void weft_test_execute_in_parts(struct weft_test_run *run, uint32_t bytes) {
+    weft_plan_info info;
+    run->device->limits.maxStorageBufferRange = bytes;
+    weft_plan *plan = weft_test_plan(run, NULL);
+    assert_ok(weft_plan_get_info(plan, &info));
+    assert_true(info.dispatches > 1);
     weft_test_run_plan(run, plan);
     weft_plan_destroy(&plan);
 }

@@ -26,6 +26,8 @@ int weft_test_graph_tear_down(void **state);
 
 /** The same, with a cache in a folder of its own. */
 int weft_test_graph_set_up_cached(void **state);
+/** The same, with a device that counts or compiles and computes nothing. Params: without host and driver. */
+int weft_test_graph_set_up_null(void **state, weft_device_params params);
 
 /* ---- parts of graphs ---- */
 
@@ -66,6 +68,8 @@ weft_plan *weft_test_plan(struct weft_test_run *run, const char *implementation)
 void weft_test_run_plan(struct weft_test_run *run, weft_plan *plan);
 /** Compiles, runs and destroys a plan; a null implementation is the usual one. */
 void weft_test_execute(struct weft_test_run *run, const char *implementation);
+/** Executes what is several dispatches where the device binds so many bytes at once, as it does from then on. */
+void weft_test_execute_in_parts(struct weft_test_run *run, uint32_t bytes);
 /** Executes by the row of variants of that name, which the plan has to say it has chosen. */
 void weft_test_execute_row(struct weft_test_run *run, const char *row);
 /** Executes by an implementation, of which a row has to be chosen whose name begins so. */

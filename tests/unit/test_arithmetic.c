@@ -142,7 +142,7 @@ static float element(uint32_t i) {
     return (float)(i * 7 % 11) - 5.0F;
 }
 
-/** Of x [BATCH, N, D] by that function, where the device binds 1 KiB at once. */
+/** Of x [BATCH, N, D] by that function, where the device binds 2 KiB at once. */
 static void run_in_parts(struct weft_test_graph *f, float *found,
                          weft_tensor (*build)(struct weft_test_run *run, weft_tensor x)) {
     static float x[COUNT];
@@ -152,13 +152,8 @@ static void run_in_parts(struct weft_test_graph *f, float *found,
     struct weft_test_run run = weft_test_begin(f->device);
     const weft_tensor in = weft_test_feed(&run, "x", weft_shape_of(BATCH, N, D), x);
     weft_test_take(&run, "y", build(&run, in), found);
-    f->device->limits.maxStorageBufferRange = 1024;
-    weft_plan_info info;
-    weft_plan *plan = weft_test_plan(&run, NULL);
-    assert_ok(weft_plan_get_info(plan, &info));
-    assert_true(info.dispatches > 1);
-    weft_test_run_plan(&run, plan);
-    weft_plan_destroy(&plan);
+    /* Parts of sums begin at multiples of 256 bytes, which some devices ask for. */
+    weft_test_execute_in_parts(&run, 2048);
 }
 
 static weft_tensor less_one(struct weft_test_run *run, weft_tensor x) {

@@ -18,16 +18,6 @@ static void limit_bindings(const struct weft_test_graph *f, uint32_t bytes) {
     f->device->limits.maxStorageBufferRange = bytes;
 }
 
-/** Compiles and runs what is one dispatch where bindings may be large. */
-static void run_in_parts(struct weft_test_run *run) {
-    weft_plan_info info;
-    weft_plan *plan = weft_test_plan(run, NULL);
-    weft_plan_get_info(plan, &info);
-    assert_true(info.dispatches > 1);
-    weft_test_run_plan(run, plan);
-    weft_plan_destroy(&plan);
-}
-
 /** A whole number from -4 to 4. */
 static float small(uint64_t i, uint32_t salt) {
     return (float)((i * 2654435761u + salt * 40503u) / 977 % 9) - 4.0F;
@@ -110,8 +100,7 @@ static void check_embedding(struct weft_test_graph *f, const struct embedding *e
     weft_tensor out;
     assert_ok(weft_graph_embedding(&out, run.graph, &params));
     weft_test_take(&run, "y", out, found);
-    limit_bindings(f, e->limit);
-    run_in_parts(&run);
+    weft_test_execute_in_parts(&run, e->limit);
     embed(expected, count, e->types, e->positions);
     expect_equal(found, expected, (uint64_t)count * WIDTH);
 }
@@ -211,8 +200,7 @@ static void check_product(struct weft_test_graph *g, const struct factors *f, bo
     }
     struct weft_test_run run = weft_test_begin(g->device);
     weft_test_take(&run, "y", build_product(&run, f, &o), found);
-    limit_bindings(g, limit);
-    run_in_parts(&run);
+    weft_test_execute_in_parts(&run, limit);
     expect_equal(found, expected, count);
     free(o.a);
     free(o.b);
@@ -291,8 +279,7 @@ WEFT_TEST_ON_GRAPH(elements_and_copies, f) {
     weft_test_take(&run, "sums", sum, sums);
     weft_test_take(&run, "scaled", square, scaled);
     weft_test_take(&run, "same", in, same);
-    limit_bindings(f, 1024);
-    run_in_parts(&run);
+    weft_test_execute_in_parts(&run, 1024);
     expect_equal(sums, expected[0], ROWS * COLUMNS);
     expect_equal(scaled, expected[1], ROWS * COLUMNS);
     expect_equal(same, x, ROWS * COLUMNS);
@@ -322,8 +309,8 @@ WEFT_TEST_ON_GRAPH(attention_by_sequences_and_queries, f) {
                                    weft_test_feed(&run, "v", weft_shape_of(BATCH, KEYS, D), v),
                                    &(weft_attention_params){.heads = 1}));
     weft_test_take(&run, "y", y, found);
-    limit_bindings(f, 1536); /* of which the scores of a sequence have 2560, and its queries 1280 */
-    run_in_parts(&run);
+    /* Of this the scores of a sequence have 2560, and its queries 1280. */
+    weft_test_execute_in_parts(&run, 1536);
     expect_equal(found, expected, BATCH * QUERIES * D);
     free(q);
 }

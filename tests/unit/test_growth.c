@@ -7,24 +7,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "null/null_device.h"
 #include "plan/plan.h"
 #include "support_graph.h"
 
 enum { FEW = 1000, TIMES = 16, CLASSES = 37 };
 
 static int set_up(void **state) {
-    struct weft_test_graph *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
-    assert_ok(weft_device_open(&f->device, &(weft_device_params){.host = f->host.host,
-                                                                 .select = weft_null_backend.driver,
-                                                                 .math = WEFT_MATH_FAST,
-                                                                 .cache_dir = ""}));
-    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
-    *state = f;
-    return 0;
+    return weft_test_graph_set_up_null(state, (weft_device_params){.math = WEFT_MATH_FAST});
 }
 
 #define TEST(name, f) \

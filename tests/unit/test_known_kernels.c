@@ -9,7 +9,6 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "null/null_device.h"
 #include "support_sheet.h"
 
 enum { SHORTEST = 40, LONGEST = 120, HEADS = 2, WIDTH = 12 };
@@ -18,17 +17,7 @@ static const uint32_t batches[] = {1, 2, 7, 64};
 
 /* One that only compiles, so that there is time for many shapes. */
 static int set_up(void **state) {
-    struct weft_test_graph *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
-    assert_ok(weft_device_open(&f->device, &(weft_device_params){.host = f->host.host,
-                                                                 .select = weft_null_backend.driver,
-                                                                 .compile_only = true,
-                                                                 .cache_dir = ""}));
-    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
-    *state = f;
-    return 0;
+    return weft_test_graph_set_up_null(state, (weft_device_params){.compile_only = true});
 }
 
 /* VkFFT makes kernels for a length: only the batch is none. */

@@ -13,18 +13,7 @@
 
 /* With tear_down of support_graph.h, which closes the device. */
 static int set_up(void **state) {
-    struct weft_test_graph *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_set_variable("WEFT_NULL_DEVICE", "1");
-    assert_ok(weft_device_open(&f->device, &(weft_device_params){.host = f->host.host,
-                                                                 .select = weft_null_backend.driver,
-                                                                 .math = WEFT_MATH_FAST,
-                                                                 .cache_dir = ""}));
-    weft_test_set_variable("WEFT_NULL_DEVICE", NULL);
-    assert_ok(weft_graph_create(&f->graph, &f->host.host));
-    *state = f;
-    return 0;
+    return weft_test_graph_set_up_null(state, (weft_device_params){.math = WEFT_MATH_FAST});
 }
 
 #define TEST(name, f) \
