@@ -16,7 +16,8 @@ from ._core import lib as _lib
 from ._core import text_of as _text_of
 
 if _TYPE_CHECKING:
-    from . import features, nn, ops, torch_ops
+    from . import features, nn, ops
+    from . import torch_ops as torch_ops  # not in __all__: it needs PyTorch
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
         BadFile,

@@ -101,9 +101,8 @@ def _global_pool(r: Reader, x: Any) -> Value:
 def _layer_norm(r: Reader, x: Any, gamma: Any, beta: Any = None) -> Any:
     b, value, epsilon = r.build, r.value(x), float(r.attribute("epsilon", 1e-5))
     axis = resolved(int(r.attribute("axis", -1)), value.rank)
-    flat = b.reshape(value, [*value.shape[:axis], product(value.shape[axis:])])
-    parts = [None if part is None else b.reshape(r.value(part), [-1]) for part in (gamma, beta)]
-    found = b.reshape(b.layer_norm(flat, parts[0], parts[1], epsilon), value.shape)
+    parts = [None if part is None else r.value(part) for part in (gamma, beta)]
+    found = b.layer_norm(value, parts[0], parts[1], epsilon, axis)
     if r.outputs == 1:
         return found
     axes = list(range(axis, value.rank))
@@ -115,11 +114,8 @@ def _layer_norm(r: Reader, x: Any, gamma: Any, beta: Any = None) -> Any:
 
 @row("RMSNormalization")
 def _rms_norm(r: Reader, x: Any, gain: Any) -> Value:
-    b, value = r.build, r.value(x)
-    axis = resolved(int(r.attribute("axis", -1)), value.rank)
-    flat = b.reshape(value, [*value.shape[:axis], product(value.shape[axis:])])
-    factor = b.reshape(r.value(gain), [-1])
-    return b.reshape(b.rms_norm(flat, factor, float(r.attribute("epsilon", 1e-5))), value.shape)
+    epsilon = float(r.attribute("epsilon", 1e-5))
+    return r.build.rms_norm(r.value(x), r.value(gain), epsilon, int(r.attribute("axis", -1)))
 
 
 @row("GroupNormalization")

@@ -293,15 +293,22 @@ class Builder:
 
     # ---- norms and mixers ----
 
-    def layer_norm(self, x: Value, gamma: Value | None, beta: Value | None, epsilon: float) -> Value:
-        """Over the last axis."""
-        gamma = gamma or self.full([x.shape[-1]], 1.0, "f32")
-        beta = beta or self.full([x.shape[-1]], 0.0, "f32")
-        return self.program.node("layer_norm", [x, gamma, beta], "f32", x.shape, epsilon=epsilon)
+    def layer_norm(self, x: Value, gamma: Value | None, beta: Value | None, epsilon: float, axis: int = -1) -> Value:
+        """Over the axes from that one on, whose extents gamma and beta have."""
+        flat = self._one_axis_from(x, axis)
+        gamma = self.full([flat.shape[-1]], 1.0, "f32") if gamma is None else self.reshape(gamma, [-1])
+        beta = self.full([flat.shape[-1]], 0.0, "f32") if beta is None else self.reshape(beta, [-1])
+        return self.reshape(self.program.node("layer_norm", [flat, gamma, beta], "f32", flat.shape, epsilon=epsilon), x.shape)
 
-    def rms_norm(self, x: Value, gain: Value | None, epsilon: float) -> Value:
-        """Over the last axis."""
-        return self.program.node("rms_norm", [x, gain], "f32", x.shape, epsilon=epsilon)
+    def rms_norm(self, x: Value, gain: Value | None, epsilon: float, axis: int = -1) -> Value:
+        """Over the axes from that one on, whose extents the gain has."""
+        flat = self._one_axis_from(x, axis)
+        gain = None if gain is None else self.reshape(gain, [-1])
+        return self.reshape(self.program.node("rms_norm", [flat, gain], "f32", flat.shape, epsilon=epsilon), x.shape)
+
+    def _one_axis_from(self, x: Value, axis: int) -> Value:
+        axis = resolved(axis, x.rank)
+        return self.reshape(x, [*x.shape[:axis], product(x.shape[axis:])])
 
     def attention(self, q: Value, k: Value, v: Value, *, heads: int, kv_heads: int, causal: bool, scale: float,
                   bias: Value | None) -> Value:

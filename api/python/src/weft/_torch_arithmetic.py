@@ -11,7 +11,7 @@ import torch
 from ._program import Kind, Value
 from ._sizes import Size, product
 from ._torch_movement import complex_of, truth
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
+from ._torch_reader import Pair, Reader, pair_of, row
 
 
 def _kind_of_both(r: Reader, a: Any, b: Any) -> Kind:

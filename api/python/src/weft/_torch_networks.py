@@ -109,20 +109,15 @@ def _pool(r: Reader, kind: str, x: Any, kernel: Any, stride: Any, padding: Any, 
 @row("aten.layer_norm.default", "aten.native_layer_norm.default")
 def _layer_norm(r: Reader, x: Any, shape: Sequence[Any], gamma: Any = None, beta: Any = None, epsilon: float = 1e-5,
                 *_: Any) -> Any:
-    value = r.value(x)
-    flat = value if len(shape) == 1 else r.build.reshape(value, [*value.shape[:-len(shape)], product(value.shape[-len(shape):])])
-    parts = [None if part is None else r.build.reshape(r.value(part), [-1]) for part in (gamma, beta)]
-    found = r.build.reshape(r.build.layer_norm(flat, parts[0], parts[1], float(epsilon)), value.shape)
+    parts = [None if part is None else r.value(part) for part in (gamma, beta)]
+    found = r.build.layer_norm(r.value(x), parts[0], parts[1], float(epsilon), -len(shape))
     return [found, None, None] if "native" in str(r.node.target) else found
 
 
 @row("aten.rms_norm.default", "aten._fused_rms_norm.default")
 def _rms_norm(r: Reader, x: Any, shape: Sequence[Any], gain: Any = None, epsilon: float | None = None) -> Any:
-    value = r.value(x)
     epsilon = 1.1920928955078125e-07 if epsilon is None else float(epsilon)
-    flat = value if len(shape) == 1 else r.build.reshape(value, [*value.shape[:-len(shape)], product(value.shape[-len(shape):])])
-    factor = None if gain is None else r.build.reshape(r.value(gain), [-1])
-    found = r.build.reshape(r.build.rms_norm(flat, factor, epsilon), value.shape)
+    found = r.build.rms_norm(r.value(x), None if gain is None else r.value(gain), epsilon, -len(shape))
     return [found, None] if "fused" in str(r.node.target) else found
 
 

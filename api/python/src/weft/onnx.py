@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .program import Program, loaded
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .device import Device
 
 
-def from_onnx(model: Union[str, os.PathLike[str], onnx.ModelProto], device: Device | None = None, *,
+def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | None = None, *,
               fixed: Mapping[str, Any] | None = None, sizes: Mapping[str, int | tuple[int, int]] | None = None) -> Program:
     """A program of a model of ONNX, by the package onnx.
 
