@@ -85,7 +85,7 @@ static bool print_part(const generate_state *state, const char *text, size_t siz
 static weft_status show(generate_state *state, bool is_last) {
     while (!state->options->common.json && state->open && state->front < state->batch) {
         weft_generated now;
-        WEFT_TRY(weft_generator_get(state->generator, state->front, &now));
+        WEFT_TRY(weft_generator_get_text(state->generator, state->front, &now));
         if (now.text_size > state->shown) {
             state->open = print_part(state, now.text + state->shown, now.text_size - state->shown);
             state->shown = now.text_size;
@@ -152,7 +152,7 @@ static weft_status keep_all(generate_state *state) {
     weft_cli_generation *result = &state->result;
     for (uint32_t i = 0; i < state->batch; i++) {
         weft_generated generated;
-        WEFT_TRY(weft_generator_get(state->generator, i, &generated));
+        WEFT_TRY(weft_generator_get_text(state->generator, i, &generated));
         if (!weft_grow(&state->session.host, &result->made, result->count, &result->capacity,
                        sizeof *result->made)) {
             return weft_fail_memory(&state->session.host, "texts");

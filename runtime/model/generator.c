@@ -280,8 +280,8 @@ weft_status weft_generator_end(weft_generator *generator, uint32_t prompt) {
     return take_text(generator, sequence);
 }
 
-weft_status weft_generator_get(const weft_generator *generator, uint32_t prompt,
-                               weft_generated *generated) {
+weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
+                                    weft_generated *generated) {
     WEFT_ENTER;
     if (!generator || !generated) {
         return WEFT_INVALID_ARGUMENT;

@@ -53,7 +53,7 @@ static void run(struct result *results, weft_generator *generator, uint32_t coun
         assert_ok(weft_generator_step(generator, &done));
         for (uint32_t i = 0; i < count; i++) {
             weft_generated now;
-            assert_ok(weft_generator_get(generator, i, &now));
+            assert_ok(weft_generator_get_text(generator, i, &now));
             assert_true(now.text_size >= results[i].size && now.count >= results[i].count);
             assert_memory_equal(now.text, results[i].text, results[i].size);
             keep(&results[i], &now);
@@ -222,12 +222,12 @@ TEST(texts_end_with_tokens_and_callers, f) {
     assert_ok(weft_generator_end(generator, 0));
     assert_ok(weft_generator_step(generator, &done));
     assert_true(done);
-    assert_ok(weft_generator_get(generator, 0, &now));
+    assert_ok(weft_generator_get_text(generator, 0, &now));
     assert_int_equal(now.ending, WEFT_ENDING_CALLER);
     assert_int_equal(now.count, 3);
     assert_int_equal(now.prompt_count, 7);
     assert_int_equal(weft_generator_end(generator, 1), WEFT_NOT_FOUND);
-    assert_int_equal(weft_generator_get(generator, 1, &now), WEFT_NOT_FOUND);
+    assert_int_equal(weft_generator_get_text(generator, 1, &now), WEFT_NOT_FOUND);
     assert_string_equal(weft_ending_name(now.ending), "caller");
     weft_generator_destroy(&generator);
     weft_model_destroy(&model);

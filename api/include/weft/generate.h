@@ -3,7 +3,7 @@
  * Texts that causal language models make, several at once: weft_decoder and weft_sample of model.h with what ends a
  * text. Each text is the one that its prompt gets alone, whatever stands beside it.
  *
- *   weft_generator_create → until `done`: weft_generator_step, weft_generator_get of each → weft_generator_destroy
+ *   weft_generator_create → until `done`: weft_generator_step, weft_generator_get_text of each → weft_generator_destroy
  */
 #ifndef WEFT_GENERATE_H
 #define WEFT_GENERATE_H
@@ -103,7 +103,7 @@ typedef struct weft_generated {
 } weft_generated;
 
 /** WEFT_NOT_FOUND past the last prompt. */
-WEFT_API weft_status weft_generator_get(const weft_generator *generator, uint32_t prompt,
+WEFT_API weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
                                         weft_generated *generated);
 
 /** Of the generator's decoder, whose batch is the number of prompts. */

@@ -131,9 +131,9 @@ def _field(text: str) -> Field:
         match = re.search(r"\(\*(\w+)\)", text)
         assert match, text
         return Field("function", match[1], 1, "", text)
-    match = re.fullmatch(r"(?:const )?(\w+)( const)? ?(\**) ?(\w+) ?((?:\[[^]]*\])?)", text)
+    match = re.fullmatch(r"(?:const )?(\w+)( const)? ?((?:\* ?(?:const )?)*)(\w+) ?((?:\[[^]]*\])?)", text)
     assert match, f"a declaration of another form than this reader knows: {text}"
-    return Field(match[1], match[4], len(match[3]), match[5].strip("[]"), text)
+    return Field(match[1], match[4], match[3].count("*"), match[5].strip("[]"), text)
 
 
 def _members(body: str, separator: str) -> list[tuple[str, str]]:
