@@ -248,15 +248,16 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
-    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
-    if (foreign) {
-        headless->info.architecture = foreign->encoder;
+    if (family->foreign || family->layout) {
+        headless->info.architecture =
+            family->foreign ? family->foreign->encoder : family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {
@@ -482,8 +483,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (model->network ? !model->network->family->foreign
-                       : !weft_program_takes_types(model->program)) {
+    if (!info->takes_types) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
