@@ -272,6 +272,17 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
     return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
 }
 
+/* What a norm without a bias adds; one for all. */
+static weft_tensor zeros(struct weft_builder *builder, uint32_t width) {
+    char name[32];
+    snprintf(name, sizeof name, "zeros.%u", width);
+    if (builder->status == WEFT_OK && !find(builder->network, name)) {
+        builder->status =
+            make(builder->network, name, weft_shape_of(width), &(struct recipe){.fill = NULL});
+    }
+    return use(builder, name);
+}
+
 /* ---- positions ---- */
 
 weft_tensor weft_build_position_number(struct weft_builder *builder) {
@@ -347,9 +358,11 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
         weft_shape shape = kind == WEFT_NORM_SCALE ? weft_shape_of(1) : weft_shape_of(width);
         params.gamma = weft_build_weight(builder, text, shape);
     }
-    if (kind == WEFT_NORM_LAYER && builder->network->config.biases.norm) {
+    if (kind == WEFT_NORM_LAYER) {
         snprintf(text, sizeof text, "%s.bias", name);
-        params.beta = weft_build_weight(builder, text, weft_shape_of(width));
+        params.beta = builder->network->config.biases.norm
+                          ? weft_build_weight(builder, text, weft_shape_of(width))
+                          : zeros(builder, width);
     }
     return params;
 }
