@@ -6,8 +6,10 @@
 #ifndef WEFT_MODEL_LAYOUT_H
 #define WEFT_MODEL_LAYOUT_H
 
-#include "model/network_build.h"
 #include "model/network_config.h"
+
+struct weft_builder;
+struct weft_network;
 
 /** What a tensor is called. Both names are without ".weight" and ".bias"; # is the layer's number. */
 struct weft_tensor_name {
@@ -104,7 +106,7 @@ char *weft_layout_class(const struct weft_layout *layout, const struct weft_head
 
 /** A tensor as a file has it. */
 struct weft_stored_name {
-    char text[2 * WEFT_SCOPE_SIZE];
+    char text[256];
     const struct weft_tensor_name *row; /* or null: as it is */
 };
 
@@ -128,14 +130,5 @@ weft_status weft_weight_transposed_of(weft_weight **out, weft_weight *weight);
 
 /** The head on the last hidden state. While the network is loaded, its config learns the number of labels. */
 weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x);
-
-struct weft_qkv;
-
-/** Queries, keys and values of the config's heads, which may be grouped. */
-struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x);
-/** Their attention, with rotary positions and a band where the config has these, and the map "output" behind it. */
-weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
-/** The one, then the other, for weft_model_family.mix. */
-weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/family.h"
+#include "model/layout.h"
 #include "model/network.h"
 
 /* ---- weights ---- */
@@ -80,7 +80,7 @@ static const char *name_or_alias(const struct weft_network *network, const char 
 /* What the file calls a tensor. Only while the network is loaded. */
 static struct weft_stored_name name_in_file(const struct weft_network *network, const char *name) {
     struct weft_stored_name stored = {.row = NULL};
-    if (network->family->layout) {
+    if (network->layout) {
         weft_layout_find(&stored, network, name);
     } else {
         snprintf(stored.text, sizeof stored.text, "%s", name_or_alias(network, name));
