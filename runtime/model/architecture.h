@@ -17,6 +17,11 @@
     X(electra)                 \
     X(mpnet)                   \
     X(modernbert)              \
+    X(gpt2)                    \
+    X(llama)                   \
+    X(mistral)                 \
+    X(qwen2)                   \
+    X(qwen3)                   \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \
