@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/embedding.h"
 #include "model/network.h"
 #include "model/program.h"
 
@@ -25,6 +26,7 @@ struct weft_model {
     struct weft_network *network; /* or a program */
     struct weft_program *program;
     bool headless;
+    struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
     char **default_labels; /* "LABEL_i", made for models whose config names none */
@@ -167,11 +169,35 @@ static weft_status check_unchanged(const uint8_t *config, size_t size, const cha
                 : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    WEFT_ENTER;
-    if (!out || !folder) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+/* What the info has of it. */
+static weft_status describe_embedding(weft_model *model) {
+    const struct weft_embedding *embedding = model->embedding;
+    weft_model_info *info = &model->info;
+    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
+    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
+        info->max_length = embedding->max_length;
     }
+    info->task = WEFT_TASK_EMBED;
+    info->label_count = 0;
+    info->multi_label = false;
+    model->headless = true;
+    return WEFT_OK;
+}
+
+static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    if (model->info.task != WEFT_TASK_HIDDEN) {
+        weft_embedding_destroy(&embedding);
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "modules.json: expected an encoder in config.json, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    model->embedding = embedding;
+    return describe_embedding(model);
+}
+
+/* `encoder`: what the config's architectures say does not matter, as its head is not run. */
+static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
+                               const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
     uint8_t *config = NULL;
     size_t size = 0;
@@ -183,9 +209,9 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     }
     weft_model *model = NULL;
     if (status == WEFT_OK) {
-        const char *text = (const char *)config;
-        status =
-            create(&model, &(struct weft_model_source){.folder = folder, .config = text}, host);
+        const struct weft_model_source source = {
+            .folder = folder, .config = (const char *)config, .encoder = encoder};
+        status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
         status = check_unchanged(config, size, path, host);
@@ -197,6 +223,29 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     }
     weft_free(host, config);
     weft_free(host, path);
+    return status;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
+    if (!out || !folder) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+    }
+    struct weft_embedding *embedding = NULL;
+    weft_model *model = NULL;
+    WEFT_TRY(weft_embedding_load(&embedding, folder, host));
+    weft_status status =
+        load_folder(&model, embedding ? embedding->encoder : folder, embedding != NULL, host);
+    if (status == WEFT_OK && embedding) {
+        status = take_embedding(model, embedding);
+    } else {
+        weft_embedding_destroy(&embedding);
+    }
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
     return status;
 }
 
@@ -234,6 +283,54 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+/* ---- embeddings ---- */
+
+weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params) {
+    WEFT_ENTER;
+    if (!model || !params) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_set_embedding: null argument");
+    }
+    const weft_task task = model->info.task;
+    if (task == WEFT_TASK_RETRIEVE ||
+        (model->program && task != WEFT_TASK_HIDDEN && task != WEFT_TASK_EMBED)) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives a vector for each token, found task %s",
+                         weft_task_name(task));
+    }
+    WEFT_TRY(weft_embedding_set(&model->embedding, params, &model->host));
+    return describe_embedding(model);
+}
+
+weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives embeddings, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    weft_embedding_describe(model->embedding, info);
+    return WEFT_OK;
+}
+
+weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_prompt_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding || index >= model->embedding->prompt_count) {
+        return WEFT_NOT_FOUND;
+    }
+    const struct weft_prompt *prompt = &model->embedding->prompts[index];
+    *info = (weft_prompt_info){.name = prompt->name, .text = prompt->text};
+    return WEFT_OK;
+}
+
+/* ---- programs and models without a head ---- */
+
 struct weft_program *weft_model_program(const weft_model *model) {
     return model->program;
 }
@@ -255,6 +352,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
+    headless->info.embedding_size = 0;
     if (foreign) {
         headless->info.architecture = foreign->encoder;
     }
@@ -302,6 +400,7 @@ void weft_model_destroy(weft_model **address) {
     weft_network_destroy(&model->network);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
+    weft_embedding_destroy(&model->embedding);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
     }
@@ -312,9 +411,9 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",        "classify",        "masked_lm",
-                                        "next_sentence", "causal_lm",       "regress",
-                                        "retrieve",      "classify_tokens", "program"};
+    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
+                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
+                                        "program",   "embed"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -362,6 +461,9 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     }
     if (size == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
+    }
+    if (model->embedding) {
+        weft_embedding_trim(model->embedding, &text, &size);
     }
     int32_t *ids = NULL;
     uint32_t id_count = 0;
@@ -510,8 +612,12 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
     }
     WEFT_TRY(expect_task(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return model->network ? weft_network_build(out, model->network, graph, inputs, model->headless)
-                          : weft_program_build_task(out, graph, model->program, inputs);
+    WEFT_TRY(model->network
+                 ? weft_network_build(out, model->network, graph, inputs, model->headless)
+                 : weft_program_build_task(out, graph, model->program, inputs));
+    return model->embedding && model->info.task == WEFT_TASK_EMBED
+               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
+               : WEFT_OK;
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
@@ -582,6 +688,17 @@ weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft
     WEFT_ENTER;
     return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
                    params);
+}
+
+weft_status weft_model_compile_batch(weft_plan **plan, weft_model *model, weft_device *device,
+                                     const weft_batch_params *params) {
+    WEFT_ENTER;
+    if (!params) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_compile_batch: null argument");
+    }
+    const struct optional_inputs with = {.types = params->types, .lengths = params->lengths};
+    return compile(plan, model, device, params->batch, params->length, with, params->plan);
 }
 
 /* ---- one token at a time ---- */

@@ -91,12 +91,13 @@ typedef enum weft_task {
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
-    WEFT_TASK_PROGRAM /**< a program without one of these: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_EMBED /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
 } weft_task;
 
 /**
- * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens" or
- * "program".
+ * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens",
+ * "program" or "embed".
  */
 WEFT_API const char *weft_task_name(weft_task task);
 
@@ -109,6 +110,7 @@ typedef struct weft_model_info {
         task; /**< of a program WEFT_TASK_PROGRAM: then only names, parameters and tokenizer are set */
     uint32_t layers;
     uint32_t hidden_size;
+    uint32_t embedding_size; /**< values of a text's vector; 0: the task is not "embed" */
     uint32_t intermediate_size;
     uint32_t vocabulary;    /**< 0: the input is features */
     uint32_t input_size;    /**< channels of the input "features"; 0: the input is tokens */
@@ -146,6 +148,64 @@ WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t 
  * loaded model.
  */
 WEFT_API weft_status weft_model_without_head(weft_model **headless, weft_model *model);
+
+/* ---- embeddings ---- */
+
+/** How the vectors of tokens become one. Several stand side by side, in this order. Vectors behind a length never count. */
+typedef enum weft_embed_pooling {
+    WEFT_EMBED_CLS = 1,            /**< the first token's */
+    WEFT_EMBED_MAX = 2,            /**< the largest of each channel */
+    WEFT_EMBED_MEAN = 4,           /**< their mean */
+    WEFT_EMBED_MEAN_SQRT = 8,      /**< their sum over the root of their number */
+    WEFT_EMBED_WEIGHTED_MEAN = 16, /**< the mean in which token i of 1 … n counts i times */
+    WEFT_EMBED_LAST = 32           /**< the last token's */
+} weft_embed_pooling;
+
+typedef struct weft_embed_params {
+    /** Bits of weft_embed_pooling, for a model whose folder has no modules.json; 0: those of the folder */
+    uint32_t pooling;
+    bool normalize; /**< give vectors of length 1, also where the folder does not say so */
+    /** How many tokens at the start of each text are the prompt's: left out where skips_prompt is set */
+    uint32_t prompt_tokens;
+} weft_embed_params;
+
+#ifndef __cplusplus
+#define weft_embed_params(...) (&(weft_embed_params){__VA_ARGS__})
+#endif
+
+/**
+ * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json of
+ * sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and takes normalize and prompt_tokens
+ * alone. Plans that are compiled later follow.
+ * Errors: WEFT_INVALID_ARGUMENT for a pooling of a model that has one, for none where it has none, and for unknown bits;
+ * WEFT_UNSUPPORTED for a program, or a model of pairs.
+ */
+WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
+
+/** What a model of task WEFT_TASK_EMBED does. Texts live as long as the model. */
+typedef struct weft_embed_info {
+    uint32_t pooling; /**< bits of weft_embed_pooling */
+    bool normalizes;  /**< vectors have length 1 */
+    bool
+        skips_prompt; /**< pooling leaves out the prompt's tokens: weft_embed_params.prompt_tokens */
+    const char *similarity; /**< similarity_fn_name, such as "cosine", or null */
+    uint32_t prompt_count;  /**< weft_model_get_prompt lists them */
+    const char
+        *default_prompt; /**< the name of the prompt to use where none is asked for, or null */
+} weft_embed_info;
+
+/** Errors: WEFT_UNSUPPORTED for a model of another task. */
+WEFT_API weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info);
+
+/** A prompt of the folder: a text that is put in front of texts of a kind, such as "query: ". */
+typedef struct weft_prompt_info {
+    const char *name; /**< as text, it lives as long as the model */
+    const char *text;
+} weft_prompt_info;
+
+/** Prompts in the folder's order. WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_model_get_prompt(const weft_model *model, uint32_t index,
+                                           weft_prompt_info *info);
 
 /** Label text, or "LABEL_<index>" if the config has none; null if index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
@@ -212,6 +272,22 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
+
+/** What a plan of weft_model_compile_batch is for. */
+typedef struct weft_batch_params {
+    uint32_t batch, length;
+    bool types;                   /**< with the input "token_types": only with takes_types */
+    bool lengths;                 /**< with the input "lengths": only with takes_lengths */
+    const weft_plan_params *plan; /**< or null */
+} weft_batch_params;
+
+#ifndef __cplusplus
+#define weft_batch_params(...) (&(weft_batch_params){__VA_ARGS__})
+#endif
+
+/** weft_model_compile and weft_model_compile_lengths in one: for both inputs, either or none. */
+WEFT_API weft_status weft_model_compile_batch(weft_plan **plan, weft_model *model,
+                                              weft_device *device, const weft_batch_params *params);
 
 /*
  * ---- programs: graphs in model folders, docs/programs.md ----
