@@ -452,6 +452,48 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+/* Of a causal language model's text, special tokens that are not in the file of its tokenizer would be in the way. */
+static bool takes_special(const weft_model *model) {
+    return model->info.task != WEFT_TASK_CAUSAL_LM;
+}
+
+weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
+                              const weft_encode_params *params) {
+    WEFT_ENTER;
+    if (!model || !encoding || !params || !params->text) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_encode: null argument");
+    }
+    const struct weft_encode_request request = {
+        .text = params->text,
+        .size = params->size,
+        .pair = params->pair,
+        .pair_size = params->pair_size,
+        .no_special = params->no_special || !takes_special(model),
+        .with_offsets = true,
+        .maximum = params->max_tokens > 0 ? params->max_tokens : model->info.max_length};
+    struct weft_encoded encoded = {0};
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
+    if (encoded.count == 0) {
+        weft_encoded_clear(&encoded, &model->host);
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
+                                encoded.sequences, encoded.count, encoded.cut};
+    return WEFT_OK;
+}
+
+void weft_encoding_free(weft_model *model, weft_encoding *encoding) {
+    WEFT_ENTER;
+    if (model && encoding) {
+        struct weft_encoded encoded = {encoding->tokens, encoding->types,     encoding->begins,
+                                       encoding->ends,   encoding->sequences, encoding->count,
+                                       encoding->cut};
+        weft_encoded_clear(&encoded, &model->host);
+        *encoding = (weft_encoding){0};
+    }
+}
+
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
     WEFT_ENTER;
@@ -467,9 +509,8 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     }
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, model->info.max_length,
-                                   &ids, &id_count));
+    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
+                                       model->info.max_length, &ids, &id_count));
     if (id_count == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }

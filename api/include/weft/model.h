@@ -210,9 +210,45 @@ WEFT_API weft_status weft_model_get_prompt(const weft_model *model, uint32_t ind
 /** Label text, or "LABEL_<index>" if the config has none; null if index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
 
+/** Tokens of a text, or of a pair of texts, and where in them each stands. Arrays have `count` entries. */
+typedef struct weft_encoding {
+    int32_t *tokens;
+    int32_t *types; /**< 0, or 1 for the second text of a pair, as the tokenizer's template says */
+    /** The bytes [begin, end) of the text, of the pair's second where `sequences` is 1. Special tokens: 0, 0 */
+    uint32_t *begins;
+    uint32_t *ends;
+    uint8_t *sequences; /**< 0: the first text, 1: the second, 255: special, part of neither */
+    uint32_t count;
+    uint32_t cut; /**< tokens that truncation has removed */
+} weft_encoding;
+
+typedef struct weft_encode_params {
+    const char *text; /**< UTF-8, not zero-terminated */
+    size_t size;
+    const char *pair; /**< a second text; null: there is none */
+    size_t pair_size;
+    bool no_special;     /**< leave out special tokens */
+    uint32_t max_tokens; /**< with the special tokens; 0: the model's max_length */
+} weft_encode_params;
+
+#ifndef __cplusplus
+#define weft_encode_params(...) (&(weft_encode_params){__VA_ARGS__})
+#endif
+
 /**
- * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens (none for a causal language
- * model). *tokens is allocated through the model's weft_host; free it with weft_tokens_free.
+ * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens, the
+ * texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text has the
+ * special tokens alone. The arrays are allocated through the model's weft_host; free them with weft_encoding_free.
+ * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for texts without
+ * any token, or if max_tokens has no room for the special ones.
+ */
+WEFT_API weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
+                                       const weft_encode_params *params);
+WEFT_API void weft_encoding_free(weft_model *model, weft_encoding *encoding);
+
+/**
+ * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens. Of a causal language model's
+ * spiece.model none. *tokens is allocated through the model's weft_host; free it with weft_tokens_free.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing), WEFT_INVALID_ARGUMENT for an empty
  * text.
  */

@@ -16,8 +16,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _array, _batches, _core, errors
+from . import _array, _batches, _core, _encoding, errors
 from ._core import check, ffi, lib, text_of
+from ._encoding import Encoding as Encoding
 from ._text import harmless
 from .device import Device, default_device
 from .plan import Plan
@@ -204,6 +205,22 @@ class Model:
                 return list(ffi.unpack(tokens[0], count[0]))
             finally:
                 lib.weft_tokens_free(self._handle.get(), tokens)
+
+    def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
+        """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
+
+        Args:
+            text: the text.
+            pair: a second text.
+            special: whether the special tokens of the tokenizer's template are put around.
+            max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
+        """
+        for name, value in (("text", text), ("pair", pair)):
+            if not isinstance(value, str) and (value is not None or name == "text"):
+                raise TypeError(f"{name}: expected a text, found {type(value).__name__}")
+        if max_tokens is not None and not 1 <= max_tokens < 2**32:
+            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        return _encoding.encode(self._handle, text, pair, special, max_tokens)
 
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
