@@ -7,7 +7,7 @@
 #include "core/json.h"
 #include "core/system.h"
 #include "core/try.h"
-#include "model/text_class.h"
+#include "tokenizer/text_class.h"
 
 #define MOST_TOKENS 16777216 /* 2^24 */
 

@@ -345,7 +345,7 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
-    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
@@ -353,8 +353,9 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
     headless->info.embedding_size = 0;
-    if (foreign) {
-        headless->info.architecture = foreign->encoder;
+    if (family->foreign || family->layout) {
+        headless->info.architecture =
+            family->foreign ? family->foreign->encoder : family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {
@@ -457,6 +458,23 @@ static bool takes_special(const weft_model *model) {
     return model->info.task != WEFT_TASK_CAUSAL_LM;
 }
 
+/* As sentence-transformers does. */
+static void trim(const weft_model *model, const char **text, size_t *size) {
+    if (model->embedding) {
+        weft_embedding_trim(model->embedding, text, size);
+    }
+}
+
+/* Places in what was left of a text as places in the text. */
+static void shift(weft_encoding *encoding, uint32_t bytes) {
+    for (uint32_t i = 0; bytes > 0 && i < encoding->count; i++) {
+        if (encoding->sequences[i] == 0) {
+            encoding->begins[i] += bytes;
+            encoding->ends[i] += bytes;
+        }
+    }
+}
+
 weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
                               const weft_encode_params *params) {
     WEFT_ENTER;
@@ -464,9 +482,12 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_encode: null argument");
     }
+    const char *text = params->text;
+    size_t size = params->size;
+    trim(model, &text, &size);
     const struct weft_encode_request request = {
-        .text = params->text,
-        .size = params->size,
+        .text = text,
+        .size = size,
         .pair = params->pair,
         .pair_size = params->pair_size,
         .no_special = params->no_special || !takes_special(model),
@@ -480,6 +501,7 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
     }
     *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
                                 encoded.sequences, encoded.count, encoded.cut};
+    shift(encoding, (uint32_t)(text - params->text));
     return WEFT_OK;
 }
 
@@ -504,9 +526,7 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     if (size == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
     }
-    if (model->embedding) {
-        weft_embedding_trim(model->embedding, &text, &size);
-    }
+    trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
     WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
@@ -625,8 +645,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (model->network ? !model->network->family->foreign
-                       : !weft_program_takes_types(model->program)) {
+    if (!info->takes_types) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {

@@ -117,6 +117,7 @@ typedef struct weft_model_info {
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
+    bool takes_types;   /**< it has token types: weft_model_inputs.types */
     bool takes_lengths; /**< sequences of a batch may differ in length: weft_model_inputs.lengths */
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
@@ -270,7 +271,7 @@ WEFT_API void weft_text_free(weft_model *model, char **text);
 /** Inputs of a model. All have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
-    weft_tensor types;     /**< i32 [B, n], or none; only fnet */
+    weft_tensor types;     /**< i32 [B, n], or none: all 0; only with takes_types */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
     /**
@@ -294,7 +295,7 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 
 /**
  * Makes a plan for a batch and length. Inputs: "tokens" i32 [B, n] or "features" f32 [B, n, input_size]; with
- * with_types "token_types" i32 [B, n], which only fnet has; "positions" f32 [B, n, position_size] if the model reads
+ * with_types "token_types" i32 [B, n], of a model that takes_types; "positions" f32 [B, n, position_size] if the model reads
  * them. Output: "output". The caller owns the plan. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
