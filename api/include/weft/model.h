@@ -117,7 +117,7 @@ typedef struct weft_model_info {
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
-    bool takes_types;   /**< it has token types: weft_model_inputs.types */
+    bool takes_types;       /**< it has token types: weft_model_inputs.types */
     bool takes_lengths; /**< sequences of a batch may differ in length: weft_model_inputs.lengths */
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
@@ -267,6 +267,40 @@ WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
 WEFT_API weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
                                            char **text, size_t *size);
 WEFT_API void weft_text_free(weft_model *model, char **text);
+
+/* ---- parts of texts ---- */
+
+/** A part of a text that a model of task "classify_tokens" has found. */
+typedef struct weft_span {
+    const char *
+        label; /**< of entities, without its "B-" or "I-"; null for answers. Lives as long as the model */
+    double score;   /**< a probability */
+    uint32_t begin; /**< bytes [begin, end) of the text, of an answer of the pair's second */
+    uint32_t end;
+} weft_span;
+
+/** Whether the two outputs of each token say if it begins, and if it ends, an answer: the class is …ForQuestionAnswering. */
+WEFT_API bool weft_model_answers_questions(const weft_model *model);
+
+/**
+ * The entities of a text by its logits f32 [count, labels], in their order: each token has its likeliest label; neighbours
+ * with one label, as far as no "B-" begins another, are one entity, whose score is the mean of theirs. "O" is none. That
+ * is the aggregation "simple" of transformers. *spans is allocated through the model's weft_host; free it with
+ * weft_spans_free. It is null where there are none.
+ * Errors: WEFT_UNSUPPORTED for a model of another task.
+ */
+WEFT_API weft_status weft_model_find_entities(weft_span **spans, uint32_t *count, weft_model *model,
+                                              const weft_encoding *encoding, const float *logits);
+WEFT_API void weft_spans_free(weft_model *model, weft_span **spans);
+
+/**
+ * The likeliest answer to a question by the logits f32 [count, 2] of the pair of question and context: at most
+ * `max_tokens` of the context, 0: 15. The score is the product of the probabilities that it begins and ends there.
+ * Errors: WEFT_UNSUPPORTED for a model that does not answer; WEFT_INVALID_ARGUMENT for an encoding without a context.
+ */
+WEFT_API weft_status weft_model_find_answer(weft_span *answer, weft_model *model,
+                                            const weft_encoding *encoding, const float *logits,
+                                            uint32_t max_tokens);
 
 /** Inputs of a model. All have the same [B, n]. */
 typedef struct weft_model_inputs {
