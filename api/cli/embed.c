@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* weft embed: a vector for each text, as .npy, and the hash of all. */
-#include <math.h>
 #include <string.h>
 
 #include "commands.h"
@@ -32,17 +31,6 @@ typedef struct embed_state {
 
 /* ---- what it prints ---- */
 
-static double cosine(const float *a, const float *b, uint32_t width) {
-    double products = 0;
-    double squares[2] = {0};
-    for (uint32_t i = 0; i < width; i++) {
-        products += (double)a[i] * (double)b[i];
-        squares[0] += (double)a[i] * (double)a[i];
-        squares[1] += (double)b[i] * (double)b[i];
-    }
-    return products / sqrt(squares[0] * squares[1]);
-}
-
 /* Of a few texts their first values, and how like the first one they are. */
 static int print_vectors(const embed_state *state) {
     static const char *const columns[] = {">text", ">like text 1", "first values", NULL};
@@ -56,7 +44,7 @@ static int print_vectors(const embed_state *state) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%.6f ", (double)row[k]);
         }
         weft_cli_table_cell(table, "%u", i + 1);
-        weft_cli_table_cell(table, "%.4f", cosine(result->values, row, result->width));
+        weft_cli_table_cell(table, "%.4f", weft_cli_cosine(result->values, row, result->width));
         weft_cli_table_cell(table, "%s…", text);
     }
     return weft_cli_table_print(&table);

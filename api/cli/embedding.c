@@ -50,23 +50,34 @@ static const char *find_prompt(const char *asked, const weft_cli_session *sessio
     return asked;
 }
 
-/* Where pooling leaves out the prompt: how many tokens that is, without what ends a text. */
+/* How many tokens a prompt has, without what ends a text. */
+static weft_status count_tokens(uint32_t *tokens, const char *prompt,
+                                const weft_cli_session *session) {
+    weft_encoding encoding;
+    const weft_status status = weft_model_encode(
+        &encoding, session->model, weft_encode_params(.text = prompt, .size = strlen(prompt)));
+    if (status == WEFT_OK) {
+        const bool ends = encoding.sequences[encoding.count - 1] == 255;
+        *tokens = encoding.count - (ends ? 1 : 0);
+        weft_encoding_free(session->model, &encoding);
+    }
+    return status;
+}
+
+/* Where pooling leaves out the prompt, the model has to know how long it is. */
 static weft_status tell_prompt(const char *prompt, const weft_cli_session *session) {
     weft_embed_info info;
-    weft_encoding encoding;
+    uint32_t tokens = 0;
     weft_status status = weft_model_get_embedding(session->model, &info);
-    if (status != WEFT_OK || !info.skips_prompt || !prompt || prompt[0] == '\0') {
+    if (status != WEFT_OK || !info.skips_prompt) {
         return status;
     }
-    status = weft_model_encode(&encoding, session->model,
-                               weft_encode_params(.text = prompt, .size = strlen(prompt)));
-    if (status != WEFT_OK) {
-        return status;
+    if (prompt && prompt[0] != '\0') {
+        status = count_tokens(&tokens, prompt, session);
     }
-    const bool ends = encoding.sequences[encoding.count - 1] == 255;
-    const uint32_t tokens = encoding.count - (ends ? 1 : 0);
-    weft_encoding_free(session->model, &encoding);
-    return weft_model_set_embedding(session->model, weft_embed_params(.prompt_tokens = tokens));
+    return status == WEFT_OK ? weft_model_set_embedding(session->model,
+                                                        weft_embed_params(.prompt_tokens = tokens))
+                             : status;
 }
 
 int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
@@ -200,4 +211,15 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
 void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host) {
     weft_free(host, result->values);
     *result = (weft_cli_vectors_of_texts){0};
+}
+
+double weft_cli_cosine(const float *a, const float *b, uint32_t width) {
+    double products = 0;
+    double squares[2] = {0};
+    for (uint32_t i = 0; i < width; i++) {
+        products += (double)a[i] * (double)b[i];
+        squares[0] += (double)a[i] * (double)a[i];
+        squares[1] += (double)b[i] * (double)b[i];
+    }
+    return products / sqrt(squares[0] * squares[1]);
 }

@@ -42,4 +42,7 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
 
 void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host);
 
+/** The cosine of the angle between two vectors, in float64. */
+double weft_cli_cosine(const float *a, const float *b, uint32_t width);
+
 #endif
