@@ -11,6 +11,12 @@
 #define WEFT_MODEL_FAMILIES(X) \
     X(fnet)                    \
     X(bert)                    \
+    X(distilbert)              \
+    X(roberta)                 \
+    X(xlm_roberta)             \
+    X(electra)                 \
+    X(mpnet)                   \
+    X(modernbert)              \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \

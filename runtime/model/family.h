@@ -105,6 +105,13 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
 
+/** Queries, keys and values of the config's heads, which may be grouped. */
+struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x);
+/** Their attention, with rotary positions and a band where the config has these, and the map "output" behind it. */
+weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
+/** The one, then the other, for weft_model_family.mix. */
+weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
+
 /** For weft_model_family.recurrent and takes_lengths: yes. */
 bool weft_family_always(const void *config);
 

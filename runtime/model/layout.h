@@ -6,8 +6,10 @@
 #ifndef WEFT_MODEL_LAYOUT_H
 #define WEFT_MODEL_LAYOUT_H
 
-#include "model/network_build.h"
 #include "model/network_config.h"
+
+struct weft_builder;
+struct weft_network;
 
 /** What a tensor is called. Both names are without ".weight" and ".bias"; # is the layer's number. */
 struct weft_tensor_name {
@@ -47,7 +49,7 @@ struct weft_layout {
     const char *encoder; /* that of the model without a head: "BertModel" */
     const char *prefix;  /* of the encoder's tensors under a head: "bert." */
     /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
-    const weft_field_table *fields[4];
+    const weft_field_table *fields[5];
     const weft_network_config *defaults;
     /** What follows from the fields, and what of them is refused; may be null. */
     weft_status (*check)(weft_network_config *config, const struct weft_head *head,
@@ -60,13 +62,19 @@ struct weft_layout {
 
 /* ---- fields ---- */
 
-/** Fields of BERT and of what has its config: sizes, hidden_act, layer_norm_eps; type_vocab_size is another table. */
-extern const weft_field_table weft_bert_fields, weft_type_fields;
+/** Sizes under their usual names; hidden_act, layer_norm_eps and position_embedding_type; type_vocab_size. */
+extern const weft_field_table weft_size_fields, weft_bert_fields, weft_type_fields;
 
-/* Tables of BERT that others share. */
+/* Tables of BERT and RoBERTa that others share. */
 extern const struct weft_tensor_name weft_bert_names[];
 extern const char *const weft_bert_unused[];
 extern const weft_network_config weft_bert_defaults;
+extern const struct weft_head weft_roberta_heads[];
+
+#define WEFT_BERT_DEFAULTS                                                               \
+    .norm = WEFT_NORM_LAYER, .norm_position = 1, .norm_eps = 1e-12F,                     \
+    .activation = WEFT_ACTIVATION_GELU_ERF, .position_embedding = WEFT_POSITION_LEARNED, \
+    .embedding_norm = true, .tie_word_embeddings = true, .biases = WEFT_ALL_BIASES
 
 /** For weft_field.read: refuses anything but false, or nothing. */
 weft_status weft_field_false(void *value, const weft_json_fields *json, const char *name);
@@ -79,9 +87,9 @@ weft_status weft_field_absolute(void *value, const weft_json_fields *json, const
 #define WEFT_REFUSED(text, function) \
     { .name = (text), .kind = WEFT_FIELD_CUSTOM, .read = (function) }
 
-/** pad_token_id, or `fallback`: rows of the table of positions up to that are unused, and max_positions less than the table. */
-weft_status weft_layout_offset_positions(weft_network_config *config, const weft_json_fields *json,
-                                         uint32_t fallback);
+/** So many rows of the table of positions are before that of the first token, and max_positions is less by that. */
+weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
+                                         const weft_json_fields *json);
 
 /**
  * Reads config.json, and which class it is. *config is to be cleared also on failure.
@@ -98,7 +106,7 @@ char *weft_layout_class(const struct weft_layout *layout, const struct weft_head
 
 /** A tensor as a file has it. */
 struct weft_stored_name {
-    char text[2 * WEFT_SCOPE_SIZE];
+    char text[256];
     const struct weft_tensor_name *row; /* or null: as it is */
 };
 
@@ -122,14 +130,5 @@ weft_status weft_weight_transposed_of(weft_weight **out, weft_weight *weight);
 
 /** The head on the last hidden state. While the network is loaded, its config learns the number of labels. */
 weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x);
-
-struct weft_qkv;
-
-/** Queries, keys and values of the config's heads, which may be grouped. */
-struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x);
-/** Their attention, with rotary positions and a band where the config has these, and the map "output" behind it. */
-weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
-/** The one, then the other, for weft_model_family.mix. */
-weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
 
 #endif

@@ -40,7 +40,7 @@ weft_status weft_field_absolute(void *value, const weft_json_fields *json, const
                                 json_object_get(json->object, name));
 }
 
-static const weft_field bert_fields[] = {
+static const weft_field size_fields[] = {
     {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, MAX_POSITIONS),
      .required = true},
     {WEFT_INTEGER("hidden_size", weft_network_config, hidden_size, 1, 65536), .required = true},
@@ -51,13 +51,17 @@ static const weft_field bert_fields[] = {
      .required = true},
     {WEFT_INTEGER("max_position_embeddings", weft_network_config, max_positions, 1, MAX_POSITIONS),
      .required = true},
-    {WEFT_CUSTOM("hidden_act", weft_network_config, activation, weft_field_activation)},
-    {WEFT_REAL("layer_norm_eps", weft_network_config, norm_eps, 0, 1)},
     {WEFT_BOOL("tie_word_embeddings", weft_network_config, tie_word_embeddings)},
-    WEFT_REFUSED("position_embedding_type", weft_field_absolute),
     WEFT_REFUSED("is_decoder", weft_field_false),
     WEFT_REFUSED("add_cross_attention", weft_field_false),
     WEFT_REFUSED("is_encoder_decoder", weft_field_false),
+};
+const weft_field_table weft_size_fields = {size_fields, COUNT(size_fields)};
+
+static const weft_field bert_fields[] = {
+    {WEFT_CUSTOM("hidden_act", weft_network_config, activation, weft_field_activation)},
+    {WEFT_REAL("layer_norm_eps", weft_network_config, norm_eps, 0, 1)},
+    WEFT_REFUSED("position_embedding_type", weft_field_absolute),
 };
 const weft_field_table weft_bert_fields = {bert_fields, COUNT(bert_fields)};
 
@@ -66,19 +70,16 @@ static const weft_field type_fields[] = {
 };
 const weft_field_table weft_type_fields = {type_fields, COUNT(type_fields)};
 
-weft_status weft_layout_offset_positions(weft_network_config *config, const weft_json_fields *json,
-                                         uint32_t fallback) {
-    int64_t pad = fallback;
-    WEFT_TRY(
-        weft_json_optional_integer(&pad, json, "pad_token_id", 0, (int64_t)config->vocab_size - 1));
-    config->position_offset = (uint32_t)pad + 1;
-    if (config->max_positions <= config->position_offset) {
+weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
+                                         const weft_json_fields *json) {
+    config->position_offset = offset;
+    if (config->max_positions <= offset) {
         char expected[80];
-        snprintf(expected, sizeof expected, "more than pad_token_id + 1 = %u",
-                 config->position_offset);
+        snprintf(expected, sizeof expected, "more than %u: positions begin behind the padding's",
+                 offset);
         return weft_fields_refuse(json, "max_position_embeddings", expected);
     }
-    config->max_positions -= config->position_offset;
+    config->max_positions -= offset;
     return WEFT_OK;
 }
 

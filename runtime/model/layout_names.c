@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/family.h"
 #include "model/layout.h"
 #include "model/network.h"
 
@@ -76,7 +75,7 @@ static bool is_language_model(const struct weft_head *head) {
 
 void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
                       const char *ours) {
-    const struct weft_layout *layout = network->family->layout;
+    const struct weft_layout *layout = network->layout;
     translate(stored, layout, ours);
     if (add_prefix(stored, layout, network->checkpoint) ||
         strcmp(ours, "embeddings.tokens.weight") != 0 || !network->config.tie_word_embeddings) {
@@ -84,7 +83,7 @@ void weft_layout_find(struct weft_stored_name *stored, const struct weft_network
     }
     /* safetensors keeps one of the names that share memory: perhaps the head's. */
     for (const struct weft_head *head = layout->heads; head->name; head++) {
-        char name[WEFT_SCOPE_SIZE];
+        char name[sizeof stored->text];
         snprintf(name, sizeof name, "%s.weight", head->out ? head->out : "");
         if (is_language_model(head) && weft_checkpoint_has(network->checkpoint, name)) {
             memcpy(stored->text, name, sizeof name);

@@ -12,6 +12,7 @@
 #include "model/source.h"
 
 struct weft_head;
+struct weft_layout;
 struct weft_model_family;
 
 /** A weight by name; in the order in which they were first asked for. */
@@ -27,8 +28,9 @@ struct weft_network {
     const struct weft_model_family *family;
     const struct weft_tensor_alias *aliases; /* the family's */
     weft_network_config config;
-    const struct weft_head *head; /* of a published layout; otherwise null */
-    char *class_name;             /* with it: "BertForMaskedLM" */
+    const struct weft_layout *layout; /* the family's, or null */
+    const struct weft_head *head;     /* of a published layout; otherwise null */
+    char *class_name;                 /* with it: "BertForMaskedLM" */
     void *family_config;
     struct weft_checkpoint *checkpoint; /* while loading; then null, and … */
     struct weft_checkpoint *loaded;     /* … what it was */

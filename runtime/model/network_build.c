@@ -7,7 +7,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/family.h"
+#include "model/layout.h"
 #include "model/network.h"
 
 /* ---- weights ---- */
@@ -80,7 +80,7 @@ static const char *name_or_alias(const struct weft_network *network, const char 
 /* What the file calls a tensor. Only while the network is loaded. */
 static struct weft_stored_name name_in_file(const struct weft_network *network, const char *name) {
     struct weft_stored_name stored = {.row = NULL};
-    if (network->family->layout) {
+    if (network->layout) {
         weft_layout_find(&stored, network, name);
     } else {
         snprintf(stored.text, sizeof stored.text, "%s", name_or_alias(network, name));
@@ -272,6 +272,17 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
     return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
 }
 
+/* What a norm without a bias adds; one for all. */
+static weft_tensor zeros(struct weft_builder *builder, uint32_t width) {
+    char name[32];
+    snprintf(name, sizeof name, "zeros.%u", width);
+    if (builder->status == WEFT_OK && !find(builder->network, name)) {
+        builder->status =
+            make(builder->network, name, weft_shape_of(width), &(struct recipe){.fill = NULL});
+    }
+    return use(builder, name);
+}
+
 /* ---- positions ---- */
 
 weft_tensor weft_build_position_number(struct weft_builder *builder) {
@@ -347,9 +358,11 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
         weft_shape shape = kind == WEFT_NORM_SCALE ? weft_shape_of(1) : weft_shape_of(width);
         params.gamma = weft_build_weight(builder, text, shape);
     }
-    if (kind == WEFT_NORM_LAYER && builder->network->config.biases.norm) {
+    if (kind == WEFT_NORM_LAYER) {
         snprintf(text, sizeof text, "%s.bias", name);
-        params.beta = weft_build_weight(builder, text, weft_shape_of(width));
+        params.beta = builder->network->config.biases.norm
+                          ? weft_build_weight(builder, text, weft_shape_of(width))
+                          : zeros(builder, width);
     }
     return params;
 }

@@ -43,6 +43,7 @@ struct weft_builder {
     uint32_t batch, length, width; /* B, n, d of the activations */
     uint32_t layer;
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
+    weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
     weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */

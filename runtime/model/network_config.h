@@ -93,6 +93,7 @@ typedef struct weft_network_config {
     uint32_t kv_heads;  /**< 0: heads */
     uint32_t head_size; /**< channels; 0: hidden_size / heads */
     weft_rotary rotary;
+    uint32_t distance_kinds;                     /**< rows of a table of biases by distance */
     uint32_t half_width;                         /**< of the band of local layers */
     float local_base;                            /**< rotary.base of local layers */
     uint32_t local_layers[WEFT_MAX_LAYERS / 32]; /**< a bit for each */

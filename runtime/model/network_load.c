@@ -195,6 +195,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     atomic_init(&network->references, 1);
     network->family = family;
     network->aliases = family->aliases;
+    network->layout = family->layout;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);

@@ -2,7 +2,7 @@
 /* weft-test: long device */
 /*
  * The model families against PyTorch in float64: every folder of tests/data/models, which
- * tests/reference/make_model_goldens.py made. A new folder needs no code here.
+ * tests/reference/make_model_goldens.py and make_encoder_goldens.py made. A new folder needs no code here.
  */
 #include <dirent.h>
 #include <math.h>
@@ -108,8 +108,8 @@ static void check_case(struct golden *golden, uint32_t index, const weft_plan_pa
     weft_npy_close(&first);
     weft_plan *plan = NULL;
     double error = INFINITY;
-    if (weft_model_compile(&plan, golden->model, fixture->test->device, batch, length, false,
-                           params) == WEFT_OK) {
+    if (weft_model_compile(&plan, golden->model, fixture->test->device, batch, length,
+                           has(golden->input, "token_types", index), params) == WEFT_OK) {
         error = run(golden, plan, index);
     }
     weft_plan_destroy(&plan);

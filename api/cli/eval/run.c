@@ -64,10 +64,11 @@ static weft_status compile_group(group *made, const evaluator *self) {
     weft_model *model = self->session->model;
     weft_device *device = self->session->device;
     const uint32_t sequences = made->batch * self->per_example;
-    WEFT_TRY(weft_model_compile_batch(&made->plan, model, device,
-                                      weft_batch_params(.batch = sequences, .length = made->length,
-                                                        .types = self->data->types != NULL,
-                                                        .lengths = made->padded)));
+    WEFT_TRY(weft_model_compile_shape(&made->plan, model, device,
+                                      weft_model_shape(.batch = sequences, .length = made->length,
+                                                       .with_types = self->data->types != NULL,
+                                                       .with_lengths = made->padded),
+                                      NULL));
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;

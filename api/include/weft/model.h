@@ -344,21 +344,22 @@ WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *mo
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
 
-/** What a plan of weft_model_compile_batch is for. */
-typedef struct weft_batch_params {
-    uint32_t batch, length;
-    bool types;                   /**< with the input "token_types": only with takes_types */
-    bool lengths;                 /**< with the input "lengths": only with takes_lengths */
-    const weft_plan_params *plan; /**< or null */
-} weft_batch_params;
+/** What a plan of a model is for. */
+typedef struct weft_model_shape {
+    uint32_t batch;
+    uint32_t length;   /**< tokens of the longest sequence */
+    bool with_types;   /**< the input "token_types"; only with takes_types */
+    bool with_lengths; /**< the input "lengths"; only with takes_lengths */
+} weft_model_shape;
 
 #ifndef __cplusplus
-#define weft_batch_params(...) (&(weft_batch_params){__VA_ARGS__})
+#define weft_model_shape(...) (&(weft_model_shape){__VA_ARGS__})
 #endif
 
-/** weft_model_compile and weft_model_compile_lengths in one: for both inputs, either or none. */
-WEFT_API weft_status weft_model_compile_batch(weft_plan **plan, weft_model *model,
-                                              weft_device *device, const weft_batch_params *params);
+/** The two above in one: a plan may have both token types and lengths, as for pairs of texts. */
+WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
+                                              weft_device *device, const weft_model_shape *shape,
+                                              const weft_plan_params *params);
 
 /*
  * ---- programs: graphs in model folders, docs/programs.md ----

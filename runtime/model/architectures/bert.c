@@ -40,24 +40,17 @@ static const struct weft_head heads[] = {
     {"ForQuestionAnswering", WEFT_TASK_CLASSIFY_TOKENS, .out = "qa_outputs", .outputs = 2},
     {.name = NULL}};
 
-const weft_network_config weft_bert_defaults = {.norm = WEFT_NORM_LAYER,
-                                                .norm_position = 1,
-                                                .norm_eps = 1e-12F,
-                                                .activation = WEFT_ACTIVATION_GELU_ERF,
-                                                .position_embedding = WEFT_POSITION_LEARNED,
-                                                .embedding_norm = true,
-                                                .tie_word_embeddings = true,
-                                                .type_vocab_size = 2,
-                                                .biases = WEFT_ALL_BIASES};
+const weft_network_config weft_bert_defaults = {WEFT_BERT_DEFAULTS, .type_vocab_size = 2};
 
-static const struct weft_layout layout = {.stem = "Bert",
-                                          .encoder = "BertModel",
-                                          .prefix = "bert.",
-                                          .fields = {&weft_bert_fields, &weft_type_fields},
-                                          .defaults = &weft_bert_defaults,
-                                          .names = weft_bert_names,
-                                          .heads = heads,
-                                          .unused = weft_bert_unused};
+static const struct weft_layout layout = {
+    .stem = "Bert",
+    .encoder = "BertModel",
+    .prefix = "bert.",
+    .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields},
+    .defaults = &weft_bert_defaults,
+    .names = weft_bert_names,
+    .heads = heads,
+    .unused = weft_bert_unused};
 
 const struct weft_model_family weft_family_bert = {.model_type = "bert",
                                                    WEFT_ENCODER_LAYOUT(&layout)};
