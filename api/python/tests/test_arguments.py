@@ -66,9 +66,11 @@ def test_the_text_among_several_is_named(langid):
         mute(["a", " "])
 
 
-def test_what_a_tokenizer_gives_is_no_array(langid):
-    with pytest.raises(weft.InvalidArgument, match="inputs: expected one array, found dict of input_ids, attention_mask"):
-        langid.logits({"input_ids": [[1, 2]], "attention_mask": [[1, 1]]})
+def test_what_a_tokenizer_gives_is_no_array(device):
+    graph = weft.Graph()
+    graph.output("y", graph.input("x", [1, 2], "i32") + 1)
+    with pytest.raises(weft.InvalidArgument, match="x: expected one array, found dict of input_ids, attention_mask"):
+        graph.compile(device)({"input_ids": [[1, 2]], "attention_mask": [[1, 1]]})
 
 
 def test_labels_that_are_printed_steer_no_terminal():
