@@ -21,13 +21,13 @@ Operand = Union["Tensor", Any]
 """A tensor, or an array that becomes a weight: NumPy's, PyTorch's, or anything with DLPack or the buffer protocol."""
 
 
-def c_shape(shape: Sequence[int]) -> dict[str, Any]:
+def c_shape(shape: Sequence[int], what: str = "shape") -> dict[str, Any]:
     """A weft_shape, as cffi takes it."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
-        raise TypeError(f"shape: expected a list of extents, found {shape!r}")
-    extents = [_checks.whole(extent, f"shape[{axis}]") for axis, extent in enumerate(shape)]
+        raise TypeError(f"{what}: expected a list of extents, found {shape!r}")
+    extents = [_checks.whole(extent, f"{what}[{axis}]") for axis, extent in enumerate(shape)]
     if len(extents) > lib.WEFT_MAX_RANK:
-        raise errors.InvalidArgument(f"shape {extents}: expected at most {lib.WEFT_MAX_RANK} axes")
+        raise errors.InvalidArgument(f"{what} {extents}: expected at most {lib.WEFT_MAX_RANK} axes")
     return {"rank": len(extents), "dim": extents}
 
 
@@ -166,15 +166,18 @@ class Graph:
         """Keeps an op of one's own for as long as the graph is there."""
         self._kept.append(op)
 
-    def value_of(self, operand: Operand | None) -> dict[str, int]:
-        """The C tensor of an operand: of an array, a weight that is made of it; of None, no tensor."""
+    def value_of(self, operand: Operand | None, what: str = "a tensor") -> dict[str, int]:
+        """The C tensor of an operand: of an array, a weight that is made of it; of None, no tensor. Errors name `what`."""
         if operand is None:
             return {"id": 0}
         if isinstance(operand, Tensor):
             if operand.graph is not self:
-                raise errors.InvalidArgument("expected a tensor of the same graph, found one of another")
+                raise errors.InvalidArgument(f"{what}: expected a tensor of the same graph, found one of another")
             return operand.value
-        return self.weight(operand).value
+        try:
+            return self.weight(operand).value
+        except errors.InvalidArgument as error:
+            raise errors.InvalidArgument(f"{what}: {error}") from error
 
     def compile(self, device: Device | None = None, *, implementation: str | None = None, fusion: bool = True) -> Plan:
         """A plan of the graph for a device (by default the default one): see `Plan`. The graph can go on to be used.

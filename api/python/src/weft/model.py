@@ -220,7 +220,9 @@ class Model:
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
         of words a text begins without its first space: what a token adds shows when all are given."""
-        ids = [int(token) for token in tokens]
+        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokens: expected token ids, found {type(tokens).__name__}")
+        ids = [_checks.whole(token, f"tokens[{at}]", -2**31, 2**31 - 1) for at, token in enumerate(tokens)]
         if self._tokenizer is not None:
             decode = getattr(self._tokenizer, "decode", None)
             if decode is None:
