@@ -181,74 +181,60 @@ weft_status weft_embedding_load(struct weft_embedding **out, const char *folder,
 
 /* ---- what was asked for ---- */
 
-static weft_status set_steps(struct weft_embedding *embedding, const weft_embed_params *params) {
-    struct weft_embedding_step *steps = weft_alloc_zero(&embedding->host, 2, sizeof *steps);
-    if (!steps) {
-        return weft_fail_memory(&embedding->host, "the steps of an embedding");
-    }
-    steps[0] =
-        (struct weft_embedding_step){.kind = WEFT_EMBEDDING_POOL, .pooling = params->pooling};
-    steps[1] = (struct weft_embedding_step){.kind = WEFT_EMBEDDING_NORMALIZE};
-    embedding->steps = steps;
-    embedding->step_count = params->normalize ? 2 : 1;
-    return WEFT_OK;
-}
-
-/* A step more, behind the folder's, unless the last one is that already. */
-static weft_status add_normalize(struct weft_embedding *embedding) {
-    const uint32_t count = embedding->step_count;
-    if (embedding->steps[count - 1].kind == WEFT_EMBEDDING_NORMALIZE) {
-        return WEFT_OK;
-    }
-    struct weft_embedding_step *steps =
-        weft_realloc(&embedding->host, embedding->steps, (count + 1) * sizeof *steps);
-    if (!steps) {
-        return weft_fail_memory(&embedding->host, "the steps of an embedding");
-    }
-    steps[count] = (struct weft_embedding_step){.kind = WEFT_EMBEDDING_NORMALIZE};
-    embedding->steps = steps;
-    embedding->step_count = count + 1;
-    return WEFT_OK;
-}
-
-weft_status weft_embedding_set(struct weft_embedding **address, const weft_embed_params *params,
-                               const weft_host *host) {
-    const uint32_t all = 2 * WEFT_EMBED_LAST - 1;
-    if (params->pooling > all) {
+static weft_status check(const struct weft_embedding *embedding, const weft_embed_params *params,
+                         const weft_host *host) {
+    if (params->pooling >= 2 * WEFT_EMBED_LAST) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "pooling: expected bits of weft_embed_pooling, found %#x",
                          params->pooling);
     }
-    if (*address && params->pooling != 0) {
+    if (embedding && embedding->encoder && params->pooling != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "pooling: expected none, as the model's folder says how its embeddings "
-                         "are made (modules.json), or it was asked for before");
+                         "pooling: expected none, as the model's folder says how its vectors are "
+                         "made (modules.json)");
     }
-    if (!*address && params->pooling == 0) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "the model's folder does not say how embeddings are made of it (it has no "
-                         "modules.json): expected a pooling, such as mean");
-    }
-    if (*address) {
-        (*address)->prompt_tokens = params->prompt_tokens;
-        return params->normalize ? add_normalize(*address) : WEFT_OK;
-    }
+    return embedding || params->pooling != 0
+               ? WEFT_OK
+               : weft_fail(host, WEFT_INVALID_ARGUMENT,
+                           "the model's folder does not say how vectors of texts are made (it has "
+                           "no modules.json): expected a pooling, such as mean");
+}
+
+static weft_status create_asked(struct weft_embedding **out, const weft_host *host) {
     struct weft_embedding *embedding = create(host);
-    if (!embedding) {
-        return weft_fail_memory(host, "the steps of an embedding");
+    if (embedding) {
+        embedding->steps = weft_alloc_zero(host, 1, sizeof *embedding->steps);
+        embedding->step_count = 1;
     }
-    weft_status status = set_steps(embedding, params);
-    if (status != WEFT_OK) {
-        weft_embedding_destroy(&embedding);
+    if (!embedding || !embedding->steps) {
+        weft_free(host, embedding);
+        return weft_fail_memory(host, "the pooling of a model");
     }
-    *address = embedding;
-    return status;
+    *out = embedding;
+    return WEFT_OK;
+}
+
+weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
+                               const weft_host *host) {
+    WEFT_TRY(check(*embedding, params, host));
+    if (!*embedding) {
+        WEFT_TRY(create_asked(embedding, host));
+    }
+    if (params->pooling != 0) {
+        (*embedding)->steps[0].pooling = params->pooling;
+    }
+    (*embedding)->normalize = params->normalize;
+    (*embedding)->prompt_tokens = params->prompt_tokens;
+    return WEFT_OK;
+}
+
+static bool ends_normalized(const struct weft_embedding *embedding) {
+    return embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
 }
 
 void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info) {
     *info = (weft_embed_info){.pooling = embedding->steps[0].pooling,
-                              .normalizes = embedding->steps[embedding->step_count - 1].kind ==
-                                            WEFT_EMBEDDING_NORMALIZE,
+                              .normalizes = embedding->normalize || ends_normalized(embedding),
                               .skips_prompt = embedding->steps[0].skips_prompt,
                               .similarity = embedding->similarity,
                               .prompt_count = embedding->prompt_count,

@@ -36,7 +36,8 @@ struct weft_embedding {
     char *encoder;        /* the folder of config.json, or null: not read from one */
     uint32_t max_length;  /* in tokens; 0: the model's */
     uint32_t prompt_tokens;
-    bool trims; /* texts are encoded without the white space around them */
+    bool normalize; /* at the end, unless the last step does */
+    bool trims;     /* texts are encoded without the white space around them */
 };
 
 /**

@@ -178,6 +178,10 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
         WEFT_TRY(step->kind == WEFT_EMBEDDING_DENSE ? dense(&x, step, graph)
                                                     : normalize(&x, graph));
     }
+    if (embedding->normalize &&
+        embedding->steps[embedding->step_count - 1].kind != WEFT_EMBEDDING_NORMALIZE) {
+        WEFT_TRY(normalize(&x, graph));
+    }
     *out = x;
     return WEFT_OK;
 }

@@ -176,9 +176,9 @@ typedef struct weft_embed_params {
 
 /**
  * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json of
- * sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and takes normalize and prompt_tokens
- * alone. Plans that are compiled later follow.
- * Errors: WEFT_INVALID_ARGUMENT for a pooling of a model that has one, for none where it has none, and for unknown bits;
+ * sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and keeps its pooling. The newest call
+ * says what plans compiled later do; a pooling of 0 keeps the one before.
+ * Errors: WEFT_INVALID_ARGUMENT for a pooling where the folder has one, for none at all, and for unknown bits;
  * WEFT_UNSUPPORTED for a program, or a model of pairs.
  */
 WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
