@@ -63,7 +63,7 @@ WEFT_API weft_status weft_model_load_memory(weft_model **model, const weft_model
  * (Salmon et al., SC 2011) from `seed`, in its own stream that depends on the tensor's name alone: the same bits on
  * every machine. Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that
  * activations stay finite at any depth. Optional tensors of a checkpoint count as missing: the feature matrices of a
- * spectraformer are drawn by features_seed. An fnet without labels gets 2. The tokenizer is "bytes" or "none".
+ * spectraformer are drawn by features_seed. A class of transformers without labels gets 2. The tokenizer is "bytes" or "none".
  *
  * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
  * WEFT_UNSUPPORTED for the config, naming field, expected and found; WEFT_OUT_OF_HOST_MEMORY.
@@ -103,7 +103,7 @@ WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {
     const char *
-        architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
+        architecture; /**< "BertForSequenceClassification", or the model_type; strings live as long as the model */
     /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
     const char *mixing;
     weft_task
@@ -123,7 +123,7 @@ typedef struct weft_model_info {
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
     /**
-     * Any number of labels may apply, each with the sigmoid of its logit: true for an fnet with problem_type
+     * Any number of labels may apply, each with the sigmoid of its logit: true with problem_type
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
