@@ -366,6 +366,33 @@ TEST(every_familys_fields_are_the_pages, page) {
     assert_true(page->ranges >= 3 && page->defaults >= 3);
 }
 
+/* Each published layout has a row with its type and the model without a head. */
+TEST(the_published_layouts_are_the_pages, page) {
+    (void)page;
+    size_t size = 0;
+    char *text = (char *)weft_test_read(PAGE, &size);
+    const struct weft_model_family *found = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)); i++) {
+        char row[128];
+        if (found->layout) {
+            const int length =
+                snprintf(row, sizeof row, "| `%s` | %s, and %sFor", found->model_type,
+                         found->layout->encoder, found->layout->stem);
+            bool there = false;
+            for (size_t at = 0; at + (size_t)length <= size && !there; at++) {
+                there = memcmp(text + at, row, (size_t)length) == 0;
+            }
+            if (!there) {
+                fail_msg("%s: expected a row %s…", PAGE, row);
+            }
+            count++;
+        }
+    }
+    assert_true(count >= 7);
+    free(text);
+}
+
 /* The table of model types, the headings and the code have the same families in the same order. */
 TEST(the_families_are_the_pages, page) {
     uint32_t count = 0;
