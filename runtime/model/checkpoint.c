@@ -211,6 +211,19 @@ static weft_status read_stored(void *user, uint64_t first, uint64_t count, void 
     return weft_safetensors_read_f32(stored->named->file, stored->named->tensor, first, count, out);
 }
 
+static weft_status read_halves(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_u16(stored->named->file, stored->named->tensor, first, count, out);
+}
+
+/* How a tensor of numbers is read: in 16 bits where the file has it so. */
+static weft_weight_reader real_reader(weft_stored *stored, const weft_safetensors_tensor *tensor) {
+    *stored = tensor->dtype == WEFT_SAFETENSORS_F16    ? WEFT_STORED_F16
+              : tensor->dtype == WEFT_SAFETENSORS_BF16 ? WEFT_STORED_BF16
+                                                       : WEFT_STORED_WHOLE;
+    return *stored == WEFT_STORED_WHOLE ? read_stored : read_halves;
+}
+
 static void release_stored(void *user) {
     struct stored *stored = user;
     struct weft_checkpoint *checkpoint = stored->checkpoint;
@@ -247,9 +260,9 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
     }
     WEFT_TRY(weft_safetensors_expect(found->file, found->tensor, stored_shape));
     WEFT_TRY(weft_safetensors_check_finite(found->file, found->tensor));
-    return create_stored(weight, checkpoint, found,
-                         (weft_weight_params){.name = name, .dtype = WEFT_F32, .shape = shape},
-                         read_stored);
+    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
+    const weft_weight_reader read = real_reader(&params.stored, found->tensor);
+    return create_stored(weight, checkpoint, found, params, read);
 }
 
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
@@ -321,6 +334,9 @@ weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *ch
     if (tensor->dtype == WEFT_SAFETENSORS_I64) {
         WEFT_TRY(weft_safetensors_check_i32(named->file, tensor));
     }
-    return create_stored(weight, checkpoint, named, params,
-                         params.dtype == WEFT_I32 ? read_whole : read_stored);
+    if (params.dtype == WEFT_I32) {
+        return create_stored(weight, checkpoint, named, params, read_whole);
+    }
+    const weft_weight_reader read = real_reader(&params.stored, tensor);
+    return create_stored(weight, checkpoint, named, params, read);
 }

@@ -61,7 +61,7 @@ bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**
- * The tensor of that name and shape as an f32 weight; other floating-point types are converted. All its values must be
+ * The tensor of that name and shape as an f32 weight, which stores f16 and bf16 as such; F64 is rounded. All its values must be
  * finite; they are looked at now, and read again when a device or a check needs them. Errors name file, tensor, expected and found.
  */
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,

@@ -125,6 +125,11 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, float *out);
 
+/** The bits of so many elements of 2 bytes. Errors as weft_safetensors_read. */
+weft_status weft_safetensors_read_u16(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, uint16_t *out);
+
 /** The same of I32 and I64 as i32: WEFT_BAD_FILE, naming the index, where one does not fit. */
 weft_status weft_safetensors_read_i32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,

@@ -148,6 +148,17 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
     return WEFT_OK;
 }
 
+weft_status weft_safetensors_read_u16(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, uint16_t *out) {
+    WEFT_TRY(
+        weft_safetensors_read(file, tensor, first * sizeof *out, out, (size_t)count * sizeof *out));
+    for (uint64_t i = 0; !is_little_endian() && i < count; i++) {
+        out[i] = (uint16_t)weft_load_bytes((const uint8_t *)&out[i], sizeof *out);
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_block(const weft_safetensors *file, const weft_safetensors_tensor *tensor,
                                uint64_t first, const float *block, size_t count) {
     bool finite = true;
