@@ -366,10 +366,10 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
-    headless->info.embedding_size = 0;
     headless->info.eos_token = -1;
     headless->info.eos_tokens = NULL;
     headless->info.eos_token_count = 0;
+    headless->info.embedding_size = 0;
     if (family->foreign || family->layout) {
         headless->info.architecture =
             family->foreign ? family->foreign->encoder : family->layout->encoder;
@@ -539,9 +539,9 @@ static weft_status tokenize(weft_model *model, const char *text, size_t size, ui
     if (size == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
     }
+    trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    trim(model, &text, &size);
     WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model), most,
                                        &ids, &id_count));
     if (id_count == 0) {
