@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/end_tokens.h"
 #include "model/network.h"
 #include "model/other_weights.h"
 #include "model/program.h"
@@ -28,6 +29,7 @@ struct weft_model {
     bool headless;
     weft_tokenizer *tokenizer;
     weft_model_info info;
+    int32_t *end_tokens;   /* info.eos_tokens */
     char **default_labels; /* "LABEL_i", made for models whose config names none */
 };
 
@@ -137,6 +139,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     }
     WEFT_TRY(load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     return make_default_labels(model);
 }
 
@@ -259,15 +262,19 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
-    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
-    if (foreign) {
-        headless->info.architecture = foreign->encoder;
+    headless->info.eos_token = -1;
+    headless->info.eos_tokens = NULL;
+    headless->info.eos_token_count = 0;
+    if (family->foreign || family->layout) {
+        headless->info.architecture =
+            family->foreign ? family->foreign->encoder : family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {
@@ -310,6 +317,7 @@ void weft_model_destroy(weft_model **address) {
     *address = NULL;
     weft_host host = model->host;
     weft_free(&host, model->config);
+    weft_free(&host, model->end_tokens);
     weft_network_destroy(&model->network);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
@@ -364,6 +372,23 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+static weft_status tokenize(weft_model *model, const char *text, size_t size, uint32_t most,
+                            int32_t **tokens, uint32_t *count) {
+    if (size == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
+    }
+    int32_t *ids = NULL;
+    uint32_t id_count = 0;
+    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, most, &ids, &id_count));
+    if (id_count == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *tokens = ids;
+    *count = id_count;
+    return WEFT_OK;
+}
+
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
     WEFT_ENTER;
@@ -371,20 +396,12 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
     }
-    if (size == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
-    }
-    int32_t *ids = NULL;
-    uint32_t id_count = 0;
-    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, model->info.max_length,
-                                   &ids, &id_count));
-    if (id_count == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
-    }
-    *tokens = ids;
-    *count = id_count;
-    return WEFT_OK;
+    return tokenize(model, text, size, model->info.max_length, tokens, count);
+}
+
+weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
+                                      int32_t **tokens, uint32_t *count) {
+    return tokenize(model, text, size, UINT32_MAX, tokens, count);
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {
@@ -493,8 +510,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (model->network ? !model->network->family->foreign
-                       : !weft_program_takes_types(model->program)) {
+    if (!info->takes_types) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
@@ -538,40 +554,34 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
     return WEFT_OK;
 }
 
-/* What a plan has as inputs besides those that the model must have. */
-struct optional_inputs {
-    bool types, lengths;
-};
-
-static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
-                               uint32_t length, struct optional_inputs with) {
+static weft_status build_graph(weft_graph *graph, weft_model *model,
+                               const weft_model_shape *shape) {
     weft_model_inputs inputs = {0};
     weft_tensor output = {0};
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
-                                   model->info.position_size));
-    if (with.types) {
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length,
+                                   model->info.input_size, model->info.position_size));
+    if (shape->with_types) {
         WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
-                                  weft_shape_of(batch, length)));
+                                  weft_shape_of(shape->batch, shape->length)));
     }
-    if (with.lengths) {
-        WEFT_TRY(
-            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
+    if (shape->with_lengths) {
+        WEFT_TRY(weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32,
+                                  weft_shape_of(shape->batch)));
     }
     WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
     return weft_graph_output(graph, "output", output);
 }
 
-static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device, uint32_t batch,
-                           uint32_t length, struct optional_inputs with,
-                           const weft_plan_params *params) {
-    if (!plan || !model || !device) {
+static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device,
+                           const weft_model_shape *shape, const weft_plan_params *params) {
+    if (!plan || !model || !device || !shape) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
     WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_graph(graph, model, batch, length, with);
+    weft_status status = build_graph(graph, model, shape);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
@@ -583,16 +593,25 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
                                uint32_t batch, uint32_t length, bool with_types,
                                const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length,
-                   (struct optional_inputs){.types = with_types}, params);
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_types = with_types),
+                   params);
 }
 
 weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft_device *device,
                                        uint32_t batch, uint32_t length,
                                        const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_lengths = true),
                    params);
+}
+
+weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model, weft_device *device,
+                                     const weft_model_shape *shape,
+                                     const weft_plan_params *params) {
+    WEFT_ENTER;
+    return compile(plan, model, device, shape, params);
 }
 
 /* ---- one token at a time ---- */

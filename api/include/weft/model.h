@@ -116,6 +116,7 @@ typedef struct weft_model_info {
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
+    bool takes_types;       /**< it has token types: weft_model_inputs.types */
     bool takes_lengths; /**< sequences of a batch may differ in length: weft_model_inputs.lengths */
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
@@ -125,7 +126,9 @@ typedef struct weft_model_info {
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
-    int32_t eos_token; /**< the token that ends a text, or -1 */
+    int32_t eos_token; /**< the token that ends a text, the first of eos_tokens, or -1 */
+    const int32_t *eos_tokens; /**< all of them; lives as long as the model */
+    uint32_t eos_token_count;
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
 } weft_model_info;
@@ -176,7 +179,7 @@ WEFT_API void weft_text_free(weft_model *model, char **text);
 /** Inputs of a model. All have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
-    weft_tensor types;     /**< i32 [B, n], or none; only fnet */
+    weft_tensor types;     /**< i32 [B, n], or none: all 0; only with takes_types */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
     /**
@@ -200,7 +203,7 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 
 /**
  * Makes a plan for a batch and length. Inputs: "tokens" i32 [B, n] or "features" f32 [B, n, input_size]; with
- * with_types "token_types" i32 [B, n], which only fnet has; "positions" f32 [B, n, position_size] if the model reads
+ * with_types "token_types" i32 [B, n], of a model that takes_types; "positions" f32 [B, n, position_size] if the model reads
  * them. Output: "output". The caller owns the plan. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
@@ -214,6 +217,23 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
+
+/** What a plan of a model is for. */
+typedef struct weft_model_shape {
+    uint32_t batch;
+    uint32_t length;   /**< tokens of the longest sequence */
+    bool with_types;   /**< the input "token_types"; only with takes_types */
+    bool with_lengths; /**< the input "lengths"; only with takes_lengths */
+} weft_model_shape;
+
+#ifndef __cplusplus
+#define weft_model_shape(...) (&(weft_model_shape){__VA_ARGS__})
+#endif
+
+/** The two above in one: a plan may have both token types and lengths, as for pairs of texts. */
+WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
+                                              weft_device *device, const weft_model_shape *shape,
+                                              const weft_plan_params *params);
 
 /*
  * ---- programs: graphs in model folders, docs/programs.md ----
@@ -372,17 +392,31 @@ typedef struct weft_sampling {
     /** Choose among this many of the largest logits, the first ones of equals; 0: among all */
     uint32_t top_k;
     uint64_t seed;
+    /**
+     * Choose among the fewest of these, the likeliest first, whose probabilities reach top_p of their sum; 0 or 1: among
+     * all. Holtzman et al., "The curious case of neural text degeneration", ICLR 2020
+     */
+    double top_p;
 } weft_sampling;
 
 /**
  * Chooses the next token by its logits: equal logits give the same token on every machine. `index` numbers the choice:
  * each has its own random number, from Philox. host may be null.
- * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, and for a temperature that is NaN, infinite or
- * negative; WEFT_OUT_OF_HOST_MEMORY.
+ * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, for a temperature that is NaN, infinite or
+ * negative, and for a top_p outside 0 … 1; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                                  const weft_sampling *sampling, uint64_t index,
                                  const weft_host *host);
+
+/**
+ * Makes tokens that a text already has less likely, before weft_sample: of each token among `tokens`, once, a positive
+ * logit is divided by `penalty` and another one multiplied, in float32 and at most the largest finite number. Keskar et
+ * al., "CTRL", 2019, section 4.1, and transformers' repetition_penalty. Tokens outside 0 … count - 1 do nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a penalty that is not finite and above 0; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_penalize(float *logits, uint32_t count, const int32_t *tokens,
+                                   uint32_t token_count, double penalty, const weft_host *host);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #include <weft/external.h>
 #include <weft/features.h>
 #include <weft/flt.h>
+#include <weft/generate.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
@@ -123,6 +124,7 @@ class plan;
 class bindings;
 class model;
 class decoder;
+class generator;
 class executable;
 class op;
 class frame_queue;
@@ -657,6 +659,11 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_lengths(weft::device &device, uint32_t batch,
                                        uint32_t length) noexcept;
+    /** weft_model_compile_shape of weft/model.h. */
+    result<weft::plan> compile_shape(weft::device &device, const ::weft_model_shape &shape,
+                                     const ::weft_plan_params &params) noexcept;
+    result<weft::plan> compile_shape(weft::device &device,
+                                     const ::weft_model_shape &shape) noexcept;
     /** weft_model_get_symbol of weft/model.h. */
     result<::weft_symbol_info> symbol(uint32_t index) const noexcept;
     /** weft_model_get_port of weft/model.h. */
@@ -745,6 +752,24 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
         return logits.empty() || logits.size() == std::size_t{info.batch} * info.vocabulary;
     }
+};
+
+/** Owns a weft_generator: what it is, and what threads may do with it, is said there. */
+class generator : public handle<::weft_generator, weft_generator_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_generator_create of weft/generate.h. */
+    static result<weft::generator> create(weft::model &model, weft::device &device,
+                                          const ::weft_generator_params &params) noexcept;
+    /** weft_generator_step of weft/generate.h. */
+    result<bool> step() noexcept;
+    /** weft_generator_end of weft/generate.h. */
+    status end(uint32_t prompt) noexcept;
+    /** weft_generator_get_text of weft/generate.h. */
+    status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
+    /** weft_generator_get_decoder_info of weft/generate.h. */
+    result<::weft_decoder_info> decoder_info() const noexcept;
 };
 
 /** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
@@ -2700,6 +2725,27 @@ inline result<weft::plan> model::compile_lengths(weft::device &device, uint32_t 
     return weft::plan(made);
 }
 
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape,
+                                               const ::weft_plan_params &params) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
 inline result<::weft_symbol_info> model::symbol(uint32_t index) const noexcept {
     ::weft_symbol_info made{};
     const weft_status code = weft_model_get_symbol(get(), index, &made);
@@ -2783,6 +2829,42 @@ inline void decoder::reset() noexcept {
 inline result<::weft_decoder_info> decoder::info() const noexcept {
     ::weft_decoder_info made{};
     const weft_status code = weft_decoder_get_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::generator> generator::create(weft::model &model, weft::device &device,
+                                                 const ::weft_generator_params &params) noexcept {
+    ::weft_generator *made = nullptr;
+    const weft_status code = weft_generator_create(&made, model.get(), device.get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::generator(made);
+}
+
+inline result<bool> generator::step() noexcept {
+    bool made{};
+    const weft_status code = weft_generator_step(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline status generator::end(uint32_t prompt) noexcept {
+    return weft_generator_end(get(), prompt);
+}
+
+inline status generator::text(uint32_t prompt, ::weft_generated &generated) const noexcept {
+    return weft_generator_get_text(get(), prompt, &generated);
+}
+
+inline result<::weft_decoder_info> generator::decoder_info() const noexcept {
+    ::weft_decoder_info made{};
+    const weft_status code = weft_generator_get_decoder_info(get(), &made);
     if (code != WEFT_OK) {
         return code;
     }
@@ -3049,6 +3131,18 @@ inline result<uint32_t> sample(span<const float> logits, const ::weft_sampling &
     return made;
 }
 
+/** weft_penalize of weft/model.h. */
+inline status penalize(float *logits, uint32_t count, span<const int32_t> tokens, double penalty,
+                       const ::weft_host *host = nullptr) noexcept {
+    return weft_penalize(logits, count, tokens.data(), static_cast<uint32_t>(tokens.size()),
+                         penalty, host);
+}
+
+/** weft_ending_name of weft/generate.h. */
+[[nodiscard]] inline const char *ending_name(::weft_ending ending) noexcept {
+    return weft_ending_name(ending);
+}
+
 /* ---- C's structs and enums, behind what has parameters of the same names ---- */
 
 using log_level = ::weft_log_level;
@@ -3079,6 +3173,7 @@ using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
 using decoding = ::weft_decoding;
+using ending = ::weft_ending;
 using storage_kind = ::weft_storage_kind;
 using module_form = ::weft_module_form;
 using device_kind = ::weft_device_kind;
@@ -3143,12 +3238,16 @@ using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
 using model_inputs = ::weft_model_inputs;
+using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;
 using model_port_info = ::weft_model_port_info;
 using symbol = ::weft_symbol;
 using decoder_params = ::weft_decoder_params;
 using decoder_info = ::weft_decoder_info;
 using sampling = ::weft_sampling;
+using prompt = ::weft_prompt;
+using generator_params = ::weft_generator_params;
+using generated = ::weft_generated;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;
