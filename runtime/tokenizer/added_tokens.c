@@ -36,10 +36,15 @@ static const struct weft_added_token *find_at(const struct weft_added_tokens *to
     return found;
 }
 
+/* The package's regular expressions here take joiners for parts of words. */
+static bool is_word(uint32_t code) {
+    return weft_is_word(code) || code == 0x200C || code == 0x200D;
+}
+
 static bool stands_alone(const struct weft_char *text, uint32_t count, uint32_t begin,
                          uint32_t end) {
-    return (begin == 0 || !weft_is_word(text[begin - 1].code)) &&
-           (end == count || !weft_is_word(text[end].code));
+    return (begin == 0 || !is_word(text[begin - 1].code)) &&
+           (end == count || !is_word(text[end].code));
 }
 
 /* A stretch of the text, which is a token or none. */
@@ -89,11 +94,12 @@ weft_status weft_added_tokens_split(const struct weft_added_tokens *tokens, bool
         if (!token || (token->single_word && !stands_alone(text, count, i, end))) {
             continue;
         }
-        struct stretch stretch = {i > done ? i : done, end, token->id};
+        /* As in the package, white space that the token before has taken may be a token all the same. */
+        struct stretch stretch = {i, end, token->id};
         take_spaces(token, text, count, done, &stretch);
         WEFT_TRY(put(parts, first, (struct stretch){done, stretch.begin, -1}));
         WEFT_TRY(put(parts, first, stretch));
-        done = stretch.end > done ? stretch.end : done;
+        done = stretch.end;
     }
     return done == 0 ? weft_parts_add(parts, (struct weft_part){first, count, base, -1})
                      : put(parts, first, (struct stretch){done, count, -1});

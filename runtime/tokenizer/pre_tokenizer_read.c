@@ -82,6 +82,7 @@ static weft_status read_byte_level(struct reader *reader, const struct weft_comp
     return use_regex ? set_pattern(reader, step, byte_level_pattern) : WEFT_OK;
 }
 
+/* The package's own pattern is not Oniguruma's: in it joiners are parts of words. */
 static weft_status read_whitespace(struct reader *reader, const struct weft_component *component) {
     struct weft_pre_step *step = NULL;
     WEFT_TRY(weft_component_allow(component, no_names));
@@ -89,7 +90,7 @@ static weft_status read_whitespace(struct reader *reader, const struct weft_comp
     step->kind = WEFT_PRE_PATTERN;
     step->split = WEFT_SPLIT_REMOVED;
     step->invert = true;
-    return set_pattern(reader, step, "\\w+|[^\\w\\s]+");
+    return set_pattern(reader, step, "[\\w\\u200C\\u200D]+|[^\\w\\s\\u200C\\u200D]+");
 }
 
 static weft_status read_whitespace_split(struct reader *reader,
