@@ -179,7 +179,7 @@ TEST(test_transposed_weights, f) {
         memcpy(&bits, &data[i], sizeof bits);
         narrow[i] = (uint16_t)(bits >> 16);
     }
-    check_transposed(f, data, WEFT_STORED_F32);
+    check_transposed(f, data, WEFT_STORED_WHOLE);
     check_transposed(f, narrow, WEFT_STORED_BF16);
 }
 
