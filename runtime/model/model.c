@@ -12,6 +12,7 @@
 #include "model/embedding.h"
 #include "model/end_tokens.h"
 #include "model/network.h"
+#include "model/other_weights.h"
 #include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
@@ -172,6 +173,14 @@ static weft_status check_unchanged(const uint8_t *config, size_t size, const cha
                 : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
 }
 
+/* `found`: it has a config.json, of whatever contents. */
+static weft_status explain(const char *folder, const char *path, bool found, weft_status status,
+                           const weft_host *host) {
+    return !path || status == WEFT_OUT_OF_HOST_MEMORY ? status
+           : found ? weft_other_weights_explain_file(path, status, host)
+                   : weft_other_weights_explain_folder(folder, status, host);
+}
+
 /* What the info has of it. */
 static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
@@ -207,7 +216,8 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     weft_status status =
         path ? weft_file_read_regular(&config, &size, WEFT_JSON_MAX_BYTES, path, host)
              : weft_fail_memory(host, "a path");
-    if (status == WEFT_OK && memchr(config, '\0', size)) {
+    const bool found = status == WEFT_OK;
+    if (found && memchr(config, '\0', size)) {
         status = weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
     }
     weft_model *model = NULL;
@@ -223,6 +233,7 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
         *out = model;
     } else {
         weft_model_destroy(&model);
+        status = explain(folder, path, found, status, host);
     }
     weft_free(host, config);
     weft_free(host, path);
@@ -460,9 +471,9 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
-/* Of a causal language model's text, special tokens that are not in the file of its tokenizer would be in the way. */
 static bool takes_special(const weft_model *model) {
-    return model->info.task != WEFT_TASK_CAUSAL_LM;
+    return model->info.task != WEFT_TASK_CAUSAL_LM ||
+           weft_tokenizer_marks_prompts(model->tokenizer);
 }
 
 /* As sentence-transformers does. */
