@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._core import check, ffi, lib
@@ -37,6 +39,17 @@ class Encoding:
 
 def encode(handle: Any, text: str, pair: str | None, special: bool, max_tokens: int | None) -> Encoding:
     """weft_model_encode, with offsets in characters."""
+    with encoded(handle, text, pair, special, max_tokens) as (made, data):
+        return _copy(made, data)
+
+
+@contextlib.contextmanager
+def encoded(handle: Any, text: str, pair: str | None, special: bool = True,
+            max_tokens: int | None = None) -> Iterator[tuple[Any, list[bytes]]]:
+    """A weft_encoding, and the bytes of both texts."""
+    for name, value in (("text", text), ("pair", pair)):
+        if not isinstance(value, str) and (value is not None or name == "text"):
+            raise TypeError(f"{name}: expected a text, found {type(value).__name__}")
     data = [text.encode("utf-8", "replace"), pair.encode("utf-8", "replace") if pair is not None else b""]
     first, second = (ffi.from_buffer(item) for item in data)
     params = ffi.new("weft_encode_params *", {
@@ -46,9 +59,18 @@ def encode(handle: Any, text: str, pair: str | None, special: bool, max_tokens: 
     with handle.lock:
         check(lib.weft_model_encode(made, handle.get(), params))
         try:
-            return _copy(made, data)
+            yield made, data
         finally:
             lib.weft_encoding_free(handle.get(), made)
+
+
+def tokens(handle: Any, text: str, pair: str | None) -> tuple[I32, I32, int]:
+    """Token ids, their types, and how many are cut."""
+    import numpy as np
+
+    with encoded(handle, text, pair) as (made, _):
+        ids, types = (np.frombuffer(ffi.buffer(array, made.count * 4), np.int32).copy() for array in (made.tokens, made.types))
+        return ids, types, int(made.cut)
 
 
 def _copy(made: Any, data: list[bytes]) -> Encoding:
