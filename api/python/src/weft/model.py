@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
+from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
 from ._texts import Ranked as Ranked
-from ._text import harmless
 from .device import Device, checked, default_device
 from .plan import Plan
 
@@ -295,7 +295,7 @@ class Model:
         return results[0] if isinstance(texts, str) else results
 
     @overload
-    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,
                **how: Any) -> Iterator[str]: ...
 
     @overload
@@ -534,8 +534,7 @@ class Model:
     # ---- language models ----
 
     @overload
-    def generate(  # type: ignore[overload-overlap]
-            self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
+    def generate(self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
 
     @overload
     def generate(self, prompts: Iterable[str], tokens: int | None = None, *, ids: list[list[int]] | None = None,
