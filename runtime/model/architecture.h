@@ -10,6 +10,13 @@
 /* The families in the order of api/MODELS.md: one row each. X(name) stands for weft_family_name. */
 #define WEFT_MODEL_FAMILIES(X) \
     X(fnet)                    \
+    X(bert)                    \
+    X(distilbert)              \
+    X(roberta)                 \
+    X(xlm_roberta)             \
+    X(electra)                 \
+    X(mpnet)                   \
+    X(modernbert)              \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \

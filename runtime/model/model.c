@@ -248,15 +248,16 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
-    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
-    if (foreign) {
-        headless->info.architecture = foreign->encoder;
+    if (family->foreign || family->layout) {
+        headless->info.architecture =
+            family->foreign ? family->foreign->encoder : family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {
@@ -482,8 +483,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (model->network ? !model->network->family->foreign
-                       : !weft_program_takes_types(model->program)) {
+    if (!info->takes_types) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
@@ -527,40 +527,34 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
     return WEFT_OK;
 }
 
-/* What a plan has as inputs besides those that the model must have. */
-struct optional_inputs {
-    bool types, lengths;
-};
-
-static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
-                               uint32_t length, struct optional_inputs with) {
+static weft_status build_graph(weft_graph *graph, weft_model *model,
+                               const weft_model_shape *shape) {
     weft_model_inputs inputs = {0};
     weft_tensor output = {0};
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
-                                   model->info.position_size));
-    if (with.types) {
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length,
+                                   model->info.input_size, model->info.position_size));
+    if (shape->with_types) {
         WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
-                                  weft_shape_of(batch, length)));
+                                  weft_shape_of(shape->batch, shape->length)));
     }
-    if (with.lengths) {
-        WEFT_TRY(
-            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
+    if (shape->with_lengths) {
+        WEFT_TRY(weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32,
+                                  weft_shape_of(shape->batch)));
     }
     WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
     return weft_graph_output(graph, "output", output);
 }
 
-static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device, uint32_t batch,
-                           uint32_t length, struct optional_inputs with,
-                           const weft_plan_params *params) {
-    if (!plan || !model || !device) {
+static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device,
+                           const weft_model_shape *shape, const weft_plan_params *params) {
+    if (!plan || !model || !device || !shape) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
     WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_graph(graph, model, batch, length, with);
+    weft_status status = build_graph(graph, model, shape);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
@@ -572,16 +566,25 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
                                uint32_t batch, uint32_t length, bool with_types,
                                const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length,
-                   (struct optional_inputs){.types = with_types}, params);
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_types = with_types),
+                   params);
 }
 
 weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft_device *device,
                                        uint32_t batch, uint32_t length,
                                        const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_lengths = true),
                    params);
+}
+
+weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model, weft_device *device,
+                                     const weft_model_shape *shape,
+                                     const weft_plan_params *params) {
+    WEFT_ENTER;
+    return compile(plan, model, device, shape, params);
 }
 
 /* ---- one token at a time ---- */

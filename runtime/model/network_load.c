@@ -30,6 +30,11 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     if (family->foreign) {
         return family->foreign->read(network->family_config, &network->config, json);
     }
+    if (family->layout) {
+        WEFT_TRY(weft_layout_read(&network->config, &network->head, family->layout, json));
+        network->class_name = weft_layout_class(family->layout, network->head, json->host);
+        return network->class_name ? WEFT_OK : weft_fail_memory(json->host, "a model's class");
+    }
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
     WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
     WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
@@ -45,7 +50,7 @@ static weft_status read_config(struct weft_network *network,
                                const struct weft_model_source *source) {
     const weft_host *host = &network->host;
     char *path = weft_source_config_name(source, host);
-    network->family_config = weft_alloc_zero(host, 1, network->family->config_size);
+    network->family_config = weft_alloc_zero(host, 1, network->family->config_size + 1);
     if (!path || !network->family_config) {
         weft_free(host, path);
         return weft_fail_memory(host, "a model's config");
@@ -109,7 +114,8 @@ static weft_status load_weights(struct weft_network *network) {
 
 static bool is_loaded(const struct weft_network *network, const char *name) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
-        if (!network->weights[i].made && strcmp(network->weights[i].name, name) == 0) {
+        const char *stored = network->weights[i].stored;
+        if (stored && strcmp(stored, name) == 0) {
             return true;
         }
     }
@@ -118,6 +124,9 @@ static bool is_loaded(const struct weft_network *network, const char *name) {
 
 static enum weft_other_tensor other_tensor(const struct weft_network *network, const char *name) {
     const struct weft_foreign_layout *foreign = network->family->foreign;
+    if (network->family->layout) {
+        return weft_layout_other(network->family->layout, network->head, name);
+    }
     return foreign ? foreign->other(weft_network_task(&network->config), name) : WEFT_TENSOR_PART;
 }
 
@@ -172,6 +181,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     atomic_init(&network->references, 1);
     network->family = family;
     network->aliases = family->aliases;
+    network->layout = family->layout;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);
@@ -199,6 +209,7 @@ void weft_network_destroy(struct weft_network **address) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
         weft_weight_destroy(&network->weights[i].weight);
         weft_free(&host, network->weights[i].name);
+        weft_free(&host, network->weights[i].stored);
     }
     weft_free(&host, network->weights);
     weft_checkpoint_close(&network->loaded);
@@ -206,15 +217,32 @@ void weft_network_destroy(struct weft_network **address) {
         network->family->clear(network->family_config, &host);
     }
     weft_free(&host, network->family_config);
+    weft_free(&host, network->class_name);
     weft_network_config_clear(&network->config, &host);
     weft_free(&host, network);
 }
 
 /* ---- what it is ---- */
 
+/* Whether each label applies or not by itself. */
+static bool is_multi_label(const struct weft_network *network) {
+    const weft_network_config *config = &network->config;
+    const bool one = config->label_count == 1;
+    const weft_task task = weft_network_task(config);
+    if (!network->head) {
+        return one && task != WEFT_TASK_REGRESS;
+    }
+    if (task == WEFT_TASK_CLASSIFY && network->head->outputs == 0) {
+        return config->problem == WEFT_PROBLEM_MULTI_LABEL ||
+               (config->problem == WEFT_PROBLEM_ANY && one);
+    }
+    return task == WEFT_TASK_CLASSIFY_TOKENS && one;
+}
+
 void weft_network_describe(const struct weft_network *network, weft_model_info *info) {
     const weft_network_config *config = &network->config;
-    *info = (weft_model_info){.architecture = network->family->model_type,
+    *info = (weft_model_info){.architecture = network->class_name ? network->class_name
+                                                                  : network->family->model_type,
                               .mixing = network->family->model_type,
                               .task = weft_network_task(config),
                               .layers = config->layers,
@@ -228,8 +256,8 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
                               .takes_lengths = takes_lengths(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
-                              .multi_label = config->label_count == 1 &&
-                                             weft_network_task(config) != WEFT_TASK_REGRESS,
+                              .takes_types = config->type_vocab_size > 0,
+                              .multi_label = is_multi_label(network),
                               .eos_token = config->eos_token,
                               .parameters = network->parameters};
     if (network->family->foreign) {

@@ -63,7 +63,7 @@ WEFT_API weft_status weft_model_load_memory(weft_model **model, const weft_model
  * (Salmon et al., SC 2011) from `seed`, in its own stream that depends on the tensor's name alone: the same bits on
  * every machine. Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that
  * activations stay finite at any depth. Optional tensors of a checkpoint count as missing: the feature matrices of a
- * spectraformer are drawn by features_seed. An fnet without labels gets 2. The tokenizer is "bytes" or "none".
+ * spectraformer are drawn by features_seed. A class of transformers without labels gets 2. The tokenizer is "bytes" or "none".
  *
  * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
  * WEFT_UNSUPPORTED for the config, naming field, expected and found; WEFT_OUT_OF_HOST_MEMORY.
@@ -102,7 +102,7 @@ WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {
     const char *
-        architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
+        architecture; /**< "BertForSequenceClassification", or the model_type; strings live as long as the model */
     /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
     const char *mixing;
     weft_task
@@ -115,12 +115,13 @@ typedef struct weft_model_info {
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
+    bool takes_types;       /**< it has token types: weft_model_inputs.types */
     bool takes_lengths; /**< sequences of a batch may differ in length: weft_model_inputs.lengths */
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
     /**
-     * Any number of labels may apply, each with the sigmoid of its logit: true for an fnet with problem_type
+     * Any number of labels may apply, each with the sigmoid of its logit: true with problem_type
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
@@ -174,7 +175,7 @@ WEFT_API void weft_text_free(weft_model *model, char **text);
 /** Inputs of a model. All have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
-    weft_tensor types;     /**< i32 [B, n], or none; only fnet */
+    weft_tensor types;     /**< i32 [B, n], or none: all 0; only with takes_types */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
     /**
@@ -198,7 +199,7 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 
 /**
  * Makes a plan for a batch and length. Inputs: "tokens" i32 [B, n] or "features" f32 [B, n, input_size]; with
- * with_types "token_types" i32 [B, n], which only fnet has; "positions" f32 [B, n, position_size] if the model reads
+ * with_types "token_types" i32 [B, n], of a model that takes_types; "positions" f32 [B, n, position_size] if the model reads
  * them. Output: "output". The caller owns the plan. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
@@ -212,6 +213,23 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
+
+/** What a plan of a model is for. */
+typedef struct weft_model_shape {
+    uint32_t batch;
+    uint32_t length;   /**< tokens of the longest sequence */
+    bool with_types;   /**< the input "token_types"; only with takes_types */
+    bool with_lengths; /**< the input "lengths"; only with takes_lengths */
+} weft_model_shape;
+
+#ifndef __cplusplus
+#define weft_model_shape(...) (&(weft_model_shape){__VA_ARGS__})
+#endif
+
+/** The two above in one: a plan may have both token types and lengths, as for pairs of texts. */
+WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
+                                              weft_device *device, const weft_model_shape *shape,
+                                              const weft_plan_params *params);
 
 /*
  * ---- programs: graphs in model folders, docs/programs.md ----

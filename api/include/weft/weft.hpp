@@ -657,6 +657,11 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_lengths(weft::device &device, uint32_t batch,
                                        uint32_t length) noexcept;
+    /** weft_model_compile_shape of weft/model.h. */
+    result<weft::plan> compile_shape(weft::device &device, const ::weft_model_shape &shape,
+                                     const ::weft_plan_params &params) noexcept;
+    result<weft::plan> compile_shape(weft::device &device,
+                                     const ::weft_model_shape &shape) noexcept;
     /** weft_model_get_symbol of weft/model.h. */
     result<::weft_symbol_info> symbol(uint32_t index) const noexcept;
     /** weft_model_get_port of weft/model.h. */
@@ -2700,6 +2705,27 @@ inline result<weft::plan> model::compile_lengths(weft::device &device, uint32_t 
     return weft::plan(made);
 }
 
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape,
+                                               const ::weft_plan_params &params) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
 inline result<::weft_symbol_info> model::symbol(uint32_t index) const noexcept {
     ::weft_symbol_info made{};
     const weft_status code = weft_model_get_symbol(get(), index, &made);
@@ -3142,6 +3168,7 @@ using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
 using model_inputs = ::weft_model_inputs;
+using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;
 using model_port_info = ::weft_model_port_info;
 using symbol = ::weft_symbol;

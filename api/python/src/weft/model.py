@@ -54,6 +54,8 @@ class ModelInfo:
     """Coordinates of each token's position that it reads; 0: none."""
     causal: bool
     max_length: int
+    takes_types: bool
+    """Whether it has token types, such as 0 and 1 of the two texts of a pair."""
     takes_lengths: bool
     """Whether the sequences of a batch may have lengths of their own, each with the bits that it has alone."""
     exact_length: int
@@ -297,8 +299,8 @@ class Model:
 
         Args:
             inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too. Of
-                FNetForMultipleChoice also [B, choices, n], which gives [B, choices].
-            types: token types of that shape, of an fnet.
+                a class ForMultipleChoice also [B, choices, n], which gives [B, choices].
+            types: token types of that shape. Where `info.takes_types`.
             positions: f32 [B, n, position_size], for a model that reads them.
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
@@ -312,9 +314,11 @@ class Model:
             arrays["positions"] = _array.f32(positions, "positions")
         if lengths is not None:
             arrays["lengths"] = _array.i32(lengths, "lengths")
-        if self.info.architecture == "FNetForMultipleChoice" and values.ndim == 3:
-            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
-            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
+        if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
+            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
+            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
+                                       lengths=None if lengths is None else arrays["lengths"].reshape(-1)
+                                       ).reshape(values.shape[:2])
             return choices
         single = values.ndim == (2 if vectors else 1)
         if single:
@@ -341,8 +345,6 @@ class Model:
     def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
         """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
         "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
-        if with_types and with_lengths:
-            raise errors.InvalidArgument("expected types or lengths: no model has both")
         key = (batch, length, with_types, with_lengths)
         with self._plans_lock:
             plan = self._plans.get(key)
@@ -351,9 +353,10 @@ class Model:
                 return plan
         device = self.device
         with self._handle.lock, device.handle.lock:
-            given = (self._handle.get(), device.handle.get(), batch, length)
-            pointer = _core.make("weft_plan", lib.weft_model_compile_lengths, *given, ffi.NULL) if with_lengths else (
-                _core.make("weft_plan", lib.weft_model_compile, *given, with_types, ffi.NULL))
+            shape = ffi.new("weft_model_shape *", {"batch": batch, "length": length, "with_types": with_types,
+                                                   "with_lengths": with_lengths})
+            pointer = _core.make("weft_plan", lib.weft_model_compile_shape, self._handle.get(), device.handle.get(), shape,
+                                 ffi.NULL)
         plan = Plan(pointer, device, keep=self)
         with self._plans_lock:
             self._plans[key] = plan
