@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/network.h"
+#include "model/other_weights.h"
 #include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
@@ -167,6 +168,14 @@ static weft_status check_unchanged(const uint8_t *config, size_t size, const cha
                 : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
 }
 
+/* `found`: it has a config.json, of whatever contents. */
+static weft_status explain(const char *folder, const char *path, bool found, weft_status status,
+                           const weft_host *host) {
+    return !path || status == WEFT_OUT_OF_HOST_MEMORY ? status
+           : found ? weft_other_weights_explain_file(path, status, host)
+                   : weft_other_weights_explain_folder(folder, status, host);
+}
+
 weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
     WEFT_ENTER;
     if (!out || !folder) {
@@ -178,7 +187,8 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     weft_status status =
         path ? weft_file_read_regular(&config, &size, WEFT_JSON_MAX_BYTES, path, host)
              : weft_fail_memory(host, "a path");
-    if (status == WEFT_OK && memchr(config, '\0', size)) {
+    const bool found = status == WEFT_OK;
+    if (found && memchr(config, '\0', size)) {
         status = weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
     }
     weft_model *model = NULL;
@@ -194,6 +204,7 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
         *out = model;
     } else {
         weft_model_destroy(&model);
+        status = explain(folder, path, found, status, host);
     }
     weft_free(host, config);
     weft_free(host, path);

@@ -112,10 +112,10 @@ static weft_status load_weights(struct weft_network *network) {
     return status;
 }
 
-static bool is_loaded(const struct weft_network *network, const char *name) {
+static bool is_loaded(const struct weft_network *network, uint32_t index) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
         const char *stored = network->weights[i].stored;
-        if (stored && strcmp(stored, name) == 0) {
+        if (stored && weft_checkpoint_is_named(network->checkpoint, index, stored)) {
             return true;
         }
     }
@@ -136,7 +136,7 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
     const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (is_loaded(network, name)) {
+        if (is_loaded(network, i)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);

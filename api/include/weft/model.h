@@ -21,8 +21,9 @@ extern "C" {
 typedef struct weft_model weft_model;
 
 /**
- * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors. Every tensor the config
- * asks for must be there with the right shape and finite values. No device is needed. host may be null.
+ * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors, or the files that
+ * model.safetensors.index.json names. Every tensor the config asks for must be there with the right shape and finite
+ * values. No device is needed. host may be null.
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
@@ -137,6 +138,7 @@ WEFT_API const char *weft_model_config(const weft_model *model);
 
 /**
  * The bytes of the loaded model.safetensors, allocated through the model's weft_host; free them with weft_text_free.
+ * Of weights in several files, the bytes of one file with all of them.
  * Errors: WEFT_UNSUPPORTED for random weights; WEFT_BAD_FILE if the file's bytes have changed.
  */
 WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size);

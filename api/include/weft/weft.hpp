@@ -3083,6 +3083,7 @@ using math = ::weft_math;
 using weight_storage = ::weft_weight_storage;
 using device_type = ::weft_device_type;
 using external_type = ::weft_external_type;
+using stored = ::weft_stored;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
 using unary = ::weft_unary;
