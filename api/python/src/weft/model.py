@@ -7,19 +7,21 @@ import codecs
 import collections
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
 import numbers
 import os
 import pathlib
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _array, _batches, _core, errors
+from . import _batches, _checks, _core, _inputs, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._text import harmless
-from .device import Device, default_device
+from .device import Device, checked, default_device
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -111,15 +113,18 @@ class Model:
         model("What language is this?")               # a Classification
         model(["many", "texts"])                      # a list of them, in the same order
         model.logits(tokens)                          # [B, n] ids to f32, the task's output
+        model(**tokenizer(texts, padding=True))       # the same of what a tokenizer of transformers gives
         for piece in model.generate("Once upon"):     # a language model's continuation
             print(piece, end="")
 
-    Any thread may call it; calls on one model take turns, while the interpreter's lock is free.
+    Any thread may call it; calls on one model take turns, while the interpreter's lock is free. It can be pickled and copied,
+    with its weights, and runs where it arrives on a device opened as its own was.
     """
 
     def __init__(self, pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> None:
         self._device = device
         self._tokenizer = tokenizer
+        self._origin: _travel.Origin | None = None
         self._handle = _core.Handle(pointer, lib.weft_model_destroy)
         self._config = text_of(lib.weft_model_config(pointer))
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
@@ -163,6 +168,12 @@ class Model:
             self._headless.close()
         self._handle.close()
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _travel.reduced(self, protocol)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return _travel.copied(self)
+
     def __enter__(self) -> Model:
         return self
 
@@ -170,7 +181,8 @@ class Model:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<weft.Model {self.info.architecture}, {self.info.task}, {self.info.parameters:,} parameters>"
+        state = "" if self._handle.pointer is not None else ", closed"
+        return f"<weft.Model {self.info.architecture}, {self.info.task}, {self.info.parameters:,} parameters{state}>"
 
     # ---- texts ----
 
@@ -210,7 +222,9 @@ class Model:
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
         of words a text begins without its first space: what a token adds shows when all are given."""
-        ids = [int(token) for token in tokens]
+        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokens: expected token ids, found {type(tokens).__name__}")
+        ids = [_checks.whole(token, f"tokens[{at}]", -2**31, 2**31 - 1) for at, token in enumerate(tokens)]
         if self._tokenizer is not None:
             decode = getattr(self._tokenizer, "decode", None)
             if decode is None:
@@ -228,30 +242,64 @@ class Model:
     def __call__(self, texts: str, *, progress: bool | None = None) -> Classification: ...  # type: ignore[overload-overlap]
 
     @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, texts: Mapping[str, Any], *, progress: bool | None = None) -> F32: ...
+
+    @overload
     def __call__(self, texts: Iterable[str], *, progress: bool | None = None) -> list[Classification]: ...
 
-    def __call__(self, texts: str | Iterable[str], *, progress: bool | None = None) -> Classification | list[Classification]:
+    @overload
+    def __call__(self, *, progress: bool | None = None, **batch: Any) -> F32: ...
+
+    def __call__(self, texts: Any = None, *, progress: bool | None = None, **batch: Any) -> Any:
         """Classifies a text, or many. They are run in batches, and the order is kept: texts of about the same length where
         `info.takes_lengths`, otherwise those of equal length. In reproducible mode each has the bits that it would have alone.
 
+        What a tokenizer of transformers gives, as it is or by keyword, and token ids give what `logits` gives.
+
         Args:
-            texts: one or many.
+            texts: one or many; or a batch, or an array of token ids.
             progress: whether a bar shows how far it is, once it takes a second; None: on a terminal. It needs tqdm.
+            batch: input_ids, attention_mask and token_type_ids.
         """
-        if self.info.task not in ("classify", "next_sentence"):
-            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
-                                     "run the others")
-        several = [texts] if isinstance(texts, str) else list(texts)
+        if batch or isinstance(texts, Mapping) or _inputs.is_array(texts):
+            return self.logits(**_inputs.of_call(texts, batch))
+        self._check_classifier()
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
         sequences = self._sequences(several)
         with _progress(len(several), progress) as done:
             rows = self._rows(sequences, done)
         results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
 
-    def _sequences(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text. Errors name its number, and one warning those that are cut."""
+    def stream(self, texts: Iterable[str], *, ahead: int = 1024) -> Iterator[Classification]:
+        """Classifies texts as they come, from a file or any other iterator, which need not end: what it gives for each is that
+        of a call with all, in the same order.
+
+        Args:
+            texts: any number of them.
+            ahead: how many are read and sorted by length before the first of them is answered. More make fewer, fuller batches.
+        """
+        _checks.whole(ahead, "ahead", 1)
+        self._check_classifier()
+        return self._streamed(iter(_inputs.several(texts)), ahead)
+
+    def _streamed(self, texts: Iterator[str], ahead: int) -> Iterator[Classification]:
+        first = 0
+        while several := list(itertools.islice(texts, ahead)):
+            for row in self._rows(self._sequences(several, first), lambda _: None):
+                yield self._classification(row)
+            first += len(several)
+
+    def _check_classifier(self) -> None:
+        if self.info.task not in ("classify", "next_sentence"):
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
+                                     "run the others")
+
+    def _sequences(self, texts: Sequence[str], first: int = 0) -> list[list[int]]:
+        """Token ids of each text. Errors name its number, of which the first is `first`, and one warning those that are cut."""
         found, notes = [], []
-        for index, text in enumerate(texts):
+        for index, text in enumerate(texts, first):
             try:
                 ids, note = self._tokens_of(text)
             except (errors.WeftError, TypeError, UnicodeError) as error:
@@ -293,31 +341,31 @@ class Model:
 
     # ---- arrays ----
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
         [B, n, labels] where each token has a label.
 
         Args:
-            inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too. Of
-                a class ForMultipleChoice also [B, choices, n], which gives [B, choices].
+            inputs: token ids [B, n] of any integer type, or vectors [B, n, input_size]; without the axis B the result is
+                without it, too. Of a class ForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a
+                tokenizer of transformers is all of the arguments.
             types: token types of that shape. Where `info.takes_types`.
             positions: f32 [B, n, position_size], for a model that reads them.
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
+            attention_mask: the same as ones, and zeros behind, of the tokens' shape.
         """
+        if isinstance(inputs, Mapping):
+            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_batch(inputs)}
+            return self.logits(positions=positions, lengths=lengths, **given)
+        arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
         vectors = self.info.input_size > 0
-        values: Any = _array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs")
-        arrays = {"features" if vectors else "tokens": values}
-        if types is not None:
-            arrays["token_types"] = _array.i32(types, "types")
-        if positions is not None:
-            arrays["positions"] = _array.f32(positions, "positions")
-        if lengths is not None:
-            arrays["lengths"] = _array.i32(lengths, "lengths")
+        values = arrays["features" if vectors else "tokens"]
         if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
             flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
             choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
-                                       lengths=None if lengths is None else arrays["lengths"].reshape(-1)
+                                       lengths=None if "lengths" not in arrays else arrays["lengths"].reshape(-1)
                                        ).reshape(values.shape[:2])
             return choices
         single = values.ndim == (2 if vectors else 1)
@@ -327,24 +375,27 @@ class Model:
         if values.ndim != (3 if vectors else 2) or 0 in values.shape:
             form = f"[B, n, {self.info.input_size}]" if vectors else "[B, n]"
             raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {list(values.shape)}")
-        plan = self.plan(values.shape[0], values.shape[1], with_types=types is not None, with_lengths=lengths is not None)
+        plan = self.plan(values.shape[0], values.shape[1], with_types="token_types" in arrays, with_lengths="lengths" in arrays)
         result: Any = plan.run(arrays)["output"]
         rows: F32 = result[0] if single else result
         return rows
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
+        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask}
         if self.info.task == "hidden":
-            return self.logits(inputs, types=types, positions=positions, lengths=lengths)
+            return self.logits(inputs, **given)
         with self._plans_lock, self._handle.lock:
             if self._headless is None:
                 pointer = _core.make("weft_model", lib.weft_model_without_head, self._handle.get())
                 self._headless = Model(pointer, self._device, self._tokenizer)
-        return self._headless.logits(inputs, types=types, positions=positions, lengths=lengths)
+        return self._headless.logits(inputs, **given)
 
     def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
         """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
         "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
+        batch, length = _checks.whole(batch, "batch", 1), _checks.whole(length, "length", 1)
         key = (batch, length, with_types, with_lengths)
         with self._plans_lock:
             plan = self._plans.get(key)
@@ -522,12 +573,21 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
     file, field or tensor, expected and found.
     """
-    path = os.fspath(folder)
+    path = _checks.path(folder, "folder")
+    checked(device)
+    if not os.path.exists(path):
+        raise errors.NotFound(f"folder: {path} is not there. {_HUB if re.fullmatch(_HUB_NAME, path) else ''}".rstrip())
+    origin = _travel.Origin(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
     if tokenizer is None and model.info.tokenizer == "none":
         model._tokenizer = _tokenizer_of(pathlib.Path(path))
+    model._origin = origin
     return model
+
+
+_HUB_NAME = r"[\w.-]+(/[\w.-]+)?"
+_HUB = "If that is the name of a model on a hub, download it first: load(huggingface_hub.snapshot_download(name))"
 
 
 def model_of(pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> Model:
