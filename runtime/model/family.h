@@ -67,6 +67,9 @@ struct weft_model_family {
     WEFT_ATTENTION_PARTS, .takes_lengths = weft_family_always, .mix = weft_layout_attention, \
                           .layout = (tables)
 
+/** A family of causal softmax attention in a published layout. */
+#define WEFT_DECODER_LAYOUT(tables) WEFT_ENCODER_LAYOUT(tables), .recurrent = weft_family_always
+
 /** Queries, keys, values and the result's projection of a mixer that has them, see api/MODELS.md. */
 struct weft_qkv {
     weft_tensor query, key, value;

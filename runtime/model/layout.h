@@ -91,6 +91,9 @@ weft_status weft_field_absolute(void *value, const weft_json_fields *json, const
 weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
                                          const weft_json_fields *json);
 
+/** layer_types, one text for each layer: sets local_layers. */
+weft_status weft_layout_read_layer_types(weft_network_config *config, const weft_json_fields *json);
+
 /**
  * Reads config.json, and which class it is. *config is to be cleared also on failure.
  * Errors: WEFT_UNSUPPORTED for a class that is not there; WEFT_BAD_FILE.

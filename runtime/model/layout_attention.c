@@ -18,6 +18,16 @@ static weft_tensor turn(struct weft_builder *builder, weft_tensor x, uint32_t he
                              .positions = one ? decoding->position : (weft_tensor){0})));
 }
 
+/* Of each head by itself. */
+static weft_tensor norm_heads(struct weft_builder *builder, weft_tensor x, const char *name,
+                              uint32_t heads) {
+    const uint32_t size = weft_network_head_size(&builder->network->config);
+    const uint32_t n = builder->length;
+    x = weft_build_reshape(builder, x, weft_shape_of(builder->batch, n, heads, size));
+    x = weft_build_norm(builder, x, name, size);
+    return weft_build_reshape(builder, x, weft_shape_of(builder->batch, n, heads * size));
+}
+
 struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     const uint32_t d = builder->width;
@@ -34,6 +44,10 @@ struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x) {
 weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv) {
     const weft_network_config *config = &builder->network->config;
     const bool local = weft_network_layer_is_local(config, builder->layer);
+    if (config->query_key_norm) {
+        qkv->query = norm_heads(builder, qkv->query, "query_norm", config->heads);
+        qkv->key = norm_heads(builder, qkv->key, "key_norm", qkv->kv_heads);
+    }
     if (config->rotary.base > 0) {
         const float base = local ? config->local_base : config->rotary.base;
         qkv->query = turn(builder, qkv->query, config->heads, base);

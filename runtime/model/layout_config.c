@@ -83,6 +83,26 @@ weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t o
     return WEFT_OK;
 }
 
+weft_status weft_layout_read_layer_types(weft_network_config *config,
+                                         const weft_json_fields *json) {
+    const json_t *list = json_object_get(json->object, "layer_types");
+    static const char *const kinds[] = {"full_attention", "sliding_attention"};
+    if (!json_is_array(list) || json_array_size(list) != config->layers) {
+        return weft_fields_refuse(json, "layer_types", "a text for each layer");
+    }
+    for (uint32_t i = 0; i < config->layers; i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *text = json_is_string(entry) ? json_string_value(entry) : "";
+        const bool local = strcmp(text, kinds[1]) == 0;
+        if (!local && strcmp(text, kinds[0]) != 0) {
+            return weft_json_fail(json, WEFT_UNSUPPORTED, "layer_types",
+                                  "full_attention or sliding_attention", entry);
+        }
+        config->local_layers[i / 32] |= (uint32_t)local << i % 32;
+    }
+    return WEFT_OK;
+}
+
 /* ---- classes ---- */
 
 static bool is_class(const struct weft_layout *layout, const struct weft_head *head,

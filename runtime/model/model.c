@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/end_tokens.h"
 #include "model/network.h"
 #include "model/other_weights.h"
 #include "model/program.h"
@@ -28,6 +29,7 @@ struct weft_model {
     bool headless;
     weft_tokenizer *tokenizer;
     weft_model_info info;
+    int32_t *end_tokens;   /* info.eos_tokens */
     char **default_labels; /* "LABEL_i", made for models whose config names none */
 };
 
@@ -137,6 +139,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     }
     WEFT_TRY(load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     return make_default_labels(model);
 }
 
@@ -266,6 +269,9 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
+    headless->info.eos_token = -1;
+    headless->info.eos_tokens = NULL;
+    headless->info.eos_token_count = 0;
     if (family->foreign || family->layout) {
         headless->info.architecture =
             family->foreign ? family->foreign->encoder : family->layout->encoder;
@@ -311,6 +317,7 @@ void weft_model_destroy(weft_model **address) {
     *address = NULL;
     weft_host host = model->host;
     weft_free(&host, model->config);
+    weft_free(&host, model->end_tokens);
     weft_network_destroy(&model->network);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
@@ -365,6 +372,23 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+static weft_status tokenize(weft_model *model, const char *text, size_t size, uint32_t most,
+                            int32_t **tokens, uint32_t *count) {
+    if (size == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
+    }
+    int32_t *ids = NULL;
+    uint32_t id_count = 0;
+    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, most, &ids, &id_count));
+    if (id_count == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *tokens = ids;
+    *count = id_count;
+    return WEFT_OK;
+}
+
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
     WEFT_ENTER;
@@ -372,20 +396,12 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
     }
-    if (size == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
-    }
-    int32_t *ids = NULL;
-    uint32_t id_count = 0;
-    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, model->info.max_length,
-                                   &ids, &id_count));
-    if (id_count == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
-    }
-    *tokens = ids;
-    *count = id_count;
-    return WEFT_OK;
+    return tokenize(model, text, size, model->info.max_length, tokens, count);
+}
+
+weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
+                                      int32_t **tokens, uint32_t *count) {
+    return tokenize(model, text, size, UINT32_MAX, tokens, count);
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {

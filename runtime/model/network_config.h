@@ -90,8 +90,9 @@ typedef struct weft_network_config {
     bool embedding_projection; /**< a map to hidden_size behind the embedding */
     bool first_norm_absent;    /**< the first layer's mixer reads the embedding itself */
     uint32_t heads;
-    uint32_t kv_heads;  /**< 0: heads */
-    uint32_t head_size; /**< channels; 0: hidden_size / heads */
+    uint32_t kv_heads;   /**< 0: heads */
+    uint32_t head_size;  /**< channels; 0: hidden_size / heads */
+    bool query_key_norm; /**< on each head of queries and keys, before their positions */
     weft_rotary rotary;
     uint32_t distance_kinds;                     /**< rows of a table of biases by distance */
     uint32_t half_width;                         /**< of the band of local layers */

@@ -92,6 +92,7 @@ static const struct layer headers[] = {
     {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
     {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
+    {"api/include/weft/generate.h", MODEL},
     {"api/include/weft/opencl.h", DEVICE},  {"api/include/weft/arithmetic.h", OPS},
     {"api/include/weft/movement.h", OPS},
 };

@@ -126,7 +126,9 @@ typedef struct weft_model_info {
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
-    int32_t eos_token; /**< the token that ends a text, or -1 */
+    int32_t eos_token; /**< the token that ends a text, the first of eos_tokens, or -1 */
+    const int32_t *eos_tokens; /**< all of them; lives as long as the model */
+    uint32_t eos_token_count;
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
 } weft_model_info;
@@ -390,17 +392,31 @@ typedef struct weft_sampling {
     /** Choose among this many of the largest logits, the first ones of equals; 0: among all */
     uint32_t top_k;
     uint64_t seed;
+    /**
+     * Choose among the fewest of these, the likeliest first, whose probabilities reach top_p of their sum; 0 or 1: among
+     * all. Holtzman et al., "The curious case of neural text degeneration", ICLR 2020
+     */
+    double top_p;
 } weft_sampling;
 
 /**
  * Chooses the next token by its logits: equal logits give the same token on every machine. `index` numbers the choice:
  * each has its own random number, from Philox. host may be null.
- * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, and for a temperature that is NaN, infinite or
- * negative; WEFT_OUT_OF_HOST_MEMORY.
+ * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, for a temperature that is NaN, infinite or
+ * negative, and for a top_p outside 0 … 1; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                                  const weft_sampling *sampling, uint64_t index,
                                  const weft_host *host);
+
+/**
+ * Makes tokens that a text already has less likely, before weft_sample: of each token among `tokens`, once, a positive
+ * logit is divided by `penalty` and another one multiplied, in float32 and at most the largest finite number. Keskar et
+ * al., "CTRL", 2019, section 4.1, and transformers' repetition_penalty. Tokens outside 0 … count - 1 do nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a penalty that is not finite and above 0; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_penalize(float *logits, uint32_t count, const int32_t *tokens,
+                                   uint32_t token_count, double penalty, const weft_host *host);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #include <weft/external.h>
 #include <weft/features.h>
 #include <weft/flt.h>
+#include <weft/generate.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
@@ -123,6 +124,7 @@ class plan;
 class bindings;
 class model;
 class decoder;
+class generator;
 class executable;
 class op;
 class frame_queue;
@@ -750,6 +752,24 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
         return logits.empty() || logits.size() == std::size_t{info.batch} * info.vocabulary;
     }
+};
+
+/** Owns a weft_generator: what it is, and what threads may do with it, is said there. */
+class generator : public handle<::weft_generator, weft_generator_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_generator_create of weft/generate.h. */
+    static result<weft::generator> create(weft::model &model, weft::device &device,
+                                          const ::weft_generator_params &params) noexcept;
+    /** weft_generator_step of weft/generate.h. */
+    result<bool> step() noexcept;
+    /** weft_generator_end of weft/generate.h. */
+    status end(uint32_t prompt) noexcept;
+    /** weft_generator_get_text of weft/generate.h. */
+    status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
+    /** weft_generator_get_decoder_info of weft/generate.h. */
+    result<::weft_decoder_info> decoder_info() const noexcept;
 };
 
 /** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
@@ -2815,6 +2835,42 @@ inline result<::weft_decoder_info> decoder::info() const noexcept {
     return made;
 }
 
+inline result<weft::generator> generator::create(weft::model &model, weft::device &device,
+                                                 const ::weft_generator_params &params) noexcept {
+    ::weft_generator *made = nullptr;
+    const weft_status code = weft_generator_create(&made, model.get(), device.get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::generator(made);
+}
+
+inline result<bool> generator::step() noexcept {
+    bool made{};
+    const weft_status code = weft_generator_step(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline status generator::end(uint32_t prompt) noexcept {
+    return weft_generator_end(get(), prompt);
+}
+
+inline status generator::text(uint32_t prompt, ::weft_generated &generated) const noexcept {
+    return weft_generator_get_text(get(), prompt, &generated);
+}
+
+inline result<::weft_decoder_info> generator::decoder_info() const noexcept {
+    ::weft_decoder_info made{};
+    const weft_status code = weft_generator_get_decoder_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_storage_info> plan::storage(uint32_t storage) const noexcept {
     ::weft_storage_info made{};
     const weft_status code = weft_plan_get_storage(get(), storage, &made);
@@ -3075,6 +3131,18 @@ inline result<uint32_t> sample(span<const float> logits, const ::weft_sampling &
     return made;
 }
 
+/** weft_penalize of weft/model.h. */
+inline status penalize(float *logits, uint32_t count, span<const int32_t> tokens, double penalty,
+                       const ::weft_host *host = nullptr) noexcept {
+    return weft_penalize(logits, count, tokens.data(), static_cast<uint32_t>(tokens.size()),
+                         penalty, host);
+}
+
+/** weft_ending_name of weft/generate.h. */
+[[nodiscard]] inline const char *ending_name(::weft_ending ending) noexcept {
+    return weft_ending_name(ending);
+}
+
 /* ---- C's structs and enums, behind what has parameters of the same names ---- */
 
 using log_level = ::weft_log_level;
@@ -3105,6 +3173,7 @@ using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
 using decoding = ::weft_decoding;
+using ending = ::weft_ending;
 using storage_kind = ::weft_storage_kind;
 using module_form = ::weft_module_form;
 using device_kind = ::weft_device_kind;
@@ -3176,6 +3245,9 @@ using symbol = ::weft_symbol;
 using decoder_params = ::weft_decoder_params;
 using decoder_info = ::weft_decoder_info;
 using sampling = ::weft_sampling;
+using prompt = ::weft_prompt;
+using generator_params = ::weft_generator_params;
+using generated = ::weft_generated;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;

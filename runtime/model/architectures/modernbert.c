@@ -52,28 +52,9 @@ static const struct weft_head heads[] = {
 
 /* ---- which layers are local ---- */
 
-static weft_status read_listed(weft_network_config *config, const json_t *list,
-                               const weft_json_fields *json) {
-    static const char *const kinds[] = {"full_attention", "sliding_attention"};
-    if (!json_is_array(list) || json_array_size(list) != config->layers) {
-        return weft_fields_refuse(json, "layer_types", "a text for each layer");
-    }
-    for (uint32_t i = 0; i < config->layers; i++) {
-        const json_t *entry = json_array_get(list, i);
-        const char *text = json_is_string(entry) ? json_string_value(entry) : "";
-        const bool local = strcmp(text, kinds[1]) == 0;
-        if (!local && strcmp(text, kinds[0]) != 0) {
-            return weft_json_fail(json, WEFT_UNSUPPORTED, "layer_types",
-                                  "full_attention or sliding_attention", entry);
-        }
-        config->local_layers[i / 32] |= (uint32_t)local << i % 32;
-    }
-    return WEFT_OK;
-}
-
 static weft_status read_layers(weft_network_config *config, const weft_json_fields *json) {
     if (weft_json_has(json, "layer_types")) {
-        return read_listed(config, json_object_get(json->object, "layer_types"), json);
+        return weft_layout_read_layer_types(config, json);
     }
     int64_t every = 3;
     WEFT_TRY(weft_json_optional_integer(&every, json, "global_attn_every_n_layers", 1, 65536));
