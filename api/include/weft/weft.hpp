@@ -647,6 +647,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     result<weft::model> without_head() noexcept;
     /** weft_model_label of weft/model.h. */
     [[nodiscard]] const char *label(uint32_t index) const noexcept;
+    /** weft_model_encode of weft/model.h. */
+    status encode(::weft_encoding &encoding, const ::weft_encode_params &params) noexcept;
     /** weft_model_build of weft/model.h. */
     result<::weft_tensor> build(weft::graph &graph, const ::weft_model_inputs &inputs) noexcept;
     /** weft_model_compile of weft/model.h. */
@@ -2669,6 +2671,11 @@ inline const char *model::label(uint32_t index) const noexcept {
     return weft_model_label(get(), index);
 }
 
+inline status model::encode(::weft_encoding &encoding,
+                            const ::weft_encode_params &params) noexcept {
+    return weft_model_encode(&encoding, get(), &params);
+}
+
 inline result<::weft_tensor> model::build(weft::graph &graph,
                                           const ::weft_model_inputs &inputs) noexcept {
     ::weft_tensor made{};
@@ -3114,6 +3121,11 @@ inline status model_draw(float *out, const char *name, ::weft_shape shape, uint6
     return weft_task_name(task);
 }
 
+/** weft_encoding_free of weft/model.h. */
+inline void encoding_free(weft::model &model, ::weft_encoding &encoding) noexcept {
+    weft_encoding_free(model.get(), &encoding);
+}
+
 /** weft_decoding_name of weft/model.h. */
 [[nodiscard]] inline const char *decoding_name(::weft_decoding decoding) noexcept {
     return weft_decoding_name(decoding);
@@ -3237,6 +3249,8 @@ using step = ::weft_step;
 using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
+using encoding = ::weft_encoding;
+using encode_params = ::weft_encode_params;
 using model_inputs = ::weft_model_inputs;
 using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;

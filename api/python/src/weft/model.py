@@ -18,8 +18,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _batches, _checks, _core, _inputs, _travel, errors
+from . import _batches, _checks, _core, _encoding, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
+from ._encoding import Encoding as Encoding
+from ._texts import Answer as Answer
+from ._texts import Entity as Entity
+from ._texts import Ranked as Ranked
 from ._text import harmless
 from .device import Device, checked, default_device
 from .plan import Plan
@@ -45,9 +49,11 @@ class ModelInfo:
     architecture: str
     mixing: str
     task: str
-    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens or program."""
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens, program or embed."""
     layers: int
     hidden_size: int
+    embedding_size: int
+    """Values of a text's vector; 0: the task is not embed."""
     intermediate_size: int
     vocabulary: int
     """0: the input is vectors, of `input_size` channels."""
@@ -130,6 +136,8 @@ class Model:
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
+        self._embedding: tuple[int, bool, int] = (0, False, 0)  # what weft_model_set_embedding was told
+        self._texts_lock = _core.Lock()
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
@@ -218,6 +226,19 @@ class Model:
                 return list(ffi.unpack(tokens[0], count[0]))
             finally:
                 lib.weft_tokens_free(self._handle.get(), tokens)
+
+    def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
+        """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
+
+        Args:
+            text: the text.
+            pair: a second text.
+            special: whether the special tokens of the tokenizer's template are put around.
+            max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
+        """
+        if max_tokens is not None and not 1 <= max_tokens < 2**32:
+            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        return _encoding.encode(self._handle, text, pair, special, max_tokens)
 
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
@@ -338,6 +359,83 @@ class Model:
         order = sorted(range(len(weights)), key=lambda i: -weights[i])
         labels = self.labels or tuple(f"LABEL_{i}" for i in range(len(weights)))
         return Classification(tuple(labels[i] for i in order), tuple(weights[i] / total for i in order))
+
+    # ---- vectors, ranks and parts of texts ----
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Texts that stand in front of texts of a kind, by their names in config_sentence_transformers.json."""
+        return _texts.prompts_of(self)
+
+    def embed(self, texts: str | Iterable[str], *, prompt: str | None = None, batch_size: int | None = None,
+              pooling: str | None = None, normalize: bool = False, progress: bool | None = None) -> F32:
+        """A vector for each text, f32 [n, d]; of one text [d]. In reproducible mode each has the bits that it has alone, on
+        every device.
+
+        Args:
+            texts: one or many.
+            prompt: what stands in front of each: the name of one of `prompts`, or the text itself; None: the folder's default.
+            batch_size: how many run at once, at most; no bit depends on it.
+            pooling: mean, cls, last, max, mean_sqrt_len or weighted_mean, for a folder without a modules.json.
+            normalize: gives vectors of length 1, also where the folder does not say so.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        with _progress(len(several), progress) as done:
+            found = _texts.embed(self, several, prompt, batch_size, pooling, normalize, done)
+        one: F32 = found[0] if isinstance(texts, str) else found
+        return one
+
+    def rerank(self, query: str, texts: Iterable[str], *, top: int | None = None, batch_size: int | None = None,
+               progress: bool | None = None) -> list[Ranked]:
+        """Texts by how well they answer a query, the best first: by a classifier with one label, which reads the query with
+        each (a cross-encoder), or by the vectors of both.
+
+        Args:
+            query: what is asked for.
+            texts: what is ranked.
+            top: how many of them are given; None: all.
+            batch_size: how many run at once, at most.
+            progress: as of a call.
+        """
+        several = list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            return _texts.rerank(self, query, several, top, batch_size, done)
+
+    @overload
+    def entities(self, texts: str, *, progress: bool | None = None) -> list[Entity]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def entities(self, texts: Iterable[str], *, progress: bool | None = None) -> list[list[Entity]]: ...
+
+    def entities(self, texts: str | Iterable[str], *, progress: bool | None = None) -> list[Entity] | list[list[Entity]]:
+        """The parts of a text that a token classifier names, or those of many: neighbours with one label are one, as by
+        transformers' aggregation "simple"."""
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            found = _texts.entities(self, several, done)
+        return found[0] if isinstance(texts, str) else found
+
+    def answer(self, question: str, context: str, *, max_tokens: int = 15) -> Answer:
+        """The likeliest answer to a question: a part of the context of at most so many tokens."""
+        _checks.whole(max_tokens, "max_tokens", 1)
+        return _texts.answers(self, [(question, context)], lambda _: None, max_tokens)[0]
+
+    def _set_embedding(self, pooling: int, normalize: bool, prompt_tokens: int) -> None:
+        """What plans make from now on: older ones make something else."""
+        params = ffi.new("weft_embed_params *", {"pooling": pooling, "normalize": normalize, "prompt_tokens": prompt_tokens})
+        info = ffi.new("weft_model_info *")
+        with self._handle.lock:
+            check(lib.weft_model_set_embedding(self._handle.get(), params))
+            check(lib.weft_model_get_info(self._handle.get(), info))
+        self.info = _model_info(info)
+        self._embedding = (pooling, normalize, prompt_tokens)
+        with self._plans_lock:
+            plans, self._plans = self._plans, collections.OrderedDict()
+        for plan in plans.values():
+            plan.close()
 
     # ---- arrays ----
 

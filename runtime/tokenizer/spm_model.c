@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/spm_model.h"
+#include "tokenizer/spm_model.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
-#include "model/protobuf.h"
-#include "model/text_class.h"
+#include "tokenizer/protobuf.h"
+#include "tokenizer/text_class.h"
 
 /* Numbers of fields in sentencepiece_model.proto. */
 enum { MODEL_PIECES = 1, MODEL_TRAINER = 2, MODEL_NORMALIZER = 3, MODEL_DENORMALIZER = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/try.h"
-#include "model/text_class.h"
-#include "model/vocabulary.h"
+#include "tokenizer/text_class.h"
+#include "tokenizer/vocabulary.h"
 
 #define NONE UINT32_MAX
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/spm_rules.h"
+#include "tokenizer/spm_rules.h"
 
 #include <string.h>
 
 #include "core/bytes.h"
 #include "core/try.h"
-#include "model/text_class.h"
+#include "tokenizer/text_class.h"
 
 /*
  * A node is a place from which the children lie at `node ^ byte`; the unit there is a child if its label is the byte.

@@ -4,10 +4,10 @@
  * uses them, and SentencePiece models as they are. A tokenizer is immutable once made; it may be used in several
  * threads at the same time.
  */
-#ifndef WEFT_MODEL_TOKENIZER_H
-#define WEFT_MODEL_TOKENIZER_H
+#ifndef WEFT_TOKENIZER_TOKENIZER_H
+#define WEFT_TOKENIZER_TOKENIZER_H
 
-#include "core/host.h"
+#include "tokenizer/encoding.h"
 
 typedef struct weft_tokenizer weft_tokenizer;
 
@@ -78,17 +78,33 @@ void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
 /** "bytes", "sentencepiece" or "none". */
 const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
 
+/** One text or a pair, and what is wanted of it. */
+struct weft_encode_request {
+    const char *text; /* UTF-8, need not end in zero */
+    size_t size;
+    const char *pair; /* null: one text */
+    size_t pair_size;
+    bool no_special;
+    bool with_offsets; /* otherwise begins and ends are 0 */
+    uint32_t maximum;  /* tokens, with the special ones */
+};
+
 /**
- * Encodes UTF-8 text, which need not end in zero. At most `maximum` ids; the text's tokens are cut
- * at the end, special tokens are kept. add_special puts [CLS] before and [SEP] behind (nothing for
- * bytes). *ids is in the memory of the tokenizer's host (weft_free) and null when *count is 0.
+ * Encodes a text or a pair. Texts' tokens are cut, by default at their ends, the longer text's first; special tokens are kept.
+ * Special tokens are [CLS] A [SEP] or [CLS] A [SEP] B [SEP] for "sentencepiece", none for bytes. Arrays are in the memory of
+ * the tokenizer's host (weft_encoded_clear).
  * Bytes that are not UTF-8 are encoded as U+FFFD by SentencePiece. Errors: WEFT_UNSUPPORTED for
  * "none", with the reason; WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens,
  * the text is longer than WEFT_TOKENIZER_MAX_TEXT, or what normalization makes of it than 512 MiB; WEFT_OUT_OF_HOST_MEMORY.
  */
-weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
-                                  bool add_special, uint32_t maximum, int32_t **ids,
-                                  uint32_t *count);
+weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
+                                  const struct weft_encode_request *request,
+                                  struct weft_encoded *encoded);
+
+/** The ids alone of one text. *ids is in the memory of the tokenizer's host (weft_free), or null where *count is 0. */
+weft_status weft_tokenizer_encode_ids(const weft_tokenizer *tokenizer, const char *text,
+                                      size_t size, bool add_special, uint32_t maximum,
+                                      int32_t **ids, uint32_t *count);
 
 /**
  * The text of tokens, *size bytes and a zero behind them in the memory of the tokenizer's host (weft_free). Bytes are themselves;

@@ -3,10 +3,10 @@
  * The pieces that a text is cut into, and the ways to cut it. Nothing here knows from which format of file they come. A
  * vocabulary is immutable once made, and may be used in several threads at the same time.
  */
-#ifndef WEFT_MODEL_VOCABULARY_H
-#define WEFT_MODEL_VOCABULARY_H
+#ifndef WEFT_TOKENIZER_VOCABULARY_H
+#define WEFT_TOKENIZER_VOCABULARY_H
 
-#include "model/piece_trie.h"
+#include "tokenizer/piece_trie.h"
 
 /** Largest piece, in bytes. */
 #define WEFT_MAX_PIECE 4096u

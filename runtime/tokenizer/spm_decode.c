@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "model/spm_model.h"
-#include "model/text_class.h"
+#include "tokenizer/spm_model.h"
+#include "tokenizer/text_class.h"
 
 /* Each U+2581 becomes a space. */
 static void put_spaced(struct weft_text *text, const char *piece, size_t size) {
@@ -95,8 +95,9 @@ weft_status weft_spm_decode(const struct weft_spm_model *model, const int32_t *i
         return WEFT_OK;
     }
     struct weft_text result = {.host = model->host};
-    const weft_status status = weft_spm_normalize(
-        &result, &model->denormalizer, text->data ? text->data : "", text->length, WEFT_MAX_CUT);
+    const weft_status status =
+        weft_spm_normalize(&result, NULL, &model->denormalizer, text->data ? text->data : "",
+                           text->length, WEFT_MAX_CUT);
     weft_free(&model->host, text->data);
     *text = result;
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "model/text_class.h"
-#include "model/vocabulary.h"
+#include "tokenizer/text_class.h"
+#include "tokenizer/vocabulary.h"
 
 /* How much less likely an unknown character is than the least likely piece, as in SentencePiece. */
 #define UNKNOWN_PENALTY 10.0f

@@ -3,8 +3,8 @@
  * SentencePiece's normalisation rules, NormalizerSpec.precompiled_charsmap: the size of a trie in four bytes, the trie as a
  * double array in the layout of Darts-clone, and the texts that its values are places in, each with a zero behind it.
  */
-#ifndef WEFT_MODEL_SPM_RULES_H
-#define WEFT_MODEL_SPM_RULES_H
+#ifndef WEFT_TOKENIZER_SPM_RULES_H
+#define WEFT_TOKENIZER_SPM_RULES_H
 
 #include "core/host.h"
 

@@ -2,8 +2,8 @@
 /* Words and characters: cutting without a choice. */
 #include <string.h>
 
-#include "model/text_class.h"
-#include "model/vocabulary.h"
+#include "tokenizer/text_class.h"
+#include "tokenizer/vocabulary.h"
 
 static int32_t id_of(const struct weft_vocabulary *vocabulary, const char *text, size_t size) {
     const int32_t id = weft_vocabulary_match(vocabulary, text, size);

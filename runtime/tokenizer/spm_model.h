@@ -4,12 +4,12 @@
  * pieces that the library gives (0.1.97 to 0.2.0). A model is immutable once made, and may be used in several threads at the
  * same time.
  */
-#ifndef WEFT_MODEL_SPM_MODEL_H
-#define WEFT_MODEL_SPM_MODEL_H
+#ifndef WEFT_TOKENIZER_SPM_MODEL_H
+#define WEFT_TOKENIZER_SPM_MODEL_H
 
 #include "core/text.h"
-#include "model/spm_normalizer.h"
-#include "model/vocabulary.h"
+#include "tokenizer/spm_normalizer.h"
+#include "tokenizer/vocabulary.h"
 
 /** Largest model file, in bytes. */
 #define WEFT_SPM_MAX_BYTES ((size_t)32 << 20)
@@ -39,16 +39,24 @@ weft_status weft_spm_model_create(struct weft_spm_model **model, uint8_t *bytes,
                                   const char *path, uint32_t most_pieces, const weft_host *host);
 void weft_spm_model_destroy(struct weft_spm_model *model);
 
-/**
- * Takes one piece with its text, `size` bytes as they are after normalization: of unknown pieces that follow each other all
- * together, of a byte piece that byte. False stops the encoding, which is then WEFT_OK.
- */
-typedef bool (*weft_spm_take)(void *user, const char *text, size_t size, int32_t id);
+/** A piece of a text. */
+struct weft_spm_piece {
+    const char *
+        text; /* as it is after normalization: of unknown pieces that follow each other all together, of a byte piece
+                         that byte */
+    size_t size;
+    int32_t id;
+    uint32_t begin; /* the bytes before normalization; 0 where nobody asked for them */
+    uint32_t end;
+};
+
+/** Takes one piece. False stops the encoding, which is then WEFT_OK. */
+typedef bool (*weft_spm_take)(void *user, const struct weft_spm_piece *piece);
 
 /** Normalizes a text, cuts it, and hands over the pieces in order. WEFT_OUT_OF_HOST_MEMORY; WEFT_INVALID_ARGUMENT when its
  * normal form is longer than WEFT_MAX_CUT. */
 weft_status weft_spm_encode(const struct weft_spm_model *model, const char *text, size_t size,
-                            weft_spm_take take, void *user);
+                            bool with_origins, weft_spm_take take, void *user);
 
 /** Puts the text of pieces into `text`, which is empty; ids are below the count of the vocabulary. The same errors. */
 weft_status weft_spm_decode(const struct weft_spm_model *model, const int32_t *ids, size_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/json.h"
 #include "core/system.h"
 #include "core/try.h"
-#include "model/spm_tokenizer.h"
+#include "tokenizer/spm_tokenizer.h"
 
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE };
 
@@ -178,50 +178,80 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
 
 /* ---- encoding ---- */
 
-static weft_status check_arguments(const weft_tokenizer *tokenizer, size_t size, bool add_special,
-                                   uint32_t maximum) {
+static weft_status check_size(const weft_tokenizer *tokenizer, size_t size) {
+    return size <= WEFT_TOKENIZER_MAX_TEXT || tokenizer->kind == KIND_BYTES
+               ? WEFT_OK
+               : weft_fail(&tokenizer->host, WEFT_INVALID_ARGUMENT,
+                           "text: expected at most %zu bytes, found %zu", WEFT_TOKENIZER_MAX_TEXT,
+                           size);
+}
+
+/* The first `maximum` bytes; the others are only counted. */
+static weft_status encode_bytes(struct weft_token_list *list, const char *text, size_t size,
+                                uint32_t maximum) {
+    const uint32_t kept = size < maximum ? (uint32_t)size : maximum;
+    for (uint32_t i = 0; i < kept; i++) {
+        if (!weft_token_list_add(list, (struct weft_token){(uint8_t)text[i], i, i + 1})) {
+            return weft_fail_memory(&list->host, "tokens");
+        }
+    }
+    const size_t more = size - kept;
+    list->more = more < UINT32_MAX - kept ? (uint32_t)more : UINT32_MAX - kept;
+    return WEFT_OK;
+}
+
+static weft_status encode_text(const weft_tokenizer *tokenizer, struct weft_token_list *list,
+                               const char *text, size_t size,
+                               const struct weft_encode_request *request) {
+    WEFT_TRY(check_size(tokenizer, size));
+    return tokenizer->kind == KIND_BYTES
+               ? encode_bytes(list, text, size, request->maximum)
+               : weft_spm_tokenizer_encode(tokenizer->spm, list, text, size, request->with_offsets);
+}
+
+static const struct weft_templates *templates_of(const weft_tokenizer *tokenizer) {
+    static const struct weft_template_item texts[] = {{.is_text = true},
+                                                      {.is_text = true, .sequence = 1, .type = 1}};
+    static const struct weft_templates plain = {.single = {texts, 1}, .pair = {texts, 2}};
+    return tokenizer->kind == KIND_BYTES ? &plain : weft_spm_tokenizer_templates(tokenizer->spm);
+}
+
+weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
+                                  const struct weft_encode_request *request,
+                                  struct weft_encoded *encoded) {
     const weft_host *host = &tokenizer->host;
     if (tokenizer->kind == KIND_NONE) {
         return weft_fail(host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
     }
-    if (tokenizer->kind == KIND_BYTES) {
-        return WEFT_OK;
+    struct weft_token_list lists[2] = {{.host = *host}, {.host = *host}};
+    weft_status status = encode_text(tokenizer, &lists[0], request->text, request->size, request);
+    if (status == WEFT_OK && request->pair) {
+        status = encode_text(tokenizer, &lists[1], request->pair, request->pair_size, request);
     }
-    if (add_special && maximum < 2) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "expected room for at least 2 tokens, [CLS] and [SEP], found %u",
-                         (unsigned)maximum);
+    if (status == WEFT_OK) {
+        status = weft_encoded_make(encoded, templates_of(tokenizer), lists, request->pair != NULL,
+                                   request->no_special, request->maximum);
     }
-    if (size > WEFT_TOKENIZER_MAX_TEXT) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "text: expected at most %zu bytes, found %zu",
-                         WEFT_TOKENIZER_MAX_TEXT, size);
-    }
-    return WEFT_OK;
+    weft_free(host, lists[0].tokens);
+    weft_free(host, lists[1].tokens);
+    return status;
 }
 
-static weft_status encode_bytes(const weft_tokenizer *tokenizer, const char *text, size_t size,
-                                uint32_t maximum, int32_t **ids, uint32_t *count) {
-    uint32_t found = size < maximum ? (uint32_t)size : maximum;
-    int32_t *array = weft_alloc(&tokenizer->host, found * sizeof *array);
-    if (!array && found > 0) {
-        return weft_fail_memory(&tokenizer->host, "tokens");
+weft_status weft_tokenizer_encode_ids(const weft_tokenizer *tokenizer, const char *text,
+                                      size_t size, bool add_special, uint32_t maximum,
+                                      int32_t **ids, uint32_t *count) {
+    struct weft_encoded encoded = {0};
+    const struct weft_encode_request request = {
+        .text = text, .size = size, .no_special = !add_special, .maximum = maximum};
+    WEFT_TRY(weft_tokenizer_encode(tokenizer, &request, &encoded));
+    *count = encoded.count;
+    *ids = NULL;
+    if (encoded.count > 0) {
+        *ids = encoded.tokens;
+        encoded.tokens = NULL;
     }
-    for (uint32_t i = 0; i < found; i++) {
-        array[i] = (uint8_t)text[i];
-    }
-    *ids = array;
-    *count = found;
+    weft_encoded_clear(&encoded, &tokenizer->host);
     return WEFT_OK;
-}
-
-weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
-                                  bool add_special, uint32_t maximum, int32_t **ids,
-                                  uint32_t *count) {
-    WEFT_TRY(check_arguments(tokenizer, size, add_special, maximum));
-    return tokenizer->kind == KIND_BYTES
-               ? encode_bytes(tokenizer, text, size, maximum, ids, count)
-               : weft_spm_tokenizer_encode(tokenizer->spm, text, size, add_special, maximum, ids,
-                                           count);
 }
 
 /* ---- decoding ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/protobuf.h"
+#include "tokenizer/protobuf.h"
 
 #include "core/bytes.h"
 

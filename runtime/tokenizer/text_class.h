@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8, and the Unicode character classes that Python's str methods use, by which FNetTokenizer is defined. */
-#ifndef WEFT_MODEL_TEXT_CLASS_H
-#define WEFT_MODEL_TEXT_CLASS_H
+#ifndef WEFT_TOKENIZER_TEXT_CLASS_H
+#define WEFT_TOKENIZER_TEXT_CLASS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A prefix tree over pieces of text: which of them a text begins with. */
-#ifndef WEFT_MODEL_PIECE_TRIE_H
-#define WEFT_MODEL_PIECE_TRIE_H
+#ifndef WEFT_TOKENIZER_PIECE_TRIE_H
+#define WEFT_TOKENIZER_PIECE_TRIE_H
 
 #include "core/host.h"
 

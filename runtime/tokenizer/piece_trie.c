@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/piece_trie.h"
+#include "tokenizer/piece_trie.h"
 
 /* Slots that a child may cost: this many times all nodes' children are the memory for bytes that lead nowhere. */
 #define MOST_SLOTS 16u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/text_class.h"
+#include "tokenizer/text_class.h"
 
 #define REPLACEMENT 0xFFFDu
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/spm_normalizer.h"
+#include "tokenizer/spm_normalizer.h"
 
 #include <string.h>
 
-#include "model/text_class.h"
+#include "tokenizer/text_class.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
@@ -64,6 +64,28 @@ static void drop_spaces_at_end(struct weft_text *out, size_t begin,
     }
 }
 
+/* What was put into `out` since the last call comes from these bytes. */
+static void note_origin(struct weft_text *out, struct weft_origins *origins, size_t begin,
+                        size_t end) {
+    if (!origins || out->failed) {
+        return;
+    }
+    if (out->length > origins->capacity) {
+        const size_t capacity = 2 * out->length + 64;
+        struct weft_origin *grown =
+            weft_realloc(&origins->host, origins->at, capacity * sizeof *grown);
+        if (!grown) {
+            weft_text_fail(out);
+            return;
+        }
+        origins->at = grown;
+        origins->capacity = capacity;
+    }
+    while (origins->count < out->length) {
+        origins->at[origins->count++] = (struct weft_origin){(uint32_t)begin, (uint32_t)end};
+    }
+}
+
 static size_t skip_spaces(const struct weft_spm_normalizer *normalizer, const char *text,
                           size_t size) {
     size_t skipped = 0;
@@ -77,11 +99,12 @@ static size_t skip_spaces(const struct weft_spm_normalizer *normalizer, const ch
     return skipped;
 }
 
-/* False when the text grows beyond the limit. */
-static bool put_text(struct weft_text *out, const struct weft_spm_normalizer *normalizer,
-                     const char *text, size_t size, size_t limit) {
+/* From text[begin] on; false when the text grows beyond the limit. */
+static bool put_text(struct weft_text *out, struct weft_origins *origins,
+                     const struct weft_spm_normalizer *normalizer, const char *text, size_t begin,
+                     size_t size, size_t limit) {
     bool after_space = normalizer->remove_extra_whitespaces;
-    for (size_t i = 0; i < size && !out->failed;) {
+    for (size_t i = begin; i < size && !out->failed;) {
         struct piece piece = first_piece(normalizer, text + i, size - i);
         i += piece.consumed;
         while (after_space && piece.size > 0 && piece.text[0] == ' ') {
@@ -90,6 +113,7 @@ static bool put_text(struct weft_text *out, const struct weft_spm_normalizer *no
         }
         if (piece.size > 0) {
             put_piece(out, normalizer, piece.text, piece.size);
+            note_origin(out, origins, i - piece.consumed, i);
             after_space = normalizer->remove_extra_whitespaces && piece.text[piece.size - 1] == ' ';
         }
         if (out->length > limit) {
@@ -99,8 +123,9 @@ static bool put_text(struct weft_text *out, const struct weft_spm_normalizer *no
     return true;
 }
 
-weft_status weft_spm_normalize(struct weft_text *out, const struct weft_spm_normalizer *normalizer,
-                               const char *text, size_t size, size_t limit) {
+weft_status weft_spm_normalize(struct weft_text *out, struct weft_origins *origins,
+                               const struct weft_spm_normalizer *normalizer, const char *text,
+                               size_t size, size_t limit) {
     const size_t begin = out->length;
     const size_t skipped =
         normalizer->remove_extra_whitespaces ? skip_spaces(normalizer, text, size) : 0;
@@ -109,16 +134,21 @@ weft_status weft_spm_normalize(struct weft_text *out, const struct weft_spm_norm
     }
     if (normalizer->add_dummy_prefix && !normalizer->whitespace_as_suffix) {
         put_space(out, normalizer);
+        note_origin(out, origins, skipped, skipped);
     }
-    if (!put_text(out, normalizer, text + skipped, size - skipped, limit - 3)) {
+    if (!put_text(out, origins, normalizer, text, skipped, size, limit - 3)) {
         return weft_fail(&out->host, WEFT_INVALID_ARGUMENT,
                          "text: expected at most %zu bytes after normalization, found more", limit);
     }
     if (normalizer->remove_extra_whitespaces) {
         drop_spaces_at_end(out, begin, normalizer);
+        if (origins && origins->count > out->length) {
+            origins->count = out->length;
+        }
     }
     if (normalizer->add_dummy_prefix && normalizer->whitespace_as_suffix) {
         put_space(out, normalizer);
+        note_origin(out, origins, size, size);
     }
     return out->failed ? weft_fail_memory(&out->host, "a normalized text") : WEFT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/vocabulary.h"
+#include "tokenizer/vocabulary.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "model/text_class.h"
+#include "tokenizer/text_class.h"
 
 /* What the checks need to say where they are. */
 struct place {

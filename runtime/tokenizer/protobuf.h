@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The wire format of protocol buffers, read one field at a time. */
-#ifndef WEFT_MODEL_PROTOBUF_H
-#define WEFT_MODEL_PROTOBUF_H
+#ifndef WEFT_TOKENIZER_PROTOBUF_H
+#define WEFT_TOKENIZER_PROTOBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
