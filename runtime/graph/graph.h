@@ -47,6 +47,12 @@ weft_status weft_weight_create_empty(weft_weight **weight, const weft_weight_par
 weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
                                     weft_weight_reader read, const weft_host *host);
 
+/**
+ * Stores the elements of an f32 weight that has them in memory of its own (weft_weight_create_empty) in 16 bits each, if that changes
+ * none and there is memory for it. Before anybody else has the weight.
+ */
+void weft_weight_narrow(weft_weight *weight, weft_stored stored);
+
 /** Copies `count` elements of its dtype from `first` on. Errors: the reader's. */
 weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out);
 /** The same as they are stored: weft_weight_element_size bytes each. */

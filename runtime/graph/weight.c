@@ -105,6 +105,35 @@ weft_weight *weft_weight_retain(weft_weight *weight) {
 
 /* ---- elements ---- */
 
+/* False: an element would change. */
+static bool narrow(uint16_t *out, const float *elements, uint64_t count, weft_stored stored) {
+    bool same = true;
+    for (uint64_t i = 0; i < count && same; i++) {
+        const bool f16 = stored == WEFT_STORED_F16;
+        out[i] = f16 ? weft_half_of_float(elements[i]) : weft_bfloat_of_float(elements[i]);
+        const float back = f16 ? weft_float_of_half(out[i]) : weft_float_of_bfloat(out[i]);
+        same = memcmp(&back, &elements[i], sizeof back) == 0;
+    }
+    return same;
+}
+
+void weft_weight_narrow(weft_weight *weight, weft_stored stored) {
+    const uint64_t count = weft_shape_elements(weight->shape);
+    if (stored == WEFT_STORED_WHOLE || weight->stored != WEFT_STORED_WHOLE ||
+        weight->dtype != WEFT_F32 || !weight->owned) {
+        return;
+    }
+    uint16_t *halves = weft_alloc(&weight->host, (size_t)count * sizeof *halves);
+    if (!halves || !narrow(halves, weight->owned, count, stored)) {
+        weft_free(&weight->host, halves);
+        return;
+    }
+    weft_free(&weight->host, weight->owned);
+    weight->owned = halves;
+    weight->data = halves;
+    weight->stored = stored;
+}
+
 weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
                                     weft_weight_reader read, const weft_host *host) {
     WEFT_TRY(weft_weight_create_empty(weight, params, host));

@@ -92,19 +92,14 @@ bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uin
 /* Values of weft_weight's `finite`. */
 enum { FINITE = 1, NOT_FINITE = 2 };
 
-#define BLOCK ((uint64_t)4096) /* elements at once */
-
 static weft_status find_finite(int *found, const weft_weight *weight) {
-    uint16_t block[BLOCK];
-    const uint64_t elements = weft_shape_elements(weight->shape);
+    uint16_t *halves = NULL;
     bool finite = true;
-    for (uint64_t done = 0; done < elements && finite; done += BLOCK) {
-        const uint64_t count = elements - done < BLOCK ? elements - done : BLOCK;
-        WEFT_TRY(weft_weight_read_stored(weight, done, count, block));
-        for (uint64_t i = 0; i < count; i++) {
-            finite &= (block[i] & 0x7C00u) != 0x7C00u;
-        }
+    WEFT_TRY(weft_half_weight_read_all(&halves, weight, WEFT_HALF_F16));
+    for (uint64_t i = 0; i < weft_shape_elements(weight->shape); i++) {
+        finite &= (halves[i] & 0x7C00u) != 0x7C00u;
     }
+    weft_free(&weight->host, halves);
     *found = finite ? FINITE : NOT_FINITE;
     return WEFT_OK;
 }
@@ -140,24 +135,22 @@ static uint16_t scaled_element(float value, float scale) {
                                     : weft_half_of_float(scaled);
 }
 
-static weft_status read_scaled(const weft_weight *weight, uint64_t first, uint64_t count,
-                               uint16_t *out) {
-    float block[BLOCK];
+static weft_status read_scaled(const weft_weight *weight, uint16_t *out) {
     const float scale = ldexpf(1.0F, atomic_load(&weight->half_exponent) - BIAS);
-    for (uint64_t done = 0; done < count; done += BLOCK) {
-        const uint64_t piece = count - done < BLOCK ? count - done : BLOCK;
-        WEFT_TRY(weft_weight_read(weight, first + done, piece, block));
-        for (uint64_t i = 0; i < piece; i++) {
-            out[done + i] = scaled_element(block[i], scale);
-        }
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    const float *source = view.data;
+    for (uint64_t i = 0; i < weft_shape_elements(weight->shape); i++) {
+        out[i] = scaled_element(source[i], scale);
     }
+    weft_weight_view_close(&view, weight);
     return WEFT_OK;
 }
 
-weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint64_t first,
-                                  uint64_t count, uint16_t *out) {
-    return half == WEFT_HALF_SCALED ? read_scaled(weight, first, count, out)
-                                    : weft_weight_read_stored(weight, first, count, out);
+weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint16_t *out) {
+    return half == WEFT_HALF_SCALED
+               ? read_scaled(weight, out)
+               : weft_weight_read_stored(weight, 0, weft_shape_elements(weight->shape), out);
 }
 
 weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
@@ -167,7 +160,7 @@ weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
     if (!read) {
         return weft_fail_memory(&weight->host, weight->name);
     }
-    const weft_status status = weft_half_weight_read(weight, half, 0, elements, read);
+    const weft_status status = weft_half_weight_read(weight, half, read);
     if (status != WEFT_OK) {
         weft_free(&weight->host, read);
         return status;
@@ -194,7 +187,7 @@ static weft_status fill_half(void *user, void *data) {
     const struct halves *halves = user;
     const uint64_t count = weft_shape_elements(halves->weight->shape);
     pad(data, count);
-    return weft_half_weight_read(halves->weight, halves->half, 0, count, data);
+    return weft_half_weight_read(halves->weight, halves->half, data);
 }
 
 /* In square blocks, so that both sides stay in the cache. */

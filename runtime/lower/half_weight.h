@@ -5,11 +5,10 @@
 
 #include "lower/lowering.h"
 
-/** `count` elements from `first` on, in a form that the device keeps the weight in, but not as f32. Errors: the reader's. */
-weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint64_t first,
-                                  uint64_t count, uint16_t *out);
+/** All elements, in a form that the device keeps the weight in, but not as f32. Errors: the reader's. */
+weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint16_t *out);
 
-/** All of them, in memory of the weight's host, to be freed. */
+/** The same in memory of the weight's host, to be freed. */
 weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
                                       enum weft_half half);
 

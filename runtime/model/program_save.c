@@ -241,6 +241,14 @@ static void mark_weights(struct save *s) {
     }
 }
 
+/** As it is stored. */
+static weft_safetensors_dtype dtype_of(const weft_weight *weight) {
+    return weight->stored == WEFT_STORED_F16    ? WEFT_SAFETENSORS_F16
+           : weight->stored == WEFT_STORED_BF16 ? WEFT_SAFETENSORS_BF16
+           : weight->dtype == WEFT_F32          ? WEFT_SAFETENSORS_F32
+                                                : WEFT_SAFETENSORS_I32;
+}
+
 static weft_status add_entry(struct weft_safetensors_header *header, const struct save *s,
                              uint32_t id) {
     const struct weft_value *value = &s->graph->values[id];
@@ -248,10 +256,8 @@ static weft_status add_entry(struct weft_safetensors_header *header, const struc
     for (uint32_t i = 0; i < value->shape.rank; i++) {
         shape[i] = value->shape.dim[i];
     }
-    return weft_safetensors_header_add(header, s->names[id],
-                                       value->dtype == WEFT_F32 ? WEFT_SAFETENSORS_F32
-                                                                : WEFT_SAFETENSORS_I32,
-                                       shape, value->shape.rank);
+    return weft_safetensors_header_add(header, s->names[id], dtype_of(value->weight), shape,
+                                       value->shape.rank);
 }
 
 static weft_status add_header(struct weft_new_file *file, const struct save *s,
@@ -270,8 +276,9 @@ static weft_status add_elements(struct weft_new_file *file, const struct save *s
     const uint64_t elements = weft_shape_elements(weight->shape);
     for (uint64_t done = 0; done < elements; done += COPIED) {
         const uint64_t count = elements - done < COPIED ? elements - done : COPIED;
-        WEFT_TRY(weft_weight_read(weight, done, count, block));
-        WEFT_TRY(weft_new_file_add(file, block, (size_t)count * sizeof *block, &s->graph->host));
+        WEFT_TRY(weft_weight_read_stored(weight, done, count, block));
+        WEFT_TRY(weft_new_file_add(file, block, (size_t)count * weft_weight_element_size(weight),
+                                   &s->graph->host));
     }
     return WEFT_OK;
 }

@@ -144,19 +144,17 @@ TEST(test_packed_tensors, f) {
     weft_test_expect_refused(f, MODERN(""), WEFT_BAD_FILE, "layers.0.attn.Wqkv.weight", "[24, 8]");
 }
 
+enum { ROWS = 5, COLUMNS = 7, COUNT = ROWS * COLUMNS };
+
 /* Every range of a transposed matrix is that of the whole. */
-TEST(test_transposed_weights, f) {
-    enum { ROWS = 5, COLUMNS = 7, COUNT = ROWS * COLUMNS };
-    float data[COUNT];
-    for (uint32_t i = 0; i < COUNT; i++) {
-        data[i] = (float)i;
-    }
+static void check_transposed(struct weft_test_loader *f, const void *data, weft_stored stored) {
     weft_weight *whole = NULL;
     weft_weight *transposed = NULL;
-    assert_ok(weft_weight_create(
-        &whole,
-        weft_weight_params(.dtype = WEFT_F32, .shape = weft_shape_of(ROWS, COLUMNS), .data = data),
-        &f->host.host));
+    assert_ok(weft_weight_create(&whole,
+                                 weft_weight_params(.dtype = WEFT_F32,
+                                                    .shape = weft_shape_of(ROWS, COLUMNS),
+                                                    .data = data, .stored = stored),
+                                 &f->host.host));
     assert_ok(weft_weight_transposed_of(&transposed, whole));
     weft_weight_destroy(&whole);
     for (uint32_t first = 0; first < COUNT; first++) {
@@ -165,11 +163,24 @@ TEST(test_transposed_weights, f) {
             assert_ok(weft_weight_read(transposed, first, count, found));
             for (uint32_t i = 0; i < count; i++) {
                 const uint32_t column = (first + i) / ROWS, row = (first + i) % ROWS;
-                assert_true(found[i] == data[row * COLUMNS + column]);
+                assert_true(found[i] == (float)(row * COLUMNS + column));
             }
         }
     }
     weft_weight_destroy(&transposed);
+}
+
+TEST(test_transposed_weights, f) {
+    float data[COUNT];
+    uint16_t narrow[COUNT]; /* bfloat16: a float's upper half */
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t bits = 0;
+        data[i] = (float)i;
+        memcpy(&bits, &data[i], sizeof bits);
+        narrow[i] = (uint16_t)(bits >> 16);
+    }
+    check_transposed(f, data, WEFT_STORED_WHOLE);
+    check_transposed(f, narrow, WEFT_STORED_BF16);
 }
 
 /* ---- fields ---- */

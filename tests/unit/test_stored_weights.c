@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <weft/graph.h>
+#include <weft/movement.h>
 
 #include "core/half.h"
 #include "core/json.h"
@@ -107,6 +108,40 @@ WEFT_TEST_ON_HOST(infinities_and_nan_of_f16_are_kept_as_f32, f) {
     assert_int_equal(info.narrow_weight_bytes, 0);
     weft_weight_destroy(&of_words);
     weft_weight_destroy(&of_halves);
+    weft_test_device_close(&device);
+}
+
+/* As where a file has the matrices of queries, keys and values in one. */
+WEFT_TEST_ON_HOST(rows_of_a_stored_matrix_that_a_graph_cuts_out_stay_in_16_bits, f) {
+    enum { FIRST = 64, COUNT = 64 };
+    static struct table table;
+    weft_device *device = open_device(f);
+    float x[WIDTH], expected[COUNT], found[COUNT];
+    weft_philox_uniform(x, WIDTH, 5, 0);
+    for (int stored = WEFT_STORED_F16; stored <= WEFT_STORED_BF16; stored++) {
+        fill(&table, (weft_stored)stored);
+        for (int wide = 0; wide < 2; wide++) {
+            weft_weight *weight =
+                make(f, weft_shape_of(ROWS, WIDTH), wide ? WEFT_STORED_WHOLE : (weft_stored)stored,
+                     wide ? (const void *)table.wide : table.halves);
+            struct weft_test_run r = weft_test_begin(device);
+            weft_tensor all = {0}, rows = {0}, y = {0};
+            weft_plan_info info = {0};
+            assert_ok(weft_graph_weight(&all, r.graph, weight));
+            assert_ok(weft_graph_slice(&rows, r.graph, all, 0, FIRST, COUNT, 1));
+            const weft_tensor given = weft_test_input(r.graph, "x", weft_shape_of(1, WIDTH));
+            assert_ok(weft_graph_linear(&y, r.graph, given, rows, (weft_tensor){0}));
+            weft_plan *plan = weft_test_plan_to(&r, "y", y, NULL);
+            const weft_host_tensor tensors[] = {{"x", x, sizeof x},
+                                                {"y", wide ? expected : found, sizeof found}};
+            assert_ok(weft_plan_execute(plan, tensors, 2));
+            assert_ok(weft_plan_get_info(plan, &info));
+            assert_int_equal(info.weight_bytes, (wide ? 4 : 2) * COUNT * WIDTH);
+            weft_plan_destroy(&plan);
+            weft_weight_destroy(&weight);
+        }
+        assert_memory_equal(found, expected, sizeof found);
+    }
     weft_test_device_close(&device);
 }
 

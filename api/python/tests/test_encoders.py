@@ -186,3 +186,22 @@ def test_choices(device):
         exact = copy.deepcopy(module).double()(torch.as_tensor(tokens)).logits.numpy()
         found = model.logits(tokens)
         assert found.shape == (2, 3) and relative_l2(found, exact) <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "ModernBertForMaskedLM"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_files_of_16_bits_and_shards(device, tmp_path, name, dtype):
+    """The bits of the same weights as float32, whole or in several files."""
+    module = module_of(name, MODERN if name.startswith("Modern") else SIZES).to(dtype)
+    module.save_pretrained(tmp_path / "narrow")
+    module.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
+    module.float().save_pretrained(tmp_path / "wide")
+    module = type(module).from_pretrained(tmp_path / "wide").eval()  # ModernBERT's angles were of 16 bits, too
+    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 1
+    tokens, types = inputs(module, (2, 30), 4)
+    results = []
+    for folder in ("wide", "narrow", "shards"):
+        with weft.load(tmp_path / folder, device) as model:
+            results.append(model.logits(tokens, types=types))
+    assert relative_l2(results[0], reference(module, tokens, types, np.ones_like(tokens))) <= TOLERANCE
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])

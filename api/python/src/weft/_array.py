@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import errors
 
@@ -77,6 +77,43 @@ def u8(value: Any, what: str) -> U8:
     """Dense uint8: of nothing else, as other numbers may not fit."""
     array: U8 = _only(_plain(value, what), "uint8", what)
     return array
+
+
+class Stored(NamedTuple):
+    """Elements of a weight, and how they are stored: float16 as "f16", bfloat16 as "bf16" in uint16, others as "whole"."""
+
+    elements: Any
+    kind: str
+
+
+def stored(value: Any, what: str) -> Stored:
+    """How a weight of these numbers is stored."""
+    import numpy as np
+
+    if isinstance(value, Stored):
+        return value
+    if hasattr(value, "detach") and str(value.dtype) == "torch.bfloat16":
+        import torch
+
+        array, kept = value.detach().cpu().contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
+    else:
+        array, kept = _plain(value, what, narrow=True), "whole"
+        if array.dtype.name == "bfloat16":  # of the package ml_dtypes
+            array, kept = array.view(np.uint16), "bf16"
+        elif array.dtype == np.float16:
+            kept = "f16"
+        elif array.dtype.kind in "iu":
+            array = i32(array, what)
+        else:
+            array = f32(array, what)
+    return Stored(np.require(array, array.dtype.newbyteorder("="), ["C", "A"]), kept)
+
+
+def widened(weight: Stored) -> Any:
+    """The numbers of `stored`."""
+    import numpy as np
+
+    return (weight.elements.astype(np.uint32) << 16).view(np.float32) if weight.kind == "bf16" else weight.elements
 
 
 def _only(array: Any, dtype: str, what: str) -> Any:
