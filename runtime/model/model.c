@@ -471,9 +471,9 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
-/* Of a causal language model's text, special tokens that are not in the file of its tokenizer would be in the way. */
 static bool takes_special(const weft_model *model) {
-    return model->info.task != WEFT_TASK_CAUSAL_LM;
+    return model->info.task != WEFT_TASK_CAUSAL_LM ||
+           weft_tokenizer_marks_prompts(model->tokenizer);
 }
 
 /* As sentence-transformers does. */

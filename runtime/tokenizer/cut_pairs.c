@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/try.h"
+#include "tokenizer/pair_heap.h"
 #include "tokenizer/text_class.h"
 #include "tokenizer/vocabulary.h"
 
@@ -14,14 +15,6 @@ struct symbol {
     bool whole;    /* a user-defined piece, which is never merged */
 };
 
-/* Two neighbours that are a piece together. Out of date when their sizes do not add up to `size`. */
-struct pair {
-    float score;
-    uint32_t left;
-    uint32_t right;
-    uint32_t size;
-};
-
 /* How an unused piece was merged last: bytes and symbols of the left part. */
 struct split {
     uint16_t size;
@@ -34,49 +27,11 @@ struct work {
     const char *text;
     struct symbol *symbols;
     uint32_t count;
-    size_t room;       /* for symbols */
-    struct pair *heap; /* the best pair first */
-    uint32_t heap_count;
-    uint32_t heap_capacity;
+    size_t room; /* for symbols */
+    struct weft_pair_heap
+        heap; /* of neighbours that are a piece together; `mark`: their sizes, or out of date */
     struct split *splits; /* by id; null until an unused piece is met */
 };
-
-/* ---- the heap ---- */
-
-static bool better(const struct pair *a, const struct pair *b) {
-    return a->score > b->score || (a->score == b->score && a->left < b->left);
-}
-
-static weft_status push(struct work *work, struct pair pair) {
-    if (!weft_grow(work->host, &work->heap, work->heap_count, &work->heap_capacity, sizeof pair)) {
-        return weft_fail_memory(work->host, "the pieces of a text");
-    }
-    uint32_t at = work->heap_count++;
-    while (at > 0 && better(&pair, &work->heap[(at - 1) / 2])) {
-        work->heap[at] = work->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    work->heap[at] = pair;
-    return WEFT_OK;
-}
-
-static struct pair pop(struct work *work) {
-    const struct pair best = work->heap[0];
-    const struct pair moved = work->heap[--work->heap_count];
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < work->heap_count; child = 2 * at + 1) {
-        if (child + 1 < work->heap_count && better(&work->heap[child + 1], &work->heap[child])) {
-            child++;
-        }
-        if (!better(&work->heap[child], &moved)) {
-            break;
-        }
-        work->heap[at] = work->heap[child];
-        at = child;
-    }
-    work->heap[at] = moved;
-    return best;
-}
 
 /* ---- merging ---- */
 
@@ -105,16 +60,17 @@ static weft_status consider(struct work *work, uint32_t left, uint32_t right) {
     if (piece->type == WEFT_PIECE_UNUSED) {
         WEFT_TRY(note_split(work, id, left, right));
     }
-    return push(work, (struct pair){piece->score, left, right, size});
+    return weft_pair_heap_push(&work->heap,
+                               (struct weft_pair){(float)piece->score, left, right, size});
 }
 
-static weft_status merge(struct work *work, const struct pair *pair) {
+static weft_status merge(struct work *work, const struct weft_pair *pair) {
     struct symbol *left = &work->symbols[pair->left];
     struct symbol *right = &work->symbols[pair->right];
-    if (left->size == 0 || right->size == 0 || (uint32_t)left->size + right->size != pair->size) {
+    if (left->size == 0 || right->size == 0 || (uint32_t)left->size + right->size != pair->mark) {
         return WEFT_OK;
     }
-    left->size = (uint16_t)pair->size;
+    left->size = (uint16_t)pair->mark;
     left->next = right->next;
     if (right->next != NONE) {
         work->symbols[right->next].previous = pair->left;
@@ -175,8 +131,8 @@ static weft_status merge_all(struct work *work) {
     for (uint32_t i = 1; i < work->count; i++) {
         WEFT_TRY(consider(work, i - 1, i));
     }
-    while (work->heap_count > 0) {
-        const struct pair best = pop(work);
+    while (work->heap.count > 0) {
+        const struct weft_pair best = weft_pair_heap_pop(&work->heap);
         WEFT_TRY(merge(work, &best));
     }
     return WEFT_OK;
@@ -198,7 +154,8 @@ static weft_status cut_stretch(struct work *work, size_t size) {
 
 weft_status weft_cut_pairs(const struct weft_vocabulary *vocabulary, const char *text, size_t size,
                            weft_take_piece take, void *user, const weft_host *host) {
-    struct work work = {.vocabulary = vocabulary, .host = host};
+    struct work work = {
+        .vocabulary = vocabulary, .host = host, .heap = {.host = host ? *host : (weft_host){0}}};
     weft_status status = WEFT_OK;
     bool more = true;
     for (size_t i = 0; status == WEFT_OK && more && i < size;) {
@@ -211,7 +168,7 @@ weft_status weft_cut_pairs(const struct weft_vocabulary *vocabulary, const char 
         i += stretch;
     }
     weft_free(host, work.symbols);
-    weft_free(host, work.heap);
+    weft_free(host, work.heap.at);
     weft_free(host, work.splits);
     return status;
 }

@@ -11,28 +11,29 @@
 
 /* The last piece of the best way to cut the text up to here; while they are handed over: the piece that begins here. */
 struct step {
-    float score;     /* of the whole way */
+    double score;    /* of the whole way */
     uint32_t length; /* of the piece; 0: no way leads here */
     int32_t id;
 };
 
-static void offer(struct step *end, double score, size_t length, int32_t id) {
-    if (end->length == 0 || score > (double)end->score) {
-        *end = (struct step){(float)score, (uint32_t)length, id};
+/* SentencePiece keeps sums in f32 and compares in f64, the package tokenizers has f64 alone: as theirs, ties fall alike. */
+static void offer(struct step *end, bool wide, double score, size_t length, int32_t id) {
+    if (end->length == 0 || score > end->score) {
+        *end = (struct step){wide ? score : (double)(float)score, (uint32_t)length, id};
     }
 }
 
-/* Scores are added up as the library does, sums in f32 and comparisons in f64, so that ties fall alike. */
 static double score_of(const struct weft_vocabulary *vocabulary, const struct weft_piece *piece) {
     return piece->type == WEFT_PIECE_USER_DEFINED
-               ? (double)((float)piece->size * vocabulary->most) - USER_DEFINED_PENALTY
-               : (double)piece->score;
+               ? (double)((float)piece->size * (float)vocabulary->most) - USER_DEFINED_PENALTY
+               : piece->score;
 }
 
 /* Offers all pieces that begin at `begin`, whose first character has `character` bytes. */
 static void extend(struct step *steps, const struct weft_vocabulary *vocabulary, const char *text,
                    size_t begin, size_t size, size_t character) {
-    const double until = (double)steps[begin].score;
+    const double until = steps[begin].score;
+    const bool wide = vocabulary->is_loose;
     uint32_t node = 0;
     bool known = false;
     for (size_t end = begin; end < size;) {
@@ -42,14 +43,15 @@ static void extend(struct step *steps, const struct weft_vocabulary *vocabulary,
         const int32_t id = vocabulary->all.nodes[node].id;
         const struct weft_piece *piece = id >= 0 ? &vocabulary->pieces[id] : NULL;
         if (piece && (piece->type == WEFT_PIECE_NORMAL || piece->type == WEFT_PIECE_USER_DEFINED)) {
-            offer(&steps[end], score_of(vocabulary, piece) + until, end - begin, id);
+            offer(&steps[end], wide, score_of(vocabulary, piece) + until, end - begin, id);
             known = known || end - begin == character;
         }
     }
     if (!known) {
-        const float unknown = vocabulary->least - UNKNOWN_PENALTY;
-        offer(&steps[begin + character], (double)(unknown + steps[begin].score), character,
-              vocabulary->unknown);
+        const double unknown =
+            wide ? vocabulary->least - (double)UNKNOWN_PENALTY + until
+                 : (double)((float)vocabulary->least - UNKNOWN_PENALTY + (float)until);
+        offer(&steps[begin + character], wide, unknown, character, vocabulary->unknown);
     }
 }
 
@@ -67,7 +69,7 @@ static void turn_round(struct step *steps, size_t size) {
 
 /* Cuts a stretch of the text, from where the best way to it has a score; false when the taker has enough. */
 static bool cut_stretch(struct step *steps, const struct weft_vocabulary *vocabulary,
-                        const char *text, size_t size, float *score, weft_take_piece take,
+                        const char *text, size_t size, double *score, weft_take_piece take,
                         void *user) {
     memset(steps, 0, (size + 1) * sizeof *steps);
     steps[0].score = *score;
@@ -90,7 +92,7 @@ weft_status weft_cut_unigram(const struct weft_vocabulary *vocabulary, const cha
                              size_t size, weft_take_piece take, void *user, const weft_host *host) {
     struct step *steps = NULL;
     size_t room = 0;
-    float score = 0;
+    double score = 0;
     bool more = true;
     for (size_t i = 0; more && i < size;) {
         const size_t stretch = weft_vocabulary_stretch(vocabulary, text + i, size - i);

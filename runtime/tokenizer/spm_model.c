@@ -58,7 +58,9 @@ static weft_status read_piece_field(const struct reader *reader,
     case PIECE_SCORE: {
         WEFT_TRY(expect_wire(reader, field, WEFT_PROTOBUF_FIXED32, place, "score"));
         const uint32_t bits = (uint32_t)field->value;
-        memcpy(&piece->score, &bits, sizeof bits);
+        float score;
+        memcpy(&score, &bits, sizeof bits);
+        piece->score = (double)score;
         return WEFT_OK;
     }
     case PIECE_TYPE:

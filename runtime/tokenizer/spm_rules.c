@@ -37,8 +37,8 @@ static bool step(const struct weft_spm_rules *rules, size_t *node, uint8_t byte,
     return (unit & LABEL) == byte && *node < rules->count;
 }
 
-size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
-                            const char **target) {
+static size_t match(const struct weft_spm_rules *rules, const char *text, size_t size, bool first,
+                    const char **target) {
     size_t longest = 0;
     size_t node = rules->count > 0 ? offset_of(unit_at(rules, 0)) : 0;
     bool has_value = false;
@@ -48,8 +48,21 @@ size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text
             longest = i + 1;
             *target = rules->texts + value;
         }
+        if (first && longest > 0) {
+            break;
+        }
     }
     return longest;
+}
+
+size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
+                            const char **target) {
+    return match(rules, text, size, false, target);
+}
+
+size_t weft_spm_rules_match_first(const struct weft_spm_rules *rules, const char *text, size_t size,
+                                  const char **target) {
+    return match(rules, text, size, true, target);
 }
 
 /* ---- checking ---- */

@@ -35,4 +35,8 @@ weft_status weft_spm_rules_open(struct weft_spm_rules *rules, const uint8_t *byt
 size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
                             const char **target);
 
+/** The same of the shortest rule. */
+size_t weft_spm_rules_match_first(const struct weft_spm_rules *rules, const char *text, size_t size,
+                                  const char **target);
+
 #endif

@@ -8,15 +8,17 @@
 #include "core/json.h"
 #include "core/system.h"
 #include "core/try.h"
+#include "tokenizer/json_tokenizer.h"
 #include "tokenizer/spm_tokenizer.h"
 
-enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE };
+enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
 
 struct weft_tokenizer {
     weft_host host;
     enum kind kind;
     char *reason; /* of KIND_NONE: why there is no tokenizer */
     struct weft_spm_tokenizer *spm;
+    struct weft_json_tokenizer *json;
 };
 
 static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
@@ -38,13 +40,20 @@ void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
     *tokenizer = NULL;
     weft_host host = destroyed->host;
     weft_spm_tokenizer_destroy(destroyed->spm);
+    weft_json_tokenizer_destroy(destroyed->json);
     weft_free(&host, destroyed->reason);
     weft_free(&host, destroyed);
 }
 
+bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer) {
+    return tokenizer->kind == KIND_JSON;
+}
+
 const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer) {
-    static const char *const names[] = {
-        [KIND_NONE] = "none", [KIND_BYTES] = "bytes", [KIND_SENTENCEPIECE] = "sentencepiece"};
+    static const char *const names[] = {[KIND_NONE] = "none",
+                                        [KIND_BYTES] = "bytes",
+                                        [KIND_SENTENCEPIECE] = "sentencepiece",
+                                        [KIND_JSON] = "tokenizer.json"};
     return names[tokenizer->kind];
 }
 
@@ -84,6 +93,32 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
 weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
                                        uint32_t vocabulary, const weft_host *host) {
     return open_spm(tokenizer, path, vocabulary, true, host);
+}
+
+static weft_status read_json(struct weft_json_tokenizer **json, const char *path,
+                             const weft_host *host) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read_regular(&bytes, &size, WEFT_TOKENIZER_JSON_MAX_BYTES, path, host));
+    const weft_status status =
+        weft_json_tokenizer_create(json, (const char *)bytes, size, path, host);
+    weft_free(host, bytes);
+    return status;
+}
+
+weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *path,
+                                     const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status = create(&created, KIND_JSON, host);
+    if (status == WEFT_OK) {
+        status = read_json(&created->json, path, host);
+    }
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
 }
 
 /* Takes `reason`, which is null when there was no memory for it. */
@@ -134,6 +169,35 @@ static weft_status check_settings(const char *path, const weft_host *host) {
     return status;
 }
 
+/* What tokenizer_config.json says besides tokenizer.json. */
+static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
+    json_t *object = NULL;
+    const char *side = NULL;
+    WEFT_TRY(weft_json_read(&object, path, host));
+    const weft_json_fields fields = {object, path, host};
+    weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
+    if (status == WEFT_OK && side) {
+        weft_json_tokenizer_truncate_left(tokenizer->json, strcmp(side, "left") == 0);
+    }
+    json_decref(object);
+    return status;
+}
+
+/* The folder's tokenizer.json; *tokenizer stays null where there is none. */
+static weft_status load_json(weft_tokenizer **tokenizer, const char *file, const char *preparation,
+                             const weft_host *host) {
+    if (!is_there(file)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_tokenizer_open_json(tokenizer, file, host));
+    const weft_status status =
+        is_there(preparation) ? adjust_json(*tokenizer, preparation, host) : WEFT_OK;
+    if (status != WEFT_OK) {
+        weft_tokenizer_destroy(tokenizer);
+    }
+    return status;
+}
+
 static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
                                       const char *preparation,
                                       const weft_tokenizer_settings *settings,
@@ -151,6 +215,18 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
     return weft_tokenizer_open_sentencepiece(tokenizer, model, settings->vocabulary, host);
 }
 
+/* Without a tokenizer.json. */
+static weft_status load_other(weft_tokenizer **tokenizer, const char *model,
+                              const char *preparation, const char *folder,
+                              const weft_tokenizer_settings *settings, const weft_host *host) {
+    if (settings->kind != WEFT_TOKENIZER_UNKNOWN) {
+        return load_sentencepiece(tokenizer, model, preparation, settings, host);
+    }
+    char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
+                               settings->class_name);
+    return create_none(tokenizer, reason, host);
+}
+
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
                                 const weft_tokenizer_settings *settings, const weft_host *host) {
     if (settings->kind == WEFT_TOKENIZER_BYTES) {
@@ -161,18 +237,23 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
         char *reason = weft_strdup(host, "the model has no folder with tokenizer files");
         return create_none(tokenizer, reason, host);
     }
-    if (settings->kind == WEFT_TOKENIZER_UNKNOWN) {
-        char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
-                                   settings->class_name);
-        return create_none(tokenizer, reason, host);
-    }
+    char *json = weft_path_join(folder, "tokenizer.json", host);
     char *model = weft_path_join(folder, "spiece.model", host);
     char *preparation = weft_path_join(folder, "tokenizer_config.json", host);
-    weft_status status = model && preparation
-                             ? load_sentencepiece(tokenizer, model, preparation, settings, host)
-                             : weft_fail_memory(host, folder);
+    weft_status status = json && model && preparation ? WEFT_OK : weft_fail_memory(host, folder);
+    weft_tokenizer *loaded = NULL;
+    if (status == WEFT_OK && settings->kind != WEFT_TOKENIZER_PIECES) {
+        status = load_json(&loaded, json, preparation, host);
+    }
+    if (status == WEFT_OK && !loaded) {
+        status = load_other(&loaded, model, preparation, folder, settings, host);
+    }
+    weft_free(host, json);
     weft_free(host, model);
     weft_free(host, preparation);
+    if (status == WEFT_OK) {
+        *tokenizer = loaded;
+    }
     return status;
 }
 
@@ -204,16 +285,23 @@ static weft_status encode_text(const weft_tokenizer *tokenizer, struct weft_toke
                                const char *text, size_t size,
                                const struct weft_encode_request *request) {
     WEFT_TRY(check_size(tokenizer, size));
-    return tokenizer->kind == KIND_BYTES
-               ? encode_bytes(list, text, size, request->maximum)
-               : weft_spm_tokenizer_encode(tokenizer->spm, list, text, size, request->with_offsets);
+    switch (tokenizer->kind) {
+    case KIND_BYTES:
+        return encode_bytes(list, text, size, request->maximum);
+    case KIND_JSON:
+        return weft_json_tokenizer_encode(tokenizer->json, list, text, size);
+    default:
+        return weft_spm_tokenizer_encode(tokenizer->spm, list, text, size, request->with_offsets);
+    }
 }
 
 static const struct weft_templates *templates_of(const weft_tokenizer *tokenizer) {
     static const struct weft_template_item texts[] = {{.is_text = true},
                                                       {.is_text = true, .sequence = 1, .type = 1}};
     static const struct weft_templates plain = {.single = {texts, 1}, .pair = {texts, 2}};
-    return tokenizer->kind == KIND_BYTES ? &plain : weft_spm_tokenizer_templates(tokenizer->spm);
+    return tokenizer->kind == KIND_BYTES  ? &plain
+           : tokenizer->kind == KIND_JSON ? weft_json_tokenizer_templates(tokenizer->json)
+                                          : weft_spm_tokenizer_templates(tokenizer->spm);
 }
 
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
@@ -274,12 +362,34 @@ static weft_status decode_bytes(const weft_tokenizer *tokenizer, const int32_t *
     return WEFT_OK;
 }
 
+static weft_status decode_json(const weft_tokenizer *tokenizer, const int32_t *ids, uint32_t count,
+                               char **text, size_t *size) {
+    struct weft_text decoded = {.host = tokenizer->host};
+    weft_status status = weft_json_tokenizer_decode(tokenizer->json, ids, count, &decoded);
+    *size = decoded.length;
+    char *taken = weft_text_take(&decoded);
+    if (status == WEFT_OK && !taken) {
+        status = weft_fail_memory(&tokenizer->host, "a text");
+    }
+    if (status != WEFT_OK) {
+        weft_free(&tokenizer->host, taken);
+        return status;
+    }
+    *text = taken;
+    return WEFT_OK;
+}
+
 weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
                                   uint32_t count, char **text, size_t *size) {
     if (tokenizer->kind == KIND_NONE) {
         return weft_fail(&tokenizer->host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
     }
-    return tokenizer->kind == KIND_BYTES
-               ? decode_bytes(tokenizer, ids, count, text, size)
-               : weft_spm_tokenizer_decode(tokenizer->spm, ids, count, text, size);
+    switch (tokenizer->kind) {
+    case KIND_BYTES:
+        return decode_bytes(tokenizer, ids, count, text, size);
+    case KIND_JSON:
+        return decode_json(tokenizer, ids, count, text, size);
+    default:
+        return weft_spm_tokenizer_decode(tokenizer->spm, ids, count, text, size);
+    }
 }

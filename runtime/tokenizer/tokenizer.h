@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text to token ids and back. Three kinds: bytes, SentencePiece models as Hugging Face's FNetTokenizer
- * uses them, and SentencePiece models as they are. A tokenizer is immutable once made; it may be used in several
+ * Text to token ids and back. Four kinds: bytes, SentencePiece models as Hugging Face's FNetTokenizer
+ * uses them, SentencePiece models as they are, and tokenizer.json. A tokenizer is immutable once made; it may be used in several
  * threads at the same time.
  */
 #ifndef WEFT_TOKENIZER_TOKENIZER_H
@@ -61,9 +61,14 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
 weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
                                        uint32_t vocabulary, const weft_host *host);
 
+/** A tokenizer.json (json_tokenizer.h, which has the errors). Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
+weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *path,
+                                     const weft_host *host);
+
 /**
- * The tokenizer of a model folder: by the config's tokenizer_class, or spiece.model where that is
- * there and no class is named. tokenizer_config.json, if there is one, must not ask for
+ * The tokenizer of a model folder: bytes or a SentencePiece model as it is by the config's tokenizer_class, else
+ * tokenizer.json where that is there, else by the class, or spiece.model where that is there and no class is named.
+ * Of tokenizer_config.json, truncation_side counts beside a tokenizer.json. tokenizer_config.json, if there is one, must not ask for
  * do_lower_case, remove_space or keep_accents other than above (WEFT_UNSUPPORTED naming the field).
  * A model without a tokenizer is fine (tokens can come from elsewhere): then the result is WEFT_OK
  * with a tokenizer whose kind is "none" and whose encode fails with the reason. That holds for an
@@ -75,7 +80,13 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
 
 void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
 
-/** "bytes", "sentencepiece" or "none". */
+/**
+ * Whether a language model's prompt has special tokens, too: its tokenizer.json says which. Those of a spiece.model would end
+ * it.
+ */
+bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer);
+
+/** "bytes", "sentencepiece", "tokenizer.json" or "none". */
 const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
 
 /** One text or a pair, and what is wanted of it. */

@@ -36,7 +36,7 @@ static weft_status check_piece(const struct weft_piece *piece, uint32_t id,
     if (!isfinite(piece->score)) {
         return weft_fail(place->host, WEFT_BAD_FILE,
                          "%s: piece %u: score: expected a finite number, found %g", place->path,
-                         (unsigned)id, (double)piece->score);
+                         (unsigned)id, piece->score);
     }
     if (piece->type < WEFT_PIECE_NORMAL || piece->type > WEFT_PIECE_BYTE) {
         return weft_fail(place->host, WEFT_BAD_FILE,
@@ -58,11 +58,14 @@ static void note_marks(struct weft_vocabulary *vocabulary, const struct weft_pie
 }
 
 static weft_status check_pieces(struct weft_vocabulary *vocabulary, const struct place *place) {
-    vocabulary->unknown = -1;
+    vocabulary->unknown = vocabulary->is_loose ? vocabulary->unknown : -1;
     vocabulary->least = FLT_MAX;
     vocabulary->most = FLT_MIN;
     for (uint32_t id = 0; id < vocabulary->count; id++) {
         const struct weft_piece *piece = &vocabulary->pieces[id];
+        if (vocabulary->is_loose && piece->type == WEFT_PIECE_NONE) {
+            continue;
+        }
         WEFT_TRY(check_piece(piece, id, place));
         if (weft_piece_in_text(piece->type)) {
             note_marks(vocabulary, piece);
@@ -80,7 +83,7 @@ static weft_status check_pieces(struct weft_vocabulary *vocabulary, const struct
             vocabulary->unknown = (int32_t)id;
         }
     }
-    return vocabulary->unknown >= 0
+    return vocabulary->unknown >= 0 || vocabulary->is_loose
                ? WEFT_OK
                : weft_fail(place->host, WEFT_BAD_FILE, "%s: expected one unknown piece, found none",
                            place->path);
@@ -112,9 +115,9 @@ static weft_status check_once(const struct weft_piece_entry *entries, uint32_t c
 }
 
 static uint32_t keep_user_defined(const struct weft_vocabulary *vocabulary,
-                                  struct weft_piece_entry *entries) {
+                                  struct weft_piece_entry *entries, uint32_t count) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < vocabulary->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (vocabulary->pieces[entries[i].id].type == WEFT_PIECE_USER_DEFINED) {
             entries[kept++] = entries[i];
         }
@@ -124,15 +127,18 @@ static uint32_t keep_user_defined(const struct weft_vocabulary *vocabulary,
 
 static weft_status make_trees(struct weft_vocabulary *vocabulary, struct weft_piece_entry *entries,
                               const struct place *place) {
+    uint32_t count = 0;
     for (uint32_t id = 0; id < vocabulary->count; id++) {
         const struct weft_piece *piece = &vocabulary->pieces[id];
-        entries[id] = (struct weft_piece_entry){piece->text, (uint32_t)piece->size, (int32_t)id};
+        if (piece->type != WEFT_PIECE_NONE) {
+            entries[count++] =
+                (struct weft_piece_entry){piece->text, (uint32_t)piece->size, (int32_t)id};
+        }
     }
-    qsort(entries, vocabulary->count, sizeof *entries, by_text);
-    WEFT_TRY(check_once(entries, vocabulary->count, place));
-    WEFT_TRY(weft_piece_trie_create(&vocabulary->all, entries, vocabulary->count, place->path,
-                                    place->host));
-    const uint32_t kept = keep_user_defined(vocabulary, entries);
+    qsort(entries, count, sizeof *entries, by_text);
+    WEFT_TRY(check_once(entries, count, place));
+    WEFT_TRY(weft_piece_trie_create(&vocabulary->all, entries, count, place->path, place->host));
+    const uint32_t kept = keep_user_defined(vocabulary, entries, count);
     return kept > 0 ? weft_piece_trie_create(&vocabulary->user_defined, entries, kept, place->path,
                                              place->host)
                     : WEFT_OK;

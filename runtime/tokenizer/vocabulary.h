@@ -13,6 +13,7 @@
 
 /** The numbers are those of SentencePiece's files. */
 enum weft_piece_type {
+    WEFT_PIECE_NONE = 0, /* a number that no piece has, where these need not be dense */
     WEFT_PIECE_NORMAL = 1,
     WEFT_PIECE_UNKNOWN = 2,      /* stands for what has no piece; there is exactly one */
     WEFT_PIECE_CONTROL = 3,      /* is never found in a text, and has none */
@@ -24,16 +25,21 @@ enum weft_piece_type {
 struct weft_piece {
     const char *text; /* borrowed, UTF-8 without a zero byte */
     size_t size;
-    float score; /* finite */
+    double score; /* finite; SentencePiece's are f32 */
     enum weft_piece_type type;
 };
 
 struct weft_vocabulary {
     struct weft_piece *pieces; /* by id, in host memory */
     uint32_t count;
+    /**
+     * As tokenizer.json has it: any piece may be the unknown one, which the caller has chosen, or none (-1); numbers may have no
+     * piece; and scores are added up in f64.
+     */
+    bool is_loose;
     int32_t unknown;
-    float least; /* of the scores of normal pieces, or FLT_MAX */
-    float most;  /* likewise, and no less than FLT_MIN */
+    double least; /* of the scores of normal pieces, or FLT_MAX */
+    double most;  /* likewise, and no less than FLT_MIN */
     bool has_unused;
     uint8_t before_mark[256]; /* by byte: whether a piece has it before a U+2581 */
     uint8_t after_mark[256];
@@ -44,7 +50,8 @@ struct weft_vocabulary {
 /**
  * Checks the pieces, which the caller has filled in together with `count`, and makes the rest. Owns `pieces` from then on,
  * but not their texts. WEFT_BAD_FILE, logged with `path` and the number of the piece, for a text that is empty, too long,
- * no UTF-8 or there twice, a score that is not finite, a type that is none, and unless one piece is the unknown one;
+ * no UTF-8 or there twice, a score that is not finite, a type that is none, and unless one piece is the unknown one (but see
+ * is_loose);
  * WEFT_OUT_OF_HOST_MEMORY. The caller clears it in any case.
  */
 weft_status weft_vocabulary_finish(struct weft_vocabulary *vocabulary, const char *path,
