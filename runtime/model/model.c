@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/embedding.h"
 #include "model/end_tokens.h"
 #include "model/network.h"
 #include "model/other_weights.h"
@@ -27,6 +28,7 @@ struct weft_model {
     struct weft_network *network; /* or a program */
     struct weft_program *program;
     bool headless;
+    struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
     int32_t *end_tokens;   /* info.eos_tokens */
@@ -179,11 +181,35 @@ static weft_status explain(const char *folder, const char *path, bool found, wef
                    : weft_other_weights_explain_folder(folder, status, host);
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    WEFT_ENTER;
-    if (!out || !folder) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+/* What the info has of it. */
+static weft_status describe_embedding(weft_model *model) {
+    const struct weft_embedding *embedding = model->embedding;
+    weft_model_info *info = &model->info;
+    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
+    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
+        info->max_length = embedding->max_length;
     }
+    info->task = WEFT_TASK_EMBED;
+    info->label_count = 0;
+    info->multi_label = false;
+    model->headless = true;
+    return WEFT_OK;
+}
+
+static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    if (model->info.task != WEFT_TASK_HIDDEN) {
+        weft_embedding_destroy(&embedding);
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "modules.json: expected an encoder in config.json, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    model->embedding = embedding;
+    return describe_embedding(model);
+}
+
+/* `encoder`: what the config's architectures say does not matter, as its head is not run. */
+static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
+                               const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
     uint8_t *config = NULL;
     size_t size = 0;
@@ -196,9 +222,9 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     }
     weft_model *model = NULL;
     if (status == WEFT_OK) {
-        const char *text = (const char *)config;
-        status =
-            create(&model, &(struct weft_model_source){.folder = folder, .config = text}, host);
+        const struct weft_model_source source = {
+            .folder = folder, .config = (const char *)config, .encoder = encoder};
+        status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
         status = check_unchanged(config, size, path, host);
@@ -211,6 +237,29 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     }
     weft_free(host, config);
     weft_free(host, path);
+    return status;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
+    if (!out || !folder) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+    }
+    struct weft_embedding *embedding = NULL;
+    weft_model *model = NULL;
+    WEFT_TRY(weft_embedding_load(&embedding, folder, host));
+    weft_status status =
+        load_folder(&model, embedding ? embedding->encoder : folder, embedding != NULL, host);
+    if (status == WEFT_OK && embedding) {
+        status = take_embedding(model, embedding);
+    } else {
+        weft_embedding_destroy(&embedding);
+    }
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
     return status;
 }
 
@@ -248,6 +297,54 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+/* ---- embeddings ---- */
+
+weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params) {
+    WEFT_ENTER;
+    if (!model || !params) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_set_embedding: null argument");
+    }
+    const weft_task task = model->info.task;
+    if (task == WEFT_TASK_RETRIEVE ||
+        (model->program && task != WEFT_TASK_HIDDEN && task != WEFT_TASK_EMBED)) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives a vector for each token, found task %s",
+                         weft_task_name(task));
+    }
+    WEFT_TRY(weft_embedding_set(&model->embedding, params, &model->host));
+    return describe_embedding(model);
+}
+
+weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives embeddings, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    weft_embedding_describe(model->embedding, info);
+    return WEFT_OK;
+}
+
+weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_prompt_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding || index >= model->embedding->prompt_count) {
+        return WEFT_NOT_FOUND;
+    }
+    const struct weft_prompt *prompt = &model->embedding->prompts[index];
+    *info = (weft_prompt_info){.name = prompt->name, .text = prompt->text};
+    return WEFT_OK;
+}
+
+/* ---- programs and models without a head ---- */
+
 struct weft_program *weft_model_program(const weft_model *model) {
     return model->program;
 }
@@ -272,6 +369,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info.eos_token = -1;
     headless->info.eos_tokens = NULL;
     headless->info.eos_token_count = 0;
+    headless->info.embedding_size = 0;
     if (family->layout) {
         headless->info.architecture = family->layout->encoder;
     }
@@ -320,6 +418,7 @@ void weft_model_destroy(weft_model **address) {
     weft_network_destroy(&model->network);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
+    weft_embedding_destroy(&model->embedding);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
     }
@@ -330,9 +429,9 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",        "classify",        "masked_lm",
-                                        "next_sentence", "causal_lm",       "regress",
-                                        "retrieve",      "classify_tokens", "program"};
+    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
+                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
+                                        "program",   "embed"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -371,15 +470,79 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+static bool takes_special(const weft_model *model) {
+    return model->info.task != WEFT_TASK_CAUSAL_LM ||
+           weft_tokenizer_marks_prompts(model->tokenizer);
+}
+
+/* As sentence-transformers does. */
+static void trim(const weft_model *model, const char **text, size_t *size) {
+    if (model->embedding) {
+        weft_embedding_trim(model->embedding, text, size);
+    }
+}
+
+/* Places in what was left of a text as places in the text. */
+static void shift(weft_encoding *encoding, uint32_t bytes) {
+    for (uint32_t i = 0; bytes > 0 && i < encoding->count; i++) {
+        if (encoding->sequences[i] == 0) {
+            encoding->begins[i] += bytes;
+            encoding->ends[i] += bytes;
+        }
+    }
+}
+
+weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
+                              const weft_encode_params *params) {
+    WEFT_ENTER;
+    if (!model || !encoding || !params || !params->text) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_encode: null argument");
+    }
+    const char *text = params->text;
+    size_t size = params->size;
+    trim(model, &text, &size);
+    const struct weft_encode_request request = {
+        .text = text,
+        .size = size,
+        .pair = params->pair,
+        .pair_size = params->pair_size,
+        .no_special = params->no_special || !takes_special(model),
+        .with_offsets = true,
+        .maximum = params->max_tokens > 0 ? params->max_tokens : model->info.max_length};
+    struct weft_encoded encoded = {0};
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
+    if (encoded.count == 0) {
+        weft_encoded_clear(&encoded, &model->host);
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
+                                encoded.sequences, encoded.count, encoded.cut};
+    shift(encoding, (uint32_t)(text - params->text));
+    return WEFT_OK;
+}
+
+void weft_encoding_free(weft_model *model, weft_encoding *encoding) {
+    WEFT_ENTER;
+    if (model && encoding) {
+        struct weft_encoded encoded = {encoding->tokens, encoding->types,     encoding->begins,
+                                       encoding->ends,   encoding->sequences, encoding->count,
+                                       encoding->cut};
+        weft_encoded_clear(&encoded, &model->host);
+        *encoding = (weft_encoding){0};
+    }
+}
+
 static weft_status tokenize(weft_model *model, const char *text, size_t size, uint32_t most,
                             int32_t **tokens, uint32_t *count) {
     if (size == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
     }
+    trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, most, &ids, &id_count));
+    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model), most,
+                                       &ids, &id_count));
     if (id_count == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
@@ -536,8 +699,12 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
     }
     WEFT_TRY(expect_task(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return model->network ? weft_network_build(out, model->network, graph, inputs, model->headless)
-                          : weft_program_build_task(out, graph, model->program, inputs);
+    WEFT_TRY(model->network
+                 ? weft_network_build(out, model->network, graph, inputs, model->headless)
+                 : weft_program_build_task(out, graph, model->program, inputs));
+    return model->embedding && model->info.task == WEFT_TASK_EMBED
+               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
+               : WEFT_OK;
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,

@@ -7,7 +7,7 @@
 #include <weft/model.h>
 
 #include "model/fields.h"
-#include "model/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 typedef enum weft_position_embedding {
     WEFT_POSITION_NONE = 0,

@@ -377,6 +377,7 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
     case WEFT_TASK_PROGRAM: /* has no network */
+    case WEFT_TASK_EMBED:   /* reads the last hidden state: embedding.h */
         break;
     }
     return x;

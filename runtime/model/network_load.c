@@ -44,6 +44,17 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     return WEFT_OK;
 }
 
+/* Where the last hidden state is asked for, the class of the config may be any: it says how the encoder was trained. */
+static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
+                                const weft_host *host) {
+    const char *name = family->layout    ? family->layout->encoder
+                       : family->foreign ? family->foreign->encoder
+                                         : NULL;
+    return !name || json_object_set_new(object, "architectures", json_pack("[s]", name)) == 0
+               ? WEFT_OK
+               : weft_fail_memory(host, "a model's config");
+}
+
 static weft_status read_config(struct weft_network *network,
                                const struct weft_model_source *source) {
     const weft_host *host = &network->host;
@@ -58,11 +69,14 @@ static weft_status read_config(struct weft_network *network,
     }
     json_t *object = NULL;
     weft_status status = weft_source_parse_config(&object, path, source, host);
+    if (status == WEFT_OK && source->encoder) {
+        status = name_encoder(object, network->family, host);
+    }
     if (status == WEFT_OK) {
         status =
             read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
-        json_decref(object);
     }
+    json_decref(object);
     weft_free(host, path);
     return status;
 }

@@ -645,8 +645,21 @@ class model : public handle<::weft_model, weft_model_destroy> {
     [[nodiscard]] const char *config() const noexcept;
     /** weft_model_without_head of weft/model.h. */
     result<weft::model> without_head() noexcept;
+    /** weft_model_set_embedding of weft/model.h. */
+    status set_embedding(const ::weft_embed_params &params) noexcept;
+    /** weft_model_get_embedding of weft/model.h. */
+    result<::weft_embed_info> embedding() const noexcept;
+    /** weft_model_get_prompt of weft/model.h. */
+    result<::weft_prompt_info> prompt(uint32_t index) const noexcept;
     /** weft_model_label of weft/model.h. */
     [[nodiscard]] const char *label(uint32_t index) const noexcept;
+    /** weft_model_encode of weft/model.h. */
+    status encode(::weft_encoding &encoding, const ::weft_encode_params &params) noexcept;
+    /** weft_model_answers_questions of weft/model.h. */
+    [[nodiscard]] bool answers_questions() const noexcept;
+    /** weft_model_find_answer of weft/model.h. */
+    status find_answer(::weft_span &answer, const ::weft_encoding &encoding, const float *logits,
+                       uint32_t max_tokens) noexcept;
     /** weft_model_build of weft/model.h. */
     result<::weft_tensor> build(weft::graph &graph, const ::weft_model_inputs &inputs) noexcept;
     /** weft_model_compile of weft/model.h. */
@@ -702,6 +715,18 @@ class model : public handle<::weft_model, weft_model_destroy> {
             return code;
         }
         return text(get(), made, size);
+    }
+    /** weft_model_find_entities of weft/model.h: calls take(const weft_span &) for each, in their order. */
+    template <typename Take>
+    status find_entities(const ::weft_encoding &encoding, const float *logits, Take &&take) {
+        weft_span *made = nullptr;
+        std::uint32_t count = 0;
+        const weft_status code = weft_model_find_entities(&made, &count, get(), &encoding, logits);
+        for (std::uint32_t i = 0; code == WEFT_OK && i < count; i++) {
+            take(static_cast<const weft_span &>(made[i]));
+        }
+        weft_spans_free(get(), &made);
+        return code;
     }
     /** weft_model_weights of weft/model.h. The model outlives the bytes. */
     result<text> weights() noexcept {
@@ -2665,8 +2690,44 @@ inline result<weft::model> model::without_head() noexcept {
     return weft::model(made);
 }
 
+inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
+    return weft_model_set_embedding(get(), &params);
+}
+
+inline result<::weft_embed_info> model::embedding() const noexcept {
+    ::weft_embed_info made{};
+    const weft_status code = weft_model_get_embedding(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_prompt_info> model::prompt(uint32_t index) const noexcept {
+    ::weft_prompt_info made{};
+    const weft_status code = weft_model_get_prompt(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline const char *model::label(uint32_t index) const noexcept {
     return weft_model_label(get(), index);
+}
+
+inline status model::encode(::weft_encoding &encoding,
+                            const ::weft_encode_params &params) noexcept {
+    return weft_model_encode(&encoding, get(), &params);
+}
+
+inline bool model::answers_questions() const noexcept {
+    return weft_model_answers_questions(get());
+}
+
+inline status model::find_answer(::weft_span &answer, const ::weft_encoding &encoding,
+                                 const float *logits, uint32_t max_tokens) noexcept {
+    return weft_model_find_answer(&answer, get(), &encoding, logits, max_tokens);
 }
 
 inline result<::weft_tensor> model::build(weft::graph &graph,
@@ -3114,6 +3175,11 @@ inline status model_draw(float *out, const char *name, ::weft_shape shape, uint6
     return weft_task_name(task);
 }
 
+/** weft_encoding_free of weft/model.h. */
+inline void encoding_free(weft::model &model, ::weft_encoding &encoding) noexcept {
+    weft_encoding_free(model.get(), &encoding);
+}
+
 /** weft_decoding_name of weft/model.h. */
 [[nodiscard]] inline const char *decoding_name(::weft_decoding decoding) noexcept {
     return weft_decoding_name(decoding);
@@ -3172,6 +3238,7 @@ using rpe_frequency = ::weft_rpe_frequency;
 using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
+using embed_pooling = ::weft_embed_pooling;
 using decoding = ::weft_decoding;
 using ending = ::weft_ending;
 using storage_kind = ::weft_storage_kind;
@@ -3237,6 +3304,12 @@ using step = ::weft_step;
 using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
+using embed_params = ::weft_embed_params;
+using embed_info = ::weft_embed_info;
+using prompt_info = ::weft_prompt_info;
+using encoding = ::weft_encoding;
+using encode_params = ::weft_encode_params;
+using span = ::weft_span;
 using model_inputs = ::weft_model_inputs;
 using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;

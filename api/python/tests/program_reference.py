@@ -16,7 +16,8 @@ def run(config, weights, inputs):
             if isinstance(text, str) and text.isidentifier():
                 assert sizes.setdefault(text, extent) == extent
     for node in config["nodes"]:
-        fields = {name: field if name in WORDS else number(field, sizes) for name, field in node.items() if name not in ("op", "inputs", "output")}
+        fields = {name: field if name in WORDS else number(field, sizes)
+                  for name, field in node.items() if name not in ("op", "inputs", "output")}
         given = [values[name] if name else None for name in node.get("inputs", [])]
         with np.errstate(all="ignore"):
             result = OPS[node["op"]](*given, **fields)
@@ -187,11 +188,13 @@ OPS = {
     "concat": lambda *parts, axis: np.concatenate(parts, axis), "expand": lambda x, shape: np.broadcast_to(x, shape),
     "take": lambda x, at, axis: np.take(x, at, axis), "take_along": lambda x, at, axis: np.take_along_axis(x, at, axis),
     "convert": lambda x, dtype: x.astype(np.float32 if dtype == "f32" else np.int32), "binary": binary, "unary": unary,
-    "activation": lambda x, activation: unary(x, activation), "affine": lambda x, scale, offset: x * np.float32(scale) + np.float32(offset),
+    "activation": lambda x, activation: unary(x, activation),
+    "affine": lambda x, scale, offset: x * np.float32(scale) + np.float32(offset),
     "where": lambda c, a, b: np.where(c != 0, a, b), "reduce": reduce, "cumsum": cumsum, "softmax": softmax,
     "argmax": lambda x, axis, keep_axis=False: np.argmax(x, axis, keepdims=keep_axis),
     "argmin": lambda x, axis, keep_axis=False: np.argmin(x, axis, keepdims=keep_axis),
-    "softmax_axis": softmax, "log_softmax": log_softmax, "matmul": matmul, "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
+    "softmax_axis": softmax, "log_softmax": log_softmax, "matmul": matmul, "layer_norm": layer_norm, "rms_norm": rms_norm,
+    "batch_norm": batch_norm,
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
     "fourier": lambda x: np.fft.fft2(x).real,

@@ -111,5 +111,5 @@ def test_the_cache_has_a_limit(device, tmp_path):
     with weft.Device(device.info.index, cache_dir=str(tmp_path / "mine"), cache_limit=1) as opened:
         small_plan(opened)
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
-    with pytest.raises(OverflowError):
+    with pytest.raises(weft.InvalidArgument, match="cache_limit: .* found -1"):
         weft.Device(device.info.index, cache_limit=-1)

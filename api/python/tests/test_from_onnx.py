@@ -84,7 +84,8 @@ EXCLUDED = {name for names in REASONS.values() for name in names}
 
 @functools.cache
 def cases():
-    """The standard's tests of single ops, by type; not those whose types no program has: float64, float16, strings, sequences …"""
+    """The standard's tests of single ops, by type; not those whose types no program has: float64, float16, strings,
+    sequences …"""
     from onnx.backend.test.case.node import collect_testcases
 
     found = {}
@@ -123,7 +124,8 @@ def check(case, device):
     for port, expected in zip(case.model.graph.output, case.data_sets[0][1]):
         expected = np.asarray(expected)
         assert found[port.name].shape == expected.shape
-        np.testing.assert_allclose(found[port.name], expected.astype(found[port.name].dtype), rtol=case.rtol, atol=max(case.atol, 1e-6))
+        np.testing.assert_allclose(found[port.name], expected.astype(found[port.name].dtype), rtol=case.rtol,
+                                   atol=max(case.atol, 1e-6))
 
 
 @pytest.mark.parametrize("op_type", CLAIMED)
@@ -200,7 +202,8 @@ def test_all_that_is_missing_is_named():
 
 
 @pytest.mark.parametrize("node, kind, message", [
-    (helper.make_node("Add", ["x", "x"], ["y"]), TensorProto.DOUBLE, "input x: expected float, int32, int64 or bool, found double"),
+    (helper.make_node("Add", ["x", "x"], ["y"]), TensorProto.DOUBLE,
+     "input x: expected float, int32, int64 or bool, found double"),
     (helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT16), TensorProto.FLOAT, "Cast: its type is float16"),
     (helper.make_node("Relu", ["x"], ["y"], domain="mine"), TensorProto.FLOAT, "mine.Relu: there is no such op"),
     (helper.make_node("Elu", ["x"], ["y"], gamma=2.0), TensorProto.FLOAT, "Elu: it has the attribute gamma"),

@@ -89,15 +89,18 @@ class Function(nn.Module):
 
 FUNCTIONS = {
     "elementwise": lambda x: torch.stack([f(x) for f in (
-        torch.abs, torch.sign, torch.sqrt, torch.exp, torch.log, torch.log1p, torch.expm1, torch.sin, torch.cos, torch.tan, torch.erf,
-        torch.floor, torch.ceil, torch.trunc, torch.round, torch.square, torch.rsqrt, torch.reciprocal, torch.sigmoid)]),
+        torch.abs, torch.sign, torch.sqrt, torch.exp, torch.log, torch.log1p, torch.expm1, torch.sin, torch.cos, torch.tan,
+        torch.erf, torch.floor, torch.ceil, torch.trunc, torch.round, torch.square, torch.rsqrt, torch.reciprocal,
+        torch.sigmoid)]),
     "activations": lambda x: torch.stack([f(x - 1) for f in (
-        functional.mish, functional.hardsigmoid, functional.hardswish, functional.relu6, functional.elu, functional.selu, functional.celu,
-        functional.softplus, functional.logsigmoid, functional.leaky_relu, functional.softshrink, functional.hardtanh)]),
+        functional.mish, functional.hardsigmoid, functional.hardswish, functional.relu6, functional.elu, functional.selu,
+        functional.celu, functional.softplus, functional.logsigmoid, functional.leaky_relu, functional.softshrink,
+        functional.hardtanh)]),
     "arithmetic": lambda x: x % 0.7 + torch.fmod(x, 0.7) + x // 0.3 + torch.lerp(x, x * x, 0.25) + 2 ** x + (1 - x) / (x + 1),
     "comparisons": lambda x: torch.where((x > 1) & ~(x >= 2) | (x == 0), x, -x).masked_fill(x < 0.5, 7.0) + (x != x),
     "reductions": lambda x: x.sum(1) + x.mean(-1) + x.amax(2) + x.amin(2) + x.prod(1) + x.var(2) + x.std(1) + x.logsumexp(2),
-    "indices": lambda x: x.argmax(2) + x.max(dim=1).indices + x.cumsum(1)[:, 0] + torch.diff(x, dim=1)[:, 1] + x.min(dim=2).values,
+    "indices": lambda x: (x.argmax(2) + x.max(dim=1).indices + x.cumsum(1)[:, 0] + torch.diff(x, dim=1)[:, 1]
+                          + x.min(dim=2).values),
     "movement": lambda x: torch.cat([x.flip(1), x.roll(1, 2), x.repeat(1, 2, 1)[:, :4], x.unfold(1, 4, 1)[:, 0].mT], 1),
     "padding": lambda x: functional.pad(functional.pad(x, (1, 2)), (0, -1, 2, 0), value=3.0),
     "pooling": lambda x: functional.max_pool1d(x, 2, 1, 1)[..., :4] + functional.avg_pool1d(x, 3, 1, 1),

@@ -313,7 +313,8 @@ WITH_PARAMETERS = {
     "leaky_relu": (lambda x: F.leaky_relu(t64(x), 0.125), 0.125, 0.0), "elu": (lambda x: F.elu(t64(x), 1.5), 1.5, 0.0),
     "selu": (lambda x: F.selu(t64(x)), 1.6732632423543772, 1.0507009873554805),
     "celu": (lambda x: F.celu(t64(x), 0.75), 0.75, 0.0), "softshrink": (lambda x: F.softshrink(t64(x), 0.5), 0.5, 0.5),
-    "threshold": (lambda x: F.threshold(t64(x), 0.25, -2.0), 0.25, -2.0), "clamp": (lambda x: t64(x).clamp(-0.5, 0.25), -0.5, 0.25),
+    "threshold": (lambda x: F.threshold(t64(x), 0.25, -2.0), 0.25, -2.0),
+    "clamp": (lambda x: t64(x).clamp(-0.5, 0.25), -0.5, 0.25),
 }
 
 
@@ -334,7 +335,7 @@ def test_unary_of_whole_numbers_and_tests(run, rng):
     some = np.array([1.0, np.nan, -np.inf], np.float32)
     for op, expected in (("neg", -whole), ("abs", np.abs(whole)), ("sign", np.sign(whole)), ("square", whole**2),
                          ("logical_not", whole == 0), ("bitwise_not", ~whole)):
-        same(run(lambda x: ops.unary(op, x, 0.0, 0.0), x=whole), expected.astype(np.int32))
+        same(run(lambda x, op=op: ops.unary(op, x, 0.0, 0.0), x=whole), expected.astype(np.int32))
     same(run(lambda x: ops.unary("is_nan", x, 0.0, 0.0), x=some), np.isnan(some).astype(np.int32))
     same(run(lambda x: ops.unary("is_inf", x, 0.0, 0.0), x=some), np.isinf(some).astype(np.int32))
 
@@ -342,9 +343,9 @@ def test_unary_of_whole_numbers_and_tests(run, rng):
 BINARY = {
     "minimum": np.minimum, "maximum": np.maximum, "power": np.power, "modulo": np.mod, "floor_divide": np.floor_divide,
     "equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal, "greater": np.greater,
-    "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "add": np.add,
-    "subtract": np.subtract, "multiply": np.multiply,
+    "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor, "add": np.add, "subtract": np.subtract, "multiply": np.multiply,
 }
 
 
@@ -377,11 +378,12 @@ def test_reduce(run, rng, axes, keep):
     axis = axes or None
     for op, expected in (("sum", f64(x).sum(axis, keepdims=keep)), ("mean", f64(x).mean(axis, keepdims=keep)),
                          ("max", x.max(axis, keepdims=keep)), ("min", x.min(axis, keepdims=keep)),
-                         ("product", f64(x).prod(axis, keepdims=keep)), ("sum_of_squares", (f64(x)**2).sum(axis, keepdims=keep)),
+                         ("product", f64(x).prod(axis, keepdims=keep)),
+                         ("sum_of_squares", (f64(x)**2).sum(axis, keepdims=keep)),
                          ("sum_of_sizes", np.abs(f64(x)).sum(axis, keepdims=keep))):
         if op == "product" and not axes:
             continue  # 1,965 factors are below what float32 has
-        check(run(lambda x: ops.reduce(op, x, axes=list(axes), keep_axes=keep), x=x), expected)
+        check(run(lambda x, op=op: ops.reduce(op, x, axes=list(axes), keep_axes=keep), x=x), expected)
 
 
 def test_reduce_with_lengths(run, rng):

@@ -204,7 +204,8 @@ class RetNet(nn.Module):
         batch, length, width = x.shape
         index = torch.arange(length, device=x.device)
         sine, cosine = (f(index[:, None] * self.angle[None]) for f in (torch.sin, torch.cos))
-        q, k, v = (linear(x).view(batch, length, self.heads, -1).transpose(1, 2) for linear in (self.query, self.key, self.value))
+        q, k, v = (linear(x).view(batch, length, self.heads, -1).transpose(1, 2)
+                   for linear in (self.query, self.key, self.value))
         q, k = self.rotated(q, sine, cosine), self.rotated(k * (width // self.heads) ** -0.5, sine, cosine)
         lower = torch.tril(torch.ones(length, length, device=x.device))
         mask = torch.masked_fill((index[:, None] - index[None, :]).float(), ~lower.bool(), float("inf"))
@@ -234,7 +235,8 @@ def tokens(batch, length):
 
 
 def vectors(width):
-    return lambda batch, length: torch.randn(batch, length, width, generator=torch.Generator().manual_seed(batch * 1000 + length))
+    return lambda batch, length: torch.randn(batch, length, width,
+                                             generator=torch.Generator().manual_seed(batch * 1000 + length))
 
 
 def images(size):
@@ -252,8 +254,9 @@ _AUDIO = {"conv_dim": (16, 16), "conv_stride": (2, 2), "conv_kernel": (4, 3), "n
 
 MODELS = {
     "bert": (lambda: Outputs(_of_transformers("BertModel", "BertConfig")), tokens),
-    "distilbert": (lambda: Outputs(_seeded(lambda: transformers.DistilBertForSequenceClassification(transformers.DistilBertConfig(
-        vocab_size=VOCABULARY, dim=32, n_layers=2, n_heads=4, hidden_dim=48, max_position_embeddings=64)))), tokens),
+    "distilbert": (lambda: Outputs(_seeded(lambda: transformers.DistilBertForSequenceClassification(
+        transformers.DistilBertConfig(vocab_size=VOCABULARY, dim=32, n_layers=2, n_heads=4, hidden_dim=48,
+                                      max_position_embeddings=64)))), tokens),
     "albert": (lambda: Outputs(_of_transformers("AlbertModel", "AlbertConfig", embedding_size=16)), tokens),
     "roberta": (lambda: Outputs(_of_transformers("RobertaModel", "RobertaConfig", pad_token_id=0)), tokens),
     "modernbert": (lambda: Outputs(_of_transformers("ModernBertModel", "ModernBertConfig", global_attn_every_n_layers=2,

@@ -16,7 +16,7 @@ from ._core import lib as _lib
 from ._core import text_of as _text_of
 
 if _TYPE_CHECKING:
-    from . import features, nn, ops
+    from . import features, flt, nn, ops
     from . import torch_ops as torch_ops  # not in __all__: it needs PyTorch
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
@@ -36,7 +36,7 @@ if _TYPE_CHECKING:
         WeftError,
     )
     from .graph import Graph, Operand, Tensor, Weight
-    from .model import Classification, Model, ModelInfo, load
+    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Ranked, load
     from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
@@ -54,7 +54,7 @@ _PLACES = {name: place for place, names in {
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
-    "model": ("Classification", "Model", "ModelInfo", "load"),
+    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Ranked", "load"),
     "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
@@ -63,16 +63,17 @@ _PLACES = {name: place for place, names in {
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
 }.items() for name in names}
-_MODULES = ("features", "nn", "ops")  # that are in __all__
+_MODULES = ("features", "flt", "nn", "ops")  # that are in __all__
 _OTHER_MODULES = ("torch_ops",)  # that need PyTorch when they are imported
 
 if _TYPE_CHECKING:
     __all__ = [
-        "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats",
-        "DriverError", "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op",
-        "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program",
-        "ProgramPort", "ShapeMismatch", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench",
-        "default_device", "devices", "features", "from_onnx", "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
+        "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost",
+        "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
+        "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo",
+        "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "ShapeMismatch", "Symbol", "Table", "Tensor",
+        "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "flt", "from_onnx",
+        "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import _core, errors
@@ -45,9 +45,9 @@ class _Arguments:
 
     def value(self, ctype: Any, given: Any, what: str) -> Any:
         if ctype is _TENSOR:
-            return self.graph.value_of(given)
+            return self.graph.value_of(given, what)
         if ctype is _SHAPE:
-            return c_shape(given)
+            return c_shape(given, what)
         if ctype.kind == "enum":
             return _core.number_of(given, ctype, what)
         if ctype.kind == "pointer":
@@ -79,10 +79,10 @@ class _Arguments:
         fields = _fields(ctype, given, what)
         result = {}
         for name, member in ctype.fields:
-            counted = "axes" if name == "axis_count" else name[:-len("_count")] + "s" if name.endswith("_count") else None
-            if name in fields:
+            counted = "axes" if name == "axis_count" else name[:-len("_count")] + "s" if name.endswith("_count") else ""
+            if fields.get(name) is not None:  # None is what is left out
                 result[name] = self.value(member.type, fields[name], name)
-            elif counted in fields:
+            elif fields.get(counted) is not None:
                 if not isinstance(fields[counted], (list, tuple)):
                     raise errors.InvalidArgument(f"{counted}: expected a list, found {fields[counted]!r}")
                 result[name] = len(fields[counted])
@@ -104,6 +104,8 @@ def _fields(ctype: Any, given: Any, what: str) -> dict[str, Any]:
 
 def _scalar(ctype: Any, given: Any, what: str) -> Any:
     try:
+        if given is None:
+            raise TypeError  # which cffi takes for 0
         return ffi.new(f"{ctype.cname} *", given)[0]
     except (TypeError, OverflowError):
         limit = 8 * ffi.sizeof(ctype)
@@ -124,7 +126,10 @@ def _within(what: str, index: Any, length: int) -> Any:
 
 def _from_the_end(graph: Graph, operands: dict[str, Any]) -> dict[str, Any]:
     """Positions and axes of the first operand that are below 0, as C has them."""
-    named = [operands.get("position"), operands.get("axis"), *operands.get("axes", ())]
+    axes = operands.get("axes", ())
+    if isinstance(axes, str) or not isinstance(axes, Iterable):
+        raise errors.InvalidArgument(f"axes: expected a list of axes, found {axes!r}")
+    named = [operands.get("position"), operands.get("axis"), *axes]
     if not any(isinstance(index, int) and index < 0 for index in named):
         return operands
     first = operands["x"] if "x" in operands else next(iter(operands.values()))

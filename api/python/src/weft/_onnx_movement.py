@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from onnx import numpy_helper
 
-from ._onnx_reader import SHAPE_ROWS, Reader, Refused, row, sizes_array
+from ._onnx_reader import SHAPE_ROWS, Reader, Refused, Row, row, sizes_array
 from ._program import Value, resolved
 from ._sizes import Extent, Size, divide, larger, product, smaller
 
@@ -270,7 +271,7 @@ def _range(r: Reader, start: Any, limit: Any, step: Any) -> Value:
 
 # ---- arrays of sizes ----
 
-def _shape_row(*types: str) -> Any:
+def _shape_row(*types: str) -> Callable[[Row], Row]:
     return row(*types, table=SHAPE_ROWS)
 
 
@@ -285,11 +286,12 @@ _shape_row("Neg")(lambda r, x: _array(-x))
 _shape_row("Identity")(lambda r, x: x)
 _shape_row("Squeeze")(lambda r, x, axes=None: np.squeeze(x, None if axes is None else tuple(r.ints(1, axes))))
 _shape_row("Unsqueeze")(lambda r, x, axes: np.expand_dims(x, tuple(r.ints(1, axes))))
-_shape_row("Concat")(lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
+_shape_row("Concat")(
+    lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
 _shape_row("Gather")(lambda r, x, at: _array(np.take(x, np.asarray(at, np.int64), r.attribute("axis", 0))))
 _shape_row("Reshape")(lambda r, x, shape: np.reshape(x, r.ints(1, shape)))
 _shape_row("Shape")(lambda r, x: np.array(np.shape(x), np.int64))
-_shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.multiply.reduce(x, None, keepdims=bool(r.attribute("keepdims", 1)))))
+_shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool(r.attribute("keepdims", 1)))))
 _shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))
 
 

@@ -107,7 +107,8 @@ def _cast(r: Reader, x: Any, like: Any = None) -> Value:
 def _clip(r: Reader, x: Any, low: Any = None, high: Any = None) -> Value:
     value = r.value(x)
     known = [None if bound is None else bound for bound in (low, high)]
-    numbers = [None if bound is None else float(np.asarray(bound).reshape(())) for bound in known if not isinstance(bound, Value)]
+    numbers = [None if bound is None else float(np.asarray(bound).reshape(()))
+               for bound in known if not isinstance(bound, Value)]
     if value.dtype == "f32" and len(numbers) == 2 and (None in numbers or numbers[0] <= numbers[1]):  # type: ignore[operator]
         return r.build.clamp(value, numbers[0], numbers[1])
     for word, bound in (("maximum", low), ("minimum", high)):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import collections
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
@@ -26,14 +26,17 @@ SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 
 _MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
-_HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads", "kernel_shape",
-             "detect_negative", "detect_positive")
+_HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
+             "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
 
 
-def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Row = TypeVar("Row", bound=Callable[..., Any])
+
+
+def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Row], Row]:
     """Registers a row for op types."""
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Row) -> Row:
         table.update(dict.fromkeys(types, function))
         return function
     return register
@@ -209,10 +212,11 @@ class Reader:
         if number not in kinds:
             raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
                                      f"{onnx.TensorProto.DataType.Name(number).lower()}")
-        if [extent.dim_value for extent in one.type.tensor_type.shape.dim if extent.HasField("dim_value")] == [0] and number in (
-                onnx.TensorProto.INT32, onnx.TensorProto.INT64):
+        dims = one.type.tensor_type.shape.dim
+        known = [extent.dim_value for extent in dims if extent.HasField("dim_value")]
+        if known == [0] and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
-        shape = [self._extent(one.name, at, extent) for at, extent in enumerate(one.type.tensor_type.shape.dim)]
+        shape = [self._extent(one.name, at, extent) for at, extent in enumerate(dims)]
         return self.program.input(one.name, kinds[number], shape)
 
     def _extent(self, name: str, at: int, extent: Any) -> Extent:

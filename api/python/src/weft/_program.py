@@ -184,9 +184,10 @@ def _narrow(array: np.ndarray[Any, Any], kind: Kind, name: str) -> np.ndarray[An
     if kind == "i32":
         if array.size and not -2**31 <= int(array.min()) <= int(array.max()) < 2**31:
             raise errors.Unsupported(f"{what}: expected whole numbers of 32 bits, found {array.min()} … {array.max()}")
-        return np.ascontiguousarray(array, np.int32).reshape(array.shape)
+        whole: np.ndarray[Any, Any] = np.ascontiguousarray(array, np.int32).reshape(array.shape)
+        return whole
     with np.errstate(over="ignore"):
-        narrow = np.ascontiguousarray(array, np.float32).reshape(array.shape)
+        narrow: np.ndarray[Any, Any] = np.ascontiguousarray(array, np.float32).reshape(array.shape)
     if not np.array_equal(np.isinf(narrow), np.isinf(array)):
         raise errors.Unsupported(f"{what}: expected numbers of float32, found {array.dtype} beyond its range")
     return narrow

@@ -43,10 +43,10 @@ class Size:
         return self * -1
 
     def __sub__(self, other: Any) -> Extent:
-        return self + -1 * other
+        return _difference(self, other)
 
     def __rsub__(self, other: Any) -> Extent:
-        return other + -1 * self
+        return _difference(other, self)
 
     def __mul__(self, other: Any) -> Extent:
         return _sum((tuple(sorted(a + b)), n * m) for a, n in self.terms for b, m in _terms(other))
@@ -60,10 +60,10 @@ class Size:
         return divide(other, self)
 
     def __mod__(self, other: Any) -> Extent:
-        return self - other * divide(self, other)
+        return _difference(self, other * divide(self, other))
 
     def __rmod__(self, other: Any) -> Extent:
-        return other - self * divide(other, self)
+        return _difference(other, self * divide(other, self))
 
     def __str__(self) -> str:
         parts = [_term_text(monomial, factor) for monomial, factor in self.terms]
@@ -196,6 +196,10 @@ def _sum(terms: Iterable[tuple[_Monomial, int]]) -> Extent:
     return Size(left)
 
 
+def _difference(a: Any, b: Any) -> Extent:
+    return _sum([*_terms(a), *((monomial, -factor) for monomial, factor in _terms(b))])
+
+
 def _term_over(term: tuple[_Monomial, int], divisor: tuple[_Monomial, int]) -> tuple[_Monomial, int] | None:
     """The quotient of two terms, where it is one."""
     if term[1] % divisor[1] != 0:
@@ -208,8 +212,13 @@ def _term_over(term: tuple[_Monomial, int], divisor: tuple[_Monomial, int]) -> t
     return tuple(left), term[1] // divisor[1]
 
 
+def _atom_text(atom: _Atom) -> str:
+    """As a factor: in parentheses, unless it is a name or a call."""
+    return atom.text if atom.text.isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})"
+
+
 def _term_text(monomial: _Monomial, factor: int) -> str:
-    names = [atom.text if atom.text.isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})" for atom in monomial]
+    names = [_atom_text(atom) for atom in monomial]
     if not names:
         return str(factor)
     text = " * ".join(names)

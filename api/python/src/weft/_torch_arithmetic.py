@@ -183,14 +183,16 @@ def _nan_to_num(r: Reader, x: Any, nan: Any = None, posinf: Any = None, neginf: 
 
 _UNARY = {
     "abs": "abs", "sign": "sign", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "exp": "exp", "log": "log",
-    "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan", "erf": "erf", "tanh": "tanh", "sigmoid": "sigmoid",
-    "relu": "relu", "silu": "silu", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round", "square": "square",
+    "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan", "erf": "erf", "tanh": "tanh",
+    "sigmoid": "sigmoid", "relu": "relu", "silu": "silu", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
+    "round": "round", "square": "square",
     "mish": "mish", "isnan": "is_nan", "isinf": "is_inf",
 }
+_OF_ANY_TYPE = ("sign", "is_nan", "is_inf")
 for _name, _word in _UNARY.items():
     if _name not in ("exp", "abs"):
         row(f"aten.{_name}.default")(
-            lambda r, x, word=_word: r.build.unary(word, r.value(x) if word in ("sign", "is_nan", "is_inf") else r.value(x, "f32")))
+            lambda r, x, word=_word: r.build.unary(word, r.value(x, None if word in _OF_ANY_TYPE else "f32")))
 
 
 @row("aten.neg.default", "aten._neg_view.default")
@@ -216,7 +218,8 @@ def _abs(r: Reader, x: Any) -> Value:
     return r.build.unary("sqrt", r.build.add(*squares))
 
 
-@row("aten.conj.default", "aten._conj.default", "aten.conj_physical.default", "aten.resolve_conj.default", "aten._conj_physical.default")
+@row("aten.conj.default", "aten._conj.default", "aten.conj_physical.default", "aten.resolve_conj.default",
+     "aten._conj_physical.default")
 def _conj(r: Reader, x: Any) -> Any:
     if not isinstance(x, Pair):
         return x

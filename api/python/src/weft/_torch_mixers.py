@@ -27,7 +27,8 @@ def _banded_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, half_width:
     given = [r.value(x) for x in (q, k, v)]
     width = smaller(r.extent(half_width), given[0].shape[1] - 1)
     factor = 1 / math.sqrt(int(str(given[0].shape[2])) // heads) if scale is None else float(scale)
-    return r.program.node("banded_attention", given, "f32", r.shape, heads=heads, kv_heads=heads, half_width=width, causal=causal, scale=factor)
+    return r.program.node("banded_attention", given, "f32", r.shape, heads=heads, kv_heads=heads, half_width=width,
+                          causal=causal, scale=factor)
 
 
 @row("weft.linear_attention.default")
@@ -37,7 +38,8 @@ def _linear_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, causal: boo
 
 
 @row("weft.kernel_attention.default")
-def _kernel_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, causal: bool, maps: list[str], weights: list[float]) -> Value:
+def _kernel_attention(r: Reader, q: Any, k: Any, v: Any, heads: int, causal: bool, maps: list[str],
+                      weights: list[float]) -> Value:
     if "tanh" in maps:
         raise Refused("the map tanh has an epsilon in Weft: use tanh1")
     given = [r.value(x) for x in (q, k, v)]

@@ -58,13 +58,15 @@ def _movedim(r: Reader, x: Any, source: Any, target: Any) -> Any:
     return _each(r, x, lambda part: r.build.permute(part, axes))
 
 
-@row("aten.clone.default", "aten.contiguous.default", "aten.detach.default", "aten.alias.default", "aten.lift_fresh_copy.default",
-     "aten.detach_.default", "aten.dropout.default", "aten.native_dropout.default", "aten.feature_dropout.default")
+@row("aten.clone.default", "aten.contiguous.default", "aten.detach.default", "aten.alias.default",
+     "aten.lift_fresh_copy.default", "aten.detach_.default", "aten.dropout.default", "aten.native_dropout.default",
+     "aten.feature_dropout.default")
 def _same(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     return x if isinstance(x, Pair) else r.value(x)
 
 
-@row("aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout", "aten.type_as.default", "aten.to.device", "aten.float.default")
+@row("aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout", "aten.type_as.default", "aten.to.device",
+     "aten.float.default")
 def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     if r.dtype.is_complex:
         return x if isinstance(x, Pair) else complex_of(r, x)

@@ -78,7 +78,8 @@ def _convolution(r: Reader, x: Any, weight: Any, bias: Any, stride: Any, padding
 
 
 @row("aten.max_pool1d.default", "aten.max_pool2d.default")
-def _max_pool(r: Reader, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil: bool = False) -> Value:
+def _max_pool(r: Reader, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+              ceil: bool = False) -> Value:
     return _pool(r, "max", x, kernel, stride, padding, dilation, ceil, True)
 
 
@@ -234,10 +235,16 @@ def _transform(r: Reader, x: Pair, axis: int, inverse: bool) -> Pair:
     return Pair(real, imaginary, x.shape)
 
 
-def _scaled(r: Reader, x: Any, factor: float | Value) -> Any:
-    if isinstance(x, Pair):
-        return x if factor == 1.0 else Pair(lambda: _scaled(r, x.real, factor), lambda: _scaled(r, x.imaginary, factor), x.shape)
+def _scaled(r: Reader, x: Value, factor: float | Value) -> Value:
+    if factor == 1.0:
+        return x
     return r.build.multiply(x, factor if isinstance(factor, Value) else r.build.constant(factor, "f32"))
+
+
+def _scaled_pair(r: Reader, x: Pair, factor: float | Value) -> Pair:
+    if factor == 1.0:
+        return x
+    return Pair(lambda: _scaled(r, x.real, factor), lambda: _scaled(r, x.imaginary, factor), x.shape)
 
 
 def _norm_factor(r: Reader, length: Extent, norm: str | None, inverse: bool) -> float | Value:
@@ -279,8 +286,9 @@ def _fftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | 
     found = given
     for axis in at:
         found = _transform(r, found, axis, inverse)
-    found = _scaled(r, found, _norm_factor(r, product(extents), norm, inverse))
-    if not isinstance(x, Pair) and sorted(at) == [1, 2] and len(given.shape) == 3 and not inverse and norm in (None, "backward"):
+    found = _scaled_pair(r, found, _norm_factor(r, product(extents), norm, inverse))
+    plain = not isinstance(x, Pair) and not inverse and norm in (None, "backward")
+    if plain and sorted(at) == [1, 2] and len(given.shape) == 3:
         real = given
         return Pair(lambda: r.program.node("fourier", [real.real], "f32", real.shape), lambda: found.imaginary, found.shape)
     return found
@@ -299,7 +307,7 @@ def _rfft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | Non
         matrix = _angles(r, extent, half, extent)[which]
         found = _along(r, _of_length(r, value, axis, extent), axis, matrix)
         found = r.build.unary("neg", found) if which else found
-        return found if factor == 1.0 else _scaled(r, found, factor)
+        return _scaled(r, found, factor)
 
     found = Pair(lambda: part(0), lambda: part(1), shape)
     if axis == value.rank - 1 and factor == 1.0:
@@ -360,7 +368,7 @@ def _rfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str |
     found = _rfft(r, value, extents[-1], at[-1], norm)
     for axis, extent in zip(at[:-1], extents[:-1]):
         cut = pair_of(_of_length(r, found.real, axis, extent), _of_length(r, found.imaginary, axis, extent))
-        found = _scaled(r, _transform(r, cut, axis, False), _norm_factor(r, extent, norm, False))
+        found = _scaled_pair(r, _transform(r, cut, axis, False), _norm_factor(r, extent, norm, False))
     return found
 
 
@@ -374,5 +382,5 @@ def _irfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str 
         extents[-1] = 2 * (extents[-1] - 1)
     for axis, extent in zip(at[:-1], extents[:-1]):
         cut = pair_of(_of_length(r, found.real, axis, extent), _of_length(r, found.imaginary, axis, extent))
-        found = _scaled(r, _transform(r, cut, axis, True), _norm_factor(r, extent, norm, True))
+        found = _scaled_pair(r, _transform(r, cut, axis, True), _norm_factor(r, extent, norm, True))
     return _irfft(r, found, extents[-1], at[-1], norm)

@@ -7,7 +7,7 @@ import collections
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.fx import Node
@@ -30,9 +30,12 @@ NOTHING = ("aten._assert_tensor_metadata.default", "aten._assert_async.msg", "at
 _MOST = 2**20  # of a symbol that PyTorch knows no limit of
 
 
-def row(*targets: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Row = TypeVar("Row", bound=Callable[..., Any])
+
+
+def row(*targets: str) -> Callable[[Row], Row]:
     """Registers a row for ops, such as "aten.add.Tensor"."""
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Row) -> Row:
         for target in targets:
             ROWS[target] = function
         return function
@@ -239,11 +242,12 @@ class Reader:
         args = torch.fx.node.map_arg(node.args, lambda read: self.found[read])
         kwargs = torch.fx.node.map_arg(node.kwargs, lambda read: self.found[read])
         leaves = list(_leaves((args, kwargs)))
-        if node.target in SIZE_OPS:
-            return node.target(*args)  # type: ignore[operator]
+        target: Any = node.target
+        if target in SIZE_OPS:
+            return target(*args)
         if not any(isinstance(leaf, (Value, Pair, Size)) for leaf in leaves):
             with torch.no_grad():
-                return node.target(*args, **kwargs)  # type: ignore[operator]
+                return target(*args, **kwargs)
         if name not in ROWS:
             raise Refused("there is no such op")
         if isinstance(node.meta.get("val"), torch.Tensor) and self.dtype in (torch.float64, torch.complex128):
@@ -325,7 +329,8 @@ def _place(trace: str) -> str:
 
 def target_name(node: Any) -> str:
     """Of an op with its overload."""
-    return str(node.target) if isinstance(node.target, torch._ops.OpOverload) else getattr(node.target, "__name__", str(node.target))
+    text = str(node.target)
+    return text if isinstance(node.target, torch._ops.OpOverload) else getattr(node.target, "__name__", text)
 
 
 def kind_of(dtype: torch.dtype) -> Kind:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import weakref
 from types import TracebackType
 from typing import Any, Literal
 
-from . import _core
+from . import _checks, _core
 from ._core import check, ffi, lib, text_of
 
 Math = Literal["reproducible", "fast"]
@@ -94,8 +95,14 @@ class Device:
     """
 
     def __init__(self, select: str | int | None = None, *, math: Math = "reproducible", weights: WeightStorage = "auto",
-                 threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None, cache_limit: int = 0,
-                 validation: bool = False) -> None:
+                 threads: int = 0, memory_limit: int = 0, cache_dir: str | os.PathLike[str] | None = None,
+                 cache_limit: int = 0, validation: bool = False) -> None:
+        if select is not None and (not isinstance(select, (str, int)) or isinstance(select, bool)):
+            raise TypeError(f"select: expected a number or part of a name, found {select!r}")
+        threads = _checks.whole(threads, "threads")
+        memory_limit = _checks.whole(memory_limit, "memory_limit", 0, _checks.U64)
+        cache_limit = _checks.whole(cache_limit, "cache_limit", 0, _checks.U64)
+        cache_dir = None if cache_dir is None else _checks.path(cache_dir, "cache_dir")
         name = ffi.new("char[]", str(select).encode()) if select is not None else ffi.NULL
         folder = ffi.new("char[]", os.fsencode(cache_dir)) if cache_dir is not None else ffi.NULL
         params = ffi.new("weft_device_params *", {
@@ -111,6 +118,17 @@ class Device:
         """What it is."""
         self.math: Math = math
         """Which arithmetic it was opened for."""
+        self._given = (select, math, weights, threads, memory_limit, cache_dir, cache_limit, bool(validation))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, it is how it was opened: where it arrives one is opened likewise, for all that come."""
+        return _opened_again, self._given
+
+    def __copy__(self) -> Device:
+        return self  # there is one, and it is shared
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Device:
+        return self
 
     def stats(self) -> DeviceStats:
         """Counters since it was opened."""
@@ -137,6 +155,30 @@ class Device:
     def __repr__(self) -> str:
         state = "" if self.handle.pointer is not None else ", closed"
         return f"<weft.Device {self.info.name!r} ({self.info.type}, {self.math} math{state})>"
+
+
+_arrived: weakref.WeakValueDictionary[tuple[Any, ...], Device] = weakref.WeakValueDictionary()
+"""What was opened for pickles, by how."""
+
+
+def _opened_again(*given: Any) -> Device:
+    """The device of a pickle."""
+    with _default_lock:
+        device = _arrived.get(given)
+        if device is None or device.handle.pointer is None:
+            select, math, weights, threads, memory_limit, cache_dir, cache_limit, validation = given
+            device = _arrived[given] = Device(select, math=math, weights=weights, threads=threads, memory_limit=memory_limit,
+                                              cache_dir=cache_dir, cache_limit=cache_limit, validation=validation)
+    return device
+
+
+def checked(device: Any) -> Device | None:
+    """A device, or None for the default one."""
+    if device is not None and not isinstance(device, Device):
+        raise TypeError(f"device: expected a weft.Device, found {device!r}: weft.Device({device!r}) opens one"
+                        if isinstance(device, (str, int)) else
+                        f"device: expected a weft.Device, found {type(device).__name__}")
+    return device
 
 
 _default: Device | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, cast
 
-from . import _arithmetic, _array, _core, errors
+from . import _arithmetic, _array, _checks, _core, errors
 from ._core import check, ffi, lib
 
 if TYPE_CHECKING:
@@ -21,11 +21,14 @@ Operand = Union["Tensor", Any]
 """A tensor, or an array that becomes a weight: NumPy's, PyTorch's, or anything with DLPack or the buffer protocol."""
 
 
-def c_shape(shape: Sequence[int]) -> dict[str, Any]:
+def c_shape(shape: Sequence[int], what: str = "shape") -> dict[str, Any]:
     """A weft_shape, as cffi takes it."""
-    if len(shape) > lib.WEFT_MAX_RANK:
-        raise errors.InvalidArgument(f"shape {list(shape)}: expected at most {lib.WEFT_MAX_RANK} axes")
-    return {"rank": len(shape), "dim": [int(extent) for extent in shape]}
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        raise TypeError(f"{what}: expected a list of extents, found {shape!r}")
+    extents = [_checks.whole(extent, f"{what}[{axis}]") for axis, extent in enumerate(shape)]
+    if len(extents) > lib.WEFT_MAX_RANK:
+        raise errors.InvalidArgument(f"{what} {extents}: expected at most {lib.WEFT_MAX_RANK} axes")
+    return {"rank": len(extents), "dim": extents}
 
 
 def py_shape(shape: Any) -> tuple[int, ...]:
@@ -46,7 +49,7 @@ class Weight:
         what = name or "a weight"
         self._elements, self._stored = _array.stored(data, what)
         whole = self._elements.dtype.kind == "i"
-        text = ffi.new("char[]", name.encode()) if name else ffi.NULL
+        text = ffi.new("char[]", _checks.text(name, "name").encode()) if name else ffi.NULL
         lent = _core.lend(self._elements)
         params = ffi.new("weft_weight_params *", {
             "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(self._elements.shape),
@@ -58,6 +61,15 @@ class Weight:
             _core.take_back(lent.owner)
             raise
         self.handle = _core.Handle(pointer, lib.weft_weight_destroy)
+        self.name = name
+        """For messages; None where it has none."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Weight, (self.data, self.name)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r} " if self.name else ""
+        return f"<weft.Weight {name}{'i32' if self.data.dtype.kind == 'i' else 'f32'} {list(self.data.shape)}>"
 
     @property
     def data(self) -> Any:
@@ -88,6 +100,10 @@ class Tensor(_arithmetic.Arithmetic):
 
     def __repr__(self) -> str:
         return f"<weft.Tensor {self.dtype} {list(self.shape)}>"
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a weft.Tensor is a place in its graph, and cannot be pickled or copied: pickle arrays, and build the "
+                        "graph where they arrive")
 
     def __eq__(self, other: object) -> bool:
         raise _no_numbers("== compares")
@@ -123,12 +139,15 @@ class Graph:
         self.handle = _core.Handle(_core.make("weft_graph", lib.weft_graph_create, _core.host), lib.weft_graph_destroy)
         self._weights: dict[int, tuple[Any, Tensor]] = {}
         self._kept: list[Any] = []
+        self._inputs: list[str] = []
+        self._outputs: list[str] = []
 
     def input(self, name: str, shape: Sequence[int], dtype: DType = "f32") -> Tensor:
         """A tensor given at run time. Names are unique among inputs and outputs."""
         out = ffi.new("weft_tensor *")
         kind = _core.number_of(dtype, "weft_dtype", "dtype")
-        check(lib.weft_graph_input(out, self.handle.get(), name.encode(), kind, c_shape(shape)))
+        check(lib.weft_graph_input(out, self.handle.get(), _checks.text(name, "name").encode(), kind, c_shape(shape)))
+        self._inputs.append(name)
         return Tensor(self, out.id)
 
     def weight(self, data: Any, name: str | None = None) -> Tensor:
@@ -145,21 +164,25 @@ class Graph:
 
     def output(self, name: str, tensor: Tensor) -> None:
         """Marks a tensor as a result, under a name."""
-        check(lib.weft_graph_output(self.handle.get(), name.encode(), self.value_of(tensor)))
+        check(lib.weft_graph_output(self.handle.get(), _checks.text(name, "name").encode(), self.value_of(tensor)))
+        self._outputs.append(name)
 
     def keep(self, op: Any) -> None:
         """Keeps an op of one's own for as long as the graph is there."""
         self._kept.append(op)
 
-    def value_of(self, operand: Operand | None) -> dict[str, int]:
-        """The C tensor of an operand: of an array, a weight that is made of it; of None, no tensor."""
+    def value_of(self, operand: Operand | None, what: str = "a tensor") -> dict[str, int]:
+        """The C tensor of an operand: of an array, a weight that is made of it; of None, no tensor. Errors name `what`."""
         if operand is None:
             return {"id": 0}
         if isinstance(operand, Tensor):
             if operand.graph is not self:
-                raise errors.InvalidArgument("expected a tensor of the same graph, found one of another")
+                raise errors.InvalidArgument(f"{what}: expected a tensor of the same graph, found one of another")
             return operand.value
-        return self.weight(operand).value
+        try:
+            return self.weight(operand).value
+        except errors.InvalidArgument as error:
+            raise errors.InvalidArgument(f"{what}: {error}") from error
 
     def compile(self, device: Device | None = None, *, implementation: str | None = None, fusion: bool = True) -> Plan:
         """A plan of the graph for a device (by default the default one): see `Plan`. The graph can go on to be used.
@@ -168,12 +191,31 @@ class Graph:
             implementation: the name of the one to be taken for all ops that have it, such as "fft"; None: the usual choice.
             fusion: False keeps every op a dispatch of its own: slower, with the same bits in reproducible mode.
         """
-        from .device import default_device
+        from .device import checked, default_device
         from .plan import Plan
 
-        device = device or default_device()
-        name = ffi.new("char[]", implementation.encode()) if implementation else ffi.NULL
+        device = checked(device) or default_device()
+        name = ffi.new("char[]", _checks.text(implementation, "implementation").encode()) if implementation else ffi.NULL
         params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name})
         with device.handle.lock:
             pointer = _core.make("weft_plan", lib.weft_plan_compile, device.handle.get(), self.handle.get(), params)
         return Plan(pointer, device)
+
+    def close(self) -> None:
+        """Releases it. Plans that were compiled of it stay."""
+        self.handle.close()
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a weft.Graph cannot be pickled or copied: weft.save(graph, folder) writes it, and weft.load(folder) "
+                        "makes a Program of it, which can")
+
+    def __repr__(self) -> str:
+        state = "" if self.handle.pointer is not None else ", closed"
+        inputs, outputs = ", ".join(self._inputs), ", ".join(self._outputs)
+        return f"<weft.Graph {inputs or 'without inputs'} → {outputs or 'no output yet'}{state}>"

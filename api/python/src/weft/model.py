@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
-import codecs
 import collections
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
-import numbers
 import os
 import pathlib
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _array, _batches, _core, errors
+from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
+from ._encoding import Encoding as Encoding
+from ._texts import Answer as Answer
+from ._texts import Entity as Entity
+from ._texts import Ranked as Ranked
 from ._text import harmless
-from .device import Device, default_device
+from .device import Device, checked, default_device
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -43,9 +47,11 @@ class ModelInfo:
     architecture: str
     mixing: str
     task: str
-    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens or program."""
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens, program or embed."""
     layers: int
     hidden_size: int
+    embedding_size: int
+    """Values of a text's vector; 0: the task is not embed."""
     intermediate_size: int
     vocabulary: int
     """0: the input is vectors, of `input_size` channels."""
@@ -64,6 +70,9 @@ class ModelInfo:
     multi_label: bool
     """Whether any number of labels may be right: their probabilities are sigmoids, and no softmax."""
     eos_token: int
+    """The first of `eos_tokens`, or -1."""
+    eos_tokens: tuple[int, ...]
+    """Tokens that end a text."""
     parameters: int
     tokenizer: str
     """bytes, sentencepiece or none."""
@@ -111,20 +120,26 @@ class Model:
         model("What language is this?")               # a Classification
         model(["many", "texts"])                      # a list of them, in the same order
         model.logits(tokens)                          # [B, n] ids to f32, the task's output
-        for piece in model.generate("Once upon"):     # a language model's continuation
+        model(**tokenizer(texts, padding=True))       # the same of what a tokenizer of transformers gives
+        model.generate("Once upon")                   # a language model's continuation
+        for piece in model.stream("Once upon"):       # the same as it is made
             print(piece, end="")
 
-    Any thread may call it; calls on one model take turns, while the interpreter's lock is free.
+    Any thread may call it; calls on one model take turns, while the interpreter's lock is free. It can be pickled and copied,
+    with its weights, and runs where it arrives on a device opened as its own was.
     """
 
     def __init__(self, pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> None:
         self._device = device
         self._tokenizer = tokenizer
+        self._origin: _travel.Origin | None = None
         self._handle = _core.Handle(pointer, lib.weft_model_destroy)
         self._config = text_of(lib.weft_model_config(pointer))
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
+        self._embedding: tuple[int, bool, int] = (0, False, 0)  # what weft_model_set_embedding was told
+        self._texts_lock = _core.Lock()
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
@@ -163,6 +178,12 @@ class Model:
             self._headless.close()
         self._handle.close()
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _travel.reduced(self, protocol)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return _travel.copied(self)
+
     def __enter__(self) -> Model:
         return self
 
@@ -170,7 +191,8 @@ class Model:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<weft.Model {self.info.architecture}, {self.info.task}, {self.info.parameters:,} parameters>"
+        state = "" if self._handle.pointer is not None else ", closed"
+        return f"<weft.Model {self.info.architecture}, {self.info.task}, {self.info.parameters:,} parameters{state}>"
 
     # ---- texts ----
 
@@ -207,10 +229,25 @@ class Model:
             finally:
                 lib.weft_tokens_free(self._handle.get(), tokens)
 
+    def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
+        """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
+
+        Args:
+            text: the text.
+            pair: a second text.
+            special: whether the special tokens of the tokenizer's template are put around.
+            max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
+        """
+        if max_tokens is not None and not 1 <= max_tokens < 2**32:
+            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        return _encoding.encode(self._handle, text, pair, special, max_tokens)
+
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
         of words a text begins without its first space: what a token adds shows when all are given."""
-        ids = [int(token) for token in tokens]
+        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokens: expected token ids, found {type(tokens).__name__}")
+        ids = [_checks.whole(token, f"tokens[{at}]", -2**31, 2**31 - 1) for at, token in enumerate(tokens)]
         if self._tokenizer is not None:
             decode = getattr(self._tokenizer, "decode", None)
             if decode is None:
@@ -228,30 +265,81 @@ class Model:
     def __call__(self, texts: str, *, progress: bool | None = None) -> Classification: ...  # type: ignore[overload-overlap]
 
     @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, texts: Mapping[str, Any], *, progress: bool | None = None) -> F32: ...
+
+    @overload
     def __call__(self, texts: Iterable[str], *, progress: bool | None = None) -> list[Classification]: ...
 
-    def __call__(self, texts: str | Iterable[str], *, progress: bool | None = None) -> Classification | list[Classification]:
+    @overload
+    def __call__(self, *, progress: bool | None = None, **batch: Any) -> F32: ...
+
+    def __call__(self, texts: Any = None, *, progress: bool | None = None, **batch: Any) -> Any:
         """Classifies a text, or many. They are run in batches, and the order is kept: texts of about the same length where
         `info.takes_lengths`, otherwise those of equal length. In reproducible mode each has the bits that it would have alone.
 
+        What a tokenizer of transformers gives, as it is or by keyword, and token ids give what `logits` gives.
+
         Args:
-            texts: one or many.
+            texts: one or many; or a batch, or an array of token ids.
             progress: whether a bar shows how far it is, once it takes a second; None: on a terminal. It needs tqdm.
+            batch: input_ids, attention_mask and token_type_ids.
         """
-        if self.info.task not in ("classify", "next_sentence"):
-            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
-                                     "run the others")
-        several = [texts] if isinstance(texts, str) else list(texts)
+        if batch or isinstance(texts, Mapping) or _inputs.is_array(texts):
+            return self.logits(**_inputs.of_call(texts, batch))
+        self._check_classifier()
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
         sequences = self._sequences(several)
         with _progress(len(several), progress) as done:
             rows = self._rows(sequences, done)
         results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
 
-    def _sequences(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text. Errors name its number, and one warning those that are cut."""
+    @overload
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+               **how: Any) -> Iterator[str]: ...
+
+    @overload
+    def stream(self, texts: Iterable[str], *, ahead: int = 1024, tokens: int | None = None, **how: Any) -> Iterator[Any]: ...
+
+    def stream(self, texts: str | Iterable[str], *, ahead: int = 1024, tokens: int | None = None,
+               ids: list[Any] | None = None, **how: Any) -> Iterator[Any]:
+        """Answers as they come. Of a classifier, the classifications of texts from a file or any other iterator, which need not
+        end: what it gives for each is that of a call with all, in the same order. Of a language model, the pieces of the text
+        that `generate` gives; of several texts, (number, piece).
+
+        Args:
+            texts: any number of them; for a language model, those that are continued.
+            ahead: how many are read and sorted by length before the first of them is answered. More make fewer, fuller batches.
+            tokens: for a language model, as the others of `generate`.
+            ids: a list that gets the ids of the tokens as they are made, of a single text.
+        """
+        if self.info.task == "causal_lm":
+            single = isinstance(texts, str)
+            run = self._generation([str(texts)] if single else list(_inputs.several(texts)), tokens, how)
+            return _pieces(run, single, ids)
+        if how or tokens is not None or ids is not None:
+            self._generation([], tokens, {})  # says that it is no language model
+        _checks.whole(ahead, "ahead", 1)
+        self._check_classifier()
+        return self._streamed(iter(_inputs.several(texts)), ahead)
+
+    def _streamed(self, texts: Iterator[str], ahead: int) -> Iterator[Classification]:
+        first = 0
+        while several := list(itertools.islice(texts, ahead)):
+            for row in self._rows(self._sequences(several, first), lambda _: None):
+                yield self._classification(row)
+            first += len(several)
+
+    def _check_classifier(self) -> None:
+        if self.info.task not in ("classify", "next_sentence"):
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
+                                     "run the others")
+
+    def _sequences(self, texts: Sequence[str], first: int = 0) -> list[list[int]]:
+        """Token ids of each text. Errors name its number, of which the first is `first`, and one warning those that are cut."""
         found, notes = [], []
-        for index, text in enumerate(texts):
+        for index, text in enumerate(texts, first):
             try:
                 ids, note = self._tokens_of(text)
             except (errors.WeftError, TypeError, UnicodeError) as error:
@@ -291,29 +379,106 @@ class Model:
         labels = self.labels or tuple(f"LABEL_{i}" for i in range(len(weights)))
         return Classification(tuple(labels[i] for i in order), tuple(weights[i] / total for i in order))
 
+    # ---- vectors, ranks and parts of texts ----
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Texts that stand in front of texts of a kind, by their names in config_sentence_transformers.json."""
+        return _texts.prompts_of(self)
+
+    def embed(self, texts: str | Iterable[str], *, prompt: str | None = None, batch_size: int | None = None,
+              pooling: str | None = None, normalize: bool = False, progress: bool | None = None) -> F32:
+        """A vector for each text, f32 [n, d]; of one text [d]. In reproducible mode each has the bits that it has alone, on
+        every device.
+
+        Args:
+            texts: one or many.
+            prompt: what stands in front of each: the name of one of `prompts`, or the text itself; None: the folder's default.
+            batch_size: how many run at once, at most; no bit depends on it.
+            pooling: mean, cls, last, max, mean_sqrt_len or weighted_mean, for a folder without a modules.json.
+            normalize: gives vectors of length 1, also where the folder does not say so.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        with _progress(len(several), progress) as done:
+            found = _texts.embed(self, several, prompt, batch_size, pooling, normalize, done)
+        one: F32 = found[0] if isinstance(texts, str) else found
+        return one
+
+    def rerank(self, query: str, texts: Iterable[str], *, top: int | None = None, batch_size: int | None = None,
+               progress: bool | None = None) -> list[Ranked]:
+        """Texts by how well they answer a query, the best first: by a classifier with one label, which reads the query with
+        each (a cross-encoder), or by the vectors of both.
+
+        Args:
+            query: what is asked for.
+            texts: what is ranked.
+            top: how many of them are given; None: all.
+            batch_size: how many run at once, at most.
+            progress: as of a call.
+        """
+        several = list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            return _texts.rerank(self, query, several, top, batch_size, done)
+
+    @overload
+    def entities(self, texts: str, *, progress: bool | None = None) -> list[Entity]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def entities(self, texts: Iterable[str], *, progress: bool | None = None) -> list[list[Entity]]: ...
+
+    def entities(self, texts: str | Iterable[str], *, progress: bool | None = None) -> list[Entity] | list[list[Entity]]:
+        """The parts of a text that a token classifier names, or those of many: neighbours with one label are one, as by
+        transformers' aggregation "simple"."""
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            found = _texts.entities(self, several, done)
+        return found[0] if isinstance(texts, str) else found
+
+    def answer(self, question: str, context: str, *, max_tokens: int = 15) -> Answer:
+        """The likeliest answer to a question: a part of the context of at most so many tokens."""
+        _checks.whole(max_tokens, "max_tokens", 1)
+        return _texts.answers(self, [(question, context)], lambda _: None, max_tokens)[0]
+
+    def _set_embedding(self, pooling: int, normalize: bool, prompt_tokens: int) -> None:
+        """What plans make from now on: older ones make something else."""
+        params = ffi.new("weft_embed_params *", {"pooling": pooling, "normalize": normalize, "prompt_tokens": prompt_tokens})
+        info = ffi.new("weft_model_info *")
+        with self._handle.lock:
+            check(lib.weft_model_set_embedding(self._handle.get(), params))
+            check(lib.weft_model_get_info(self._handle.get(), info))
+        self.info = _model_info(info)
+        self._embedding = (pooling, normalize, prompt_tokens)
+        with self._plans_lock:
+            plans, self._plans = self._plans, collections.OrderedDict()
+        for plan in plans.values():
+            plan.close()
+
     # ---- arrays ----
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
         [B, n, labels] where each token has a label.
 
         Args:
-            inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too. Of
-                a class ForMultipleChoice also [B, choices, n], which gives [B, choices].
+            inputs: token ids [B, n] of any integer type, or vectors [B, n, input_size]; without the axis B the result is
+                without it, too. Of a class ForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a
+                tokenizer of transformers is all of the arguments.
             types: token types of that shape. Where `info.takes_types`.
             positions: f32 [B, n, position_size], for a model that reads them.
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
+            attention_mask: the same as ones, and zeros behind, of the tokens' shape.
         """
+        if isinstance(inputs, Mapping):
+            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_batch(inputs)}
+            return self.logits(positions=positions, lengths=lengths, **given)
+        arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
         vectors = self.info.input_size > 0
-        values: Any = _array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs")
-        arrays = {"features" if vectors else "tokens": values}
-        if types is not None:
-            arrays["token_types"] = _array.i32(types, "types")
-        if positions is not None:
-            arrays["positions"] = _array.f32(positions, "positions")
-        if lengths is not None:
-            arrays["lengths"] = _array.i32(lengths, "lengths")
+        values = arrays["features" if vectors else "tokens"]
         if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
             flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
             choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
@@ -327,24 +492,27 @@ class Model:
         if values.ndim != (3 if vectors else 2) or 0 in values.shape:
             form = f"[B, n, {self.info.input_size}]" if vectors else "[B, n]"
             raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {list(values.shape)}")
-        plan = self.plan(values.shape[0], values.shape[1], with_types=types is not None, with_lengths=lengths is not None)
+        plan = self.plan(values.shape[0], values.shape[1], with_types="token_types" in arrays, with_lengths="lengths" in arrays)
         result: Any = plan.run(arrays)["output"]
         rows: F32 = result[0] if single else result
         return rows
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
+        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask}
         if self.info.task == "hidden":
-            return self.logits(inputs, types=types, positions=positions, lengths=lengths)
+            return self.logits(inputs, **given)
         with self._plans_lock, self._handle.lock:
             if self._headless is None:
                 pointer = _core.make("weft_model", lib.weft_model_without_head, self._handle.get())
                 self._headless = Model(pointer, self._device, self._tokenizer)
-        return self._headless.logits(inputs, types=types, positions=positions, lengths=lengths)
+        return self._headless.logits(inputs, **given)
 
     def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
         """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
         "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
+        batch, length = _checks.whole(batch, "batch", 1), _checks.whole(length, "length", 1)
         key = (batch, length, with_types, with_lengths)
         with self._plans_lock:
             plan = self._plans.get(key)
@@ -366,64 +534,62 @@ class Model:
 
     # ---- language models ----
 
-    def generate(self, text: str, tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                 seed: int = 0, ids: list[int] | None = None) -> Iterator[str]:
-        """Continues a text, piece by piece. The same arguments give the same text on every device.
+    @overload
+    def generate(  # type: ignore[overload-overlap]
+            self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
+
+    @overload
+    def generate(self, prompts: Iterable[str], tokens: int | None = None, *, ids: list[list[int]] | None = None,
+                 **how: Any) -> list[str]: ...
+
+    def generate(self, prompts: str | Iterable[str], tokens: int | None = None, *, ids: list[Any] | None = None,
+                 **how: Any) -> str | list[str]:
+        """Continues a text, or many, and gives what is new. The same arguments give the same text on every device, and each of
+        many is the one that it is alone.
 
         Args:
-            text: what is continued.
-            tokens: at most so many; fewer where the model ends the text or has no more positions.
-            temperature: of the softmax that tokens are drawn by; 0 takes the likeliest each time.
-            top_k: draws among so many of the likeliest; 0: among all.
-            seed: of the draws.
-            ids: a list that gets the ids of the tokens as they are made.
+            prompts: what is continued: one text or many.
+            tokens: at most so many for each; None: 200, or as many as the model has positions for.
+            ids: a list that gets the ids of the tokens; of many texts a list for each.
+            temperature: of the softmax that tokens are drawn by; 0, the default, takes the likeliest each time.
+            top_k: draws among so many of the likeliest; 0, the default: among all.
+            top_p: draws among the fewest of these whose probabilities reach so much; 1, the default: among all.
+            repetition_penalty: above 1 it makes tokens less likely that the text has already; 1, the default, does not.
+            seed: of the draws, 0 by default: a number for each text, or one for all.
+            stop: a text, or several, before which a text ends.
+            end_tokens: tokens that end a text; by default the model's.
+            window: what to do behind the model's last position: go on with the last `window` tokens. By default a text that
+                needs more positions is an error.
         """
+        several = [prompts] if isinstance(prompts, str) else list(_inputs.several(prompts))
+        texts = [""] * len(several)
+        for start in range(0, len(several), _LARGEST_BATCH):
+            batch = several[start:start + _LARGEST_BATCH]
+            run = self._generation(batch, tokens, _of_batch(how, start, len(batch), len(several)))
+            for index, _, piece in run:
+                texts[start + index] += piece
+            if ids is not None:
+                ids.extend(run.ids[0] if isinstance(prompts, str) else run.ids)
+        return texts[0] if isinstance(prompts, str) else texts
+
+    def _generation(self, prompts: list[str], tokens: int | None, how: dict[str, Any]) -> _generation.Run:
         if self.info.task != "causal_lm":
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
         if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
             raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "
                                      "generate_tokens() gives ids")
-        _check_generation(tokens, temperature, top_k, seed)
-        prompt, note = self._tokens_of(text)
-        if note:
-            raise errors.InvalidArgument(f"the prompt {note}")
-        found = self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed)
-        if ids is not None:
-            found = _noted(found, ids)
-        is_bytes = self._tokenizer is None and self.info.tokenizer == "bytes"
-        return _text_of_bytes(found) if is_bytes else _text_by(self.detokenize, prompt, found)
+        settings = _generation.settings_of(len(prompts), tokens=tokens, **how)
+        for index, prompt in enumerate(prompts):
+            if not isinstance(prompt, str):
+                raise TypeError(f"prompt {index}: expected a text, found {type(prompt).__name__}")
+        given: list[Any] = prompts if self._tokenizer is None else [_ids(self._tokenizer, prompt) for prompt in prompts]
+        return _generation.Run(self, given, settings, with_text=True)
 
-    def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                        seed: int = 0) -> Iterator[int]:
-        """The same in token ids. A token that ends a text ends it, and is not given."""
-        _check_generation(tokens, temperature, top_k, seed)
-        if not 1 <= len(prompt) <= self.info.max_length:
-            raise errors.InvalidArgument(f"prompt: expected 1 … {self.info.max_length} tokens, found {len(prompt)}")
-        count = min(int(tokens), self.info.max_length - len(prompt) + 1)
-        return self._tokens(list(prompt), count, temperature, top_k, seed)
-
-    def _tokens(self, prompt: list[int], count: int, temperature: float, top_k: int, seed: int) -> Iterator[int]:
-        device = self.device
-        params = ffi.new("weft_decoder_params *", {"max_length": len(prompt) + max(count, 1) - 1})
-        with self._handle.lock, device.handle.lock:
-            pointer = _core.make("weft_decoder", lib.weft_decoder_create, self._handle.get(), device.handle.get(), params)
-        decoder = _core.Handle(pointer, lib.weft_decoder_destroy, device.handle)
-        sampling = ffi.new("weft_sampling *", {"temperature": temperature, "top_k": top_k, "seed": seed})
-        logits, token, next_token = ffi.new("float[]", self.info.vocabulary), ffi.new("int32_t *"), ffi.new("uint32_t *")
-        try:
-            with self._handle.lock, decoder.lock:
-                check(lib.weft_decoder_prompt(decoder.get(), ffi.new("int32_t[]", prompt), len(prompt), logits))
-            for index in range(count):
-                check(lib.weft_sample(next_token, logits, self.info.vocabulary, sampling, index, _core.host))
-                if next_token[0] == self.info.eos_token:
-                    return
-                yield next_token[0]
-                if index + 1 < count:
-                    token[0] = next_token[0]
-                    with self._handle.lock, decoder.lock:
-                        check(lib.weft_decoder_step(decoder.get(), token, logits))
-        finally:
-            decoder.close()
+    def generate_tokens(self, prompt: Iterable[int], tokens: int | None = None, **how: Any) -> Iterator[int]:
+        """The same in token ids, one after the other. A token that ends a text ends it, and is not given."""
+        given = [_checks.whole(token, "prompt", 0, 2**31 - 1) for token in prompt]
+        run = _generation.Run(self, [given], _generation.settings_of(1, tokens=tokens, **how), with_text=False)
+        return (token for _, made, _ in run for token in made)
 
 
 def _sigmoid(value: float) -> float:
@@ -438,12 +604,20 @@ def _of_text(error: Exception, index: int) -> Exception:
         type(error)(text) if isinstance(error, errors.WeftError) else errors.InvalidArgument(text))
 
 
-def _check_generation(tokens: Any, temperature: Any, top_k: Any, seed: Any) -> None:
-    for name, value, most in (("tokens", tokens, 2**32 - 1), ("top_k", top_k, 2**32 - 1), ("seed", seed, 2**64 - 1)):
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 0 <= int(value) <= most:
-            raise errors.InvalidArgument(f"{name}: expected a whole number from 0 to {most}, found {value!r}")
-    if not isinstance(temperature, numbers.Real) or not 0.0 <= float(temperature) < math.inf:
-        raise errors.InvalidArgument(f"temperature: expected a finite number of at least 0, found {temperature!r}")
+def _pieces(run: _generation.Run, single: bool, ids: list[Any] | None) -> Iterator[Any]:
+    for index, made, piece in run:
+        if ids is not None:
+            ids.extend(made)
+        if piece:
+            yield piece if single else (index, piece)
+
+
+def _of_batch(how: dict[str, Any], start: int, count: int, total: int) -> dict[str, Any]:
+    """The arguments of some of many prompts: a seed for each is theirs."""
+    seeds = how.get("seed")
+    if isinstance(seeds, (list, tuple, range)) and len(seeds) == total:
+        return {**how, "seed": list(seeds[start:start + count])}
+    return how
 
 
 @contextlib.contextmanager
@@ -464,6 +638,7 @@ def _model_info(info: Any) -> ModelInfo:
     fields = {field.name: getattr(info, field.name) for field in dataclasses.fields(ModelInfo)}
     for name in ("architecture", "mixing", "tokenizer"):
         fields[name] = text_of(fields[name])
+    fields["eos_tokens"] = tuple(ffi.unpack(info.eos_tokens, info.eos_token_count)) if info.eos_token_count else ()
     fields["task"] = text_of(lib.weft_task_name(info.task))
     return ModelInfo(**fields)
 
@@ -478,38 +653,6 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return [int(token) for token in found]
 
 
-def _text_of_bytes(tokens: Iterator[int]) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    for token in tokens:
-        piece = decoder.decode(bytes([token])) if token < 256 else ""
-        if piece:
-            yield piece
-    rest = decoder.decode(b"", final=True)
-    if rest:
-        yield rest
-
-
-def _noted(tokens: Iterator[int], ids: list[int]) -> Iterator[int]:
-    for token in tokens:
-        ids.append(token)
-        yield token
-
-
-def _text_by(decode: Callable[[list[int]], str], prompt: Sequence[int], tokens: Iterator[int]) -> Iterator[str]:
-    """What a tokenizer's text has more with each token. Tokens can be parts of a character: that waits for the others."""
-    known = list(prompt)
-    shown = len(decode(known))
-    for token in tokens:
-        known.append(token)
-        text = decode(known)
-        if not text.endswith("\ufffd") and len(text) > shown:
-            yield text[shown:]
-            shown = len(text)
-    rest = decode(known)[shown:]
-    if rest:
-        yield rest
-
-
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
     """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
 
@@ -522,12 +665,21 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
     file, field or tensor, expected and found.
     """
-    path = os.fspath(folder)
+    path = _checks.path(folder, "folder")
+    checked(device)
+    if not os.path.exists(path):
+        raise errors.NotFound(f"folder: {path} is not there. {_HUB if re.fullmatch(_HUB_NAME, path) else ''}".rstrip())
+    origin = _travel.Origin(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
     if tokenizer is None and model.info.tokenizer == "none":
         model._tokenizer = _tokenizer_of(pathlib.Path(path))
+    model._origin = origin
     return model
+
+
+_HUB_NAME = r"[\w.-]+(/[\w.-]+)?"
+_HUB = "If that is the name of a model on a hub, download it first: load(huggingface_hub.snapshot_download(name))"
 
 
 def model_of(pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -> Model:

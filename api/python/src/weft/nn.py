@@ -7,7 +7,7 @@ import collections
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .device import Device, default_device
+from .device import Device, checked, default_device
 from .graph import Graph, Tensor
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ def module(function: Callable[..., Tensor], device: Device | None = None) -> tor
     """
     import torch
     import torch.utils.dlpack
+
+    if not callable(function):
+        raise TypeError(f"function: expected a function of tensors, found {function!r}")
+    checked(device)
 
     class Mixer(torch.nn.Module):
         def __init__(self) -> None:

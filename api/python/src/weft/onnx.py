@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import errors
+from . import _checks, errors
+from .device import checked
 from .program import Program, loaded
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
     from ._onnx_reader import Reader
 
     assert _onnx_ops and _onnx_movement and _onnx_networks  # they have filled the tables
+    checked(device)
     if not isinstance(model, onnx.ModelProto):
+        model = _checks.path(model, "model")
         try:
-            model = onnx.load(os.fspath(model))
+            model = onnx.load(model)
         except FileNotFoundError as error:
             raise errors.NotFound(str(error)) from error
         except Exception as error:  # whatever protobuf makes of a file that is none
-            raise errors.BadFile(f"{os.fspath(model)}: expected a model of ONNX: {error}") from error
+            raise errors.BadFile(f"{model}: expected a model of ONNX: {error}") from error
     return loaded(Reader(model, fixed or {}, sizes or {}).read(), device)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
-from . import _core, errors
+from . import _checks, _core, errors
 from ._core import check, ffi, lib
 from .graph import DType, Operand, Tensor, c_shape, py_shape
 
@@ -73,11 +74,18 @@ class Op:
 
     def __init__(self, name: str, *, shape: Callable[..., Sequence[int]], kernels: Callable[..., Sequence[Launch]],
                  inputs: int = 1, optional: int = 0, params: Mapping[str, type] | None = None, dtype: DType = "f32") -> None:
-        self.name = name
+        self.name = _checks.text(name, "name")
+        for what, function in (("shape", shape), ("kernels", kernels)):
+            if not callable(function):
+                raise TypeError(f"op {name}: {what}: expected a function, found {function!r}")
         self._shape, self._kernels = shape, kernels
         self._dtype = _core.number_of(dtype, "weft_dtype", f"op {name}: dtype")
         self._params = dict(params or {})
+        inputs, optional = (_checks.whole(count, f"op {name}: {what}", 0, lib.WEFT_MAX_NODE_INPUTS)
+                            for what, count in (("inputs", inputs), ("optional", optional)))
         self._most = inputs + optional
+        self._given_again = functools.partial(Op, name, shape=shape, kernels=kernels, inputs=inputs, optional=optional,
+                                              params=params, dtype=dtype)
         if len(self._params) > MOST_PARAMETERS or any(kind not in (int, float) for kind in self._params.values()):
             raise errors.InvalidArgument(f"op {name}: params: expected at most {MOST_PARAMETERS} of int and float")
         self._format = "=" + "".join("q" if kind is int else "d" for kind in self._params.values())
@@ -89,6 +97,12 @@ class Op:
                   "implementation_count": 1, "user": self._self}
         pointer = _core.make("weft_op", lib.weft_op_create, ffi.new("weft_op_params *", fields), _core.host)
         self.handle = _core.Handle(pointer, lib.weft_op_destroy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._given_again, ()
+
+    def __repr__(self) -> str:
+        return f"<weft.Op {self.name!r}>"
 
     def __call__(self, *operands: Operand | None, **params: float) -> Tensor:
         """Adds it to the graph of its first tensor."""

@@ -133,6 +133,16 @@ class Plan:
         """Releases it."""
         self.handle.close()
 
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a weft.Plan is compiled for its device, and cannot be pickled or copied: pickle a weft.Model, which "
+                        "makes its plans where it arrives")
+
     def __repr__(self) -> str:
         def text(ports: Mapping[str, Port]) -> str:
             return ", ".join(f"{port.name} {port.dtype} {list(port.shape)}" for port in ports.values())

@@ -8,10 +8,10 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, overload
 
-from . import _array, _core, errors
+from . import _core, _inputs, errors
 from .device import Device, Math, WeightStorage, devices
 from .model import Classification, Model, Tokenizer, load
 
@@ -28,6 +28,8 @@ Select = Union[str, int, Device]
 """A device: a number of `devices()`, part of a device's or driver's name, or one that is open."""
 
 _LARGEST_BATCH = 32
+_ARGUMENTS = {"tokens": "inputs", "features": "inputs", "token_types": "types", "positions": "positions", "lengths": "lengths"}
+"""Of `Model.logits`, by the names of a plan's inputs."""
 
 
 class Pool:
@@ -54,7 +56,8 @@ class Pool:
     """
 
     def __init__(self, devices: Select | Sequence[Select] = "all", *, math: Math = "reproducible",
-                 weights: WeightStorage = "auto", threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None,
+                 weights: WeightStorage = "auto", threads: int = 0, memory_limit: int = 0,
+                 cache_dir: str | os.PathLike[str] | None = None,
                  cache_limit: int = 0, validation: bool = False) -> None:
         opened: list[Device] = []
         every: list[Device] = []
@@ -122,6 +125,10 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a weft.Pool has open devices and threads, and cannot be pickled or copied: make one where it is "
+                        "needed")
+
     def __repr__(self) -> str:
         return f"<weft.Pool {', '.join(repr(device.info.name) for device in self.devices)}>"
 
@@ -186,26 +193,33 @@ class PooledModel:
     def __call__(self, texts: str) -> Classification: ...  # type: ignore[overload-overlap]
 
     @overload
+    def __call__(self, texts: Mapping[str, Any]) -> F32: ...  # type: ignore[overload-overlap]
+
+    @overload
     def __call__(self, texts: Iterable[str]) -> list[Classification]: ...
 
-    def __call__(self, texts: str | Iterable[str]) -> Classification | list[Classification]:
-        """Classifies a text, or many, which the devices share. The order is kept."""
-        if self.info.task not in ("classify", "next_sentence"):
-            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits() and hidden() run "
-                                     "the others")
-        several = [texts] if isinstance(texts, str) else list(texts)
+    @overload
+    def __call__(self, **batch: Any) -> F32: ...
+
+    def __call__(self, texts: Any = None, **batch: Any) -> Any:
+        """Classifies a text, or many, which the devices share. The order is kept. For batches see `Model`."""
+        if batch or isinstance(texts, Mapping) or _inputs.is_array(texts):
+            return self.logits(**_inputs.of_call(texts, batch))
+        self._models[0]._check_classifier()
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
         results = [self._classification(row) for row in self._rows(self._models[0]._sequences(several))]
         return results[0] if isinstance(texts, str) else results
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The task's output, f32; see `Model.logits`. The devices share the rows, axis B."""
-        return self._shared(lambda model, rows: model.logits(rows[0], types=rows[1], positions=rows[2], lengths=rows[3]),
-                            (inputs, types, positions, lengths), 2 if self.info.task == "retrieve" else 1)
+        return self._shared(Model.logits, _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask),
+                            2 if self.info.task == "retrieve" else 1)
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None) -> F32:
         """The last hidden state, f32 [B, n, hidden_size]; see `Model.hidden`. The devices share the rows, axis B."""
-        return self._shared(lambda model, rows: model.hidden(rows[0], types=rows[1], positions=rows[2], lengths=rows[3]),
-                            (inputs, types, positions, lengths), 1)
+        return self._shared(Model.hidden, _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask), 1)
 
     def close(self) -> None:
         """Releases it and its plans."""
@@ -217,6 +231,10 @@ class PooledModel:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a weft.PooledModel belongs to its weft.Pool, and cannot be pickled or copied: load it in a pool where "
+                        "it is needed, or pickle a weft.Model")
 
     def __repr__(self) -> str:
         return f"<weft.PooledModel {self.info.architecture}, {self.info.task}, on {len(self._models)} devices>"
@@ -235,24 +253,21 @@ class PooledModel:
                 rows[index] = row
         return rows
 
-    def _shared(self, run: Callable[[Model, list[Any]], F32], given: tuple[Any, Any, Any, Any], unit: int) -> F32:
+    def _shared(self, run: Callable[..., F32], given: dict[str, Any], unit: int) -> F32:
         """Runs pieces of the rows of all arrays; `unit` rows stay together."""
         import numpy as np
 
-        inputs, types, positions, lengths = given
         vectors = self.info.input_size > 0
-        arrays: list[Any] = [_array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs"),
-                             None if types is None else _array.i32(types, "types"),
-                             None if positions is None else _array.f32(positions, "positions"),
-                             None if lengths is None else _array.i32(lengths, "lengths")]
-        rows: int = arrays[0].shape[0] if arrays[0].ndim > (2 if vectors else 1) else 0
+        arrays = {_ARGUMENTS[name]: array for name, array in given.items()}
+        inputs = arrays["inputs"]
+        rows: int = inputs.shape[0] if inputs.ndim > (2 if vectors else 1) else 0
         whole = rows < 2 * unit or rows % unit != 0 or any(
-            array is not None and (array.ndim == 0 or array.shape[0] != rows) for array in arrays)
+            array.ndim == 0 or array.shape[0] != rows for array in arrays.values())
         if whole:  # one row, or what the model refuses
-            return self._pool._each(lambda number, _: run(self._models[number], arrays), [None])[0]
+            return self._pool._each(lambda number, _: run(self._models[number], **arrays), [None])[0]
         pieces = [(start * unit, end * unit) for start, end in _cut(rows // unit, self._largest_piece(rows // unit))]
         found = self._pool._each(
-            lambda number, piece: run(self._models[number], [None if a is None else a[slice(*piece)] for a in arrays]), pieces)
+            lambda number, piece: run(self._models[number], **{name: a[slice(*piece)] for name, a in arrays.items()}), pieces)
         return np.concatenate(found)
 
     def _largest_piece(self, rows: int) -> int:
@@ -273,6 +288,8 @@ def _selected(selects: Select | Sequence[Select]) -> list[Select | None]:
         hardware = [info.index for info in usable if info.type != "software"]
         # Drivers that compute on the processors would share them: one is enough.
         return [*hardware] or [*(info.index for info in usable[:1])] or [None]
+    if not isinstance(selects, (str, int, Device, Iterable)):
+        raise TypeError(f"devices: expected \"all\", a device or a list of devices, found {selects!r}")
     found: list[Select | None] = [selects] if isinstance(selects, (str, int, Device)) else [*selects]
     if not found:
         raise errors.InvalidArgument("devices: expected \"all\" or a list of devices, found an empty list")

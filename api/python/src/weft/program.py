@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _array, _core, errors
+from . import _array, _checks, _core, errors
 from ._core import check, ffi, lib, text_of
 from .graph import DType, c_shape, py_shape
 from .model import _MOST_PLANS, Model, model_of_memory
@@ -144,9 +144,7 @@ def _c_symbols(symbols: Mapping[str, Symbol], given: Mapping[str, int]) -> Any:
     made = ffi.new("weft_symbol[]", len(symbols))
     for entry, (name, symbol) in zip(made, symbols.items()):
         if name in given:
-            value = int(given[name])
-            if not symbol.minimum <= value <= symbol.maximum:
-                raise errors.InvalidArgument(f"symbol {name}: expected {symbol.minimum} to {symbol.maximum}, found {value}")
+            value = _checks.whole(given[name], f"symbol {name}", symbol.minimum, symbol.maximum)
             entry.name, entry.value = _NAMES.setdefault(name, ffi.new("char[]", name.encode())), value
     return made
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import errors
+from . import _checks, errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,15 @@ def _report(arguments: list[str], accepted: tuple[int, ...]) -> dict[str, Any]:
     return report
 
 
-def verify(filter: str | None = None, *, device: str | None = None, math: str = "reproducible") -> Table:
+def _device_and_filter(device: str | int | None, filter: str | None) -> list[str]:
+    """As options of the command."""
+    found = [] if filter is None else ["--filter", _checks.text(filter, "filter")]
+    if device is None:
+        return found
+    return [*found, "--device", _checks.text(str(device) if isinstance(device, int) else device, "device")]
+
+
+def verify(filter: str | None = None, *, device: str | int | None = None, math: str = "reproducible") -> Table:
     """Checks every op and mixer on a device against float64, as `weft verify` does.
 
     Args:
@@ -96,9 +104,7 @@ def verify(filter: str | None = None, *, device: str | None = None, math: str = 
         device: as `Device` takes it.
         math: "reproducible" or "fast".
     """
-    arguments = ["verify", "--math", math]
-    arguments += ["--filter", filter] if filter else []
-    arguments += ["--device", device] if device else []
+    arguments = ["verify", "--math", _checks.text(math, "math"), *_device_and_filter(device, filter)]
     report = _report(arguments, (0, 1))
     cases = report["cases"]
     failed = sum(case["status"] == "fail" for case in cases)
@@ -107,7 +113,7 @@ def verify(filter: str | None = None, *, device: str | None = None, math: str = 
 
 
 def bench(suite: str | None = None, *, filter: str | None = None, size: str = "full", seconds: float | None = None,
-          limits: bool = True, device: str | None = None, math: str = "reproducible") -> Table:
+          limits: bool = True, device: str | int | None = None, math: str = "reproducible") -> Table:
     """Measures a device, as `weft bench` does: medians of milliseconds, and what part of the device's limit that is.
 
     Args:
@@ -119,12 +125,11 @@ def bench(suite: str | None = None, *, filter: str | None = None, size: str = "f
         device: as `Device` takes it.
         math: "reproducible" or "fast".
     """
-    arguments = ["bench", "--math", math, "--size", size]
+    arguments = ["bench", "--math", _checks.text(math, "math"), "--size", _checks.text(size, "size")]
     arguments += [] if limits else ["--no-limits"]
-    arguments += ["--suite", suite] if suite else []
-    arguments += ["--filter", filter] if filter else []
-    arguments += ["--seconds", str(seconds)] if seconds else []
-    arguments += ["--device", device] if device else []
+    arguments += ["--suite", _checks.text(suite, "suite")] if suite else []
+    arguments += ["--seconds", str(_checks.number(seconds, "seconds"))] if seconds else []
+    arguments += _device_and_filter(device, filter)
     report = _report(arguments, (0, 1))
     names = ("suite", "case", "n", "device", "status", "median_ms", "spread", "gflop_per_s", "gb_per_s", "verified")
     rows = [{name: row.get(name) for name in names} for row in report["rows"]]

@@ -9,9 +9,9 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _files, errors
+from . import _checks, _files, errors
 from ._core import check, lib
-from .device import Device
+from .device import Device, checked
 from .graph import Graph
 from .model import Model, Tokenizer, model_of_memory
 from .program import Program, loaded
@@ -57,6 +57,7 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
     module = _unwrapped(module)
     if isinstance(example_inputs, Device):
         example_inputs, device = None, example_inputs
+    checked(device)
     if example_inputs is None and not example_kwargs:
         if dynamic is not None:
             raise errors.InvalidArgument("dynamic: expected None without example_inputs")
@@ -82,14 +83,14 @@ def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str],
     if isinstance(model, Graph):
         if config is not None:
             raise errors.InvalidArgument("config: expected None for a graph, which makes its own")
-        check(lib.weft_graph_save(model.handle.get(), os.fsencode(folder)))
+        check(lib.weft_graph_save(model.handle.get(), os.fsencode(_checks.path(folder, "folder"))))
         return
     if isinstance(model, Model):
         text, weights = json.dumps(config or model.config), model._weights()
     else:
         module = _unwrapped(model)
         text, weights = json.dumps(_config(module, config)), _weights(module)
-    path = pathlib.Path(folder)
+    path = pathlib.Path(_checks.path(folder, "folder"))
     path.mkdir(parents=True, exist_ok=True)
     config_file, weights_file = path / "config.json", path / "model.safetensors"
     written = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
@@ -122,6 +123,11 @@ def _architecture(module: Any) -> str:
 
 def _unwrapped(module: Any) -> Any:
     """What torch.compile, DataParallel and the like hold."""
+    import torch
+
+    if not isinstance(module, torch.nn.Module):
+        what = "the class itself: make a module of it" if isinstance(module, type) else type(module).__name__
+        raise TypeError(f"module: expected a torch.nn.Module, found {what}")
     while type(module).__module__.startswith("torch."):
         held = getattr(module, "_orig_mod", None) or getattr(module, "module", None)
         if held is None:

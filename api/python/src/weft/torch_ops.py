@@ -10,22 +10,27 @@ docs/mixers.md has the formulas, the C headers the ranges.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_library = torch.library.Library("weft", "DEF")
+_library: Any = torch.library.Library("weft", "DEF")  # type: ignore[no-untyped-call]
+_ops: Any = torch.ops.weft
 
 
-def _op(schema: str, like: int = 0) -> Any:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _op(schema: str, like: int = 0) -> Callable[[Function], Function]:
     """Defines an op by a function of PyTorch's ops. Exports keep it whole; its gradients are those of the function. The result
     has the shape of the argument `like`."""
     name = schema.split("(", 1)[0]
 
-    def register(function: Any) -> Any:
+    def register(function: Function) -> Function:
         _library.define(schema)
         _library.impl(name, function, "CompositeExplicitAutograd")
         torch.library.register_fake(f"weft::{name}", lambda *args: torch.empty_like(args[like]), lib=_library)
@@ -56,24 +61,28 @@ def _backward_of(function: Any) -> Any:
 
 def fourier(x: Tensor) -> Tensor:
     """FNet's mixing, the real part of the Fourier transforms over tokens and channels: [B, n, d] to the same."""
-    return torch.ops.weft.fourier(x)
+    found: Tensor = _ops.fourier(x)
+    return found
 
 
 def toeplitz(x: Tensor, coefficients: Tensor, causal: bool = False) -> Tensor:
     """A Toeplitz matrix for each channel: x [B, n, d], coefficients [2m - 1, d] from lag -(m - 1) to m - 1, m ≥ n; causal:
     [m, d] from lag 0."""
-    return torch.ops.weft.toeplitz(x, coefficients, causal)
+    found: Tensor = _ops.toeplitz(x, coefficients, causal)
+    return found
 
 
 def banded_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, half_width: int, causal: bool = False,
                      scale: float | None = None) -> Tensor:
     """Softmax attention of each token to those at most half_width away; all [B, n, heads · d]."""
-    return torch.ops.weft.banded_attention(q, k, v, heads, half_width, causal, scale)
+    found: Tensor = _ops.banded_attention(q, k, v, heads, half_width, causal, scale)
+    return found
 
 
 def linear_attention(q_features: Tensor, k_features: Tensor, v: Tensor, heads: int, causal: bool = False) -> Tensor:
     """Attention by features that are not negative: [B, n, heads · m] twice, v [B, n, heads · d]."""
-    return torch.ops.weft.linear_attention(q_features, k_features, v, heads, causal)
+    found: Tensor = _ops.linear_attention(q_features, k_features, v, heads, causal)
+    return found
 
 
 def kernel_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, causal: bool = False, maps: list[str] | None = None,
@@ -81,19 +90,22 @@ def kernel_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, causal: bool =
     """FMMformer's far field: a sum of linear attentions by elementwise maps, "elu1" as a rule; others are "elu1_negated",
     "tanh", "tanh1", "relu", "exp"."""
     names = maps or ["elu1"]
-    return torch.ops.weft.kernel_attention(q, k, v, heads, causal, names, weights or [1.0] * len(names))
+    found: Tensor = _ops.kernel_attention(q, k, v, heads, causal, names, weights or [1.0] * len(names))
+    return found
 
 
 def fast_weight(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, heads: int) -> Tensor:
     """The delta rule, token by token: q, k, v [B, n, heads · d], beta [B, n, heads]."""
-    return torch.ops.weft.fast_weight(q, k, v, beta, heads)
+    found: Tensor = _ops.fast_weight(q, k, v, beta, heads)
+    return found
 
 
 # ---- definitions ----
 
 @_op("fourier(Tensor x) -> Tensor")
 def _fourier(x: Tensor) -> Tensor:
-    return torch.fft.fftn(x, dim=(1, 2)).real
+    found: Tensor = torch.fft.fftn(x, dim=(1, 2)).real
+    return found
 
 
 @_op("toeplitz(Tensor x, Tensor coefficients, bool causal=False) -> Tensor")
@@ -146,8 +158,10 @@ _MAPS = {
 
 
 @_op("kernel_attention(Tensor q, Tensor k, Tensor v, int heads, bool causal, str[] maps, float[] weights) -> Tensor", like=2)
-def _kernel_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, causal: bool, maps: list[str], weights: list[float]) -> Tensor:
-    parts = [weight * _linear_attention(_MAPS[name](q), _MAPS[name](k), v, heads, causal) for name, weight in zip(maps, weights)]
+def _kernel_attention(q: Tensor, k: Tensor, v: Tensor, heads: int, causal: bool, maps: list[str],
+                      weights: list[float]) -> Tensor:
+    parts = [weight * _linear_attention(_MAPS[name](q), _MAPS[name](k), v, heads, causal)
+             for name, weight in zip(maps, weights)]
     return torch.stack(parts).sum(0)
 
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Models in other processes: what of them is pickled and copied, and how they are made again of that."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import os
+import pathlib
+import pickle
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .model import Model, Tokenizer
+
+_SMALL = 64 << 20
+"""Bytes of a file that travels besides the weights."""
+
+_READ = ("config.json", "generation_config.json", "modules.json", "*sentence*.json", "*token*.json", "vocab.*", "merges.txt",
+         "*.model", "*.jinja")
+"""Names of files that say what a model is, and how it cuts texts."""
+
+_WEIGHTS = "model.safetensors"
+
+
+class Origin:
+    """The folder that a model was loaded from, with the small files beside its weights as they were then."""
+
+    def __init__(self, folder: str, tokenizer: Tokenizer | None) -> None:
+        self._folder = pathlib.Path(folder).resolve()
+        self.tokenizer = tokenizer
+        """What was given in place of the folder's own."""
+        found = dict(self._found())
+        self._stamps = found if set(found) != {"config.json"} else {}  # which the model has itself
+
+    def _found(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Names of files, and by what a change of one is noticed."""
+        for file in sorted([*self._folder.glob("*"), *self._folder.glob("*/*")]):  # the latter: of sentence-transformers
+            name = file.relative_to(self._folder).as_posix()
+            of_module = "/" in name and file.name == _WEIGHTS
+            if (of_module or any(fnmatch.fnmatchcase(file.name, read) for read in _READ)) and file.is_file():
+                stat = file.stat()
+                if stat.st_size <= _SMALL:
+                    yield name, (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+    def files(self) -> dict[str, bytes]:
+        """Their contents. Raises BadFile where one has changed since the model was loaded."""
+        if self._stamps and dict(self._found()) != self._stamps:
+            raise errors.BadFile(f"{self._folder}: files have changed since the model was loaded: load it again")
+        return {name: (self._folder / name).read_bytes() for name in self._stamps}
+
+
+def reduced(model: Model, protocol: int) -> tuple[Any, ...]:
+    """What pickle takes for a model. From protocol 5 on the weights may go beside, without a copy."""
+    config, weights, files, tokenizer = _state(model)
+    data: Any = pickle.PickleBuffer(weights) if protocol >= 5 else weights
+    return _made, (config, data, files, tokenizer, model._device)
+
+
+def copied(model: Model) -> Model:
+    """A model of its own, of the same device."""
+    config, weights, files, tokenizer = _state(model)
+    return _made(config, weights, files, copy.deepcopy(tokenizer), model._device)
+
+
+def _state(model: Model) -> tuple[str, bytes, dict[str, bytes], Tokenizer | None]:
+    """The config, the weights, the files beside them, and a tokenizer that was given."""
+    origin = model._origin
+    weights = model._weights()
+    if origin is None:
+        return model._config, weights, {}, model._tokenizer
+    return model._config, weights, origin.files(), origin.tokenizer
+
+
+def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokenizer | None, device: Device | None) -> Model:
+    """The model again."""
+    from .model import load, model_of, model_of_memory
+
+    if not files:  # nothing that only a folder has
+        return model_of(model_of_memory(config, weights), device, tokenizer)
+    with tempfile.TemporaryDirectory(prefix="weft-") as name:
+        folder = pathlib.Path(name)
+        place = _place(files)
+        for path, data in {**files, f"{place}config.json": config.encode(), f"{place}{_WEIGHTS}": weights}.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        model = load(folder, device, tokenizer=tokenizer)
+        model._origin = _Carried(files, tokenizer)
+    return model
+
+
+def _place(files: dict[str, bytes]) -> str:
+    """Where the weights lie: of sentence-transformers perhaps in the folder of the first module."""
+    if "config.json" in files:
+        return ""
+    return next((os.path.dirname(name) + "/" for name in files if name.endswith("/config.json")), "")
+
+
+class _Carried(Origin):
+    """The same, of a model that has no folder any more."""
+
+    def __init__(self, files: dict[str, bytes], tokenizer: Tokenizer | None) -> None:
+        self._files = files
+        self.tokenizer = tokenizer
+
+    def files(self) -> dict[str, bytes]:
+        """As they came."""
+        return self._files
