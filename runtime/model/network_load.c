@@ -47,9 +47,7 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
 /* Where the last hidden state is asked for, the class of the config may be any: it says how the encoder was trained. */
 static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
                                 const weft_host *host) {
-    const char *name = family->layout    ? family->layout->encoder
-                       : family->foreign ? family->foreign->encoder
-                                         : NULL;
+    const char *name = family->layout ? family->layout->encoder : NULL;
     return !name || json_object_set_new(object, "architectures", json_pack("[s]", name)) == 0
                ? WEFT_OK
                : weft_fail_memory(host, "a model's config");
