@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import codecs
 import collections
 import contextlib
 import dataclasses
 import itertools
 import json
 import math
-import numbers
 import os
-import pathlib
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _batches, _checks, _core, _encoding, _inputs, _texts, _travel, errors
+from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._texts import Answer as Answer
@@ -72,9 +69,12 @@ class ModelInfo:
     multi_label: bool
     """Whether any number of labels may be right: their probabilities are sigmoids, and no softmax."""
     eos_token: int
+    """The first of `eos_tokens`, or -1."""
+    eos_tokens: tuple[int, ...]
+    """Tokens that end a text."""
     parameters: int
     tokenizer: str
-    """bytes, sentencepiece or none."""
+    """bytes, sentencepiece, tokenizer.json or none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +120,8 @@ class Model:
         model(["many", "texts"])                      # a list of them, in the same order
         model.logits(tokens)                          # [B, n] ids to f32, the task's output
         model(**tokenizer(texts, padding=True))       # the same of what a tokenizer of transformers gives
-        for piece in model.generate("Once upon"):     # a language model's continuation
+        model.generate("Once upon")                   # a language model's continuation
+        for piece in model.stream("Once upon"):       # the same as it is made
             print(piece, end="")
 
     Any thread may call it; calls on one model take turns, while the interpreter's lock is free. It can be pickled and copied,
@@ -293,14 +294,31 @@ class Model:
         results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
 
-    def stream(self, texts: Iterable[str], *, ahead: int = 1024) -> Iterator[Classification]:
-        """Classifies texts as they come, from a file or any other iterator, which need not end: what it gives for each is that
-        of a call with all, in the same order.
+    @overload
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+               **how: Any) -> Iterator[str]: ...
+
+    @overload
+    def stream(self, texts: Iterable[str], *, ahead: int = 1024, tokens: int | None = None, **how: Any) -> Iterator[Any]: ...
+
+    def stream(self, texts: str | Iterable[str], *, ahead: int = 1024, tokens: int | None = None,
+               ids: list[Any] | None = None, **how: Any) -> Iterator[Any]:
+        """Answers as they come. Of a classifier, the classifications of texts from a file or any other iterator, which need not
+        end: what it gives for each is that of a call with all, in the same order. Of a language model, the pieces of the text
+        that `generate` gives; of several texts, (number, piece).
 
         Args:
-            texts: any number of them.
+            texts: any number of them; for a language model, those that are continued.
             ahead: how many are read and sorted by length before the first of them is answered. More make fewer, fuller batches.
+            tokens: for a language model, as the others of `generate`.
+            ids: a list that gets the ids of the tokens as they are made, of a single text.
         """
+        if self.info.task == "causal_lm":
+            single = isinstance(texts, str)
+            run = self._generation([str(texts)] if single else list(_inputs.several(texts)), tokens, how)
+            return _pieces(run, single, ids)
+        if how or tokens is not None or ids is not None:
+            self._generation([], tokens, {})  # says that it is no language model
         _checks.whole(ahead, "ahead", 1)
         self._check_classifier()
         return self._streamed(iter(_inputs.several(texts)), ahead)
@@ -515,64 +533,62 @@ class Model:
 
     # ---- language models ----
 
-    def generate(self, text: str, tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                 seed: int = 0, ids: list[int] | None = None) -> Iterator[str]:
-        """Continues a text, piece by piece. The same arguments give the same text on every device.
+    @overload
+    def generate(  # type: ignore[overload-overlap]
+            self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
+
+    @overload
+    def generate(self, prompts: Iterable[str], tokens: int | None = None, *, ids: list[list[int]] | None = None,
+                 **how: Any) -> list[str]: ...
+
+    def generate(self, prompts: str | Iterable[str], tokens: int | None = None, *, ids: list[Any] | None = None,
+                 **how: Any) -> str | list[str]:
+        """Continues a text, or many, and gives what is new. The same arguments give the same text on every device, and each of
+        many is the one that it is alone.
 
         Args:
-            text: what is continued.
-            tokens: at most so many; fewer where the model ends the text or has no more positions.
-            temperature: of the softmax that tokens are drawn by; 0 takes the likeliest each time.
-            top_k: draws among so many of the likeliest; 0: among all.
-            seed: of the draws.
-            ids: a list that gets the ids of the tokens as they are made.
+            prompts: what is continued: one text or many.
+            tokens: at most so many for each; None: 200, or as many as the model has positions for.
+            ids: a list that gets the ids of the tokens; of many texts a list for each.
+            temperature: of the softmax that tokens are drawn by; 0, the default, takes the likeliest each time.
+            top_k: draws among so many of the likeliest; 0, the default: among all.
+            top_p: draws among the fewest of these whose probabilities reach so much; 1, the default: among all.
+            repetition_penalty: above 1 it makes tokens less likely that the text has already; 1, the default, does not.
+            seed: of the draws, 0 by default: a number for each text, or one for all.
+            stop: a text, or several, before which a text ends.
+            end_tokens: tokens that end a text; by default the model's.
+            window: what to do behind the model's last position: go on with the last `window` tokens. By default a text that
+                needs more positions is an error.
         """
+        several = [prompts] if isinstance(prompts, str) else list(_inputs.several(prompts))
+        texts = [""] * len(several)
+        for start in range(0, len(several), _LARGEST_BATCH):
+            batch = several[start:start + _LARGEST_BATCH]
+            run = self._generation(batch, tokens, _of_batch(how, start, len(batch), len(several)))
+            for index, _, piece in run:
+                texts[start + index] += piece
+            if ids is not None:
+                ids.extend(run.ids[0] if isinstance(prompts, str) else run.ids)
+        return texts[0] if isinstance(prompts, str) else texts
+
+    def _generation(self, prompts: list[str], tokens: int | None, how: dict[str, Any]) -> _generation.Run:
         if self.info.task != "causal_lm":
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
         if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
             raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "
                                      "generate_tokens() gives ids")
-        _check_generation(tokens, temperature, top_k, seed)
-        prompt, note = self._tokens_of(text)
-        if note:
-            raise errors.InvalidArgument(f"the prompt {note}")
-        found = self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed)
-        if ids is not None:
-            found = _noted(found, ids)
-        is_bytes = self._tokenizer is None and self.info.tokenizer == "bytes"
-        return _text_of_bytes(found) if is_bytes else _text_by(self.detokenize, prompt, found)
+        settings = _generation.settings_of(len(prompts), tokens=tokens, **how)
+        for index, prompt in enumerate(prompts):
+            if not isinstance(prompt, str):
+                raise TypeError(f"prompt {index}: expected a text, found {type(prompt).__name__}")
+        given: list[Any] = prompts if self._tokenizer is None else [_ids(self._tokenizer, prompt) for prompt in prompts]
+        return _generation.Run(self, given, settings, with_text=True)
 
-    def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                        seed: int = 0) -> Iterator[int]:
-        """The same in token ids. A token that ends a text ends it, and is not given."""
-        _check_generation(tokens, temperature, top_k, seed)
-        if not 1 <= len(prompt) <= self.info.max_length:
-            raise errors.InvalidArgument(f"prompt: expected 1 … {self.info.max_length} tokens, found {len(prompt)}")
-        count = min(int(tokens), self.info.max_length - len(prompt) + 1)
-        return self._tokens(list(prompt), count, temperature, top_k, seed)
-
-    def _tokens(self, prompt: list[int], count: int, temperature: float, top_k: int, seed: int) -> Iterator[int]:
-        device = self.device
-        params = ffi.new("weft_decoder_params *", {"max_length": len(prompt) + max(count, 1) - 1})
-        with self._handle.lock, device.handle.lock:
-            pointer = _core.make("weft_decoder", lib.weft_decoder_create, self._handle.get(), device.handle.get(), params)
-        decoder = _core.Handle(pointer, lib.weft_decoder_destroy, device.handle)
-        sampling = ffi.new("weft_sampling *", {"temperature": temperature, "top_k": top_k, "seed": seed})
-        logits, token, next_token = ffi.new("float[]", self.info.vocabulary), ffi.new("int32_t *"), ffi.new("uint32_t *")
-        try:
-            with self._handle.lock, decoder.lock:
-                check(lib.weft_decoder_prompt(decoder.get(), ffi.new("int32_t[]", prompt), len(prompt), logits))
-            for index in range(count):
-                check(lib.weft_sample(next_token, logits, self.info.vocabulary, sampling, index, _core.host))
-                if next_token[0] == self.info.eos_token:
-                    return
-                yield next_token[0]
-                if index + 1 < count:
-                    token[0] = next_token[0]
-                    with self._handle.lock, decoder.lock:
-                        check(lib.weft_decoder_step(decoder.get(), token, logits))
-        finally:
-            decoder.close()
+    def generate_tokens(self, prompt: Iterable[int], tokens: int | None = None, **how: Any) -> Iterator[int]:
+        """The same in token ids, one after the other. A token that ends a text ends it, and is not given."""
+        given = [_checks.whole(token, "prompt", 0, 2**31 - 1) for token in prompt]
+        run = _generation.Run(self, [given], _generation.settings_of(1, tokens=tokens, **how), with_text=False)
+        return (token for _, made, _ in run for token in made)
 
 
 def _sigmoid(value: float) -> float:
@@ -587,12 +603,20 @@ def _of_text(error: Exception, index: int) -> Exception:
         type(error)(text) if isinstance(error, errors.WeftError) else errors.InvalidArgument(text))
 
 
-def _check_generation(tokens: Any, temperature: Any, top_k: Any, seed: Any) -> None:
-    for name, value, most in (("tokens", tokens, 2**32 - 1), ("top_k", top_k, 2**32 - 1), ("seed", seed, 2**64 - 1)):
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 0 <= int(value) <= most:
-            raise errors.InvalidArgument(f"{name}: expected a whole number from 0 to {most}, found {value!r}")
-    if not isinstance(temperature, numbers.Real) or not 0.0 <= float(temperature) < math.inf:
-        raise errors.InvalidArgument(f"temperature: expected a finite number of at least 0, found {temperature!r}")
+def _pieces(run: _generation.Run, single: bool, ids: list[Any] | None) -> Iterator[Any]:
+    for index, made, piece in run:
+        if ids is not None:
+            ids.extend(made)
+        if piece:
+            yield piece if single else (index, piece)
+
+
+def _of_batch(how: dict[str, Any], start: int, count: int, total: int) -> dict[str, Any]:
+    """The arguments of some of many prompts: a seed for each is theirs."""
+    seeds = how.get("seed")
+    if isinstance(seeds, (list, tuple, range)) and len(seeds) == total:
+        return {**how, "seed": list(seeds[start:start + count])}
+    return how
 
 
 @contextlib.contextmanager
@@ -613,6 +637,7 @@ def _model_info(info: Any) -> ModelInfo:
     fields = {field.name: getattr(info, field.name) for field in dataclasses.fields(ModelInfo)}
     for name in ("architecture", "mixing", "tokenizer"):
         fields[name] = text_of(fields[name])
+    fields["eos_tokens"] = tuple(ffi.unpack(info.eos_tokens, info.eos_token_count)) if info.eos_token_count else ()
     fields["task"] = text_of(lib.weft_task_name(info.task))
     return ModelInfo(**fields)
 
@@ -627,46 +652,13 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return [int(token) for token in found]
 
 
-def _text_of_bytes(tokens: Iterator[int]) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    for token in tokens:
-        piece = decoder.decode(bytes([token])) if token < 256 else ""
-        if piece:
-            yield piece
-    rest = decoder.decode(b"", final=True)
-    if rest:
-        yield rest
-
-
-def _noted(tokens: Iterator[int], ids: list[int]) -> Iterator[int]:
-    for token in tokens:
-        ids.append(token)
-        yield token
-
-
-def _text_by(decode: Callable[[list[int]], str], prompt: Sequence[int], tokens: Iterator[int]) -> Iterator[str]:
-    """What a tokenizer's text has more with each token. Tokens can be parts of a character: that waits for the others."""
-    known = list(prompt)
-    shown = len(decode(known))
-    for token in tokens:
-        known.append(token)
-        text = decode(known)
-        if not text.endswith("\ufffd") and len(text) > shown:
-            yield text[shown:]
-            shown = len(text)
-    rest = decode(known)[shown:]
-    if rest:
-        yield rest
-
-
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
     """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
 
     Args:
         folder: the folder.
         device: what it will run on; None: the default device.
-        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids. A
-            folder's tokenizer.json is read by the package tokenizers, where the model has no other and it is installed.
+        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
 
     Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
     file, field or tensor, expected and found.
@@ -678,8 +670,6 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     origin = _travel.Origin(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
-    if tokenizer is None and model.info.tokenizer == "none":
-        model._tokenizer = _tokenizer_of(pathlib.Path(path))
     model._origin = origin
     return model
 
@@ -697,18 +687,3 @@ def model_of(pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -
     from .program import Program
 
     return Program(pointer, device)
-
-
-def _tokenizer_of(folder: pathlib.Path) -> Tokenizer | None:
-    """The folder's tokenizer.json."""
-    file = folder / "tokenizer.json"
-    if not file.is_file():
-        return None
-    try:
-        from tokenizers import Tokenizer as OfFile
-    except ImportError:
-        return None
-    try:
-        return OfFile.from_file(str(file))
-    except Exception as error:  # whatever it makes of a file that is none
-        raise errors.BadFile(f"{file}: expected a tokenizer of the package tokenizers: {error}") from error
