@@ -171,8 +171,8 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
     import numpy as np
 
     if model.info.task != "embed" and pooling is None:
-        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json that "
-                                 "says how: pooling=\"mean\", for example, does")
+        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
+                                 "that says how: pooling=\"mean\", for example, does")
     text = _prompt(model, prompt)
     with _settings(model, pooling, normalize, _prompt_tokens(model, text)):
         sequences = tokens_of(model, [text + one if isinstance(one, str) else one for one in texts], None, False)

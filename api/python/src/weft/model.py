@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
+from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
 from ._texts import Ranked as Ranked
-from ._text import harmless
 from .device import Device, checked, default_device
 from .plan import Plan
 
