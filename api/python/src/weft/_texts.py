@@ -171,8 +171,8 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
     import numpy as np
 
     if model.info.task != "embed" and pooling is None:
-        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json that "
-                                 "says how: pooling=\"mean\", for example, does")
+        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
+                                 "that says how: pooling=\"mean\", for example, does")
     text = _prompt(model, prompt)
     with _settings(model, pooling, normalize, _prompt_tokens(model, text)):
         sequences = tokens_of(model, [text + one if isinstance(one, str) else one for one in texts], None, False)
@@ -273,7 +273,11 @@ def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int]
 
 
 def _part(data: bytes, begin: int, end: int) -> tuple[str, int, int]:
-    """A part of a text, and its place in characters."""
-    first = len(data[:begin].decode("utf-8", "ignore"))
+    """A part of a text, and its place in characters: whole ones, also where tokens are bytes."""
+    while begin > 0 and data[begin] & 0xC0 == 0x80:
+        begin -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    first = len(data[:begin].decode("utf-8", "replace"))
     word = data[begin:end].decode("utf-8", "replace")
     return word, first, first + len(word)
