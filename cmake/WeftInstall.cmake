@@ -84,13 +84,13 @@ function(weft_archive_flags result_variable)
 endfunction()
 
 # A static libweft has no way to bring its libraries along, so its users need them all in Libs;
-# --static would be wrong, since jansson and libzip themselves are linked as shared libraries.
+# --static would be wrong, since jansson, libzip and utf8proc themselves are linked as shared libraries.
 set(weft_pc_libs "-lweft")
 set(weft_pc_requires "")
 if(NOT BUILD_SHARED_LIBS)
-    set(weft_pc_requires "jansson, libzip")
+    set(weft_pc_requires "jansson, libzip, libutf8proc")
     set(weft_pc_items ${weft_link_libraries})
-    list(REMOVE_ITEM weft_pc_items PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP)
+    list(REMOVE_ITEM weft_pc_items PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP PkgConfig::WEFT_UTF8PROC)
     weft_archive_flags(weft_pc_flags ${weft_pc_items})
     list(JOIN weft_pc_flags " " weft_pc_flags)
     string(APPEND weft_pc_libs " ${weft_pc_flags}")

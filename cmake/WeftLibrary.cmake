@@ -31,7 +31,7 @@ target_include_directories(weft_requirements SYSTEM INTERFACE
     "${WEFT_GLSLANG_C_INCLUDE_DIR}" "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}" "${WEFT_OPENCL_HEADERS_INCLUDE_DIR}")
 
 set(weft_link_libraries
-    PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP weft_dep::glslang)
+    PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP PkgConfig::WEFT_UTF8PROC weft_dep::glslang)
 # glslang is C++: a consumer whose project is C only still has to link the C++ library.
 set(weft_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER weft_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi)$")

@@ -8,6 +8,8 @@
 
 int weft_cli_devices(int argc, char **argv);
 int weft_cli_run(int argc, char **argv);
+int weft_cli_embed(int argc, char **argv);
+int weft_cli_rerank(int argc, char **argv);
 int weft_cli_eval(int argc, char **argv);
 int weft_cli_generate(int argc, char **argv);
 int weft_cli_verify(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft generate: continues a text, token by token. */
+/* weft generate: continues texts, token by token. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,36 +11,37 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/try.h"
+#include "generate_prompts.h"
 #include "generate_report.h"
-#include "input.h"
 #include "stop.h"
 
-#define USUAL_TOKENS 200
+#define LARGEST_BATCH 16U
 
 typedef struct generate_options {
     weft_cli_common common;
     const char *model;
-    weft_cli_source prompt;
+    weft_cli_prompt_source source;
+    weft_cli_list stops;
     const char *seed;
     const char *temperature;
+    const char *top_p;
+    const char *repetition_penalty;
     const char *out;
-    uint32_t tokens; /* 0: not given */
-    uint32_t top_k;  /* 0: all */
     bool greedy;
-    bool reevaluate;
-    weft_sampling sampling; /* what these come to */
+    weft_generator_params params; /* what these come to, but for the prompts */
 } generate_options;
 
 typedef struct generate_state {
     const generate_options *options;
     weft_cli_session session;
-    weft_cli_tokens prompt;
-    weft_decoder *decoder;
-    float *logits;
+    weft_cli_prompts prompts;
+    weft_generator *generator;
+    uint32_t first, batch; /* prompts that the generator has */
+    uint32_t front;        /* text that is being shown; those before it are done */
+    size_t shown;          /* bytes of it */
+    bool open;             /* somebody is still reading; main says it where nobody does */
     weft_cli_generation result;
 } generate_state;
-
-/* ---- the model and the prompt ---- */
 
 static int check_model(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
@@ -59,196 +60,199 @@ static int check_model(const weft_cli_session *session) {
     return WEFT_CLI_FINE;
 }
 
-static int read_prompt(generate_state *state) {
-    const generate_options *options = state->options;
-    const weft_cli_session *session = &state->session;
-    weft_cli_text_note note = {0};
-    WEFT_CLI_TRY(weft_cli_read_text(&state->prompt, &note, session->model, &options->prompt,
-                                    &session->host));
-    const char *name = weft_cli_source_name(&options->prompt);
-    const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
-    if (bytes && note.bytes > session->info.max_length) {
-        return weft_cli_bad_file(&session->host,
-                                 "%s: the prompt has %zu bytes, more than the model's %u positions",
-                                 name, note.bytes, session->info.max_length);
+/* ---- showing ---- */
+
+/* Of several texts each is a line. */
+static bool print_part(const generate_state *state, const char *text, size_t size) {
+    if (state->result.is_single) {
+        return weft_cli_print_text(stdout, text, size);
     }
-    if (!bytes && state->prompt.length == session->info.max_length) {
-        return weft_cli_bad_file(
-            &session->host, "%s: the prompt fills the model's %u positions, or has more tokens",
-            name, session->info.max_length);
+    for (size_t begin = 0; begin < size;) {
+        const char *newline = memchr(text + begin, '\n', size - begin);
+        const size_t length = newline ? (size_t)(newline - text) - begin : size - begin;
+        if (!weft_cli_print_text(stdout, text + begin, length)) {
+            return false;
+        }
+        if (newline) {
+            weft_cli_print(stdout, "\\n");
+        }
+        begin += length + (newline ? 1 : 0);
     }
-    return WEFT_CLI_FINE;
+    return true;
 }
 
-/* How many tokens to make; the last one needs no position of its own. */
-static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
-    const uint32_t wanted = state->options->tokens;
-    const uint32_t most = state->session.info.max_length - state->prompt.length + 1;
-    if (wanted > most) {
-        return weft_cli_usage_error(
-            syntax, "--tokens %u: the model's %u positions leave %u tokens after a prompt of %u",
-            wanted, state->session.info.max_length, most, state->prompt.length);
+/* Shows what is new of the first text that has not ended, and of those before it. */
+static weft_status show(generate_state *state, bool is_last) {
+    while (!state->options->common.json && state->open && state->front < state->batch) {
+        weft_generated now;
+        WEFT_TRY(weft_generator_get_text(state->generator, state->front, &now));
+        if (now.text_size > state->shown) {
+            state->open = print_part(state, now.text + state->shown, now.text_size - state->shown);
+            state->shown = now.text_size;
+        }
+        if (now.ending == WEFT_ENDING_NONE && !is_last) {
+            break;
+        }
+        if (!state->result.is_single) {
+            weft_cli_print(stdout, "\n");
+        }
+        state->front++;
+        state->shown = 0;
     }
-    const uint32_t usual = most < USUAL_TOKENS ? most : USUAL_TOKENS;
-    state->result.capacity = wanted != 0 ? wanted : usual;
-    return WEFT_CLI_FINE;
+    state->open = state->open && fflush(stdout) == 0;
+    return WEFT_OK;
 }
 
 /* ---- generating ---- */
 
-static weft_status make_decoder(generate_state *state) {
-    const weft_host *host = &state->session.host;
-    const uint32_t capacity = state->result.capacity;
-    WEFT_TRY(
-        weft_decoder_create(&state->decoder, state->session.model, state->session.device,
-                            weft_decoder_params(.max_length = state->prompt.length + capacity - 1,
-                                                .reevaluate = state->options->reevaluate)));
-    state->logits = weft_alloc_zero(host, state->session.info.vocabulary, sizeof *state->logits);
-    state->result.tokens = weft_alloc_zero(host, capacity, sizeof *state->result.tokens);
-    state->result.times = weft_alloc_zero(host, capacity, sizeof *state->result.times);
-    return state->logits && state->result.tokens && state->result.times
-               ? WEFT_OK
-               : weft_fail_memory(host, "the generated tokens");
-}
-
-/* At once: it gives the first logits. */
-static weft_status take_prompt(generate_state *state) {
-    const double begin = weft_clock_ms();
-    weft_status status = weft_decoder_prompt(state->decoder, state->prompt.values,
-                                             state->prompt.length, state->logits);
-    state->result.prompt_ms = weft_clock_ms() - begin;
-    return status;
-}
-
-/* The text of the prompt and of what is made so far; free it with weft_text_free. */
-static weft_status text_so_far(char **text, size_t *size, const generate_state *state) {
-    const weft_host *host = &state->session.host;
-    const uint32_t made = state->result.count - state->result.ended;
-    const uint32_t count = state->prompt.length + made;
-    int32_t *tokens = weft_alloc(host, count * sizeof *tokens);
-    if (!tokens) {
-        return weft_fail_memory(host, "a text");
+static weft_status note_time(weft_cli_generation *result, double begin, const weft_host *host) {
+    if (!weft_grow(host, &result->times, result->steps, &result->times_capacity,
+                   sizeof *result->times)) {
+        return weft_fail_memory(host, "times");
     }
-    memcpy(tokens, state->prompt.values, state->prompt.length * sizeof *tokens);
-    for (uint32_t i = 0; i < made; i++) {
-        tokens[state->prompt.length + i] = (int32_t)state->result.tokens[i];
-    }
-    weft_status status = weft_model_detokenize(state->session.model, tokens, count, text, size);
-    weft_free(host, tokens);
-    return status;
-}
-
-/* How much of a text is whole characters: tokens can be parts of one. Text that is no UTF-8 at all counts as whole. */
-static size_t whole_characters(const char *text, size_t size) {
-    size_t end = size;
-    while (end > 0 && size - end < 3 && ((uint8_t)text[end - 1] & 0xc0) == 0x80) {
-        end--;
-    }
-    const uint8_t first = end > 0 ? (uint8_t)text[end - 1] : 0;
-    const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-    return wanted > size - end + 1 ? end - 1 : size;
-}
-
-/* Keeps the text that the newest token adds, and shows it. *open: somebody is still reading. */
-static weft_status show(generate_state *state, bool *open, bool is_last) {
-    weft_cli_generation *result = &state->result;
-    char *text = NULL;
-    size_t size = 0;
-    WEFT_TRY(text_so_far(&text, &size, state));
-    const bool bytes = strcmp(state->session.info.tokenizer, "bytes") == 0;
-    const bool all = is_last || (bytes && result->count == 0); /* a prompt of bytes is what it is */
-    const size_t whole = all ? size : whole_characters(text, size);
-    if (result->count == 0) {
-        result->prompt_size = whole;
-    } else if (!state->options->common.json && whole > result->shown) {
-        const size_t more = whole - result->shown;
-        *open = weft_cli_print_text(stdout, text + result->shown, more) && fflush(stdout) == 0;
-    }
-    result->shown = whole > result->shown ? whole : result->shown;
-    weft_text_free(state->session.model, &result->text);
-    result->text = text;
-    result->text_size = size;
+    result->times[result->steps++] = weft_clock_ms() - begin;
     return WEFT_OK;
 }
 
-/* Takes in the token before, unless that is the prompt's, and chooses. */
-static weft_status make_token(generate_state *state) {
-    weft_cli_generation *result = &state->result;
+static weft_status run_steps(generate_state *state) {
+    bool done = false;
     const double begin = weft_clock_ms();
-    uint32_t token = 0;
-    if (result->count > 0) {
-        const int32_t last = (int32_t)result->tokens[result->count - 1];
-        WEFT_TRY(weft_decoder_step(state->decoder, &last, state->logits));
-    }
-    WEFT_TRY(weft_sample(&token, state->logits, state->session.info.vocabulary,
-                         &state->options->sampling, result->count, &state->session.host));
-    result->times[result->count] = weft_clock_ms() - begin;
-    result->tokens[result->count++] = token;
-    result->ended = (int32_t)token == state->session.info.eos_token;
-    return WEFT_OK;
-}
-
-static weft_status generate(generate_state *state) {
-    weft_cli_generation *result = &state->result;
-    bool open = true; /* main says it where nobody reads any more */
-    WEFT_TRY(take_prompt(state));
-    WEFT_TRY(show(state, &open, false));
-    while (open && !result->ended && result->count < result->capacity && !weft_cli_stopped()) {
-        const weft_status status = make_token(state);
+    WEFT_TRY(weft_generator_step(state->generator, &done));
+    state->result.prompt_ms += weft_clock_ms() - begin;
+    while (state->open && !done && !weft_cli_stopped()) {
+        const double step_begin = weft_clock_ms();
+        const weft_status status = weft_generator_step(state->generator, &done);
         if (status == WEFT_CANCELLED) { /* what there is stays */
             break;
         }
         WEFT_TRY(status);
-        WEFT_TRY(show(state, &open, result->ended || result->count == result->capacity));
+        WEFT_TRY(note_time(&state->result, step_begin, &state->session.host));
+        WEFT_TRY(show(state, false));
+    }
+    return show(state, true);
+}
+
+static weft_status keep(weft_cli_made *made, const weft_generated *generated,
+                        const weft_host *host) {
+    *made = (weft_cli_made){.count = generated->count,
+                            .text_size = generated->text_size,
+                            .prompt_length = generated->prompt_count,
+                            .ending = generated->ending,
+                            .tokens = weft_alloc(host, (generated->count + 1) * sizeof(int32_t)),
+                            .text = weft_alloc(host, generated->text_size + 1)};
+    if (!made->tokens || !made->text) {
+        return weft_fail_memory(host, "the generated tokens");
+    }
+    memcpy(made->tokens, generated->tokens, generated->count * sizeof(int32_t));
+    memcpy(made->text, generated->text, generated->text_size);
+    return WEFT_OK;
+}
+
+static weft_status keep_all(generate_state *state) {
+    weft_cli_generation *result = &state->result;
+    for (uint32_t i = 0; i < state->batch; i++) {
+        weft_generated generated;
+        WEFT_TRY(weft_generator_get_text(state->generator, i, &generated));
+        if (!weft_grow(&state->session.host, &result->made, result->count, &result->capacity,
+                       sizeof *result->made)) {
+            return weft_fail_memory(&state->session.host, "texts");
+        }
+        const weft_status status =
+            keep(&result->made[result->count++], &generated, &state->session.host);
+        WEFT_TRY(status);
+    }
+    return weft_generator_get_decoder_info(state->generator, &result->info);
+}
+
+/* A line without a text has no answer, and keeps its place. */
+static weft_status pass_empty(generate_state *state) {
+    weft_cli_generation *result = &state->result;
+    if (!weft_grow(&state->session.host, &result->made, result->count, &result->capacity,
+                   sizeof *result->made)) {
+        return weft_fail_memory(&state->session.host, "texts");
+    }
+    result->made[result->count++] = (weft_cli_made){.text = NULL};
+    if (!state->options->common.json) {
+        weft_cli_print(stdout, "\n");
     }
     return WEFT_OK;
 }
 
-static int generate_on_device(generate_state *state) {
-    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
-    WEFT_CLI_TRY(weft_cli_exit_code(make_decoder(state)));
-    WEFT_CLI_TRY(weft_cli_exit_code_of_file(generate(state)));
-    return weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
+static uint32_t count_batch(const generate_state *state) {
+    uint32_t count = 0;
+    while (count < LARGEST_BATCH && state->first + count < state->prompts.count &&
+           state->prompts.prompts[state->first + count].size > 0) {
+        count++;
+    }
+    return count;
+}
+
+/* What is wrong with a prompt or a parameter is the command line's fault. */
+static int run_batch(generate_state *state) {
+    const weft_host *host = &state->session.host;
+    weft_generator_params params = state->options->params;
+    params.prompts = state->prompts.prompts + state->first;
+    params.prompt_count = state->batch;
+    state->front = 0;
+    state->shown = 0;
+    const weft_status status = weft_generator_create(&state->generator, state->session.model,
+                                                     state->session.device, &params);
+    if (status != WEFT_OK && state->prompts.count > state->batch) {
+        weft_fail(host, status, "prompts %u to %u, of which the first counts as 0: they failed",
+                  state->first, state->first + state->batch - 1);
+    }
+    WEFT_CLI_TRY(weft_cli_exit_code(status));
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(run_steps(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code(keep_all(state)));
+    weft_generator_destroy(&state->generator);
+    return WEFT_CLI_FINE;
+}
+
+static int run_batches(generate_state *state) {
+    while (state->first < state->prompts.count && state->open && !weft_cli_stopped()) {
+        state->batch = count_batch(state);
+        if (state->batch == 0) {
+            WEFT_CLI_TRY(weft_cli_exit_code(pass_empty(state)));
+            state->first++;
+            continue;
+        }
+        WEFT_CLI_TRY(run_batch(state));
+        state->first += state->batch;
+    }
+    return WEFT_CLI_FINE;
 }
 
 /* What was shown, byte for byte. */
-static int write_text(const weft_cli_generation *result, const char *path, const weft_host *host) {
-    const size_t begin = weft_cli_generation_begin(result);
-    return weft_cli_exit_code(
-        weft_file_write(path, result->text + begin, result->text_size - begin, host));
-}
-
 static int deliver(const generate_state *state) {
     const weft_cli_generation *result = &state->result;
-    if (state->options->out) {
-        WEFT_CLI_TRY(write_text(result, state->options->out, &state->session.host));
+    if (state->options->out && result->count > 0) {
+        WEFT_CLI_TRY(
+            weft_cli_exit_code(weft_file_write(state->options->out, result->made[0].text,
+                                               result->made[0].text_size, &state->session.host)));
     }
     WEFT_CLI_TRY(state->options->common.json ? weft_cli_generation_json(result, &state->session)
                                              : weft_cli_generation_text(result, &state->session));
     return weft_cli_validation_code(state->session.device);
 }
 
-static int run_all(generate_state *state, const weft_cli_syntax *syntax) {
+static int run_all(generate_state *state) {
     const generate_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(check_model(&state->session));
-    WEFT_CLI_TRY(read_prompt(state));
-    state->result.prompt_length = state->prompt.length;
-    WEFT_CLI_TRY(count_tokens(state, syntax));
-    WEFT_CLI_TRY(generate_on_device(state));
+    WEFT_CLI_TRY(weft_cli_read_prompts(&state->prompts, &options->source, &state->session.host));
+    state->result.is_single = state->prompts.count == 1 && !state->prompts.are_lines;
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(run_batches(state));
     return deliver(state);
 }
 
-static int run(const generate_options *options, const weft_cli_syntax *syntax) {
-    generate_state state = {.options = options, .result.sampling = options->sampling};
-    int exit_code = run_all(&state, syntax);
+static int run(const generate_options *options) {
+    generate_state state = {.options = options, .open = true, .result.params = &options->params};
+    int exit_code = run_all(&state);
     weft_host host = state.session.host;
-    weft_decoder_destroy(&state.decoder);
-    weft_text_free(state.session.model, &state.result.text);
-    weft_free(&host, state.prompt.values);
-    weft_free(&host, state.logits);
-    weft_free(&host, state.result.tokens);
-    weft_free(&host, state.result.times);
+    weft_generator_destroy(&state.generator);
+    weft_cli_prompts_clear(&state.prompts, &host);
+    weft_cli_generation_clear(&state.result, &host);
     weft_cli_session_close(&state.session);
     return exit_code;
 }
@@ -262,59 +266,99 @@ static bool read_seed(uint64_t *seed, const char *text) {
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-static bool read_temperature(double *temperature, const char *text) {
+/* Reads an option that is a number from least to most; false after a usage error. */
+static bool read_real(double *value, const weft_cli_syntax *syntax, const char *option,
+                      const char *text, double least, double most) {
     char *end = NULL;
-    *temperature = strtod(text, &end);
-    return text[0] != '\0' && *end == '\0' && isfinite(*temperature) && *temperature >= 1e-3 &&
-           *temperature <= 1e3;
+    if (!text) {
+        return true;
+    }
+    *value = strtod(text, &end);
+    if (text[0] != '\0' && *end == '\0' && *value >= least && *value <= most) {
+        return true;
+    }
+    weft_cli_usage_error(syntax, "--%s: expected a number from %g to %g, found '%s'", option, least,
+                         most, text);
+    return false;
 }
 
-static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
-    if ((options->prompt.file != NULL) == (options->prompt.text != NULL)) {
-        return weft_cli_usage_error(syntax, "expected one of --text and --file, found %s",
-                                    !options->prompt.file ? "none" : "both");
+static int check_sources(const weft_cli_syntax *syntax, const generate_options *options) {
+    const weft_cli_prompt_source *source = &options->source;
+    const int found = (source->texts.count > 0) + (source->file != NULL) + (source->lines != NULL);
+    if (found != 1) {
+        return weft_cli_usage_error(syntax, "expected one of --text, --file and --lines, found %s",
+                                    found == 0 ? "none" : "several");
     }
-    const bool samples = options->seed || options->temperature || options->top_k != 0;
-    if (samples && options->greedy) {
-        return weft_cli_usage_error(
-            syntax, "--greedy excludes --seed, --temperature and --top-k: it draws nothing");
-    }
-    options->sampling =
-        (weft_sampling){.temperature = samples ? 1.0 : 0.0, .top_k = options->top_k};
-    if (options->seed && !read_seed(&options->sampling.seed, options->seed)) {
-        return weft_cli_usage_error(
-            syntax, "--seed: expected a whole number from 0 to 18446744073709551615, found '%s'",
-            options->seed);
-    }
-    if (options->temperature &&
-        !read_temperature(&options->sampling.temperature, options->temperature)) {
-        return weft_cli_usage_error(syntax,
-                                    "--temperature: expected a number from 0.001 to 1000, found "
-                                    "'%s'",
-                                    options->temperature);
+    if (options->out && (source->lines || source->texts.count > 1)) {
+        return weft_cli_usage_error(syntax, "--out takes a single text; --json has all of several");
     }
     return WEFT_CLI_FINE;
 }
 
+static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
+    weft_generator_params *params = &options->params;
+    WEFT_CLI_TRY(check_sources(syntax, options));
+    const bool samples =
+        options->seed || options->temperature || options->top_p || params->sampling.top_k != 0;
+    if (samples && options->greedy) {
+        return weft_cli_usage_error(
+            syntax,
+            "--greedy excludes --seed, --temperature, --top-k and --top-p: it draws nothing");
+    }
+    params->sampling.temperature = samples ? 1.0 : 0.0;
+    params->stops = options->stops.at;
+    params->stop_count = options->stops.count;
+    if (options->seed && !read_seed(&params->sampling.seed, options->seed)) {
+        return weft_cli_usage_error(
+            syntax, "--seed: expected a whole number from 0 to 18446744073709551615, found '%s'",
+            options->seed);
+    }
+    const bool fits =
+        read_real(&params->sampling.temperature, syntax, "temperature", options->temperature, 1e-3,
+                  1e3) &&
+        read_real(&params->sampling.top_p, syntax, "top-p", options->top_p, 1e-6, 1.0) &&
+        read_real(&params->repetition_penalty, syntax, "repetition-penalty",
+                  options->repetition_penalty, 1e-3, 1e3);
+    return fits ? WEFT_CLI_FINE : WEFT_CLI_USAGE;
+}
+
+/* Rows for how tokens are chosen. */
+#define SAMPLING_OPTIONS(options)                                                       \
+    {"greedy", WEFT_CLI_FLAG, &(options)->greedy, NULL,                                 \
+     "take the likeliest token each time (default without the four below)"},            \
+        {"seed", WEFT_CLI_TEXT, &(options)->seed, "S",                                  \
+         "draw tokens: the same seed draws the same text on every device (default 0)"}, \
+        {"temperature", WEFT_CLI_TEXT, &(options)->temperature, "T",                    \
+         "draw by softmax(logits / T) (default 1)"},                                    \
+        {"top-k", WEFT_CLI_COUNT, &(options)->params.sampling.top_k, "K",               \
+         "draw among the K likeliest tokens (default: all)"},                           \
+        {"top-p", WEFT_CLI_TEXT, &(options)->top_p, "P",                                \
+         "draw among the fewest tokens whose probabilities reach P (default 1: all)"},  \
+        {"repetition-penalty", WEFT_CLI_TEXT, &(options)->repetition_penalty, "R",      \
+         "make tokens that the text has already less likely, by R (default 1: not)"},   \
+    {                                                                                   \
+        "stop", WEFT_CLI_LIST, &(options)->stops, "STRING",                             \
+            "end a text before this string; may be there several times"                 \
+    }
+
 int weft_cli_generate(int argc, char **argv) {
-    generate_options options = {.tokens = 0};
+    generate_options options = {.model = NULL};
+    weft_generator_params *params = &options.params;
     const weft_cli_option table[] = {
-        {"text", WEFT_CLI_TEXT, &options.prompt.text, "STRING", "the text to continue"},
-        {"file", WEFT_CLI_TEXT, &options.prompt.file, "FILE",
+        {"text", WEFT_CLI_LIST, &options.source.texts, "STRING",
+         "a text to continue; may be there several times"},
+        {"file", WEFT_CLI_TEXT, &options.source.file, "FILE",
          "the same in a file, or - for standard input"},
-        {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
+        {"lines", WEFT_CLI_TEXT, &options.source.lines, "FILE",
+         "each line of a file, or - for standard input, is a text to continue"},
+        {"tokens", WEFT_CLI_COUNT, &params->tokens, "N",
          "how many tokens to make (default 200, or as many as the model has positions for)"},
-        {"greedy", WEFT_CLI_FLAG, &options.greedy, NULL,
-         "take the likeliest token each time (default without the three below)"},
-        {"seed", WEFT_CLI_TEXT, &options.seed, "S",
-         "draw tokens: the same seed draws the same text on every device (default 0)"},
-        {"temperature", WEFT_CLI_TEXT, &options.temperature, "T",
-         "draw by softmax(logits / T) (default 1)"},
-        {"top-k", WEFT_CLI_COUNT, &options.top_k, "K",
-         "draw among the K likeliest tokens (default: all)"},
+        SAMPLING_OPTIONS(&options),
+        {"window", WEFT_CLI_COUNT, &params->window, "N",
+         "go on behind the model's last position with the last N tokens (default: an error)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the new text to this file, byte for byte"},
-        {"reevaluate", WEFT_CLI_FLAG, &options.reevaluate, NULL,
+        {"reevaluate", WEFT_CLI_FLAG, &params->reevaluate, NULL,
          "run the whole text again for each token, even if a state would do"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
@@ -325,11 +369,11 @@ int weft_cli_generate(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Continues a text with a causal language model of bytes or pieces (SentencePiece). "
-            "It\n"
-            "prints new text on standard output at once, with control characters other than\n"
-            "newlines and tabs escaped as \\x1b, and times on standard error. It ends at the\n"
-            "model's eos_token_id, which is not shown, if there is one.",
+            "Continues texts with a causal language model. It prints new text on standard\n"
+            "output at once, with control characters other than newlines and tabs escaped as\n"
+            "\\x1b, and times on standard error. A text ends at the model's eos_token_id, which\n"
+            "is not shown, if there is one. Of several texts each is a line, in which \\n is a\n"
+            "newline: they are made together, and each is the one that it is alone.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;
@@ -337,5 +381,5 @@ int weft_cli_generate(int argc, char **argv) {
         return exit_code;
     }
     exit_code = check_options(&syntax, &options);
-    return exit_code == WEFT_CLI_FINE ? run(&options, &syntax) : exit_code;
+    return exit_code == WEFT_CLI_FINE ? run(&options) : exit_code;
 }

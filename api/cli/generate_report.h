@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* What `weft generate` says about a text that it has made. */
+/* What `weft generate` says about the texts that it has made. */
 #ifndef WEFT_CLI_GENERATE_REPORT_H
 #define WEFT_CLI_GENERATE_REPORT_H
 
+#include <weft/generate.h>
+
 #include "session.h"
 
-typedef struct weft_cli_generation {
-    uint32_t *tokens; /* [capacity], of which `count` are made */
-    double *
-        times; /* of each, in ms: the step of the one before it, but for the first, and choosing it */
-    uint32_t capacity;
-    uint32_t count; /* at least 1 in a report */
-    bool ended;     /* the last one is the token that ends a text */
-    uint32_t prompt_length;
-    char *text; /* of prompt and tokens, as the tokenizer has it: weft_model_detokenize */
+/** What was made of one prompt, copies. */
+typedef struct weft_cli_made {
+    int32_t *tokens;
+    char *text;
     size_t text_size;
-    size_t prompt_size; /* bytes of it that are the prompt's */
-    size_t shown;       /* bytes of it that are whole characters, and shown without --json */
-    double prompt_ms;   /* of all its tokens, at once */
-    weft_sampling sampling;
+    uint32_t count;
+    uint32_t prompt_length; /* tokens; 0: the line is empty */
+    weft_ending ending;
+} weft_cli_made;
+
+typedef struct weft_cli_generation {
+    weft_cli_made *made; /* [capacity], of which `count` are there */
+    uint32_t count, capacity;
+    bool is_single; /* one text, which was shown as it is */
+    double *
+        times; /* of each step behind the prompts, in ms: it makes a token of each text that has not ended */
+    uint32_t steps, times_capacity;
+    double prompt_ms; /* of what all prompts have, at once */
+    const weft_generator_params *params;
     weft_decoder_info info; /* behind the last */
 } weft_cli_generation;
-
-/** Where in the text begins what the tokens add. */
-size_t weft_cli_generation_begin(const weft_cli_generation *result);
 
 /** One JSON object on stdout. Returns an exit code, as the next. */
 int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_session *session);
 
 /** A line on stderr. */
 int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_session *session);
+
+void weft_cli_generation_clear(weft_cli_generation *result, const weft_host *host);
 
 #endif

@@ -194,8 +194,7 @@ const char *weft_cli_source_name(const weft_cli_source *source) {
                                             : source->file;
 }
 
-/* Whoever names a file in place of the text gets the answer for its name. */
-static void note_file(const char *text) {
+void weft_cli_note_file(const char *text) {
     FILE *stream = weft_system_stream(text);
     if (stream) {
         fclose(stream);
@@ -209,7 +208,7 @@ static weft_status read_source(weft_cli_file_bytes *text, const weft_cli_source 
     if (!source->text) {
         return weft_cli_read_bytes(text, source->file, host);
     }
-    note_file(source->text);
+    weft_cli_note_file(source->text);
     text->size = strlen(source->text);
     text->bytes = weft_strdup(host, source->text);
     return text->size == 0 ? weft_fail(host, WEFT_INVALID_ARGUMENT, "--text: the text is empty")

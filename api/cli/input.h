@@ -53,6 +53,9 @@ typedef struct weft_cli_file_bytes {
 /** Reads a file, or standard input for "-". Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; WEFT_BAD_FILE for one without a byte. */
 weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path, const weft_host *host);
 
+/** Says so where a text is the name of a file: whoever names one there gets the answer for its name. */
+void weft_cli_note_file(const char *text);
+
 /** What became of a text. */
 typedef struct weft_cli_text_note {
     size_t bytes; /* read */

@@ -267,6 +267,10 @@ static void print_plan(const inspect_state *state) {
         weft_cli_print(stdout, ", of these f16 %s",
                        weft_cli_bytes(info->f16_weight_bytes, weights));
     }
+    if (info->narrow_weight_bytes > 0) {
+        weft_cli_print(stdout, ", of these in 16 bits as given %s",
+                       weft_cli_bytes(info->narrow_weight_bytes, weights));
+    }
     weft_cli_print(stdout, "\n");
     weft_cli_print(stdout, "  %.3f GFLOP a run\n", info->flops * 1e-9);
     weft_cli_print(stdout, "  compiled in %.1f ms: %u shaders, %u pipelines not in the cache\n\n",

@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "logits.h"
+#include "spans_report.h"
 #include "stop.h"
 
 #define NUMBER_WIDTH 8
@@ -79,6 +80,9 @@ static json_t *top_json(const weft_cli_lines_result *result, uint32_t row) {
 /* `name` has `number`, which counts from 0 as "sequence" and from 1 as "line". */
 static json_t *line_json(const weft_cli_lines_result *result, uint32_t row, const char *name,
                          uint64_t number) {
+    if (result->found) {
+        return weft_cli_found_json(result, row, name, number);
+    }
     return gives_values(result->session)
                ? json_pack("{s:I, s:o}", name, (json_int_t)number, "values",
                            values_json(result, row))
@@ -98,7 +102,11 @@ static json_t *lines_json(const weft_cli_lines_result *result) {
 static int print_all_json(const weft_cli_lines_result *result,
                           const weft_cli_lines_summary *summary) {
     char digest[WEFT_DIGEST_TEXT_SIZE];
-    weft_cli_digest(result->outputs, (uint64_t)result->count * result->width, digest);
+    if (summary->digest) {
+        snprintf(digest, sizeof digest, "%s", summary->digest);
+    } else {
+        weft_cli_digest(result->outputs, (uint64_t)result->count * result->width, digest);
+    }
     json_t *run =
         json_pack("{s:b, s:I, s:I, s:I, s:o, s:o, s:{s:[I, I], s:s}, s:o}", "stopped",
                   (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "tokens",
@@ -120,6 +128,9 @@ static void print_tab(bool wanted) {
 static int print_tsv(const weft_cli_lines_result *result, uint32_t row) {
     weft_cli_entry *entries = NULL;
     uint32_t count = 0;
+    if (result->found) {
+        return weft_cli_found_tsv(result, row);
+    }
     for (uint32_t i = 0; gives_values(result->session) && i < value_count(result, row); i++) {
         print_tab(i > 0);
         weft_cli_print(stdout, "%.9g", (double)row_of(result, row)[i]);
@@ -181,6 +192,9 @@ static int print_row(const weft_cli_lines_result *result, uint32_t row) {
                        (unsigned long long)(result->first + row + 1));
         return WEFT_CLI_FINE;
     }
+    if (result->found) {
+        return weft_cli_found_text(result, row);
+    }
     for (uint32_t i = 0; gives_values(result->session) && i < value_count(result, row); i++) {
         snprintf(text, sizeof text, "%.6g", (double)row_of(result, row)[i]);
         print_entry(result, row, i, i, text);
@@ -199,7 +213,9 @@ static int print_row(const weft_cli_lines_result *result, uint32_t row) {
 /* ---- all ---- */
 
 void weft_cli_lines_head(const weft_cli_session *session, weft_cli_answers answers) {
-    if (answers == WEFT_CLI_ANSWERS_TABLE) {
+    if (answers == WEFT_CLI_ANSWERS_TABLE && session->info.task == WEFT_TASK_CLASSIFY_TOKENS) {
+        weft_cli_found_head(session);
+    } else if (answers == WEFT_CLI_ANSWERS_TABLE) {
         const bool values = gives_values(session);
         const char *label = values ? "output" : "label";
         weft_cli_print(stdout, "%*s  %s%*s  %12s\n", NUMBER_WIDTH, "line", label,

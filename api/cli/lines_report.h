@@ -20,14 +20,22 @@ typedef enum weft_cli_line_state {
     WEFT_CLI_LINE_DONE
 } weft_cli_line_state;
 
+/** What a token classifier has found in a line. */
+typedef struct weft_cli_found {
+    weft_span *spans; /* entities, or one answer */
+    uint32_t count;
+    char *text; /* that they are parts of; both are in fresh memory */
+} weft_cli_found;
+
 /** Some lines that follow each other. */
 typedef struct weft_cli_lines_result {
     const weft_cli_session *session;
     uint64_t first; /* lines before these */
     uint32_t count;
-    uint32_t width;       /* outputs of a line */
-    uint32_t top;         /* entries of a line to show */
-    const float *outputs; /* [count, width]: NaN where there is no answer */
+    uint32_t width;              /* outputs of a line */
+    uint32_t top;                /* entries of a line to show */
+    const float *outputs;        /* [count, width]: NaN where there is no answer; null with … */
+    const weft_cli_found *found; /* … what was found in each line */
     const uint8_t *states;
 } weft_cli_lines_result;
 
@@ -36,6 +44,7 @@ typedef struct weft_cli_lines_summary {
     uint64_t tokens;
     uint32_t plans;
     double compile_ms, run_ms;
+    const char *digest; /* of all outputs, where they are not kept; else null */
 } weft_cli_lines_summary;
 
 /** What comes before the first answer. */

@@ -17,6 +17,8 @@ typedef struct subcommand {
 static const subcommand subcommands[] = {
     {"devices", weft_cli_devices, "list the Vulkan devices, and which one is taken by default"},
     {"run", weft_cli_run, "run a model on a text or on arrays"},
+    {"embed", weft_cli_embed, "make vectors of texts, and a hash of all to compare machines by"},
+    {"rerank", weft_cli_rerank, "sort texts by how well they answer a query"},
     {"eval", weft_cli_eval, "measure models on data: accuracy, bits per byte, speed, memory"},
     {"generate", weft_cli_generate, "continue a text with a causal language model"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},

@@ -21,6 +21,8 @@ typedef struct run_options {
     weft_cli_list inputs;  /* --input: the only one is paths.input, unless the model is a program */
     weft_cli_list outs;    /* --out, likewise `out` */
     weft_cli_list symbols; /* of a program */
+    const char *pair;      /* the second of --text's pair */
+    bool pairs;            /* --lines have two texts */
     bool jsonl, tsv;
     const char *out;
     const char *trace;
@@ -121,9 +123,40 @@ static int run_program(run_state *state, const weft_cli_syntax *syntax) {
                                 syntax);
 }
 
+/* Texts that are answered one by one. `session`: where the model is loaded already, or null. */
+static int run_lines(const run_options *options, weft_cli_session *session) {
+    const weft_cli_run_lines_params params = {.common = &options->common,
+                                              .model = options->model,
+                                              .lines = options->paths.lines,
+                                              .text = options->paths.source.text,
+                                              .file = options->paths.source.file,
+                                              .pair = options->pair,
+                                              .pairs = options->pairs,
+                                              .session = session,
+                                              .out = options->out,
+                                              .top = options->top,
+                                              .answers = options->common.json
+                                                             ? WEFT_CLI_ANSWERS_JSON
+                                                         : options->jsonl ? WEFT_CLI_ANSWERS_JSONL
+                                                         : options->tsv   ? WEFT_CLI_ANSWERS_TSV
+                                                                          : WEFT_CLI_ANSWERS_TABLE};
+    return weft_cli_run_lines(&params);
+}
+
+/* Whether the model finds parts of the text, which are shown as those of lines are. */
+static bool finds_parts(const run_state *state) {
+    const run_options *options = state->options;
+    return state->session.info.task == WEFT_TASK_CLASSIFY_TOKENS &&
+           (options->paths.source.text || options->paths.source.file) && !options->out &&
+           !options->trace && options->repeats == 1;
+}
+
 static int run_all(run_state *state, const weft_cli_syntax *syntax) {
     const run_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    if (finds_parts(state)) {
+        return run_lines(options, &state->session);
+    }
     if (state->session.info.task == WEFT_TASK_PROGRAM) {
         return run_program(state, syntax);
     }
@@ -166,6 +199,11 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
         return weft_cli_usage_error(
             syntax, "--positions, --trace and --repeat need one batch: --lines excludes them");
     }
+    if ((options->pair && (!paths->source.text || options->out)) ||
+        (options->pairs && !paths->lines)) {
+        return weft_cli_usage_error(
+            syntax, "--pair needs --text and excludes --out, and --pairs needs --lines");
+    }
     if ((options->jsonl || options->tsv) &&
         (!paths->lines || options->jsonl + options->tsv + options->common.json > 1)) {
         return weft_cli_usage_error(syntax,
@@ -178,29 +216,20 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
     return WEFT_CLI_FINE;
 }
 
-static int run_lines(const run_options *options) {
-    const weft_cli_run_lines_params params = {.common = &options->common,
-                                              .model = options->model,
-                                              .lines = options->paths.lines,
-                                              .out = options->out,
-                                              .top = options->top,
-                                              .answers = options->common.json
-                                                             ? WEFT_CLI_ANSWERS_JSON
-                                                         : options->jsonl ? WEFT_CLI_ANSWERS_JSONL
-                                                         : options->tsv   ? WEFT_CLI_ANSWERS_TSV
-                                                                          : WEFT_CLI_ANSWERS_TABLE};
-    return weft_cli_run_lines(&params);
-}
-
 int weft_cli_run(int argc, char **argv) {
     run_options options = {.top = 3, .repeats = 1};
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_TEXT, &options.paths.source.text, "STRING", "the text itself"},
+        {"pair", WEFT_CLI_TEXT, &options.pair, "STRING",
+         "with --text: the second text of a pair, such as the context of a question"},
         {"file", WEFT_CLI_TEXT, &options.paths.source.file, "FILE",
          "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.paths.lines, "FILE",
          "a text on each line, or - for standard input: labels or values for each, in\n"
          "order as they come; an empty line has an empty answer"},
+        {"pairs", WEFT_CLI_FLAG, &options.pairs, NULL,
+         "with --lines: each line has two texts with a tab between them, as lines of a model\n"
+         "that answers questions always have"},
         {"jsonl", WEFT_CLI_FLAG, &options.jsonl, NULL,
          "with --lines: print a JSON object on a line for each"},
         {"tsv", WEFT_CLI_FLAG, &options.tsv, NULL,
@@ -239,7 +268,8 @@ int weft_cli_run(int argc, char **argv) {
             "ids or on vectors, or a program on arrays. It prints a classifier's best labels, a "
             "masked language model's\n"
             "best tokens for each [MASK], a causal one's best next tokens, a regression's\n"
-            "values, else the shape of the output. Models for retrieval take pairs of sequences.",
+            "values, the entities that a token classifier finds or the answer to a question, else\n"
+            "the shape of the output. Models for retrieval take pairs of sequences.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;
@@ -252,5 +282,5 @@ int weft_cli_run(int argc, char **argv) {
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
     }
-    return options.paths.lines ? run_lines(&options) : run(&options, &syntax);
+    return options.paths.lines || options.pair ? run_lines(&options, NULL) : run(&options, &syntax);
 }

@@ -10,6 +10,8 @@
 #include "core/try.h"
 #include "eval/lines.h"
 #include "eval/run.h"
+#include "input.h"
+#include "logits.h"
 #include "stop.h"
 
 /*
@@ -32,23 +34,53 @@ typedef struct lines_state {
     double noted_ms;
     /* Of the lines from `first` on: of a window, or of all where they are wanted as a whole. */
     uint64_t first;
-    uint32_t count, outputs_room, states_room;
-    float *outputs;
+    uint32_t count, outputs_room;
+    float *outputs; /* or, of token classifiers, null and … */
+    weft_cli_found *found;
     uint8_t *states;
+    uint32_t from;    /* the window's first line among them */
+    weft_sha256 hash; /* of a token classifier's outputs, in the order in which they come */
+    char digest[WEFT_DIGEST_TEXT_SIZE];
 } lines_state;
+
+static bool finds_parts(const lines_state *state) {
+    return state->session.info.task == WEFT_TASK_CLASSIFY_TOKENS;
+}
 
 /* Each text has outputs of its own, which no other text is asked for. */
 static int check_task(const lines_state *state) {
     const weft_task task = state->session.info.task;
     if (task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_NEXT_SENTENCE ||
-        task == WEFT_TASK_REGRESS) {
+        task == WEFT_TASK_REGRESS || finds_parts(state)) {
         return WEFT_CLI_FINE;
     }
     return weft_cli_bad_file(&state->session.host,
-                             "--lines: expected a model that classifies texts or gives values of "
-                             "them; the task of %s is "
-                             "%s",
-                             state->params->model, weft_task_name(task));
+                             "%s: expected a model that classifies texts or tokens, or gives "
+                             "values of texts; the task of %s is %s%s",
+                             state->params->lines ? "--lines" : "--pair", state->params->model,
+                             weft_task_name(task),
+                             task == WEFT_TASK_EMBED ? ": see weft embed" : "");
+}
+
+static int set_form(lines_state *state) {
+    const weft_cli_run_lines_params *params = state->params;
+    const bool answers = weft_model_answers_questions(state->session.model);
+    if (answers && !params->lines && !params->pair) {
+        return weft_cli_bad_file(&state->session.host,
+                                 "--text: the model %s answers questions: expected the context "
+                                 "as --pair",
+                                 params->model);
+    }
+    if (finds_parts(state) && params->out) {
+        return weft_cli_bad_file(&state->session.host,
+                                 "--out: the model %s finds parts of texts, which --jsonl and "
+                                 "--json have; expected --tokens",
+                                 params->model);
+    }
+    state->lines.form = (weft_cli_form){.pairs = params->lines && (params->pairs || answers),
+                                        .keeps = finds_parts(state),
+                                        .first = params->pair ? params->text : NULL};
+    return WEFT_CLI_FINE;
 }
 
 static bool keeps_all(const lines_state *state) {
@@ -62,7 +94,9 @@ static weft_cli_lines_result result_of(const lines_state *state, uint32_t from) 
                                    .count = state->count - from,
                                    .width = width,
                                    .top = state->params->top,
-                                   .outputs = state->outputs + (size_t)from * width,
+                                   .outputs = state->outputs ? state->outputs + (size_t)from * width
+                                                             : NULL,
+                                   .found = state->found ? state->found + from : NULL,
                                    .states = state->states + from};
 }
 
@@ -87,51 +121,103 @@ static void note_place(lines_state *state) {
 
 /* ---- a window ---- */
 
-/* Makes room for the answers of the window's lines, which none of them has yet; *from: where the first one's is. */
-static weft_status make_room(lines_state *state, uint32_t *from) {
+static void drop_found(lines_state *state) {
+    for (uint32_t i = 0; state->found && i < state->count; i++) {
+        weft_spans_free(state->session.model, &state->found[i].spans);
+        weft_free(&state->session.host, state->found[i].text);
+    }
+}
+
+/* Room for so many lines, with what they have. */
+static weft_status grow(lines_state *state, size_t room) {
     const weft_host *host = &state->session.host;
+    const bool parts = finds_parts(state);
+    const size_t size =
+        parts ? sizeof *state->found : state->session.info.label_count * sizeof *state->outputs;
+    void *old = parts ? (void *)state->found : state->outputs;
+    void *grown = room > UINT32_MAX ? NULL : weft_realloc(host, old, room * size);
+    if (!grown) {
+        return weft_fail_memory(host, "the outputs");
+    }
+    state->found = parts ? grown : NULL;
+    state->outputs = parts ? NULL : grown;
+    uint8_t *states = weft_realloc(host, state->states, room);
+    if (!states) {
+        return weft_fail_memory(host, "the outputs");
+    }
+    state->states = states;
+    state->outputs_room = (uint32_t)room;
+    return WEFT_OK;
+}
+
+/* Makes room for the answers of the window's lines, which none of them has yet. */
+static weft_status make_room(lines_state *state) {
     const uint32_t width = state->session.info.label_count;
     if (!keeps_all(state)) {
+        drop_found(state);
         state->first += state->count;
         state->count = 0;
     }
-    *from = state->count;
+    state->from = state->count;
     const size_t needed = (size_t)state->count + state->window.count;
     if (needed > state->outputs_room) {
-        const size_t room = 2 * needed;
-        float *outputs = room > UINT32_MAX
-                             ? NULL
-                             : weft_realloc(host, state->outputs, room * width * sizeof *outputs);
-        if (!outputs) {
-            return weft_fail_memory(host, "the outputs");
-        }
-        state->outputs = outputs;
-        uint8_t *states = weft_realloc(host, state->states, room);
-        if (!states) {
-            return weft_fail_memory(host, "the outputs");
-        }
-        state->states = states;
-        state->outputs_room = (uint32_t)room;
+        WEFT_TRY(grow(state, 2 * needed));
     }
-    for (size_t i = (size_t)state->count * width; i < needed * width; i++) {
+    for (size_t i = (size_t)state->count * width; state->outputs && i < needed * width; i++) {
         state->outputs[i] = NAN;
+    }
+    for (size_t i = state->count; state->found && i < needed; i++) {
+        state->found[i] = (weft_cli_found){0};
     }
     memset(state->states + state->count, WEFT_CLI_LINE_WAITS, state->window.count);
     state->count = (uint32_t)needed;
     return WEFT_OK;
 }
 
+/* An example's line of the window: those without a text have none. */
+static uint32_t line_of(const weft_cli_window *window, uint32_t example) {
+    uint32_t line = example;
+    while (window->example[line] != example) {
+        line++;
+    }
+    return line;
+}
+
+static weft_status find_parts(void *user, uint32_t example, const float *output, uint32_t width) {
+    lines_state *state = user;
+    weft_model *model = state->session.model;
+    const weft_cli_kept *kept = &state->window.kept[example];
+    const uint32_t row = state->from + line_of(&state->window, example);
+    weft_cli_found *found = &state->found[row];
+    weft_cli_hash_add(&state->hash, output, (uint64_t)kept->encoding.count * width);
+    found->text = weft_strdup(&state->session.host, kept->text + kept->pair);
+    if (!found->text) {
+        return weft_fail_memory(&state->session.host, "a text");
+    }
+    state->states[row] = WEFT_CLI_LINE_DONE;
+    if (!weft_model_answers_questions(model)) {
+        return weft_model_find_entities(&found->spans, &found->count, model, &kept->encoding,
+                                        output);
+    }
+    found->spans = weft_alloc_zero(&state->session.host, 1, sizeof *found->spans);
+    if (!found->spans) {
+        return weft_fail_memory(&state->session.host, "an answer");
+    }
+    found->count = 1;
+    return weft_model_find_answer(found->spans, model, &kept->encoding, output, 0);
+}
+
 /* From the order of texts to that of lines. */
-static void take_outputs(lines_state *state, uint32_t from) {
+static void take_outputs(lines_state *state) {
     const uint32_t width = state->session.info.label_count;
     for (uint32_t line = 0; line < state->window.count; line++) {
         const uint32_t example = state->window.example[line];
         if (example == WEFT_CLI_NO_EXAMPLE) {
-            state->states[from + line] = WEFT_CLI_LINE_EMPTY;
-        } else if (weft_cli_score_has(state->score.outputs, width, example)) {
-            memcpy(&state->outputs[(size_t)(from + line) * width],
+            state->states[state->from + line] = WEFT_CLI_LINE_EMPTY;
+        } else if (state->outputs && weft_cli_score_has(state->score.outputs, width, example)) {
+            memcpy(&state->outputs[(size_t)(state->from + line) * width],
                    &state->score.outputs[(size_t)example * width], width * sizeof(float));
-            state->states[from + line] = WEFT_CLI_LINE_DONE;
+            state->states[state->from + line] = WEFT_CLI_LINE_DONE;
         }
     }
 }
@@ -142,6 +228,8 @@ static int evaluate(lines_state *state) {
     WEFT_CLI_TRY(weft_cli_exit_code(
         weft_cli_score_begin(&state->score, &state->window.data, &state->session)));
     state->score.only_outputs = true;
+    state->score.take = finds_parts(state) ? find_parts : NULL;
+    state->score.user = state;
     WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &state->score, 0, "texts"));
     note_compiled(state, &evaluation);
     state->summary.tokens += evaluation.tokens;
@@ -152,15 +240,14 @@ static int evaluate(lines_state *state) {
 }
 
 static int run_window(lines_state *state) {
-    uint32_t from = 0;
-    WEFT_CLI_TRY(weft_cli_exit_code(make_room(state, &from)));
+    WEFT_CLI_TRY(weft_cli_exit_code(make_room(state)));
     if (state->window.data.example_count > 0) {
         WEFT_CLI_TRY(evaluate(state));
     }
-    take_outputs(state, from);
+    take_outputs(state);
     weft_cli_score_clear(&state->score);
     note_place(state);
-    const weft_cli_lines_result result = result_of(state, from);
+    const weft_cli_lines_result result = result_of(state, state->from);
     return state->params->answers == WEFT_CLI_ANSWERS_JSON
                ? WEFT_CLI_FINE
                : weft_cli_lines_answers(&result, state->params->answers);
@@ -168,12 +255,42 @@ static int run_window(lines_state *state) {
 
 /* ---- all ---- */
 
+static int add_file(lines_state *state) {
+    const weft_host *host = &state->session.host;
+    weft_cli_file_bytes text = {0};
+    int exit_code = weft_cli_exit_code(weft_cli_read_bytes(&text, state->params->file, host));
+    if (exit_code == WEFT_CLI_FINE) {
+        const weft_cli_text whole = {
+            .bytes = text.bytes, .size = text.size, .name = state->params->file};
+        exit_code =
+            weft_cli_window_add(&state->window, &whole, &state->lines.form, &state->session);
+    }
+    weft_free(host, text.bytes);
+    return exit_code;
+}
+
+/* The next lines, or the one text. */
+static int next_window(lines_state *state, bool begun, uint32_t most) {
+    const weft_cli_run_lines_params *params = state->params;
+    if (params->lines || begun) {
+        return params->lines ? weft_cli_lines_next(&state->window, &state->lines, most)
+                             : WEFT_CLI_FINE;
+    }
+    if (params->file) {
+        return add_file(state);
+    }
+    const char *bytes = params->pair ? params->pair : params->text;
+    const weft_cli_text text = {
+        .bytes = bytes, .size = strlen(bytes), .name = params->pair ? "--pair" : "--text"};
+    return weft_cli_window_add(&state->window, &text, &state->lines.form, &state->session);
+}
+
 static int run_windows(lines_state *state) {
     uint32_t most = FIRST_WINDOW;
     bool begun = false;
     while (!weft_cli_stopped()) {
         weft_cli_window_clear(&state->window, &state->session.host);
-        WEFT_CLI_TRY(weft_cli_lines_next(&state->window, &state->lines, most));
+        WEFT_CLI_TRY(next_window(state, begun, most));
         if (state->window.count == 0) {
             break;
         }
@@ -204,17 +321,31 @@ static int finish(lines_state *state) {
                        "them is left out\n",
                        state->cut, state->session.info.max_length);
     }
+    if (finds_parts(state)) {
+        const weft_digest digest = weft_sha256_end(&state->hash);
+        weft_digest_text(&digest, state->digest);
+        state->summary.digest = state->digest;
+    }
     WEFT_CLI_TRY(weft_cli_lines_tail(&result, &state->summary, params->answers));
     return weft_cli_validation_code(state->session.device);
 }
 
 static int run_all(lines_state *state) {
     const weft_cli_run_lines_params *params = state->params;
-    WEFT_CLI_TRY(weft_cli_session_load(&state->session, params->common, params->model));
+    if (params->session) {
+        state->session = *params->session;
+        *params->session = (weft_cli_session){.host = state->session.host};
+    } else {
+        WEFT_CLI_TRY(weft_cli_session_load(&state->session, params->common, params->model));
+    }
     WEFT_CLI_TRY(check_task(state));
-    WEFT_CLI_TRY(weft_cli_lines_open(&state->lines, params->lines, &state->session));
+    if (params->lines) {
+        WEFT_CLI_TRY(weft_cli_lines_open(&state->lines, params->lines, &state->session));
+    }
+    WEFT_CLI_TRY(set_form(state));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, params->common));
     state->noted_ms = weft_clock_ms();
+    weft_sha256_begin(&state->hash);
     WEFT_CLI_TRY(run_windows(state));
     return finish(state);
 }
@@ -226,6 +357,8 @@ int weft_cli_run_lines(const weft_cli_run_lines_params *params) {
     weft_cli_score_clear(&state.score);
     weft_cli_window_clear(&state.window, &host);
     weft_cli_lines_close(&state.lines);
+    drop_found(&state);
+    weft_free(&host, state.found);
     weft_free(&host, state.outputs);
     weft_free(&host, state.states);
     weft_cli_session_close(&state.session);

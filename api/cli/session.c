@@ -74,18 +74,20 @@ weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan) {
 static json_t *model_json(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
     return json_pack(
-        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:b, s:I, s:I, s:b, s:I, "
+        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:b, s:b, s:I, s:I, "
+        "s:b, "
+        "s:I, "
         "s:s}",
         "folder", weft_cli_json_text(session->folder), "architecture", info->architecture, "mixing",
         info->mixing, "task", weft_task_name(info->task), "layers", (json_int_t)info->layers,
-        "hidden_size", (json_int_t)info->hidden_size, "intermediate_size",
-        (json_int_t)info->intermediate_size, "vocabulary", (json_int_t)info->vocabulary,
-        "input_size", (json_int_t)info->input_size, "position_size",
-        (json_int_t)info->position_size, "causal", (int)info->causal, "max_length",
-        (json_int_t)info->max_length, "takes_lengths", (int)info->takes_lengths, "exact_length",
-        (json_int_t)info->exact_length, "label_count", (json_int_t)info->label_count, "multi_label",
-        (int)info->multi_label, "parameters", (json_int_t)info->parameters, "tokenizer",
-        info->tokenizer);
+        "hidden_size", (json_int_t)info->hidden_size, "embedding_size",
+        (json_int_t)info->embedding_size, "intermediate_size", (json_int_t)info->intermediate_size,
+        "vocabulary", (json_int_t)info->vocabulary, "input_size", (json_int_t)info->input_size,
+        "position_size", (json_int_t)info->position_size, "causal", (int)info->causal, "max_length",
+        (json_int_t)info->max_length, "takes_types", (int)info->takes_types, "takes_lengths",
+        (int)info->takes_lengths, "exact_length", (json_int_t)info->exact_length, "label_count",
+        (json_int_t)info->label_count, "multi_label", (int)info->multi_label, "parameters",
+        (json_int_t)info->parameters, "tokenizer", info->tokenizer);
 }
 
 static json_t *plan_json(const weft_plan *plan) {
@@ -94,12 +96,13 @@ static json_t *plan_json(const weft_plan *plan) {
         return NULL;
     }
     return json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "compile_ms",
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "compile_ms",
         weft_cli_json_real(info.compile_ms), "arena_bytes", (json_int_t)info.arena_bytes,
         "arena_lower_bound", (json_int_t)info.arena_lower_bound, "weight_bytes",
         (json_int_t)info.weight_bytes, "f16_weight_bytes", (json_int_t)info.f16_weight_bytes,
-        "dispatches", (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers,
-        "submissions", (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops));
+        "narrow_weight_bytes", (json_int_t)info.narrow_weight_bytes, "dispatches",
+        (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers, "submissions",
+        (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops));
 }
 
 json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *plan) {

@@ -33,7 +33,8 @@ NOT_ALIASED = {"weft_status", "weft_job_system"}
 
 # Where null parameters are an error in C, there is no call without them.
 NEEDS_PARAMS = {"weft_graph_embedding", "weft_graph_batch_norm", "weft_graph_norm", "weft_graph_project_qkv",
-                "weft_graph_dgm_weights", "weft_graph_gtu", "weft_graph_ski_toeplitz"}
+                "weft_graph_dgm_weights", "weft_graph_gtu", "weft_graph_ski_toeplitz", "weft_model_encode",
+                "weft_model_set_embedding"}
 
 NUMBERS = {"uint8_t", "uint32_t", "uint64_t", "int32_t", "size_t", "float", "double", "bool", "char", "weft_external_handle"}
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What cases are made of: arrays, inputs, constants, outputs. */
+#include "core/half.h"
 #include "verify/conformance.h"
 
 #include <stdarg.h>
@@ -194,14 +195,15 @@ void weft_case_state(weft_case *c, const char *name, weft_shape shape) {
 }
 
 /* A weight of the graph, of 32-bit elements. */
-static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data) {
+static weft_tensor add_stored(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data,
+                              weft_stored stored) {
     weft_tensor tensor = {0};
     weft_weight *weight = NULL;
     if (c->ref.status == WEFT_OK) {
-        weft_case_check(
-            c, weft_weight_create(&weight,
-                                  weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
-                                  &c->ref.host));
+        weft_case_check(c, weft_weight_create(&weight,
+                                              weft_weight_params(.dtype = dtype, .shape = shape,
+                                                                 .data = data, .stored = stored),
+                                              &c->ref.host));
     }
     if (c->ref.status == WEFT_OK) {
         weft_case_check(c, weft_graph_weight(&tensor, c->graph, weight));
@@ -210,16 +212,48 @@ static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, 
     return tensor;
 }
 
-weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data) {
+static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data) {
+    return add_stored(c, dtype, shape, data, WEFT_STORED_WHOLE);
+}
+
+/* The tensor of these elements, with their values. */
+static weft_array with_values(weft_case *c, weft_tensor tensor, weft_shape shape,
+                              const float *data) {
     const uint64_t count = weft_shape_elements(shape);
-    weft_array array = {.shape = shape};
-    array.tensor = add_weight(c, WEFT_F32, shape, data);
+    weft_array array = {.shape = shape, .tensor = tensor};
     double *value = c->only_graph ? NULL : weft_case_scratch(c, count);
     if (value != NULL) {
         weft_values_read(value, data, count);
     }
     array.value = value;
     keep(c, array);
+    return array;
+}
+
+weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data) {
+    return with_values(c, add_weight(c, WEFT_F32, shape, data), shape, data);
+}
+
+weft_array weft_case_weight_rounded(weft_case *c, weft_shape shape, float scale, weft_stored type,
+                                    bool widened) {
+    const uint64_t count = weft_shape_elements(shape);
+    float *data = weft_reference_memory(&c->ref, count, sizeof *data);
+    uint16_t *halves = weft_reference_memory(&c->ref, count, sizeof *halves);
+    if (data == NULL || halves == NULL) {
+        return (weft_array){.shape = shape};
+    }
+    weft_values_fill(data, count, WEFT_VALUES_UNIT, c->seed, next_stream(c));
+    c->weight_count++;
+    for (uint64_t i = 0; i < count; i++) {
+        const float value = data[i] * scale;
+        const bool f16 = type == WEFT_STORED_F16;
+        halves[i] = f16 ? weft_half_of_float(value) : weft_bfloat_of_float(value);
+        data[i] = f16 ? weft_float_of_half(halves[i]) : weft_float_of_bfloat(halves[i]);
+    }
+    const weft_tensor tensor = widened ? add_weight(c, WEFT_F32, shape, data)
+                                       : add_stored(c, WEFT_F32, shape, halves, type);
+    weft_array array = with_values(c, tensor, shape, data);
+    array.data = data;
     return array;
 }
 

@@ -145,6 +145,12 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
 /** The same with given elements, which are copied. */
 weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data);
 
+/**
+ * An f32 constant of WEFT_VALUES_UNIT times `scale`, rounded to a type of 16 bits; the graph has them so or, `widened`, in 32.
+ */
+weft_array weft_case_weight_rounded(weft_case *c, weft_shape shape, float scale, weft_stored type,
+                                    bool widened);
+
 /** One of WEFT_VALUES_UNIT; where it is not `present`, an empty array. */
 weft_array weft_case_optional_weight(weft_case *c, bool present, weft_shape shape);
 

@@ -91,6 +91,7 @@
     ROW(special_batch_norm)       \
     ROW(fused)                    \
     ROW(structure)                \
+    ROW(half_weights)             \
     ROW(special_binary)           \
     ROW(special_unary)            \
     ROW(special_affine)           \

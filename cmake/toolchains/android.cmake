@@ -3,7 +3,7 @@
 # Android on 64-bit Arm, by the NDK, whose folder is ANDROID_NDK in the environment. The API level is 28, where bionic got
 # aligned_alloc, the newest of the functions that libweft takes from it (tests/house/c_library.txt, which a test holds it
 # to). Devices may have pages of 16 KiB: Weft asks for the size, and linkers are told. WEFT_TARGET_ROOT, in the environment, is
-# the prefix into which jansson, libzip and glslang were built with this file.
+# the prefix into which jansson, libzip, utf8proc and glslang were built with this file.
 #
 # Nobody has built Weft with an NDK yet.
 

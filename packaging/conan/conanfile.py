@@ -60,7 +60,8 @@ class Weft(ConanFile):
 
     def system_requirements(self):
         wanted = ["glslang-tools", "glslang-dev", "spirv-tools", "spirv-headers", "opencl-c-headers",
-                  "libvulkan-dev", "libvulkan-volk-dev", "libjansson-dev", "libzip-dev", "ninja-build", "pkg-config"]
+                  "libvulkan-dev", "libvulkan-volk-dev", "libjansson-dev", "libzip-dev", "libutf8proc-dev",
+                  "ninja-build", "pkg-config"]
         if self.options.processor:
             wanted.append("llvm-15-dev")
         if self.options.command:

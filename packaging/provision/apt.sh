@@ -7,7 +7,7 @@ build_packages=(
     gcc g++ libc6-dev cmake ninja-build pkg-config
     glslang-tools glslang-dev spirv-tools spirv-headers opencl-c-headers
     libvulkan-dev libvulkan-volk-dev libvulkan1
-    libjansson-dev libzip-dev libjs-chart.js
+    libjansson-dev libzip-dev libutf8proc-dev libjs-chart.js
 )
 # A Vulkan driver for machines without one. The processor device needs none.
 driver_packages=(mesa-vulkan-drivers)

@@ -24,6 +24,7 @@ setup_windows() {
     done
     build_for_windows jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
     build_libzip windows -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/mingw-w64.cmake" -DWEFT_WINDOWS_DIR="$windows"
+    build_utf8proc windows -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/mingw-w64.cmake" -DWEFT_WINDOWS_DIR="$windows"
     # The optimizer would want SPIRV-Tools; the limits that VkFFT's generator takes come with the programs.
     build_for_windows glslang -DENABLE_OPT=OFF -DENABLE_CTEST=OFF -DENABLE_HLSL=OFF
 }
@@ -61,7 +62,7 @@ command_windows() { build_windows weft-cli; }
 # --- Foreign targets -----------------------------------------------------------------------------
 
 # What Weft's own build needs of the target's libraries, as Debian names them.
-foreign_libraries=(libjansson-dev libzip-dev glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
+foreign_libraries=(libjansson-dev libzip-dev libutf8proc-dev glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
 
 # foreign_build NAME TARGET... [-- CONFIGURE OPTION...]: targets of preset NAME. What runs while building is native.
 foreign_build() {

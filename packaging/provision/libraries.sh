@@ -92,6 +92,14 @@ build_libzip() {
         "$deps/$1/lib/pkgconfig/libzip.pc"
 }
 
+# build_utf8proc FOLDER [CMAKE OPTION...]: its CMake file is older than what new versions of CMake still read.
+build_utf8proc() {
+    build_library "$1" utf8proc -DCMAKE_POLICY_VERSION_MINIMUM=3.5 "${@:2}"
+    # It does not say that it is no shared library.
+    # shellcheck disable=SC2016 # pkg-config's names
+    sed -i 's/^Cflags: .*/Cflags: -I${includedir} -DUTF8PROC_STATIC/' "$deps/$1/lib/pkgconfig/libutf8proc.pc"
+}
+
 setup_build() {
     install_packages "${build_packages[@]}" "$@"
     setup_vkfft

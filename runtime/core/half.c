@@ -61,3 +61,16 @@ uint16_t weft_half_of_float(float value) {
     }
     return (uint16_t)(sign | half);
 }
+
+float weft_float_of_bfloat(uint16_t bfloat) {
+    return float_of_bits((uint32_t)bfloat << 16);
+}
+
+uint16_t weft_bfloat_of_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7FFFFFFFu) > FLOAT_INFINITY) {
+        return (uint16_t)(bits >> 16 | 0x40u);
+    }
+    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
+}

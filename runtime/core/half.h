@@ -14,4 +14,9 @@ float weft_float_of_half(uint16_t half);
  */
 uint16_t weft_half_of_float(float value);
 
+/** bfloat16: the upper half of a float. */
+float weft_float_of_bfloat(uint16_t bfloat);
+/** Rounded to nearest, ties to even. A NaN becomes quiet. */
+uint16_t weft_bfloat_of_float(float value);
+
 #endif

@@ -196,6 +196,25 @@ weft_status weft_json_walk(const weft_json_part *object,
     return walk.at == walk.end ? WEFT_OK : fail_walk(&walk, "the end of the object");
 }
 
+weft_status weft_json_walk_array(const weft_json_part *array,
+                                 weft_status (*visit)(void *user, const weft_json_part *value),
+                                 void *user) {
+    struct walk walk = {array, array->text, array->text + array->size};
+    if (!accept(&walk, '[')) {
+        return fail_walk(&walk, "a JSON array");
+    }
+    bool more = !accept(&walk, ']');
+    while (more) {
+        const weft_json_part value = next_value(&walk);
+        WEFT_TRY(visit(user, &value));
+        more = accept(&walk, ',');
+        if (!more && !accept(&walk, ']')) {
+            return fail_walk(&walk, "',' or ']'");
+        }
+    }
+    return walk.at == walk.end ? WEFT_OK : fail_walk(&walk, "the end of the array");
+}
+
 /* ---- values ---- */
 
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host) {

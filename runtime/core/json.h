@@ -50,6 +50,10 @@ weft_status weft_json_walk(const weft_json_part *object,
                            weft_status (*visit)(void *user, const char *key,
                                                 const weft_json_part *value),
                            void *user);
+/** The same of an array. */
+weft_status weft_json_walk_array(const weft_json_part *array,
+                                 weft_status (*visit)(void *user, const weft_json_part *value),
+                                 void *user);
 /** The tree of any value. Errors as weft_json_parse. */
 weft_status weft_json_part_parse(json_t **value, const weft_json_part *text);
 

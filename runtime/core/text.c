@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+void weft_text_fail(struct weft_text *text) {
+    weft_free(&text->host, text->data);
+    text->data = NULL;
+    text->failed = true;
+}
+
 static bool reserve(struct weft_text *text, size_t more) {
     if (text->length + more + 1 <= text->capacity) {
         return true;
@@ -11,9 +17,7 @@ static bool reserve(struct weft_text *text, size_t more) {
     size_t capacity = 2 * text->capacity + more + 256;
     char *data = weft_realloc(&text->host, text->data, capacity);
     if (!data) {
-        weft_free(&text->host, text->data);
-        text->data = NULL;
-        text->failed = true;
+        weft_text_fail(text);
         return false;
     }
     text->data = data;

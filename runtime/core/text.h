@@ -30,6 +30,9 @@ void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t si
 /** Drops everything after the first `length` bytes. */
 void weft_text_cut(struct weft_text *text, size_t length);
 
+/** As when memory has run out. */
+void weft_text_fail(struct weft_text *text);
+
 /** The text, which the caller frees, or null when memory ran out; never null otherwise. */
 char *weft_text_take(struct weft_text *text);
 

@@ -13,7 +13,7 @@
 
 struct weft_weight_part;
 
-/** Reads `count` elements of a weight from `first` on, and says in the log why it cannot. Any thread, several at once. */
+/** Reads `count` elements of a weight, as it stores them, from `first` on, and says in the log why it cannot. Any thread, several at once. */
 typedef weft_status (*weft_weight_reader)(void *user, uint64_t first, uint64_t count, void *out);
 
 struct weft_weight {
@@ -26,6 +26,8 @@ struct weft_weight {
     atomic_int half_exponent; /* half_weight.c's: found when it is first asked for */
     char *name;
     weft_dtype dtype;
+    weft_stored stored; /* what `data` has and `read` gives */
+    atomic_int finite;  /* half_weight.c's, of f16: found when it is first asked for */
     weft_shape shape;
     const void *data;     /* null: they are read when they are needed, by `read` or of the whole */
     void *owned;          /* the same, when they are not borrowed */
@@ -45,8 +47,18 @@ weft_status weft_weight_create_empty(weft_weight **weight, const weft_weight_par
 weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
                                     weft_weight_reader read, const weft_host *host);
 
-/** Copies `count` elements from `first` on. Errors: the reader's. */
+/**
+ * Stores the elements of an f32 weight that has them in memory of its own (weft_weight_create_empty) in 16 bits each, if that changes
+ * none and there is memory for it. Before anybody else has the weight.
+ */
+void weft_weight_narrow(weft_weight *weight, weft_stored stored);
+
+/** Copies `count` elements of its dtype from `first` on. Errors: the reader's. */
 weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out);
+/** The same as they are stored: weft_weight_element_size bytes each. */
+weft_status weft_weight_read_stored(const weft_weight *weight, uint64_t first, uint64_t count,
+                                    void *out);
+uint32_t weft_weight_element_size(const weft_weight *weight);
 
 /** All elements in memory, for a while: what was read for it is freed by weft_weight_view_close. */
 struct weft_weight_view {

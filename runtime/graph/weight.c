@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/half.h"
 #include "core/try.h"
 #include "graph/graph.h"
 
@@ -12,11 +13,23 @@ static weft_status check_params(const weft_weight_params *params, const weft_hos
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: a weight is f32 or i32, not %s", name,
                          weft_dtype_name(params->dtype));
     }
+    if ((uint32_t)params->stored > WEFT_STORED_BF16 ||
+        (params->stored != WEFT_STORED_WHOLE && params->dtype != WEFT_F32)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "%s: stored: expected a value of weft_stored, and 16-bit elements for f32 "
+                         "alone, found %d for %s",
+                         name, (int)params->stored, weft_dtype_name(params->dtype));
+    }
     return weft_shape_check(params->shape, name, host);
 }
 
+uint32_t weft_weight_element_size(const weft_weight *weight) {
+    return weight->stored == WEFT_STORED_WHOLE ? weft_dtype_size(weight->dtype) : 2;
+}
+
+/* As they are stored. */
 static size_t bytes_of(const weft_weight *weight, uint64_t elements) {
-    return (size_t)elements * weft_dtype_size(weight->dtype);
+    return (size_t)elements * weft_weight_element_size(weight);
 }
 
 /** Borrows the data, copies them, or, where there are none and nobody reads them, takes zeros. */
@@ -66,10 +79,12 @@ weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params
     }
     weight->host = host ? *host : (weft_host){0};
     weight->dtype = params->dtype;
+    weight->stored = params->stored;
     weight->shape = params->shape;
     weight->uid = atomic_fetch_add(&next_uid, 1);
     atomic_init(&weight->references, 1);
     atomic_init(&weight->half_exponent, 0);
+    atomic_init(&weight->finite, 0);
     atomic_init(&weight->parts, NULL);
     atomic_init(&weight->kept, NULL);
     weight->name = weft_strdup(host, params->name ? params->name : "weight");
@@ -90,6 +105,35 @@ weft_weight *weft_weight_retain(weft_weight *weight) {
 
 /* ---- elements ---- */
 
+/* False: an element would change. */
+static bool narrow(uint16_t *out, const float *elements, uint64_t count, weft_stored stored) {
+    bool same = true;
+    for (uint64_t i = 0; i < count && same; i++) {
+        const bool f16 = stored == WEFT_STORED_F16;
+        out[i] = f16 ? weft_half_of_float(elements[i]) : weft_bfloat_of_float(elements[i]);
+        const float back = f16 ? weft_float_of_half(out[i]) : weft_float_of_bfloat(out[i]);
+        same = memcmp(&back, &elements[i], sizeof back) == 0;
+    }
+    return same;
+}
+
+void weft_weight_narrow(weft_weight *weight, weft_stored stored) {
+    const uint64_t count = weft_shape_elements(weight->shape);
+    if (stored == WEFT_STORED_WHOLE || weight->stored != WEFT_STORED_WHOLE ||
+        weight->dtype != WEFT_F32 || !weight->owned) {
+        return;
+    }
+    uint16_t *halves = weft_alloc(&weight->host, (size_t)count * sizeof *halves);
+    if (!halves || !narrow(halves, weight->owned, count, stored)) {
+        weft_free(&weight->host, halves);
+        return;
+    }
+    weft_free(&weight->host, weight->owned);
+    weight->owned = halves;
+    weight->data = halves;
+    weight->stored = stored;
+}
+
 weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_params *params,
                                     weft_weight_reader read, const weft_host *host) {
     WEFT_TRY(weft_weight_create_empty(weight, params, host));
@@ -97,22 +141,46 @@ weft_status weft_weight_create_read(weft_weight **weight, const weft_weight_para
     return WEFT_OK;
 }
 
-weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out) {
+weft_status weft_weight_read_stored(const weft_weight *weight, uint64_t first, uint64_t count,
+                                    void *out) {
     if (weight->data) {
         memcpy(out, (const char *)weight->data + bytes_of(weight, first), bytes_of(weight, count));
         return WEFT_OK;
     }
-    return weight->part_of ? weft_weight_read(weight->part_of, weight->first + first, count, out)
-                           : weight->read(weight->release_user, first, count, out);
+    return weight->part_of
+               ? weft_weight_read_stored(weight->part_of, weight->first + first, count, out)
+               : weight->read(weight->release_user, first, count, out);
+}
+
+/* `narrow` may be the second half of `out`: each element is read before the last one is written over it. */
+static void widen(float *out, const unsigned char *narrow, uint64_t count, weft_stored stored) {
+    for (uint64_t i = 0; i < count; i++) {
+        uint16_t bits;
+        memcpy(&bits, narrow + 2 * i, sizeof bits);
+        const float value =
+            stored == WEFT_STORED_F16 ? weft_float_of_half(bits) : weft_float_of_bfloat(bits);
+        memcpy(&out[i], &value, sizeof value);
+    }
+}
+
+weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out) {
+    if (weight->stored == WEFT_STORED_WHOLE) {
+        return weft_weight_read_stored(weight, first, count, out);
+    }
+    unsigned char *narrow = (unsigned char *)out + 2 * count;
+    WEFT_TRY(weft_weight_read_stored(weight, first, count, narrow));
+    widen(out, narrow, count, weight->stored);
+    return WEFT_OK;
 }
 
 weft_status weft_weight_view_open(struct weft_weight_view *view, const weft_weight *weight) {
-    *view = (struct weft_weight_view){.data = weight->data};
+    *view = (struct weft_weight_view){.data = weight->stored == WEFT_STORED_WHOLE ? weight->data
+                                                                                  : NULL};
     if (view->data) {
         return WEFT_OK;
     }
     const uint64_t elements = weft_shape_elements(weight->shape);
-    view->owned = weft_alloc(&weight->host, bytes_of(weight, elements));
+    view->owned = weft_alloc(&weight->host, (size_t)elements * weft_dtype_size(weight->dtype));
     if (!view->owned) {
         return weft_fail_memory(&weight->host, weight->name);
     }
@@ -130,7 +198,8 @@ void weft_weight_view_close(struct weft_weight_view *view, const weft_weight *we
 }
 
 weft_status weft_weight_data(const void **data, weft_weight *weight) {
-    *data = weight->data ? weight->data : atomic_load(&weight->kept);
+    const bool whole = weight->data && weight->stored == WEFT_STORED_WHOLE;
+    *data = whole ? weight->data : atomic_load(&weight->kept);
     if (*data) {
         return WEFT_OK;
     }
@@ -205,7 +274,8 @@ weft_status weft_weight_part_of(weft_weight **out, weft_weight *whole, uint64_t 
     WEFT_TRY(weft_weight_create_empty(
         out,
         weft_weight_params(.name = whole->name, .dtype = whole->dtype, .shape = shape, .data = data,
-                           .release = release_whole, .release_user = whole),
+                           .release = release_whole, .release_user = whole,
+                           .stored = whole->stored),
         &whole->host));
     (*out)->uid = uid;
     (*out)->part_of = weft_weight_retain(whole);

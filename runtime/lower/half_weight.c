@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights that the device keeps as f16: which ones, and how they are converted. */
+/* Weights that the device keeps in 16 bits: which ones, and how they are converted. */
 #include "lower/half_weight.h"
 
 #include <math.h>
@@ -87,17 +87,94 @@ bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uin
     return found != STAYS_F32;
 }
 
+/* ---- of elements that were given so ---- */
+
+/* Values of weft_weight's `finite`. */
+enum { FINITE = 1, NOT_FINITE = 2 };
+
+static weft_status find_finite(int *found, const weft_weight *weight) {
+    uint16_t *halves = NULL;
+    bool finite = true;
+    WEFT_TRY(weft_half_weight_read_all(&halves, weight, WEFT_HALF_F16));
+    for (uint64_t i = 0; i < weft_shape_elements(weight->shape); i++) {
+        finite &= (halves[i] & 0x7C00u) != 0x7C00u;
+    }
+    weft_free(&weight->host, halves);
+    *found = finite ? FINITE : NOT_FINITE;
+    return WEFT_OK;
+}
+
+static weft_status finite_of(int *known, weft_weight *weight) {
+    *known = atomic_load(&weight->finite);
+    if (*known == UNKNOWN) {
+        WEFT_TRY(find_finite(known, weight));
+        atomic_store(&weight->finite, *known);
+    }
+    return WEFT_OK;
+}
+
+enum weft_half weft_lower_exact_half(struct weft_lowering *lowering, uint32_t value) {
+    weft_weight *weight = lowering->graph->values[value].weight;
+    if (!weight || weight->stored == WEFT_STORED_WHOLE) {
+        return WEFT_HALF_NOT;
+    }
+    if (weight->stored == WEFT_STORED_BF16) {
+        return WEFT_HALF_BF16;
+    }
+    int finite = NOT_FINITE;
+    weft_lower_fail(lowering, finite_of(&finite, weight));
+    return finite == FINITE ? WEFT_HALF_F16 : WEFT_HALF_NOT;
+}
+
 /* ---- conversion ---- */
 
-uint16_t weft_half_weight_element(float value, float scale) {
+/* 0 where it would be subnormal. */
+static uint16_t scaled_element(float value, float scale) {
     float scaled = value * scale;
     return fabsf(scaled) < SMALLEST ? (uint16_t)(signbit(scaled) ? 0x8000 : 0)
                                     : weft_half_of_float(scaled);
 }
 
-float weft_half_weight_scale(const weft_weight *weight) {
-    return ldexpf(1.0F, atomic_load(&weight->half_exponent) - BIAS);
+static weft_status read_scaled(const weft_weight *weight, uint16_t *out) {
+    const float scale = ldexpf(1.0F, atomic_load(&weight->half_exponent) - BIAS);
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    const float *source = view.data;
+    for (uint64_t i = 0; i < weft_shape_elements(weight->shape); i++) {
+        out[i] = scaled_element(source[i], scale);
+    }
+    weft_weight_view_close(&view, weight);
+    return WEFT_OK;
 }
+
+weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint16_t *out) {
+    return half == WEFT_HALF_SCALED
+               ? read_scaled(weight, out)
+               : weft_weight_read_stored(weight, 0, weft_shape_elements(weight->shape), out);
+}
+
+weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
+                                      enum weft_half half) {
+    const uint64_t elements = weft_shape_elements(weight->shape);
+    uint16_t *read = weft_alloc(&weight->host, (size_t)elements * sizeof *read);
+    if (!read) {
+        return weft_fail_memory(&weight->host, weight->name);
+    }
+    const weft_status status = weft_half_weight_read(weight, half, read);
+    if (status != WEFT_OK) {
+        weft_free(&weight->host, read);
+        return status;
+    }
+    *out = read;
+    return WEFT_OK;
+}
+
+/* ---- in the layouts of f32 ---- */
+
+struct halves {
+    const weft_weight *weight;
+    enum weft_half half;
+};
 
 /* Ends a whole word: the last element may be the first half of one. */
 static void pad(uint16_t *target, uint64_t count) {
@@ -107,58 +184,50 @@ static void pad(uint16_t *target, uint64_t count) {
 }
 
 static weft_status fill_half(void *user, void *data) {
-    weft_weight *weight = user;
-    struct weft_weight_view view;
-    WEFT_TRY(weft_weight_view_open(&view, weight));
-    const float *source = view.data;
-    uint16_t *target = data;
-    uint64_t count = weft_shape_elements(weight->shape);
-    float scale = weft_half_weight_scale(weight);
-    for (uint64_t i = 0; i < count; i++) {
-        target[i] = weft_half_weight_element(source[i], scale);
-    }
-    weft_weight_view_close(&view, weight);
-    pad(target, count);
-    return WEFT_OK;
+    const struct halves *halves = user;
+    const uint64_t count = weft_shape_elements(halves->weight->shape);
+    pad(data, count);
+    return weft_half_weight_read(halves->weight, halves->half, data);
 }
 
 /* In square blocks, so that both sides stay in the cache. */
-static weft_status fill_half_transposed(void *user, void *data) {
+static void transpose(uint16_t *target, const uint16_t *source, size_t rows, size_t columns) {
     const size_t block = 32;
-    weft_weight *weight = user;
-    struct weft_weight_view view;
-    WEFT_TRY(weft_weight_view_open(&view, weight));
-    const float *source = view.data;
-    uint16_t *target = data;
-    size_t rows = weight->shape.dim[0];
-    size_t columns = weight->shape.dim[1];
-    float scale = weft_half_weight_scale(weight);
     for (size_t top = 0; top < rows; top += block) {
         size_t bottom = top + block < rows ? top + block : rows;
         for (size_t left = 0; left < columns; left += block) {
             size_t right = left + block < columns ? left + block : columns;
             for (size_t j = left; j < right; j++) {
                 for (size_t i = top; i < bottom; i++) {
-                    target[j * rows + i] = weft_half_weight_element(source[i * columns + j], scale);
+                    target[j * rows + i] = source[i * columns + j];
                 }
             }
         }
     }
-    weft_weight_view_close(&view, weight);
-    pad(target, (uint64_t)rows * columns);
+}
+
+static weft_status fill_half_transposed(void *user, void *data) {
+    const struct halves *halves = user;
+    const weft_weight *weight = halves->weight;
+    uint16_t *source = NULL;
+    WEFT_TRY(weft_half_weight_read_all(&source, weight, halves->half));
+    transpose(data, source, weight->shape.dim[0], weight->shape.dim[1]);
+    weft_free(&weight->host, source);
+    pad(data, weft_shape_elements(weight->shape));
     return WEFT_OK;
 }
 
-uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed) {
-    weft_weight *weight = lowering->graph->values[value].weight;
-    uint64_t bytes = (weft_shape_elements(weight->shape) + 1) / 2 * 4;
+uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
+                                enum weft_half half) {
+    struct halves halves = {.weight = lowering->graph->values[value].weight, .half = half};
+    uint64_t bytes = (weft_shape_elements(halves.weight->shape) + 1) / 2 * 4;
     char key[64];
-    snprintf(key, sizeof key, "weight/%llu%s/f16", (unsigned long long)weight->uid,
-             transposed ? "/transposed" : "");
+    snprintf(key, sizeof key, "weight/%llu%s/%s", (unsigned long long)halves.weight->uid,
+             transposed ? "/transposed" : "", half == WEFT_HALF_SCALED ? "f16" : "stored");
     uint32_t storage = weft_lower_table(lowering, key, bytes,
-                                        transposed ? fill_half_transposed : fill_half, weight);
+                                        transposed ? fill_half_transposed : fill_half, &halves);
     if (weft_lower_status(lowering) == WEFT_OK) {
-        lowering->storages[storage].half = true;
+        lowering->storages[storage].half = half;
     }
     return storage;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* How elements of weights become f16, for those who write them in a layout of their own. */
+/* Elements of weights in 16 bits, for those who write them in a layout of their own. */
 #ifndef WEFT_LOWER_HALF_WEIGHT_H
 #define WEFT_LOWER_HALF_WEIGHT_H
 
-#include "graph/graph.h"
+#include "lower/lowering.h"
 
-/** The power of two that the elements of a weight are multiplied by; it must be one that the device keeps as f16. */
-float weft_half_weight_scale(const weft_weight *weight);
+/** All elements, in a form that the device keeps the weight in, but not as f32. Errors: the reader's. */
+weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint16_t *out);
 
-/** The f16 bits of an element; 0 where it would be subnormal. */
-uint16_t weft_half_weight_element(float value, float scale);
+/** The same in memory of the weight's host, to be freed. */
+weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
+                                      enum weft_half half);
 
 #endif

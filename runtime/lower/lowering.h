@@ -35,8 +35,8 @@ struct weft_measured_dispatch {
 /** What lowering asks of the layer above it, which runs plans. */
 struct weft_engine {
     /**
-     * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it. Weights
-     * stay f32 whatever the device does with them: a plan reads them once. implementation may be null.
+     * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it. No weight
+     * is rounded, whatever the device does with them: a plan reads them once. implementation may be null.
      */
     weft_status (*run_once)(const char *implementation, weft_device *device,
                             const weft_graph *graph, void *data, uint64_t bytes);
@@ -50,7 +50,7 @@ struct weft_storage {
     uint64_t bytes;
     uint32_t port;                  /* index, for WEFT_STORAGE_PORT */
     struct weft_constant *constant; /* for WEFT_STORAGE_CONSTANT; a reference */
-    bool half;                      /* holds f16 */
+    uint32_t half;                  /* enum weft_half: how a constant holds its elements */
     bool is_part; /* of the storage `whole`, from `offset` on: what dispatches bind is that */
     uint32_t whole;
     uint32_t value;       /* the graph value it holds, or 0 */
@@ -84,7 +84,7 @@ struct weft_lowering {
     weft_device *device;
     weft_graph *graph; /* the plan's own, which lowering gives more values (cut.h) */
     weft_status status;
-    bool runs_once; /* a plan of the engine's run_once: no weight is kept as f16 */
+    bool runs_once; /* a plan of the engine's run_once: no weight is rounded to f16 */
     const struct weft_engine *engine;
     struct weft_chooser *chooser;
     char label[48]; /* of the node being lowered */
@@ -121,24 +121,50 @@ struct weft_operand weft_lower_operand(const struct weft_lowering *lowering, uin
 /** The storage of a rank-2 f32 weight with rows and columns exchanged; uploaded in that layout on first use. */
 uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t value);
 
+/** How kernels find a constant operand, two elements in a word if it is not f32: constants HALF_… (shaders/include/half.glsl). */
+enum weft_half {
+    WEFT_HALF_NOT = 0,
+    WEFT_HALF_SCALED = 1, /* f16, rounded, times a power of two: in fast mode */
+    WEFT_HALF_BF16 = 2,   /* as given; widening is exact */
+    WEFT_HALF_F16 = 3     /* as given; all elements are finite */
+};
+
 /**
- * Whether a value is a weight that this device keeps as f16, rounded, times 2^exponent: two elements in a word, in the
- * layout they have as f32. Reads all its elements the first time.
+ * Whether a value is a weight that this device keeps as f16, rounded, times 2^exponent. Reads all its elements the first time.
  */
 bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value);
 
-/** The storage of such a weight; `transposed` as weft_lower_transposed_weight. Uploaded on first use. */
-uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed);
+/**
+ * How a weight is kept whose elements must not change: BF16, F16, or as f32, which is NOT. f16 infinities and NaN are kept as f32; so
+ * elements in memory are looked at the first time.
+ */
+enum weft_half weft_lower_exact_half(struct weft_lowering *lowering, uint32_t value);
+
+/** The storage of a weight in one of these forms, but NOT; `transposed` as weft_lower_transposed_weight. Uploaded on first use. */
+uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
+                                enum weft_half half);
+
+/** How a constant matrix lies in device memory. */
+enum weft_layout {
+    WEFT_LAYOUT_AS_IT_IS = 0,
+    WEFT_LAYOUT_TRANSPOSED = 1,           /* rows and columns exchanged */
+    WEFT_LAYOUT_PANELS_OF_TRANSPOSED = 2, /* weft_lower_panel_weight, with `transposed` … */
+    WEFT_LAYOUT_PANELS = 3                /* … and without */
+};
 
 #define WEFT_PANEL_COLUMNS 64u
 
 /**
  * The storage of a rank-2 f32 weight, or with `transposed` of its transpose, as the right-hand side of products: panels of
- * WEFT_PANEL_COLUMNS columns, each with one row behind the other. Zeros fill up the last panel. `half`: as f16, of a weight that weft_lower_half_exponent says so of; a word then has columns c and
+ * WEFT_PANEL_COLUMNS columns, each with one row behind the other. Zeros fill up the last panel. With `half` a word has columns c and
  * c + WEFT_PANEL_COLUMNS / 2. Uploaded in that layout on first use.
  */
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
-                                 bool half);
+                                 enum weft_half half);
+
+/** The storage of a weight in that layout and form: one of the above. */
+uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
+                           enum weft_half half);
 
 /** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
 struct weft_grid weft_grid_of_items(uint64_t count);

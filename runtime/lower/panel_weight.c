@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights in panels: the order in which a product reads its constant right-hand side. */
+/* Constant matrices in the layouts that kernels read; and panels, the order in which a product reads its constant right-hand side. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,17 +13,15 @@
 struct panels {
     const weft_weight *weight;
     bool transposed;
-    bool half;
-    float scale; /* of f16 */
+    enum weft_half half;
     uint32_t k, n;
 };
 
-static struct panels panels_of(const weft_weight *weight, bool transposed, bool half) {
+static struct panels panels_of(const weft_weight *weight, bool transposed, enum weft_half half) {
     const uint32_t *dim = weight->shape.dim;
     return (struct panels){.weight = weight,
                            .transposed = transposed,
                            .half = half,
-                           .scale = half ? weft_half_weight_scale(weight) : 1.0F,
                            .k = dim[transposed ? 1 : 0],
                            .n = dim[transposed ? 0 : 1]};
 }
@@ -33,61 +31,89 @@ static uint64_t padded_elements(const struct panels *p) {
     return ((uint64_t)p->n + COLUMNS - 1) / COLUMNS * COLUMNS * p->k;
 }
 
-/* The panel from column `first` on, from `step` of k on. */
-static void gather(float block[STEPS][COLUMNS], const struct panels *p, const float *data,
+/* The bits of the panel from column `first` on, from `step` of k on. */
+static void gather(uint32_t block[STEPS][COLUMNS], const struct panels *p, const void *data,
                    uint32_t step, uint32_t first) {
     const size_t along_k = p->transposed ? 1 : p->n;
     const size_t along_n = p->transposed ? p->k : 1;
-    memset(block, 0, sizeof(float[STEPS][COLUMNS]));
+    const uint16_t *halves = data;
+    const uint32_t *words = data;
+    memset(block, 0, sizeof(uint32_t[STEPS][COLUMNS]));
     for (uint32_t c = 0; c < COLUMNS && first + c < p->n; c++) {
         for (uint32_t s = 0; s < STEPS && step + s < p->k; s++) {
-            block[s][c] = data[(step + s) * along_k + (first + c) * along_n];
+            const size_t at = (step + s) * along_k + (first + c) * along_n;
+            block[s][c] = p->half ? halves[at] : words[at];
         }
     }
 }
 
 /* Two columns to a word. */
-static void write_half(uint32_t *target, const float *step, float scale) {
+static void write_half(uint32_t *target, const uint32_t *step) {
     for (uint32_t c = 0; c < COLUMNS / 2; c++) {
-        const uint32_t low = weft_half_weight_element(step[c], scale);
-        const uint32_t high = weft_half_weight_element(step[c + COLUMNS / 2], scale);
-        target[c] = high << 16 | low;
+        target[c] = step[c + COLUMNS / 2] << 16 | step[c];
     }
 }
 
-static weft_status fill(void *user, void *data) {
-    const struct panels *p = user;
+static void write_panels(uint32_t *target, const struct panels *p, const void *data) {
     const size_t words = p->half ? COLUMNS / 2 : COLUMNS; /* of a step */
-    uint32_t *target = data;
-    float block[STEPS][COLUMNS];
-    struct weft_weight_view view;
-    WEFT_TRY(weft_weight_view_open(&view, p->weight));
+    uint32_t block[STEPS][COLUMNS];
     for (uint32_t first = 0; first < p->n; first += COLUMNS) {
         for (uint32_t step = 0; step < p->k; step++, target += words) {
             if (step % STEPS == 0) {
-                gather(block, p, view.data, step, first);
+                gather(block, p, data, step, first);
             }
             if (p->half) {
-                write_half(target, block[step % STEPS], p->scale);
+                write_half(target, block[step % STEPS]);
             } else {
                 memcpy(target, block[step % STEPS], sizeof block[0]);
             }
         }
     }
+}
+
+static weft_status fill(void *user, void *data) {
+    const struct panels *p = user;
+    if (p->half) {
+        uint16_t *halves = NULL;
+        WEFT_TRY(weft_half_weight_read_all(&halves, p->weight, p->half));
+        write_panels(data, p, halves);
+        weft_free(&p->weight->host, halves);
+        return WEFT_OK;
+    }
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, p->weight));
+    write_panels(data, p, view.data);
     weft_weight_view_close(&view, p->weight);
     return WEFT_OK;
 }
 
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
-                                 bool half) {
+                                 enum weft_half half) {
     struct panels panels = panels_of(lowering->graph->values[value].weight, transposed, half);
     char key[64];
     snprintf(key, sizeof key, "weight/%llu/panels%s%s", (unsigned long long)panels.weight->uid,
-             transposed ? "/transposed" : "", half ? "/f16" : "");
+             transposed ? "/transposed" : "",
+             half == WEFT_HALF_SCALED ? "/f16"
+             : half                   ? "/stored"
+                                      : "");
     const uint32_t storage =
         weft_lower_table(lowering, key, padded_elements(&panels) * (half ? 2 : 4), fill, &panels);
     if (weft_lower_status(lowering) == WEFT_OK) {
         lowering->storages[storage].half = half;
     }
     return storage;
+}
+
+uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
+                           enum weft_half half) {
+    if (layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED) {
+        return weft_lower_panel_weight(lowering, value, layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED,
+                                       half);
+    }
+    const bool transposed = layout == WEFT_LAYOUT_TRANSPOSED;
+    if (half) {
+        return weft_lower_half_weight(lowering, value, transposed, half);
+    }
+    return transposed ? weft_lower_transposed_weight(lowering, value)
+                      : weft_lower_value(lowering, value);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model families, one file each in architectures/, and what decoder.c asks of a model. */
+/* The model families, one file each in architectures/, and what decoding asks of a model. */
 #ifndef WEFT_MODEL_ARCHITECTURE_H
 #define WEFT_MODEL_ARCHITECTURE_H
 
@@ -10,6 +10,18 @@
 /* The families in the order of api/MODELS.md: one row each. X(name) stands for weft_family_name. */
 #define WEFT_MODEL_FAMILIES(X) \
     X(fnet)                    \
+    X(bert)                    \
+    X(distilbert)              \
+    X(roberta)                 \
+    X(xlm_roberta)             \
+    X(electra)                 \
+    X(mpnet)                   \
+    X(modernbert)              \
+    X(gpt2)                    \
+    X(llama)                   \
+    X(mistral)                 \
+    X(qwen2)                   \
+    X(qwen3)                   \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \
@@ -31,12 +43,16 @@ struct weft_program;
 /** The model's program, or null: then it has a network. */
 struct weft_program *weft_model_program(const weft_model *model);
 
-/* ---- for decoder.c ---- */
+/* ---- for decoder.c and generator.c ---- */
 
 const weft_host *weft_model_host(const weft_model *model);
 
 /** Whether the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);
+
+/** weft_model_tokenize without a limit. */
+weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
+                                      int32_t **tokens, uint32_t *count);
 
 struct weft_model_step {
     uint32_t batch;

@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/random_weights.h"
+#include "model/shards.h"
 
 #define PREFIX_SIZE 64
 #define NAME_SIZE   256 /* of a tensor that a family asks for */
@@ -15,7 +16,8 @@
 struct weft_checkpoint {
     weft_host host;
     atomic_uint references;
-    weft_safetensors *file;               /* null: numbers of `seed` */
+    char *path;                           /* null: no files, but numbers of `seed` */
+    struct weft_shards files;             /* one, or those of the index `path` */
     struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
     char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
@@ -26,13 +28,13 @@ struct weft_checkpoint {
 /* What wrappers of PyTorch put in front of every name: DataParallel, torch.compile, a module of a module. */
 static void find_prefix(struct weft_checkpoint *checkpoint) {
     static const char *const wrappers[] = {"module.", "_orig_mod.", "model."};
-    const uint32_t count = weft_safetensors_count(checkpoint->file);
-    if (count == 0) {
+    const struct weft_tensor_names *names = &checkpoint->files.names;
+    if (names->count == 0) {
         return;
     }
     /* Names are in order: what the first and the last begin with they all begin with. */
-    const char *first = weft_safetensors_at(checkpoint->file, 0)->name;
-    const char *last = weft_safetensors_at(checkpoint->file, count - 1)->name;
+    const char *first = names->tensors[0].name;
+    const char *last = names->tensors[names->count - 1].name;
     size_t length = 0;
     for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
         const size_t size = strlen(wrappers[i]);
@@ -55,66 +57,77 @@ static struct file_name file_name(const struct weft_checkpoint *checkpoint, cons
     return full;
 }
 
-static const weft_safetensors_tensor *find(const struct weft_checkpoint *checkpoint,
-                                           const char *name) {
+static const struct weft_named_tensor *find(const struct weft_checkpoint *checkpoint,
+                                            const char *name) {
     const struct file_name full = file_name(checkpoint, name);
-    return checkpoint->file ? weft_safetensors_find(checkpoint->file, full.text) : NULL;
+    return weft_tensor_names_find(&checkpoint->files.names, full.text);
 }
 
 /* ---- opening ---- */
 
-static struct weft_checkpoint *create(const weft_host *host) {
+/* path may be null. */
+static weft_status create(struct weft_checkpoint **out, const char *path, const weft_host *host) {
     struct weft_checkpoint *checkpoint = weft_alloc_zero(host, 1, sizeof *checkpoint);
-    if (checkpoint) {
-        checkpoint->host = host ? *host : (weft_host){0};
-        atomic_init(&checkpoint->references, 1);
+    char *copy = path ? weft_strdup(host, path) : NULL;
+    if (!checkpoint || (path && !copy)) {
+        weft_free(host, checkpoint);
+        weft_free(host, copy);
+        return weft_fail_memory(host, path ? path : "a checkpoint");
     }
-    return checkpoint;
+    checkpoint->host = host ? *host : (weft_host){0};
+    checkpoint->path = copy;
+    atomic_init(&checkpoint->references, 1);
+    *out = checkpoint;
+    return WEFT_OK;
 }
 
-weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
-                                 const weft_host *host) {
-    struct weft_checkpoint *checkpoint = create(host);
-    if (!checkpoint) {
-        return weft_fail_memory(host, path);
-    }
-    weft_status status = weft_safetensors_open(&checkpoint->file, path, host);
+/* What opening has come to: the checkpoint, or nothing. */
+static weft_status finish(struct weft_checkpoint **out, struct weft_checkpoint *checkpoint,
+                          weft_status status) {
     if (status != WEFT_OK) {
-        weft_free(host, checkpoint);
+        weft_checkpoint_close(&checkpoint);
         return status;
     }
     find_prefix(checkpoint);
     *out = checkpoint;
     return WEFT_OK;
+}
+
+weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
+                                 const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_safetensors *file = NULL;
+    WEFT_TRY(create(&checkpoint, path, host));
+    weft_status status = weft_safetensors_open(&file, path, host);
+    status = status == WEFT_OK ? weft_shards_take(&checkpoint->files, file) : status;
+    return finish(out, checkpoint, status);
+}
+
+weft_status weft_checkpoint_open_index(struct weft_checkpoint **out, const char *folder,
+                                       const char *path, const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    WEFT_TRY(create(&checkpoint, path, host));
+    return finish(out, checkpoint, weft_shards_open(&checkpoint->files, folder, path, host));
 }
 
 weft_status weft_checkpoint_open_memory(struct weft_checkpoint **out,
                                         const struct weft_checkpoint_memory *memory,
                                         const char *name, const weft_host *host) {
-    struct weft_checkpoint *checkpoint = create(host);
-    if (!checkpoint) {
-        return weft_fail_memory(host, name);
-    }
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_safetensors *file = NULL;
+    WEFT_TRY(create(&checkpoint, name, host));
     weft_status status =
-        weft_safetensors_open_memory(&checkpoint->file, memory->data, memory->size, name, host);
-    if (status != WEFT_OK) {
-        weft_free(host, checkpoint);
-        return status;
-    }
+        weft_safetensors_open_memory(&file, memory->data, memory->size, name, host);
+    status = status == WEFT_OK ? weft_shards_take(&checkpoint->files, file) : status;
+    WEFT_TRY(finish(out, checkpoint, status));
     checkpoint->memory = *memory;
-    find_prefix(checkpoint);
-    *out = checkpoint;
     return WEFT_OK;
 }
 
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **out, uint64_t seed,
                                           const weft_host *host) {
-    struct weft_checkpoint *checkpoint = create(host);
-    if (!checkpoint) {
-        return weft_fail_memory(host, "a checkpoint");
-    }
-    checkpoint->seed = seed;
-    *out = checkpoint;
+    WEFT_TRY(create(out, NULL, host));
+    (*out)->seed = seed;
     return WEFT_OK;
 }
 
@@ -123,7 +136,8 @@ static void release(void *user) {
     if (atomic_fetch_sub(&checkpoint->references, 1) == 1) {
         weft_host host = checkpoint->host;
         const struct weft_checkpoint_memory memory = checkpoint->memory;
-        weft_safetensors_close(&checkpoint->file);
+        weft_shards_close(&checkpoint->files, &host);
+        weft_free(&host, checkpoint->path);
         weft_free(&host, checkpoint);
         if (memory.release) {
             memory.release(memory.release_user);
@@ -147,40 +161,41 @@ bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *n
 }
 
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint) {
-    return checkpoint->file ? weft_safetensors_path(checkpoint->file) : NULL;
+    return checkpoint->path;
 }
 
 weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
                                  size_t *size) {
-    const weft_host *host = &checkpoint->host;
-    if (!checkpoint->file) {
-        return weft_fail(host, WEFT_UNSUPPORTED, "the model's weights are random: it has no file");
+    if (!checkpoint->path) {
+        return weft_fail(&checkpoint->host, WEFT_UNSUPPORTED,
+                         "the model's weights are random: it has no file");
     }
-    const size_t bytes = (size_t)weft_safetensors_size(checkpoint->file);
-    char *copy = weft_alloc(host, bytes);
-    weft_status status = copy ? weft_safetensors_copy(checkpoint->file, copy)
-                              : weft_fail_memory(host, weft_safetensors_path(checkpoint->file));
-    if (status != WEFT_OK) {
-        weft_free(host, copy);
-        return status;
-    }
-    *data = copy;
-    *size = bytes;
-    return WEFT_OK;
+    return weft_shards_copy(&checkpoint->files, data, size, &checkpoint->host);
 }
 
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint) {
-    return checkpoint->file ? weft_safetensors_count(checkpoint->file) : 0;
+    return checkpoint->files.names.count;
 }
 
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index) {
-    const weft_safetensors_tensor *tensor =
-        checkpoint->file ? weft_safetensors_at(checkpoint->file, index) : NULL;
-    return tensor ? tensor->name + strlen(checkpoint->prefix) : NULL;
+    const struct weft_tensor_names *names = &checkpoint->files.names;
+    return index < names->count ? names->tensors[index].name + strlen(checkpoint->prefix) : NULL;
+}
+
+bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
+                              const char *name) {
+    const struct weft_tensor_names *names = &checkpoint->files.names;
+    const struct weft_named_tensor *tensor = &names->tensors[index];
+    if (strcmp(tensor->name + strlen(checkpoint->prefix), name) == 0) {
+        return true;
+    }
+    const struct weft_named_tensor *found = names->other_count > 0 ? find(checkpoint, name) : NULL;
+    return found && found->tensor == tensor->tensor;
 }
 
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
-    const weft_safetensors_tensor *tensor = find(checkpoint, name);
+    const struct weft_named_tensor *found = find(checkpoint, name);
+    const weft_safetensors_tensor *tensor = found ? found->tensor : NULL;
     return tensor && tensor->rank > 0 && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0]
                                                                         : 0;
 }
@@ -188,12 +203,25 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 /* What a weight is read from: a reference to the checkpoint, and a tensor of it. */
 struct stored {
     struct weft_checkpoint *checkpoint;
-    const weft_safetensors_tensor *tensor;
+    const struct weft_named_tensor *named;
 };
 
 static weft_status read_stored(void *user, uint64_t first, uint64_t count, void *out) {
     const struct stored *stored = user;
-    return weft_safetensors_read_f32(stored->checkpoint->file, stored->tensor, first, count, out);
+    return weft_safetensors_read_f32(stored->named->file, stored->named->tensor, first, count, out);
+}
+
+static weft_status read_halves(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_u16(stored->named->file, stored->named->tensor, first, count, out);
+}
+
+/* How a tensor of numbers is read: in 16 bits where the file has it so. */
+static weft_weight_reader real_reader(weft_stored *stored, const weft_safetensors_tensor *tensor) {
+    *stored = tensor->dtype == WEFT_SAFETENSORS_F16    ? WEFT_STORED_F16
+              : tensor->dtype == WEFT_SAFETENSORS_BF16 ? WEFT_STORED_BF16
+                                                       : WEFT_STORED_WHOLE;
+    return *stored == WEFT_STORED_WHOLE ? read_stored : read_halves;
 }
 
 static void release_stored(void *user) {
@@ -204,14 +232,14 @@ static void release_stored(void *user) {
 }
 
 static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *checkpoint,
-                                 const weft_safetensors_tensor *tensor, weft_weight_params params,
+                                 const struct weft_named_tensor *named, weft_weight_params params,
                                  weft_weight_reader read) {
     const weft_host *host = &checkpoint->host;
     struct stored *stored = weft_alloc(host, sizeof *stored);
     if (!stored) {
         return weft_fail_memory(host, params.name);
     }
-    *stored = (struct stored){checkpoint, tensor};
+    *stored = (struct stored){checkpoint, named};
     weft_checkpoint_share(checkpoint);
     params.release = release_stored;
     params.release_user = stored;
@@ -225,18 +253,21 @@ static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *c
 /* The tensor, which has the shape `stored_shape`, as a weight of shape `shape`. */
 static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                const char *name, weft_shape stored_shape, weft_shape shape) {
-    const weft_safetensors_tensor *tensor = NULL;
-    const struct file_name full = file_name(checkpoint, name);
-    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, full.text, stored_shape));
-    WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
-    return create_stored(weight, checkpoint, tensor,
-                         (weft_weight_params){.name = name, .dtype = WEFT_F32, .shape = shape},
-                         read_stored);
+    const struct weft_named_tensor *found = find(checkpoint, name);
+    if (!found) {
+        return weft_safetensors_missing(checkpoint->path, file_name(checkpoint, name).text,
+                                        stored_shape, &checkpoint->host);
+    }
+    WEFT_TRY(weft_safetensors_expect(found->file, found->tensor, stored_shape));
+    WEFT_TRY(weft_safetensors_check_finite(found->file, found->tensor));
+    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
+    const weft_weight_reader read = real_reader(&params.stored, found->tensor);
+    return create_stored(weight, checkpoint, found, params, read);
 }
 
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape) {
-    return checkpoint->file
+    return checkpoint->path
                ? make_weight(weight, checkpoint, name, shape, shape)
                : weft_random_weight(weight, name, shape, checkpoint->seed, &checkpoint->host);
 }
@@ -244,10 +275,11 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements) {
     weft_shape shape = weft_shape_of(elements);
-    if (!checkpoint->file) {
+    if (!checkpoint->path) {
         return weft_checkpoint_weight(weight, checkpoint, name, shape);
     }
-    const weft_safetensors_tensor *tensor = find(checkpoint, name);
+    const struct weft_named_tensor *found = find(checkpoint, name);
+    const weft_safetensors_tensor *tensor = found ? found->tensor : NULL;
     weft_shape stored = shape;
     if (tensor && tensor->elements == elements && tensor->rank <= WEFT_MAX_RANK) {
         stored.rank = tensor->rank;
@@ -261,12 +293,12 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
 /* ---- tensors of programs ---- */
 
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name) {
-    return checkpoint->file && weft_safetensors_find(checkpoint->file, name);
+    return weft_tensor_names_find(&checkpoint->files.names, name) != NULL;
 }
 
 static weft_status read_whole(void *user, uint64_t first, uint64_t count, void *out) {
     const struct stored *stored = user;
-    return weft_safetensors_read_i32(stored->checkpoint->file, stored->tensor, first, count, out);
+    return weft_safetensors_read_i32(stored->named->file, stored->named->tensor, first, count, out);
 }
 
 /** What a tensor is in graphs; whether it can be anything. */
@@ -286,22 +318,25 @@ static bool find_type(weft_dtype *dtype, weft_shape *shape, const weft_safetenso
 
 weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                 const char *name) {
-    const weft_safetensors_tensor *tensor =
-        checkpoint->file ? weft_safetensors_find(checkpoint->file, name) : NULL;
+    const struct weft_named_tensor *named = weft_tensor_names_find(&checkpoint->files.names, name);
     weft_weight_params params = {.name = name};
-    if (!tensor) {
+    if (!named) {
         return weft_fail(&checkpoint->host, WEFT_NOT_FOUND, "there is no tensor \"%.200s\"", name);
     }
+    const weft_safetensors_tensor *tensor = named->tensor;
     if (!find_type(&params.dtype, &params.shape, tensor)) {
         return weft_fail(&checkpoint->host, WEFT_BAD_FILE,
                          "%s: tensor \"%.200s\": expected F32, F16, BF16, F64, I32 or I64 with up "
                          "to 8 axes that are not 0, found %s with %u axes",
-                         weft_safetensors_path(checkpoint->file), name,
+                         weft_safetensors_path(named->file), name,
                          weft_safetensors_dtype_name(tensor->dtype), tensor->rank);
     }
     if (tensor->dtype == WEFT_SAFETENSORS_I64) {
-        WEFT_TRY(weft_safetensors_check_i32(checkpoint->file, tensor));
+        WEFT_TRY(weft_safetensors_check_i32(named->file, tensor));
     }
-    return create_stored(weight, checkpoint, tensor, params,
-                         params.dtype == WEFT_I32 ? read_whole : read_stored);
+    if (params.dtype == WEFT_I32) {
+        return create_stored(weight, checkpoint, named, params, read_whole);
+    }
+    const weft_weight_reader read = real_reader(&params.stored, tensor);
+    return create_stored(weight, checkpoint, named, params, read);
 }

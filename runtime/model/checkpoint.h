@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights from a checkpoint's safetensors file, read when they are needed; or random ones in their place. */
+/* Weights from a checkpoint's safetensors files, read when they are needed; or random ones in their place. */
 #ifndef WEFT_MODEL_CHECKPOINT_H
 #define WEFT_MODEL_CHECKPOINT_H
 
@@ -7,7 +7,7 @@
 
 #include "model/safetensors.h"
 
-/** A file that stays open until the last weight taken from it is gone. Reference counted, atomically. */
+/** Files that stay open until the last weight taken from it is gone. Reference counted, atomically. */
 struct weft_checkpoint;
 
 /** The bytes of a safetensors file, and whom to tell when they are not needed any more; release may be null. */
@@ -20,6 +20,9 @@ struct weft_checkpoint_memory {
 
 weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
                                  const weft_host *host);
+/** The same of the files in a folder that an index names (model/shards.h). */
+weft_status weft_checkpoint_open_index(struct weft_checkpoint **checkpoint, const char *folder,
+                                       const char *index, const weft_host *host);
 /** The same of the bytes of such a file, which messages call `name`. They are borrowed until release(user); when this fails it is not called. */
 weft_status weft_checkpoint_open_memory(struct weft_checkpoint **checkpoint,
                                         const struct weft_checkpoint_memory *memory,
@@ -34,14 +37,15 @@ void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
 /**
  * Whether the file has the tensor; without a file false. What wrappers of PyTorch put in front of every name ("module.",
- * "_orig_mod.", "model.") is no part of a name, here and below.
+ * "_orig_mod.", "model.") is no part of a name, here and below. Of tensors that share memory, a file may have one and note the other names
+ * (model/tensor_names.h): these find it, too.
  */
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name);
 
-/** The file's; null without one. */
+/** The file's or the index's; null without one. */
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint);
 
-/** The file's bytes as they were when it was opened, in host memory. Errors: WEFT_UNSUPPORTED without one, and those of weft_safetensors_copy. */
+/** The bytes of one file, as weft_shards_copy gives them. Errors: WEFT_UNSUPPORTED without one, and those. */
 weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
                                  size_t *size);
 
@@ -49,11 +53,15 @@ weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char 
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
 
+/** Whether tensor `index` of these has that name, or it is another name of the tensor. */
+bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
+                              const char *name);
+
 /** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**
- * The tensor of that name and shape as an f32 weight; other floating-point types are converted. All its values must be
+ * The tensor of that name and shape as an f32 weight, which stores f16 and bf16 as such; F64 is rounded. All its values must be
  * finite; they are looked at now, and read again when a device or a check needs them. Errors name file, tensor, expected and found.
  */
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,

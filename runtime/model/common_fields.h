@@ -6,7 +6,7 @@
 #include <weft/graph.h>
 
 #include "core/json.h"
-#include "model/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #define WEFT_MAX_LABELS 65536
 

@@ -11,7 +11,7 @@
 
 #include "core/host.h"
 #include "core/json.h"
-#include "model/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /** What is on top of the encoder: the one entry of "architectures". */
 typedef enum weft_fnet_architecture {

@@ -5,6 +5,7 @@
 #ifndef WEFT_MODEL_FAMILY_H
 #define WEFT_MODEL_FAMILY_H
 
+#include "model/layout.h"
 #include "model/network_build.h"
 #include "model/network_config.h"
 
@@ -17,15 +18,8 @@ struct weft_foreign_layout {
     /** Overrides what the network's config does not know. */
     void (*describe)(const void *config, weft_model_info *info);
     const char *encoder; /* the architecture without a head */
-    /**
-     * Of a tensor that the model has not asked for. Part: it belongs to what is run, so that the model is not the one of
-     * config.json. Elsewhere: other heads, and what transformers writes without need.
-     */
-    enum weft_other_tensor {
-        WEFT_TENSOR_PART,
-        WEFT_TENSOR_ELSEWHERE,
-        WEFT_TENSOR_UNKNOWN
-    } (*other)(weft_task task, const char *name);
+    /** Of a tensor that the model has not asked for. */
+    enum weft_other_tensor (*other)(weft_task task, const char *name);
 };
 
 struct weft_model_family {
@@ -57,6 +51,7 @@ struct weft_model_family {
      */
     bool (*takes_lengths)(const void *config);
     const struct weft_foreign_layout *foreign; /* or null */
+    const struct weft_layout *layout;          /* a published layout by tables; or null */
     const struct weft_tensor_alias *aliases;   /* or null: those of api/MODELS.md's layout */
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
@@ -67,9 +62,19 @@ struct weft_model_family {
     .mixer = "mixer", .mixer_norm = "mixer_norm", .feed_forward_name = "feed_forward", \
     .feed_forward_norm = "feed_forward_norm"
 
+/** A family of bidirectional softmax attention in a published layout. */
+#define WEFT_ENCODER_LAYOUT(tables)                                                          \
+    WEFT_ATTENTION_PARTS, .takes_lengths = weft_family_always, .mix = weft_layout_attention, \
+                          .layout = (tables)
+
+/** A family of causal softmax attention in a published layout. */
+#define WEFT_DECODER_LAYOUT(tables) WEFT_ENCODER_LAYOUT(tables), .recurrent = weft_family_always
+
 /** Queries, keys, values and the result's projection of a mixer that has them, see api/MODELS.md. */
 struct weft_qkv {
     weft_tensor query, key, value;
+    uint32_t kv_heads; /* heads of key and value; 0: as many as of query */
+    weft_tensor bias;  /* on the scores of softmax attention over whole sequences, or none */
 };
 
 /** query, key and value of x, [B, n, d] each. */
@@ -102,6 +107,13 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
 /** beta is [B, n, heads], behind its sigmoid. */
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
+
+/** Queries, keys and values of the config's heads, which may be grouped. */
+struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x);
+/** Their attention, with rotary positions and a band where the config has these, and the map "output" behind it. */
+weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
+/** The one, then the other, for weft_model_family.mix. */
+weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
 
 /** For weft_model_family.recurrent and takes_lengths: yes. */
 bool weft_family_always(const void *config);

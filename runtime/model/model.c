@@ -9,7 +9,10 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/embedding.h"
+#include "model/end_tokens.h"
 #include "model/network.h"
+#include "model/other_weights.h"
 #include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
@@ -25,8 +28,10 @@ struct weft_model {
     struct weft_network *network; /* or a program */
     struct weft_program *program;
     bool headless;
+    struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
+    int32_t *end_tokens;   /* info.eos_tokens */
     char **default_labels; /* "LABEL_i", made for models whose config names none */
 };
 
@@ -136,6 +141,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     }
     WEFT_TRY(load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     return make_default_labels(model);
 }
 
@@ -167,25 +173,58 @@ static weft_status check_unchanged(const uint8_t *config, size_t size, const cha
                 : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    WEFT_ENTER;
-    if (!out || !folder) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+/* `found`: it has a config.json, of whatever contents. */
+static weft_status explain(const char *folder, const char *path, bool found, weft_status status,
+                           const weft_host *host) {
+    return !path || status == WEFT_OUT_OF_HOST_MEMORY ? status
+           : found ? weft_other_weights_explain_file(path, status, host)
+                   : weft_other_weights_explain_folder(folder, status, host);
+}
+
+/* What the info has of it. */
+static weft_status describe_embedding(weft_model *model) {
+    const struct weft_embedding *embedding = model->embedding;
+    weft_model_info *info = &model->info;
+    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
+    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
+        info->max_length = embedding->max_length;
     }
+    info->task = WEFT_TASK_EMBED;
+    info->label_count = 0;
+    info->multi_label = false;
+    model->headless = true;
+    return WEFT_OK;
+}
+
+static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    if (model->info.task != WEFT_TASK_HIDDEN) {
+        weft_embedding_destroy(&embedding);
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "modules.json: expected an encoder in config.json, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    model->embedding = embedding;
+    return describe_embedding(model);
+}
+
+/* `encoder`: what the config's architectures say does not matter, as its head is not run. */
+static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
+                               const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
     uint8_t *config = NULL;
     size_t size = 0;
     weft_status status =
         path ? weft_file_read_regular(&config, &size, WEFT_JSON_MAX_BYTES, path, host)
              : weft_fail_memory(host, "a path");
-    if (status == WEFT_OK && memchr(config, '\0', size)) {
+    const bool found = status == WEFT_OK;
+    if (found && memchr(config, '\0', size)) {
         status = weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
     }
     weft_model *model = NULL;
     if (status == WEFT_OK) {
-        const char *text = (const char *)config;
-        status =
-            create(&model, &(struct weft_model_source){.folder = folder, .config = text}, host);
+        const struct weft_model_source source = {
+            .folder = folder, .config = (const char *)config, .encoder = encoder};
+        status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
         status = check_unchanged(config, size, path, host);
@@ -194,9 +233,33 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
         *out = model;
     } else {
         weft_model_destroy(&model);
+        status = explain(folder, path, found, status, host);
     }
     weft_free(host, config);
     weft_free(host, path);
+    return status;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
+    if (!out || !folder) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+    }
+    struct weft_embedding *embedding = NULL;
+    weft_model *model = NULL;
+    WEFT_TRY(weft_embedding_load(&embedding, folder, host));
+    weft_status status =
+        load_folder(&model, embedding ? embedding->encoder : folder, embedding != NULL, host);
+    if (status == WEFT_OK && embedding) {
+        status = take_embedding(model, embedding);
+    } else {
+        weft_embedding_destroy(&embedding);
+    }
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
     return status;
 }
 
@@ -234,6 +297,54 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
+/* ---- embeddings ---- */
+
+weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params) {
+    WEFT_ENTER;
+    if (!model || !params) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_set_embedding: null argument");
+    }
+    const weft_task task = model->info.task;
+    if (task == WEFT_TASK_RETRIEVE ||
+        (model->program && task != WEFT_TASK_HIDDEN && task != WEFT_TASK_EMBED)) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives a vector for each token, found task %s",
+                         weft_task_name(task));
+    }
+    WEFT_TRY(weft_embedding_set(&model->embedding, params, &model->host));
+    return describe_embedding(model);
+}
+
+weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "expected a model that gives embeddings, found task %s",
+                         weft_task_name(model->info.task));
+    }
+    weft_embedding_describe(model->embedding, info);
+    return WEFT_OK;
+}
+
+weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_prompt_info *info) {
+    WEFT_ENTER;
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (!model->embedding || index >= model->embedding->prompt_count) {
+        return WEFT_NOT_FOUND;
+    }
+    const struct weft_prompt *prompt = &model->embedding->prompts[index];
+    *info = (weft_prompt_info){.name = prompt->name, .text = prompt->text};
+    return WEFT_OK;
+}
+
+/* ---- programs and models without a head ---- */
+
 struct weft_program *weft_model_program(const weft_model *model) {
     return model->program;
 }
@@ -248,15 +359,20 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 }
 
 static weft_status share(weft_model *headless, const weft_model *model) {
-    const struct weft_foreign_layout *foreign = model->network->family->foreign;
+    const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
-    if (foreign) {
-        headless->info.architecture = foreign->encoder;
+    headless->info.eos_token = -1;
+    headless->info.eos_tokens = NULL;
+    headless->info.eos_token_count = 0;
+    headless->info.embedding_size = 0;
+    if (family->foreign || family->layout) {
+        headless->info.architecture =
+            family->foreign ? family->foreign->encoder : family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {
@@ -299,9 +415,11 @@ void weft_model_destroy(weft_model **address) {
     *address = NULL;
     weft_host host = model->host;
     weft_free(&host, model->config);
+    weft_free(&host, model->end_tokens);
     weft_network_destroy(&model->network);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
+    weft_embedding_destroy(&model->embedding);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
     }
@@ -312,9 +430,9 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",        "classify",        "masked_lm",
-                                        "next_sentence", "causal_lm",       "regress",
-                                        "retrieve",      "classify_tokens", "program"};
+    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
+                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
+                                        "program",   "embed"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -353,6 +471,87 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+static bool takes_special(const weft_model *model) {
+    return model->info.task != WEFT_TASK_CAUSAL_LM ||
+           weft_tokenizer_marks_prompts(model->tokenizer);
+}
+
+/* As sentence-transformers does. */
+static void trim(const weft_model *model, const char **text, size_t *size) {
+    if (model->embedding) {
+        weft_embedding_trim(model->embedding, text, size);
+    }
+}
+
+/* Places in what was left of a text as places in the text. */
+static void shift(weft_encoding *encoding, uint32_t bytes) {
+    for (uint32_t i = 0; bytes > 0 && i < encoding->count; i++) {
+        if (encoding->sequences[i] == 0) {
+            encoding->begins[i] += bytes;
+            encoding->ends[i] += bytes;
+        }
+    }
+}
+
+weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
+                              const weft_encode_params *params) {
+    WEFT_ENTER;
+    if (!model || !encoding || !params || !params->text) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_encode: null argument");
+    }
+    const char *text = params->text;
+    size_t size = params->size;
+    trim(model, &text, &size);
+    const struct weft_encode_request request = {
+        .text = text,
+        .size = size,
+        .pair = params->pair,
+        .pair_size = params->pair_size,
+        .no_special = params->no_special || !takes_special(model),
+        .with_offsets = true,
+        .maximum = params->max_tokens > 0 ? params->max_tokens : model->info.max_length};
+    struct weft_encoded encoded = {0};
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
+    if (encoded.count == 0) {
+        weft_encoded_clear(&encoded, &model->host);
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
+                                encoded.sequences, encoded.count, encoded.cut};
+    shift(encoding, (uint32_t)(text - params->text));
+    return WEFT_OK;
+}
+
+void weft_encoding_free(weft_model *model, weft_encoding *encoding) {
+    WEFT_ENTER;
+    if (model && encoding) {
+        struct weft_encoded encoded = {encoding->tokens, encoding->types,     encoding->begins,
+                                       encoding->ends,   encoding->sequences, encoding->count,
+                                       encoding->cut};
+        weft_encoded_clear(&encoded, &model->host);
+        *encoding = (weft_encoding){0};
+    }
+}
+
+static weft_status tokenize(weft_model *model, const char *text, size_t size, uint32_t most,
+                            int32_t **tokens, uint32_t *count) {
+    if (size == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
+    }
+    trim(model, &text, &size);
+    int32_t *ids = NULL;
+    uint32_t id_count = 0;
+    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model), most,
+                                       &ids, &id_count));
+    if (id_count == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    *tokens = ids;
+    *count = id_count;
+    return WEFT_OK;
+}
+
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
     WEFT_ENTER;
@@ -360,20 +559,12 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
     }
-    if (size == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
-    }
-    int32_t *ids = NULL;
-    uint32_t id_count = 0;
-    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, model->info.max_length,
-                                   &ids, &id_count));
-    if (id_count == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
-    }
-    *tokens = ids;
-    *count = id_count;
-    return WEFT_OK;
+    return tokenize(model, text, size, model->info.max_length, tokens, count);
+}
+
+weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
+                                      int32_t **tokens, uint32_t *count) {
+    return tokenize(model, text, size, UINT32_MAX, tokens, count);
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {
@@ -482,8 +673,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     }
     WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
                               : refuse_input(model, inputs->features, "features"));
-    if (model->network ? !model->network->family->foreign
-                       : !weft_program_takes_types(model->program)) {
+    if (!info->takes_types) {
         WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
     if (info->position_size) {
@@ -510,8 +700,12 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
     }
     WEFT_TRY(expect_task(model, "weft_model_build"));
     WEFT_TRY(check_inputs(model, graph, inputs));
-    return model->network ? weft_network_build(out, model->network, graph, inputs, model->headless)
-                          : weft_program_build_task(out, graph, model->program, inputs);
+    WEFT_TRY(model->network
+                 ? weft_network_build(out, model->network, graph, inputs, model->headless)
+                 : weft_program_build_task(out, graph, model->program, inputs));
+    return model->embedding && model->info.task == WEFT_TASK_EMBED
+               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
+               : WEFT_OK;
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
@@ -527,40 +721,34 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
     return WEFT_OK;
 }
 
-/* What a plan has as inputs besides those that the model must have. */
-struct optional_inputs {
-    bool types, lengths;
-};
-
-static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
-                               uint32_t length, struct optional_inputs with) {
+static weft_status build_graph(weft_graph *graph, weft_model *model,
+                               const weft_model_shape *shape) {
     weft_model_inputs inputs = {0};
     weft_tensor output = {0};
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
-                                   model->info.position_size));
-    if (with.types) {
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length,
+                                   model->info.input_size, model->info.position_size));
+    if (shape->with_types) {
         WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
-                                  weft_shape_of(batch, length)));
+                                  weft_shape_of(shape->batch, shape->length)));
     }
-    if (with.lengths) {
-        WEFT_TRY(
-            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
+    if (shape->with_lengths) {
+        WEFT_TRY(weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32,
+                                  weft_shape_of(shape->batch)));
     }
     WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
     return weft_graph_output(graph, "output", output);
 }
 
-static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device, uint32_t batch,
-                           uint32_t length, struct optional_inputs with,
-                           const weft_plan_params *params) {
-    if (!plan || !model || !device) {
+static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device,
+                           const weft_model_shape *shape, const weft_plan_params *params) {
+    if (!plan || !model || !device || !shape) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
     WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_graph(graph, model, batch, length, with);
+    weft_status status = build_graph(graph, model, shape);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
@@ -572,16 +760,25 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
                                uint32_t batch, uint32_t length, bool with_types,
                                const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length,
-                   (struct optional_inputs){.types = with_types}, params);
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_types = with_types),
+                   params);
 }
 
 weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft_device *device,
                                        uint32_t batch, uint32_t length,
                                        const weft_plan_params *params) {
     WEFT_ENTER;
-    return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
+    return compile(plan, model, device,
+                   weft_model_shape(.batch = batch, .length = length, .with_lengths = true),
                    params);
+}
+
+weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model, weft_device *device,
+                                     const weft_model_shape *shape,
+                                     const weft_plan_params *params) {
+    WEFT_ENTER;
+    return compile(plan, model, device, shape, params);
 }
 
 /* ---- one token at a time ---- */

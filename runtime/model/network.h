@@ -11,13 +11,15 @@
 #include "model/network_config.h"
 #include "model/source.h"
 
+struct weft_head;
+struct weft_layout;
 struct weft_model_family;
 
 /** A weight by name; in the order in which they were first asked for. */
 struct weft_named_weight {
     char *name;
     weft_weight *weight;
-    bool made; /* not in the checkpoint: weft_build_constant */
+    char *stored; /* the checkpoint's tensor that it is; null: made, or a part of another weight */
 };
 
 struct weft_network {
@@ -26,6 +28,9 @@ struct weft_network {
     const struct weft_model_family *family;
     const struct weft_tensor_alias *aliases; /* the family's */
     weft_network_config config;
+    const struct weft_layout *layout; /* the family's, or null */
+    const struct weft_head *head;     /* of a published layout; otherwise null */
+    char *class_name;                 /* with it: "BertForMaskedLM" */
     void *family_config;
     struct weft_checkpoint *checkpoint; /* while loading; then null, and … */
     struct weft_checkpoint *loaded;     /* … what it was */

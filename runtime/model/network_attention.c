@@ -38,7 +38,8 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
     return WEFT_BUILT(
         builder, out,
         weft_graph_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                             weft_attention_params(.heads = heads, .lengths = builder->lengths)));
+                             weft_attention_params(.heads = heads, .lengths = builder->lengths,
+                                                   .bias = qkv->bias, .kv_heads = qkv->kv_heads)));
 }
 
 /* The mixer `op` of these inputs, or its step when the builder is decoding. */
@@ -62,7 +63,8 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
                                                  .causal = is_causal(builder),
                                                  .half_width = half_width < length - 1 ? half_width
                                                                                        : length - 1,
-                                                 .lengths = weft_build_lengths(builder)};
+                                                 .lengths = weft_build_lengths(builder),
+                                                 .kv_heads = qkv->kv_heads};
     BUILD_MIXER(banded_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 

@@ -7,6 +7,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/layout.h"
 #include "model/network.h"
 
 /* ---- weights ---- */
@@ -31,19 +32,22 @@ static weft_weight *find(const struct weft_network *network, const char *name) {
     return NULL;
 }
 
-/* Takes the weight. */
+/* Takes the weight. `stored`: the checkpoint's tensor that it is, or null. */
 static weft_status keep(struct weft_network *network, const char *name, weft_weight *weight,
-                        bool made) {
+                        const char *stored) {
     const weft_host *host = &network->host;
     char *copy = weft_strdup(host, name);
-    if (!copy || !weft_grow(host, &network->weights, network->weight_count,
-                            &network->weight_capacity, sizeof *network->weights)) {
+    char *stored_copy = stored ? weft_strdup(host, stored) : NULL;
+    if (!copy || (stored && !stored_copy) ||
+        !weft_grow(host, &network->weights, network->weight_count, &network->weight_capacity,
+                   sizeof *network->weights)) {
         weft_free(host, copy);
+        weft_free(host, stored_copy);
         weft_weight_destroy(&weight);
         return weft_fail_memory(host, name);
     }
     network->weights[network->weight_count++] =
-        (struct weft_named_weight){.name = copy, .weight = weight, .made = made};
+        (struct weft_named_weight){.name = copy, .weight = weight, .stored = stored_copy};
     return WEFT_OK;
 }
 
@@ -52,15 +56,15 @@ static weft_status load_vector(struct weft_network *network, const char *name, u
     WEFT_TRY(weft_interrupted(&network->host));
     WEFT_TRY(weft_checkpoint_vector(&weight, network->checkpoint, name, elements));
     network->parameters += elements;
-    return keep(network, name, weight, false);
+    return keep(network, name, weight, name);
 }
 
 /* The layout of api/MODELS.md. */
 static const struct weft_tensor_alias own_aliases[] = {
     {.name = "embeddings.tokens.weight", .other = "head.weight", .tied = true}, {.name = NULL}};
 
-/* What the file calls a tensor: of names that share one, it may have either. */
-static const char *name_in_file(const struct weft_network *network, const char *name) {
+/* Of names that share a tensor, a file may have either. */
+static const char *name_or_alias(const struct weft_network *network, const char *name) {
     const struct weft_tensor_alias *alias = network->aliases ? network->aliases : own_aliases;
     const struct weft_checkpoint *file = network->checkpoint;
     for (; alias->name; alias++) {
@@ -73,13 +77,64 @@ static const char *name_in_file(const struct weft_network *network, const char *
     return name;
 }
 
+/* What the file calls a tensor. Only while the network is loaded. */
+static struct weft_stored_name name_in_file(const struct weft_network *network, const char *name) {
+    struct weft_stored_name stored = {.row = NULL};
+    if (network->layout) {
+        weft_layout_find(&stored, network, name);
+    } else {
+        snprintf(stored.text, sizeof stored.text, "%s", name_or_alias(network, name));
+    }
+    return stored;
+}
+
+/* The shape of the file's tensor, of which `shape` is that of ours: perhaps a part of it, or transposed. */
+static weft_shape shape_in_file(const struct weft_tensor_name *row, weft_shape shape) {
+    shape.dim[0] *= row->parts > 1 ? row->parts : 1;
+    return row->transposed && shape.rank == 2 ? weft_shape_of(shape.dim[1], shape.dim[0]) : shape;
+}
+
+/* The whole tensor, with its rows first, under its name in the file. */
+static weft_status load_whole(struct weft_network *network, const struct weft_stored_name *stored,
+                              weft_shape shape) {
+    weft_weight *weight = NULL;
+    shape = shape_in_file(stored->row, shape);
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored->text, shape));
+    if (stored->row->transposed && shape.rank == 2) {
+        weft_weight *read = weight;
+        const weft_status status = weft_weight_transposed_of(&weight, read);
+        weft_weight_destroy(&read);
+        WEFT_TRY(status);
+    }
+    network->parameters += weft_shape_elements(shape);
+    return keep(network, stored->text, weight, stored->text);
+}
+
+static weft_status load_part(struct weft_network *network, const char *name,
+                             const struct weft_stored_name *stored, weft_shape shape) {
+    if (!find(network, stored->text)) {
+        WEFT_TRY(load_whole(network, stored, shape));
+    }
+    weft_weight *whole = find(network, stored->text);
+    if (stored->row->parts <= 1) {
+        return keep(network, name, weft_weight_retain(whole), NULL);
+    }
+    weft_weight *weight = NULL;
+    WEFT_TRY(
+        weft_weight_part_of(&weight, whole, stored->row->part * weft_shape_elements(shape), shape));
+    return keep(network, name, weight, NULL);
+}
+
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
+    const struct weft_stored_name stored = name_in_file(network, name);
     WEFT_TRY(weft_interrupted(&network->host));
-    WEFT_TRY(
-        weft_checkpoint_weight(&weight, network->checkpoint, name_in_file(network, name), shape));
+    if (stored.row && (stored.row->transposed || stored.row->parts > 1)) {
+        return load_part(network, name, &stored, shape);
+    }
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored.text, shape));
     network->parameters += weft_shape_elements(shape);
-    return keep(network, name, weight, false);
+    return keep(network, name, weight, stored.text);
 }
 
 static weft_tensor use(struct weft_builder *builder, const char *name) {
@@ -120,7 +175,8 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
     }
     weft_weight *shared = find(network, table);
     weft_weight *weight = NULL;
-    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
+    const struct weft_stored_name stored = name_in_file(network, name);
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored.text, shape));
     bool same = false;
     const weft_status status = compare(&same, weight, shared);
     if (status != WEFT_OK) {
@@ -137,7 +193,7 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
                  "the file's tensor",
                  weft_checkpoint_path(network->checkpoint), name, table);
     }
-    return keep(network, name, weight, false);
+    return keep(network, name, weight, stored.text);
 }
 
 weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
@@ -145,7 +201,7 @@ weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, cons
     struct weft_network *network = builder->network;
     builder->scope[0] = '\0';
     if (builder->status == WEFT_OK && network->checkpoint && !find(network, name) &&
-        weft_checkpoint_has(network->checkpoint, name)) {
+        weft_checkpoint_has(network->checkpoint, name_in_file(network, name).text)) {
         builder->status = load_tied(network, name, table, shape);
     }
     return find(network, name) ? use(builder, name) : weft_build_weight(builder, table, shape);
@@ -163,8 +219,9 @@ weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, ui
 bool weft_build_has(struct weft_builder *builder, const char *name) {
     struct weight_name full = full_name(builder, name);
     const struct weft_network *network = builder->network;
-    return network->checkpoint ? weft_checkpoint_has(network->checkpoint, full.text)
-                               : find(network, full.text) != NULL;
+    return network->checkpoint
+               ? weft_checkpoint_has(network->checkpoint, name_in_file(network, full.text).text)
+               : find(network, full.text) != NULL;
 }
 
 /* How a constant is made; one of the two functions is null. */
@@ -191,7 +248,7 @@ static weft_status make(struct weft_network *network, const char *name, weft_sha
         weft_weight_destroy(&weight);
         return status;
     }
-    return keep(network, name, weight, true);
+    return keep(network, name, weight, NULL);
 }
 
 static weft_tensor constant(struct weft_builder *builder, const char *name, weft_shape shape,
@@ -213,6 +270,17 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
                                 weft_status (*fill)(int32_t *, const void *, const weft_host *),
                                 const void *user) {
     return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
+}
+
+/* What a norm without a bias adds; one for all. */
+static weft_tensor zeros(struct weft_builder *builder, uint32_t width) {
+    char name[32];
+    snprintf(name, sizeof name, "zeros.%u", width);
+    if (builder->status == WEFT_OK && !find(builder->network, name)) {
+        builder->status =
+            make(builder->network, name, weft_shape_of(width), &(struct recipe){.fill = NULL});
+    }
+    return use(builder, name);
 }
 
 /* ---- positions ---- */
@@ -245,15 +313,23 @@ weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x) {
 
 /* ---- ops ---- */
 
-weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
-                              uint32_t in, uint32_t out) {
+weft_tensor weft_build_map(struct weft_builder *builder, weft_tensor x, const char *name,
+                           uint32_t in, uint32_t out, bool with_bias) {
     char text[WEFT_SCOPE_SIZE];
+    weft_tensor bias = {0};
     snprintf(text, sizeof text, "%s.weight", name);
     weft_tensor weight = weft_build_weight(builder, text, weft_shape_of(out, in));
-    snprintf(text, sizeof text, "%s.bias", name);
-    weft_tensor bias = weft_build_weight(builder, text, weft_shape_of(out));
+    if (with_bias) {
+        snprintf(text, sizeof text, "%s.bias", name);
+        bias = weft_build_weight(builder, text, weft_shape_of(out));
+    }
     weft_tensor result = {0};
     return WEFT_BUILT(builder, result, weft_graph_linear(&result, builder->graph, x, weight, bias));
+}
+
+weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
+                              uint32_t in, uint32_t out) {
+    return weft_build_map(builder, x, name, in, out, true);
 }
 
 weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
@@ -284,7 +360,9 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
     }
     if (kind == WEFT_NORM_LAYER) {
         snprintf(text, sizeof text, "%s.bias", name);
-        params.beta = weft_build_weight(builder, text, weft_shape_of(width));
+        params.beta = builder->network->config.biases.norm
+                          ? weft_build_weight(builder, text, weft_shape_of(width))
+                          : zeros(builder, width);
     }
     return params;
 }

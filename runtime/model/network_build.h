@@ -12,6 +12,7 @@
 #include <weft/mixers.h>
 
 #include "core/host.h"
+#include "model/network_config.h"
 
 #define WEFT_SCOPE_SIZE 128
 
@@ -42,6 +43,7 @@ struct weft_builder {
     uint32_t batch, length, width; /* B, n, d of the activations */
     uint32_t layer;
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
+    weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
     weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
@@ -93,7 +95,10 @@ weft_tensor weft_build_lengths(const struct weft_builder *builder);
 /** x [B, n, ...] with zeros behind the lengths that mixers are told. */
 weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x);
 
-/** name.weight [out, in] and name.bias [out] of x [..., in]. */
+/** name.weight [out, in] and, with `bias`, name.bias [out] of x [..., in]. */
+weft_tensor weft_build_map(struct weft_builder *builder, weft_tensor x, const char *name,
+                           uint32_t in, uint32_t out, bool bias);
+/** The same with a bias. */
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
                               uint32_t in, uint32_t out);
 weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
@@ -110,5 +115,8 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
                                         const char *name, uint32_t width);
 weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
                             uint32_t width);
+
+/** One vector of each sequence, [B, d] of x [B, n, d]; with lengths, of the tokens before them. */
+weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling);
 
 #endif

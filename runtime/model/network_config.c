@@ -36,7 +36,8 @@ static const weft_field fields[] = {
     {WEFT_INTEGER("input_size", weft_network_config, input_size, 1, 65536)},
     {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, MAX_POSITIONS)},
     {WEFT_INTEGER("hidden_size", weft_network_config, hidden_size, 1, 65536), .required = true},
-    {WEFT_INTEGER("num_hidden_layers", weft_network_config, layers, 1, 1024), .required = true},
+    {WEFT_INTEGER("num_hidden_layers", weft_network_config, layers, 1, WEFT_MAX_LAYERS),
+     .required = true},
     {WEFT_INTEGER("max_position_embeddings", weft_network_config, max_positions, 1, MAX_POSITIONS),
      .required = true},
     {WEFT_CHOICE("position_embedding", weft_network_config, position_embedding, position_names)},
@@ -69,6 +70,18 @@ void weft_network_set_task(weft_network_config *config, weft_task task) {
     while (weft_network_task(config) != task) {
         config->task++;
     }
+}
+
+bool weft_network_layer_is_local(const weft_network_config *config, uint32_t layer) {
+    return (config->local_layers[layer / 32] >> layer % 32 & 1U) != 0;
+}
+
+uint32_t weft_network_head_size(const weft_network_config *config) {
+    return config->head_size != 0 ? config->head_size : config->hidden_size / config->heads;
+}
+
+uint32_t weft_network_embedding_size(const weft_network_config *config) {
+    return config->embedding_size != 0 ? config->embedding_size : config->hidden_size;
 }
 
 static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {
@@ -145,7 +158,8 @@ weft_status weft_network_config_read(weft_network_config *config, weft_feed_forw
     *config = (weft_network_config){.feed_forward = feed_forward,
                                     .norm_eps = 1e-5F,
                                     .eos_token = -1,
-                                    .activation = WEFT_ACTIVATION_GELU_ERF};
+                                    .activation = WEFT_ACTIVATION_GELU_ERF,
+                                    .biases = WEFT_ALL_BIASES};
     WEFT_TRY(weft_fields_read(config, &weft_network_fields, json));
     if (weft_network_task(config) == WEFT_TASK_CAUSAL_LM && !weft_json_has(json, "causal")) {
         config->causal = true;

@@ -54,12 +54,34 @@ static weft_status fill_sinusoids(float *data, const void *user, const weft_host
     return WEFT_OK;
 }
 
+/* Rows of a table of weights from a row on. */
+static weft_tensor table_rows(struct weft_builder *builder, weft_tensor table, uint32_t first,
+                              uint32_t count) {
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    weft_weight *weight = builder->graph->values[table.id].weight;
+    const uint32_t width = weight->shape.dim[1];
+    weft_weight *rows = NULL;
+    weft_tensor out = none;
+    builder->status =
+        weft_weight_part_of(&rows, weight, (uint64_t)first * width, weft_shape_of(count, width));
+    out = WEFT_BUILT(builder, out, weft_graph_weight(&out, builder->graph, rows));
+    weft_weight_destroy(&rows);
+    return out;
+}
+
 /* [max_positions, d], or none. */
 static weft_tensor position_table(struct weft_builder *builder) {
     const weft_network_config *config = &builder->network->config;
     weft_shape shape = weft_shape_of(config->max_positions, config->hidden_size);
     if (config->position_embedding == WEFT_POSITION_LEARNED) {
-        return weft_build_weight(builder, "embeddings.positions.weight", shape);
+        shape = weft_shape_of(config->max_positions + config->position_offset,
+                              weft_network_embedding_size(config));
+        weft_tensor table = weft_build_weight(builder, "embeddings.positions.weight", shape);
+        return config->position_offset == 0
+                   ? table
+                   : table_rows(builder, table, config->position_offset, config->max_positions);
     }
     if (config->position_embedding == WEFT_POSITION_SINUSOIDAL) {
         struct sinusoids table = {config->max_positions, config->hidden_size};
@@ -69,11 +91,16 @@ static weft_tensor position_table(struct weft_builder *builder) {
     return none;
 }
 
-static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens) {
+static weft_tensor embed_tokens(struct weft_builder *builder, const weft_model_inputs *inputs) {
     const weft_network_config *config = &builder->network->config;
-    weft_embedding_params params = {.tokens = tokens};
+    const uint32_t width = weft_network_embedding_size(config);
+    weft_embedding_params params = {.tokens = inputs->tokens, .types = inputs->types};
     params.table = weft_build_weight(builder, "embeddings.tokens.weight",
-                                     weft_shape_of(config->vocab_size, config->hidden_size));
+                                     weft_shape_of(config->vocab_size, width));
+    if (config->type_vocab_size > 0) {
+        params.type_table = weft_build_weight(builder, "embeddings.types.weight",
+                                              weft_shape_of(config->type_vocab_size, width));
+    }
     weft_tensor positions = position_table(builder);
     if (builder->decoding && !builder->decoding->prompt && positions.id != 0) {
         params.types = weft_build_reshape(builder, builder->decoding->position,
@@ -91,14 +118,7 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
     if (builder->status != WEFT_OK || table.id == 0) {
         return x;
     }
-    weft_weight *weight = builder->graph->values[table.id].weight;
-    weft_weight *rows = NULL;
-    weft_tensor positions = none;
-    /* Its first rows, as a weight of their own. */
-    builder->status =
-        weft_weight_part_of(&rows, weight, 0, weft_shape_of(builder->length, weight->shape.dim[1]));
-    positions = WEFT_BUILT(builder, positions, weft_graph_weight(&positions, builder->graph, rows));
-    weft_weight_destroy(&rows);
+    weft_tensor positions = table_rows(builder, table, 0, builder->length);
     return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
 }
 
@@ -106,14 +126,16 @@ static weft_tensor embed(struct weft_builder *builder, const weft_model_inputs *
     const weft_network_config *config = &builder->network->config;
     weft_tensor x = none;
     if (config->input == 0) {
-        x = embed_tokens(builder, inputs->tokens);
+        x = embed_tokens(builder, inputs);
     } else {
         x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,
                               config->hidden_size);
         x = add_positions(builder, x);
     }
-    return config->embedding_norm
-               ? weft_build_norm(builder, x, "embeddings.norm", config->hidden_size)
+    const uint32_t width = weft_network_embedding_size(config);
+    x = config->embedding_norm ? weft_build_norm(builder, x, "embeddings.norm", width) : x;
+    return config->embedding_projection
+               ? weft_build_linear(builder, x, "embeddings.projection", width, config->hidden_size)
                : x;
 }
 
@@ -123,20 +145,22 @@ static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     uint32_t d = config->hidden_size;
     uint32_t wide = config->intermediate_size;
-    x = weft_build_linear(builder, x, "in", d, wide);
+    const bool bias = config->biases.feed_forward;
+    x = weft_build_map(builder, x, "in", d, wide, bias);
     x = weft_build_activate(builder, x, config->activation);
-    return weft_build_linear(builder, x, "out", wide, d);
+    return weft_build_map(builder, x, "out", wide, d, bias);
 }
 
 static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     uint32_t d = config->hidden_size;
     uint32_t wide = config->intermediate_size;
-    weft_tensor gate = weft_build_linear(builder, x, "l1", d, wide);
+    const bool bias = config->biases.feed_forward;
+    weft_tensor gate = weft_build_map(builder, x, "l1", d, wide, bias);
     gate = weft_build_activate(builder, gate, config->activation);
-    weft_tensor value = weft_build_linear(builder, x, "l2", d, wide);
+    weft_tensor value = weft_build_map(builder, x, "l2", d, wide, bias);
     x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
-    return weft_build_linear(builder, x, "l3", wide, d);
+    return weft_build_map(builder, x, "l3", wide, d, bias);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
@@ -158,8 +182,10 @@ static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const c
                             weft_tensor (*part)(struct weft_builder *, weft_tensor)) {
     bool pre = builder->network->config.norm_position == 0;
     uint32_t d = builder->width;
+    const bool absent =
+        builder->network->config.first_norm_absent && builder->layer == 0 && part == mix;
     enter(builder, NULL);
-    weft_tensor y = part(builder, pre ? weft_build_norm(builder, x, norm, d) : x);
+    weft_tensor y = part(builder, pre && !absent ? weft_build_norm(builder, x, norm, d) : x);
     x = weft_build_binary(builder, WEFT_BINARY_ADD, x, y);
     enter(builder, NULL);
     return pre ? x : weft_build_norm(builder, x, norm, d);
@@ -258,11 +284,11 @@ static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t 
     return WEFT_BUILT(builder, row, weft_graph_gather(&row, builder->graph, x, position));
 }
 
-static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
+weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling) {
     if (builder->status != WEFT_OK) {
         return none;
     }
-    switch ((weft_pooling)builder->network->config.pooling) {
+    switch (pooling) {
     case WEFT_POOLING_MEAN:
         return mean(builder, x);
     case WEFT_POOLING_FIRST:
@@ -271,6 +297,10 @@ static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
         return last(builder, x);
     }
     return none;
+}
+
+static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
+    return weft_build_pool(builder, x, (weft_pooling)builder->network->config.pooling);
 }
 
 /* Logits over the vocabulary for every token. */
@@ -323,6 +353,9 @@ static weft_tensor retrieval_head(struct weft_builder *builder, weft_tensor pool
 
 static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
+    if (builder->network->head) {
+        return weft_layout_build_head(builder, x);
+    }
     switch (weft_network_task(config)) {
     case WEFT_TASK_CAUSAL_LM:
     case WEFT_TASK_MASKED_LM:
@@ -334,9 +367,10 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_RETRIEVE:
         return retrieval_head(builder, pool(builder, x));
     case WEFT_TASK_HIDDEN:
-    case WEFT_TASK_NEXT_SENTENCE: /* FNet's alone, as the next */
+    case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
     case WEFT_TASK_PROGRAM: /* has no network */
+    case WEFT_TASK_EMBED:   /* reads the last hidden state: embedding.h */
         break;
     }
     return x;

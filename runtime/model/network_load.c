@@ -30,6 +30,11 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     if (family->foreign) {
         return family->foreign->read(network->family_config, &network->config, json);
     }
+    if (family->layout) {
+        WEFT_TRY(weft_layout_read(&network->config, &network->head, family->layout, json));
+        network->class_name = weft_layout_class(family->layout, network->head, json->host);
+        return network->class_name ? WEFT_OK : weft_fail_memory(json->host, "a model's class");
+    }
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
     WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
     WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
@@ -41,11 +46,22 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     return WEFT_OK;
 }
 
+/* Where the last hidden state is asked for, the class of the config may be any: it says how the encoder was trained. */
+static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
+                                const weft_host *host) {
+    const char *name = family->layout    ? family->layout->encoder
+                       : family->foreign ? family->foreign->encoder
+                                         : NULL;
+    return !name || json_object_set_new(object, "architectures", json_pack("[s]", name)) == 0
+               ? WEFT_OK
+               : weft_fail_memory(host, "a model's config");
+}
+
 static weft_status read_config(struct weft_network *network,
                                const struct weft_model_source *source) {
     const weft_host *host = &network->host;
     char *path = weft_source_config_name(source, host);
-    network->family_config = weft_alloc_zero(host, 1, network->family->config_size);
+    network->family_config = weft_alloc_zero(host, 1, network->family->config_size + 1);
     if (!path || !network->family_config) {
         weft_free(host, path);
         return weft_fail_memory(host, "a model's config");
@@ -55,11 +71,14 @@ static weft_status read_config(struct weft_network *network,
     }
     json_t *object = NULL;
     weft_status status = weft_source_parse_config(&object, path, source, host);
+    if (status == WEFT_OK && source->encoder) {
+        status = name_encoder(object, network->family, host);
+    }
     if (status == WEFT_OK) {
         status =
             read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
-        json_decref(object);
     }
+    json_decref(object);
     weft_free(host, path);
     return status;
 }
@@ -107,9 +126,10 @@ static weft_status load_weights(struct weft_network *network) {
     return status;
 }
 
-static bool is_loaded(const struct weft_network *network, const char *name) {
+static bool is_loaded(const struct weft_network *network, uint32_t index) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
-        if (!network->weights[i].made && strcmp(network->weights[i].name, name) == 0) {
+        const char *stored = network->weights[i].stored;
+        if (stored && weft_checkpoint_is_named(network->checkpoint, index, stored)) {
             return true;
         }
     }
@@ -118,6 +138,9 @@ static bool is_loaded(const struct weft_network *network, const char *name) {
 
 static enum weft_other_tensor other_tensor(const struct weft_network *network, const char *name) {
     const struct weft_foreign_layout *foreign = network->family->foreign;
+    if (network->family->layout) {
+        return weft_layout_other(network->family->layout, network->head, name);
+    }
     return foreign ? foreign->other(weft_network_task(&network->config), name) : WEFT_TENSOR_PART;
 }
 
@@ -127,7 +150,7 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
     const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (is_loaded(network, name)) {
+        if (is_loaded(network, i)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);
@@ -172,6 +195,7 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     atomic_init(&network->references, 1);
     network->family = family;
     network->aliases = family->aliases;
+    network->layout = family->layout;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);
@@ -199,6 +223,7 @@ void weft_network_destroy(struct weft_network **address) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
         weft_weight_destroy(&network->weights[i].weight);
         weft_free(&host, network->weights[i].name);
+        weft_free(&host, network->weights[i].stored);
     }
     weft_free(&host, network->weights);
     weft_checkpoint_close(&network->loaded);
@@ -206,15 +231,32 @@ void weft_network_destroy(struct weft_network **address) {
         network->family->clear(network->family_config, &host);
     }
     weft_free(&host, network->family_config);
+    weft_free(&host, network->class_name);
     weft_network_config_clear(&network->config, &host);
     weft_free(&host, network);
 }
 
 /* ---- what it is ---- */
 
+/* Whether each label applies or not by itself. */
+static bool is_multi_label(const struct weft_network *network) {
+    const weft_network_config *config = &network->config;
+    const bool one = config->label_count == 1;
+    const weft_task task = weft_network_task(config);
+    if (!network->head) {
+        return one && task != WEFT_TASK_REGRESS;
+    }
+    if (task == WEFT_TASK_CLASSIFY && network->head->outputs == 0) {
+        return config->problem == WEFT_PROBLEM_MULTI_LABEL ||
+               (config->problem == WEFT_PROBLEM_ANY && one);
+    }
+    return task == WEFT_TASK_CLASSIFY_TOKENS && one;
+}
+
 void weft_network_describe(const struct weft_network *network, weft_model_info *info) {
     const weft_network_config *config = &network->config;
-    *info = (weft_model_info){.architecture = network->family->model_type,
+    *info = (weft_model_info){.architecture = network->class_name ? network->class_name
+                                                                  : network->family->model_type,
                               .mixing = network->family->model_type,
                               .task = weft_network_task(config),
                               .layers = config->layers,
@@ -228,8 +270,8 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
                               .takes_lengths = takes_lengths(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
-                              .multi_label = config->label_count == 1 &&
-                                             weft_network_task(config) != WEFT_TASK_REGRESS,
+                              .takes_types = config->type_vocab_size > 0,
+                              .multi_label = is_multi_label(network),
                               .eos_token = config->eos_token,
                               .parameters = network->parameters};
     if (network->family->foreign) {

@@ -8,7 +8,7 @@
 #include "graph/op.h"
 #include "model/expression.h"
 #include "model/source.h"
-#include "model/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #define WEFT_PROGRAM_FORMAT 1
 /** Most elements of a constant that a program describes by "arange" or "full". */

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "core/try.h"
 #include "model/program.h"
+#include "model/safetensors_header.h"
 
 #define COPIED ((uint64_t)1 << 16) /* elements at once */
 
@@ -240,44 +241,34 @@ static void mark_weights(struct save *s) {
     }
 }
 
-static weft_status add_entry(struct weft_text *header, const struct save *s, uint32_t id,
-                             uint64_t offset) {
-    const struct weft_value *value = &s->graph->values[id];
-    const uint64_t bytes = weft_shape_elements(value->shape) * 4;
-    weft_text_add(header, header->length > 1 ? "," : "");
-    WEFT_TRY(add_string(header, s->names[id]));
-    weft_text_add(header,
-                  ":{\"dtype\":\"%s\",\"shape\":", value->dtype == WEFT_F32 ? "F32" : "I32");
-    add_shape(header, value->shape);
-    weft_text_add(header, ",\"data_offsets\":[%llu,%llu]}", (unsigned long long)offset,
-                  (unsigned long long)(offset + bytes));
-    return WEFT_OK;
+/** As it is stored. */
+static weft_safetensors_dtype dtype_of(const weft_weight *weight) {
+    return weight->stored == WEFT_STORED_F16    ? WEFT_SAFETENSORS_F16
+           : weight->stored == WEFT_STORED_BF16 ? WEFT_SAFETENSORS_BF16
+           : weight->dtype == WEFT_F32          ? WEFT_SAFETENSORS_F32
+                                                : WEFT_SAFETENSORS_I32;
 }
 
-/** The length of the header and it, filled up to whole words of 8 bytes. */
+static weft_status add_entry(struct weft_safetensors_header *header, const struct save *s,
+                             uint32_t id) {
+    const struct weft_value *value = &s->graph->values[id];
+    uint64_t shape[WEFT_MAX_RANK];
+    for (uint32_t i = 0; i < value->shape.rank; i++) {
+        shape[i] = value->shape.dim[i];
+    }
+    return weft_safetensors_header_add(header, s->names[id], dtype_of(value->weight), shape,
+                                       value->shape.rank);
+}
+
 static weft_status add_header(struct weft_new_file *file, const struct save *s,
-                              struct weft_text *header) {
-    uint64_t offset = 0;
-    weft_text_put(header, "{", 1);
+                              struct weft_safetensors_header *header) {
     for (uint32_t i = 1; i < s->graph->value_count; i++) {
         if (s->written[i]) {
-            WEFT_TRY(add_entry(header, s, i, offset));
-            offset += weft_shape_elements(s->graph->values[i].shape) * 4;
+            WEFT_TRY(add_entry(header, s, i));
         }
     }
-    weft_text_put(header, "}", 1);
-    while (!header->failed && header->length % 8 != 0) {
-        weft_text_put(header, " ", 1);
-    }
-    if (header->failed) {
-        return weft_fail_memory(&s->graph->host, "model.safetensors");
-    }
-    uint8_t length[8];
-    for (uint32_t i = 0; i < sizeof length; i++) {
-        length[i] = (uint8_t)((uint64_t)header->length >> (8 * i));
-    }
-    WEFT_TRY(weft_new_file_add(file, length, sizeof length, &s->graph->host));
-    return weft_new_file_add(file, header->data, header->length, &s->graph->host);
+    WEFT_TRY(weft_safetensors_header_end(header, NULL, 0));
+    return weft_new_file_add(file, header->text.data, header->text.length, &s->graph->host);
 }
 
 static weft_status add_elements(struct weft_new_file *file, const struct save *s,
@@ -285,17 +276,18 @@ static weft_status add_elements(struct weft_new_file *file, const struct save *s
     const uint64_t elements = weft_shape_elements(weight->shape);
     for (uint64_t done = 0; done < elements; done += COPIED) {
         const uint64_t count = elements - done < COPIED ? elements - done : COPIED;
-        WEFT_TRY(weft_weight_read(weight, done, count, block));
-        WEFT_TRY(weft_new_file_add(file, block, (size_t)count * sizeof *block, &s->graph->host));
+        WEFT_TRY(weft_weight_read_stored(weight, done, count, block));
+        WEFT_TRY(weft_new_file_add(file, block, (size_t)count * weft_weight_element_size(weight),
+                                   &s->graph->host));
     }
     return WEFT_OK;
 }
 
 static weft_status write_weights(struct weft_new_file *file, const struct save *s) {
     const weft_host *host = &s->graph->host;
-    struct weft_text header = {.host = *host};
+    struct weft_safetensors_header header = {.text = {.host = *host}};
     weft_status status = add_header(file, s, &header);
-    weft_free(host, header.data);
+    weft_free(host, header.text.data);
     WEFT_TRY(status);
     uint32_t *block = weft_alloc(host, COPIED * sizeof *block);
     status = block ? WEFT_OK : weft_fail_memory(host, "a weight");

@@ -159,6 +159,7 @@ void weft_program_describe(const struct weft_program *program, weft_model_info *
     info->causal = task->task == WEFT_TASK_CAUSAL_LM;
     info->max_length = (uint32_t)program->symbols.rows[length].maximum;
     info->takes_lengths = find_input(program, "lengths") != NULL;
+    info->takes_types = weft_program_takes_types(program);
     info->label_count = has_labels ? columns : 0;
     info->multi_label = info->label_count == 1 && task->task == WEFT_TASK_CLASSIFY;
     info->eos_token = task->eos_token;

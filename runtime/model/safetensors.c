@@ -11,6 +11,7 @@
 #include "core/json.h"
 #include "core/kept_file.h"
 #include "core/try.h"
+#include "model/safetensors_notes.h"
 
 #define LENGTH_BYTES 8u
 
@@ -24,6 +25,7 @@ struct weft_safetensors {
     weft_safetensors_tensor *tensors; /* sorted by name */
     uint32_t count;
     char *names; /* all names, each with its zero */
+    struct weft_safetensors_notes notes;
 };
 
 static const struct {
@@ -169,22 +171,6 @@ static weft_status read_tensor(weft_safetensors_tensor *tensor, const struct ent
     return read_place(tensor, entry);
 }
 
-/* Of __metadata__. */
-static weft_status check_note(void *user, const char *key, const weft_json_part *value) {
-    const weft_safetensors *file = user;
-    json_t *note = NULL;
-    WEFT_TRY(weft_json_part_parse(&note, value));
-    weft_status status = WEFT_OK;
-    if (!json_is_string(note)) {
-        char found[WEFT_JSON_TEXT_SIZE];
-        status = weft_fail(&file->host, WEFT_BAD_FILE,
-                           "%s: __metadata__: " NAME ": expected a string, found %s", file->path,
-                           key, weft_json_describe(note, found));
-    }
-    json_decref(note);
-    return status;
-}
-
 /* The header while it is read: first it is counted, then the tensors are taken. */
 struct header {
     weft_safetensors *file;
@@ -202,10 +188,9 @@ static weft_status count_entry(void *user, const char *key, const weft_json_part
     struct header *header = user;
     weft_safetensors *file = header->file;
     if (is_metadata(key)) {
-        return value->size > 0 && value->text[0] == '{'
-                   ? weft_json_walk(value, check_note, file)
-                   : weft_fail(&file->host, WEFT_BAD_FILE,
-                               "%s: __metadata__: expected an object of strings", file->path);
+        return file->notes.text
+                   ? weft_fail(&file->host, WEFT_BAD_FILE, "%s: duplicate __metadata__", file->path)
+                   : weft_safetensors_notes_read(&file->notes, value);
     }
     header->count++;
     header->name_bytes += strlen(key) + 1;
@@ -454,6 +439,7 @@ void weft_safetensors_close(weft_safetensors **file) {
     *file = NULL;
     weft_host host = closed->host;
     weft_kept_file_close(&closed->bytes);
+    weft_safetensors_notes_free(&closed->notes, &host);
     weft_free(&host, closed->tensors);
     weft_free(&host, closed->names);
     weft_free(&host, closed);
@@ -494,6 +480,15 @@ uint32_t weft_safetensors_count(const weft_safetensors *file) {
 
 const weft_safetensors_tensor *weft_safetensors_at(const weft_safetensors *file, uint32_t index) {
     return index < file->count ? &file->tensors[index] : NULL;
+}
+
+uint32_t weft_safetensors_note_count(const weft_safetensors *file) {
+    return file->notes.count;
+}
+
+const weft_safetensors_note *weft_safetensors_note_at(const weft_safetensors *file,
+                                                      uint32_t index) {
+    return index < file->notes.count ? &file->notes.items[index] : NULL;
 }
 
 const weft_safetensors_tensor *weft_safetensors_find(const weft_safetensors *file,

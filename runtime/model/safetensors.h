@@ -59,6 +59,11 @@ typedef struct weft_safetensors_tensor {
     uint64_t bytes;
 } weft_safetensors_tensor;
 
+/** What a file says of itself in __metadata__. Both live as long as the file is open. */
+typedef struct weft_safetensors_note {
+    const char *key, *value;
+} weft_safetensors_note;
+
 typedef struct weft_safetensors weft_safetensors;
 
 /**
@@ -90,6 +95,9 @@ const weft_host *weft_safetensors_host(const weft_safetensors *file);
 uint32_t weft_safetensors_count(const weft_safetensors *file);
 /** Tensor `index` in the byte order of names; null when index is out of range. */
 const weft_safetensors_tensor *weft_safetensors_at(const weft_safetensors *file, uint32_t index);
+/** Notes of __metadata__, in the file's order; null when index is out of range. */
+uint32_t weft_safetensors_note_count(const weft_safetensors *file);
+const weft_safetensors_note *weft_safetensors_note_at(const weft_safetensors *file, uint32_t index);
 /** The tensor of that name, or null; logs nothing. */
 const weft_safetensors_tensor *weft_safetensors_find(const weft_safetensors *file,
                                                      const char *name);
@@ -103,6 +111,12 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
                                      const weft_safetensors *file, const char *name,
                                      weft_shape shape);
 
+/** The two halves of that: of a tensor that was found, and what is said where there is none. */
+weft_status weft_safetensors_expect(const weft_safetensors *file,
+                                    const weft_safetensors_tensor *tensor, weft_shape shape);
+weft_status weft_safetensors_missing(const char *path, const char *name, weft_shape shape,
+                                     const weft_host *host);
+
 /**
  * Converts `count` elements from `first` on to floats: F32 copied bit for bit, F16 and BF16 exactly, F64 rounded to nearest even.
  * Errors: WEFT_BAD_FILE for any other dtype, or when the file has other bytes now; WEFT_IO_ERROR.
@@ -110,6 +124,11 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
 weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, float *out);
+
+/** The bits of so many elements of 2 bytes. Errors as weft_safetensors_read. */
+weft_status weft_safetensors_read_u16(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, uint16_t *out);
 
 /** The same of I32 and I64 as i32: WEFT_BAD_FILE, naming the index, where one does not fit. */
 weft_status weft_safetensors_read_i32(const weft_safetensors *file,

@@ -80,26 +80,39 @@ static bool has_shape(const weft_safetensors_tensor *tensor, weft_shape shape) {
     return equal;
 }
 
+weft_status weft_safetensors_expect(const weft_safetensors *file,
+                                    const weft_safetensors_tensor *tensor, weft_shape shape) {
+    if (!weft_safetensors_is_float(tensor->dtype)) {
+        return fail_dtype(file, tensor);
+    }
+    if (!has_shape(tensor, shape)) {
+        char expected[WEFT_SHAPE_TEXT_SIZE];
+        char text[SHAPE_TEXT_SIZE];
+        return weft_fail(weft_safetensors_host(file), WEFT_BAD_FILE,
+                         "%s: tensor " NAME ": expected shape %s, found %s",
+                         weft_safetensors_path(file), tensor->name,
+                         weft_shape_text(shape, expected),
+                         weft_extents_text(text, sizeof text, tensor->shape, tensor->rank));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_safetensors_missing(const char *path, const char *name, weft_shape shape,
+                                     const weft_host *host) {
+    char expected[WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(host, WEFT_NOT_FOUND, "%s: tensor " NAME ": expected shape %s, found none",
+                     path, name, weft_shape_text(shape, expected));
+}
+
 weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
                                      const weft_safetensors *file, const char *name,
                                      weft_shape shape) {
-    const weft_host *host = weft_safetensors_host(file);
-    const char *path = weft_safetensors_path(file);
-    char expected[WEFT_SHAPE_TEXT_SIZE];
     const weft_safetensors_tensor *found = weft_safetensors_find(file, name);
     if (!found) {
-        return weft_fail(host, WEFT_NOT_FOUND, "%s: tensor " NAME ": expected shape %s, found none",
-                         path, name, weft_shape_text(shape, expected));
+        return weft_safetensors_missing(weft_safetensors_path(file), name, shape,
+                                        weft_safetensors_host(file));
     }
-    if (!weft_safetensors_is_float(found->dtype)) {
-        return fail_dtype(file, found);
-    }
-    if (!has_shape(found, shape)) {
-        char text[SHAPE_TEXT_SIZE];
-        return weft_fail(host, WEFT_BAD_FILE, "%s: tensor " NAME ": expected shape %s, found %s",
-                         path, name, weft_shape_text(shape, expected),
-                         weft_extents_text(text, sizeof text, found->shape, found->rank));
-    }
+    WEFT_TRY(weft_safetensors_expect(file, found, shape));
     *tensor = found;
     return WEFT_OK;
 }
@@ -132,6 +145,17 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
     uint8_t *bytes = (uint8_t *)out + (size_t)count * (sizeof *out - size);
     WEFT_TRY(weft_safetensors_read(file, tensor, first * size, bytes, (size_t)count * size));
     convert(out, tensor->dtype, bytes, (size_t)count);
+    return WEFT_OK;
+}
+
+weft_status weft_safetensors_read_u16(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, uint16_t *out) {
+    WEFT_TRY(
+        weft_safetensors_read(file, tensor, first * sizeof *out, out, (size_t)count * sizeof *out));
+    for (uint64_t i = 0; !is_little_endian() && i < count; i++) {
+        out[i] = (uint16_t)weft_load_bytes((const uint8_t *)&out[i], sizeof *out);
+    }
     return WEFT_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/system.h"
 #include "model/other_weights.h"
 
 char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host) {
@@ -17,6 +18,26 @@ weft_status weft_source_parse_config(json_t **object, const char *name,
     return weft_json_parse(object, source->config, strlen(source->config), name, host);
 }
 
+/* As transformers does: one file, and only where that is not there, the files of an index. */
+static weft_status open_in_folder(struct weft_checkpoint **checkpoint, const char *folder,
+                                  const weft_host *host) {
+    char *path = weft_path_join(folder, "model.safetensors", host);
+    char *index = weft_path_join(folder, "model.safetensors.index.json", host);
+    weft_file_facts facts;
+    weft_status status = WEFT_OK;
+    if (!path || !index) {
+        status = weft_fail_memory(host, "a path");
+    } else if (weft_system_facts(&facts, path) != 0 && weft_system_facts(&facts, index) == 0) {
+        status = weft_checkpoint_open_index(checkpoint, folder, index, host);
+    } else {
+        status = weft_checkpoint_open(checkpoint, path, host);
+        status = weft_other_weights_explain(folder, path, status, host);
+    }
+    weft_free(host, path);
+    weft_free(host, index);
+    return status;
+}
+
 weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
                                         const struct weft_model_source *source,
                                         const weft_host *host) {
@@ -28,12 +49,5 @@ weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
     if (!source->folder) {
         return weft_checkpoint_create_random(checkpoint, source->seed, host);
     }
-    char *path = weft_path_join(source->folder, "model.safetensors", host);
-    if (!path) {
-        return weft_fail_memory(host, "a path");
-    }
-    weft_status status = weft_other_weights_explain(
-        source->folder, path, weft_checkpoint_open(checkpoint, path, host), host);
-    weft_free(host, path);
-    return status;
+    return open_in_folder(checkpoint, source->folder, host);
 }

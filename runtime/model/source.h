@@ -11,6 +11,7 @@ struct weft_model_source {
     const char *config; /* the text of config.json, or what it would hold */
     struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
     uint64_t seed;                      /* without either: of the weights */
+    bool encoder; /* the last hidden state is asked for, whatever class the config names */
 };
 
 /** What errors about the config's fields begin with, in the host's memory; null: there is none left. */

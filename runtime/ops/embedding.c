@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lower/cut.h"
+#include "ops/matmul.h"
 #include "ops/row.h"
 
 #include "kernels/embedding/embedding.h"
@@ -118,9 +119,12 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
     const weft_graph *graph = lowering->graph;
     const struct window *window = (const void *)node->params.bytes;
     const uint32_t rows = weft_node_shape(graph, node, TABLE)->dim[0];
+    const enum weft_layout layout = weft_matmul_table_layout(lowering, node->input[TABLE]);
+    const enum weft_half half = weft_lower_exact_half(lowering, node->input[TABLE]);
     uint32_t input[INPUTS];
     for (uint32_t i = 0; i < INPUTS; i++) {
-        input[i] = weft_lower_optional(lowering, node->input[i]);
+        input[i] = i == TABLE ? weft_lower_matrix(lowering, node->input[i], layout, half)
+                              : weft_lower_optional(lowering, node->input[i]);
     }
     const struct weft_row_args row =
         weft_lower_row_args(lowering, graph->values[node->output].shape, &node->epilogue);
@@ -149,7 +153,9 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
                      .has_types = node->input[TYPES] != 0,
                      .has_type_table = node->input[TYPE_TABLE] != 0,
                      .has_positions = node->input[POSITIONS] != 0,
-                     .is_window = window->table_rows != 0});
+                     .is_window = window->table_rows != 0,
+                     .half_table = (uint32_t)half,
+                     .table_layout = (uint32_t)layout});
     weft_row_finish(dispatch, &row);
     return weft_lower_status(lowering);
 }

@@ -273,8 +273,8 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
                      .vector_a = can_load_fours(&p->a, p->a.column, p->a.row, p->k),
                      .vector_b = vector_b,
                      .vector_c = can_load_fours(&p->c, p->c.column, p->c.row, p->n),
-                     .half_a = p->a.half,
-                     .half_b = p->b.half});
+                     .half_a = (uint32_t)p->a.half,
+                     .half_b = (uint32_t)p->b.half});
     count_costs(dispatch, p);
 }
 
@@ -403,53 +403,39 @@ static void address(struct weft_product *product, const weft_graph *graph,
     }
 }
 
-/* How an operand lies in memory: as in the graph, or a constant in another order. */
-enum layout { AS_IT_IS, TRANSPOSED, PANELS, PANELS_OF_TRANSPOSED };
-
-static uint32_t place_weight(struct weft_lowering *lowering, uint32_t value, enum layout layout,
-                             bool half) {
-    if (layout == PANELS || layout == PANELS_OF_TRANSPOSED) {
-        return weft_lower_panel_weight(lowering, value, layout == PANELS_OF_TRANSPOSED, half);
-    }
-    if (half) {
-        return weft_lower_half_weight(lowering, value, layout == TRANSPOSED);
-    }
-    return layout == TRANSPOSED ? weft_lower_transposed_weight(lowering, value)
-                                : weft_lower_value(lowering, value);
-}
-
 /**
- * Sets an operand's storage: as f16 where the device keeps the weight so, whose power of two then moves to alpha, and
- * as f32 otherwise, also when alpha cannot take it exactly.
+ * Sets an operand's storage: as f16 where the device keeps the weight so, whose power of two then moves to alpha; otherwise, also
+ * when alpha cannot take it exactly, b as it is stored, and a as f32.
  */
 static void place_operand(struct weft_lowering *lowering, struct weft_product *product,
-                          struct weft_matrix *matrix, uint32_t value, enum layout layout) {
+                          struct weft_matrix *matrix, uint32_t value, enum weft_layout layout) {
     int exponent = 0;
-    matrix->panels = layout == PANELS || layout == PANELS_OF_TRANSPOSED;
+    matrix->panels = layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED;
+    matrix->half = matrix == &product->b ? weft_lower_exact_half(lowering, value) : WEFT_HALF_NOT;
     if (weft_lower_half_exponent(&exponent, lowering, value)) {
         float alpha = ldexpf(product->alpha, -exponent);
         if (ldexpf(alpha, exponent) == product->alpha) {
-            matrix->half = true;
+            matrix->half = WEFT_HALF_SCALED;
             product->alpha = alpha;
         }
     }
-    matrix->storage = place_weight(lowering, value, layout, matrix->half);
+    matrix->storage = weft_lower_matrix(lowering, value, layout, matrix->half);
 }
 
 /* `cooperative`: b has its elements along k next to each other, and cooperative matrices are taken if it is kept as f16. */
 static weft_status lower(struct weft_lowering *lowering, const struct weft_node *node,
-                         enum layout b_layout, bool cooperative) {
+                         enum weft_layout b_layout, bool cooperative) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     struct weft_product product = {
         .inner_count = 1, .alpha = params->alpha, .activation = node->epilogue.activation};
     address(&product, lowering->graph, node);
-    place_operand(lowering, &product, &product.a, node->input[0], AS_IT_IS);
+    place_operand(lowering, &product, &product.a, node->input[0], WEFT_LAYOUT_AS_IT_IS);
     place_operand(lowering, &product, &product.b, node->input[1], b_layout);
-    if (b_layout == TRANSPOSED) {
+    if (b_layout == WEFT_LAYOUT_TRANSPOSED) {
         product.b.row = params->transpose_b ? product.n : 1;
         product.b.column = params->transpose_b ? 1 : product.k;
     }
-    product.b.along_k = cooperative && product.b.half;
+    product.b.along_k = cooperative && product.b.half == WEFT_HALF_SCALED;
     product.bias = weft_lower_optional(lowering, node->epilogue.bias);
     product.residual = weft_lower_optional(lowering, node->epilogue.residual);
     product.c.storage = weft_lower_value(lowering, node->output);
@@ -465,7 +451,7 @@ static bool b_is_constant(const weft_graph *graph, const struct weft_node *node)
 static weft_status lower_product(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     const bool transposed = params->transpose_b && b_is_constant(lowering->graph, node);
-    return lower(lowering, node, transposed ? TRANSPOSED : AS_IT_IS, false);
+    return lower(lowering, node, transposed ? WEFT_LAYOUT_TRANSPOSED : WEFT_LAYOUT_AS_IT_IS, false);
 }
 
 /* What fills up the last panel is multiplied, too. */
@@ -479,7 +465,36 @@ static bool panels_support(const weft_graph *graph, const struct weft_node *node
 
 static weft_status lower_panels(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
-    return lower(lowering, node, params->transpose_b ? PANELS_OF_TRANSPOSED : PANELS, false);
+    return lower(lowering, node,
+                 params->transpose_b ? WEFT_LAYOUT_PANELS_OF_TRANSPOSED : WEFT_LAYOUT_PANELS,
+                 false);
+}
+
+/* The first product by its transpose that reads it whole, or null. */
+static const struct weft_node *find_product(const struct weft_lowering *lowering, uint32_t table) {
+    const struct weft_graph *graph = lowering->graph;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct weft_node *node = &graph->nodes[i];
+        const struct weft_matmul_node *params = (const void *)node->params.bytes;
+        if (node->op == &weft_op_matmul && node->input[1] == table && params->transpose_b) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+enum weft_layout weft_matmul_table_layout(struct weft_lowering *lowering, uint32_t table) {
+    const struct weft_value *value = &lowering->graph->values[table];
+    const struct weft_node *node =
+        value->weight && value->shape.rank == 2 ? find_product(lowering, table) : NULL;
+    int exponent = 0;
+    if (!node || !node->implementation || weft_value_bytes(value) > weft_cut_limit(lowering) ||
+        weft_lower_half_exponent(&exponent, lowering, table)) {
+        return WEFT_LAYOUT_AS_IT_IS;
+    }
+    return node->implementation->lower == lower_panels    ? WEFT_LAYOUT_PANELS_OF_TRANSPOSED
+           : node->implementation->lower == lower_product ? WEFT_LAYOUT_TRANSPOSED
+                                                          : WEFT_LAYOUT_AS_IT_IS;
 }
 
 /* Weights that are not kept as f16 are multiplied as usual. */
@@ -489,7 +504,8 @@ static weft_status lower_cooperative(struct weft_lowering *lowering, const struc
     if (!weft_lower_half_exponent(&exponent, lowering, node->input[1])) {
         return lower_product(lowering, node);
     }
-    return lower(lowering, node, params->transpose_b ? AS_IT_IS : TRANSPOSED, true);
+    return lower(lowering, node,
+                 params->transpose_b ? WEFT_LAYOUT_AS_IT_IS : WEFT_LAYOUT_TRANSPOSED, true);
 }
 
 static bool cooperative_supports(const weft_graph *graph, const struct weft_node *node,

@@ -10,10 +10,10 @@ struct weft_matrix {
     uint32_t outer; /* batch z is (z / inner_count, z % inner_count): strides of the two parts */
     uint32_t inner;
     uint32_t row;
-    uint32_t column; /* must be 1 for the result */
-    bool half;       /* a constant stored as f16, in fast mode */
+    uint32_t column;     /* must be 1 for the result */
+    enum weft_half half; /* of a constant; of a only SCALED */
     bool
-        along_k; /* b, a constant stored as f16, for cooperative matrices: its elements along k are contiguous */
+        along_k; /* b, a constant stored as f16 times a power of two, for cooperative matrices: its elements along k are contiguous */
     bool panels; /* b, a constant, as weft_lower_panel_weight stores it: the strides say nothing */
 };
 
@@ -28,6 +28,12 @@ struct weft_product {
     uint32_t residual; /* addressed as c is */
     weft_activation activation;
 };
+
+/**
+ * How a table of rows lies in memory for a product of this plan that reads it transposed, as the head of a language model whose table is
+ * that of its embedding: who reads it so, too, saves a copy. As it is, where there is none, and where that product would round it.
+ */
+enum weft_layout weft_matmul_table_layout(struct weft_lowering *lowering, uint32_t table);
 
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);

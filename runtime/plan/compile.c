@@ -148,11 +148,11 @@ static weft_status make_times(weft_plan *plan) {
 static void sum_up(weft_plan *plan) {
     plan->info.dispatches = plan->lowering.dispatch_count;
     for (uint32_t i = 0; i < plan->lowering.storage_count; i++) {
-        if (plan->lowering.storages[i].kind == WEFT_STORAGE_CONSTANT) {
-            plan->info.weight_bytes += plan->lowering.storages[i].bytes;
-            if (plan->lowering.storages[i].half) {
-                plan->info.f16_weight_bytes += plan->lowering.storages[i].bytes;
-            }
+        const struct weft_storage *storage = &plan->lowering.storages[i];
+        if (storage->kind == WEFT_STORAGE_CONSTANT) {
+            plan->info.weight_bytes += storage->bytes;
+            plan->info.f16_weight_bytes += storage->half == WEFT_HALF_SCALED ? storage->bytes : 0;
+            plan->info.narrow_weight_bytes += storage->half > WEFT_HALF_SCALED ? storage->bytes : 0;
         }
     }
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {

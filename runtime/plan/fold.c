@@ -170,6 +170,16 @@ static weft_status run_alone(float *data, uint64_t bytes, struct fold *fold, uin
 
 /* ---- weights of them ---- */
 
+/** How the first of the weights that a value is made of is stored in 16 bits, if any is: slices of one can be, too. */
+static weft_stored stored_of_needed(const struct fold *fold) {
+    weft_stored stored = WEFT_STORED_WHOLE;
+    for (uint32_t i = 0; i < fold->needed_count && stored == WEFT_STORED_WHOLE; i++) {
+        const weft_weight *weight = fold->graph->values[fold->needed[i]].weight;
+        stored = weight ? weight->stored : stored;
+    }
+    return stored;
+}
+
 static weft_status make_weight(weft_weight **out, struct fold *fold, uint32_t value) {
     const struct weft_value *folded = &fold->graph->values[value];
     char name[32];
@@ -181,8 +191,10 @@ static weft_status make_weight(weft_weight **out, struct fold *fold, uint32_t va
         run_alone((*out)->owned, weft_shape_elements(folded->shape) * 4, fold, value);
     if (status != WEFT_OK) {
         weft_weight_destroy(out);
+        return status;
     }
-    return status;
+    weft_weight_narrow(*out, stored_of_needed(fold));
+    return WEFT_OK;
 }
 
 /** Makes the value of a node a weight. */

@@ -13,6 +13,7 @@ layout(std430, binding = 1) readonly buffer Beta { float beta[]; };
 layout(std430, binding = 2) buffer Result { float result[]; };
 layout(std430, binding = 3) readonly buffer Tokens { int tokens[]; };
 layout(std430, binding = 4) readonly buffer Table { float table[]; };
+layout(std430, binding = 4) readonly buffer TableHalf { uint table_half[]; };
 layout(std430, binding = 5) readonly buffer Types { int types[]; };
 layout(std430, binding = 6) readonly buffer TypeTable { float type_table[]; };
 layout(std430, binding = 7) readonly buffer Positions { float positions[]; };
@@ -34,6 +35,30 @@ layout(constant_id = 0) const uint HAS_TYPES = 0;
 layout(constant_id = 3) const uint HAS_TYPE_TABLE = 0;
 layout(constant_id = 4) const uint HAS_POSITIONS = 0;
 layout(constant_id = 5) const uint IS_WINDOW = 0; // `table` has some of the rows: those of other tokens are left alone
+layout(constant_id = 6) const uint HALF_TABLE = 0; // half.glsl: how it is stored
+layout(constant_id = 7) const uint TABLE_LAYOUT = 0; // enum weft_layout of lower/lowering.h: as it is, or as a product reads it
+
+#include "half.glsl"
+
+#define TABLE_TRANSPOSED 1
+#define TABLE_PANELS     2
+#define PANEL            64u // rows of the table that are columns of a panel
+
+// Of a panel in 16 bits, a word has two rows, half a panel apart.
+float table_value(uint row, uint column)
+{
+    uint step = row / PANEL * push.columns + column;
+    uint index = TABLE_LAYOUT == TABLE_PANELS       ? step * PANEL + row % PANEL
+                 : TABLE_LAYOUT == TABLE_TRANSPOSED ? column * push.window_rows + row
+                                                    : row * push.columns + column;
+    if (HALF_TABLE == 0) {
+        return table[index];
+    }
+    if (TABLE_LAYOUT == TABLE_PANELS) {
+        return weft_half_of(HALF_TABLE, table_half[step * (PANEL / 2) + row % (PANEL / 2)], row / (PANEL / 2));
+    }
+    return weft_half_of(HALF_TABLE, table_half[index / 2], index);
+}
 
 bool weft_row_is_left(uint row)
 {
@@ -53,7 +78,7 @@ float weft_row_value(uint row, uint column)
         return uintBitsToFloat(0x7fc00000u);
     }
     uint place = IS_WINDOW != 0 ? token - push.first_row : token;
-    float value = table[place * push.columns + column];
+    float value = table_value(place, column);
     if (HAS_TYPE_TABLE != 0) {
         value = value + type_table[type * push.columns + column];
     }

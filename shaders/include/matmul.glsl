@@ -11,6 +11,7 @@
 #define WEFT_INCLUDE_MATMUL_GLSL
 
 #include "activation.glsl"
+#include "half.glsl"
 #include "multiply_add.glsl"
 
 #define WEFT_CHUNK 64
@@ -54,35 +55,23 @@ layout(push_constant) uniform Push
     float alpha;
 } push;
 
+// Constant operands may have 16 bits (half.glsl).
 #ifdef WEFT_MATH_FAST
-
-// Constant operands may be stored as f16, two elements in a word. unpackHalf2x16 is core GLSL: this
-// asks for neither 16-bit storage nor 16-bit arithmetic, so every device can do it.
-layout(constant_id = 5) const uint HALF_A = 0;
-layout(constant_id = 6) const uint HALF_B = 0;
+layout(constant_id = 5) const uint HALF_A = 0; // 0 or WEFT_HALF_SCALED
 
 layout(std430, binding = 0) readonly buffer AHalf { uint a_half[]; };
 layout(std430, binding = 0) readonly buffer AHalfVector { uvec2 a_half4[]; };
+#endif
+layout(constant_id = 6) const uint HALF_B = 0;
+
 layout(std430, binding = 1) readonly buffer BHalf { uint b_half[]; };
 layout(std430, binding = 1) readonly buffer BHalfVector { uvec2 b_half4[]; };
-
-float weft_half(uint word, uint index)
-{
-    return unpackHalf2x16(word >> (index % 2 * 16)).x;
-}
-
-vec4 weft_halves(uvec2 words)
-{
-    return vec4(unpackHalf2x16(words.x), unpackHalf2x16(words.y));
-}
-
-#endif
 
 float weft_a(uint index)
 {
 #ifdef WEFT_MATH_FAST
     if (HALF_A != 0) {
-        return weft_half(a_half[index / 2], index);
+        return weft_half_of(HALF_A, a_half[index / 2], index);
     }
 #endif
     return a[index];
@@ -93,7 +82,8 @@ vec4 weft_a_four_at(uint four)
 {
 #ifdef WEFT_MATH_FAST
     if (HALF_A != 0) {
-        return weft_halves(a_half4[four]);
+        uvec2 words = a_half4[four];
+        return vec4(weft_halves_of(HALF_A, words.x), weft_halves_of(HALF_A, words.y));
     }
 #endif
     return a4[four];
@@ -107,21 +97,18 @@ vec4 weft_a_four(uint index)
 
 float weft_b(uint index)
 {
-#ifdef WEFT_MATH_FAST
     if (HALF_B != 0) {
-        return weft_half(b_half[index / 2], index);
+        return weft_half_of(HALF_B, b_half[index / 2], index);
     }
-#endif
     return b[index];
 }
 
 vec4 weft_b_four_at(uint four)
 {
-#ifdef WEFT_MATH_FAST
     if (HALF_B != 0) {
-        return weft_halves(b_half4[four]);
+        uvec2 words = b_half4[four];
+        return vec4(weft_halves_of(HALF_B, words.x), weft_halves_of(HALF_B, words.y));
     }
-#endif
     return b4[four];
 }
 

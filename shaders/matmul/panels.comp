@@ -24,14 +24,12 @@ struct Step {
 
 layout(std430, binding = 1) readonly buffer BPanels { Step b_panels[]; };
 
-#ifdef WEFT_MATH_FAST
-// A word of f16 has two columns: that of its place and the one half a panel behind.
+// A word of 16-bit elements has two columns: that of its place and the one half a panel behind.
 struct HalfStep {
     uint columns[2][COLUMNS / 4];
 };
 
 layout(std430, binding = 1) readonly buffer BHalfPanels { HalfStep b_half_panels[]; };
-#endif
 
 shared float tile[WEFT_CHUNK][4][COLUMNS / 4];
 
@@ -39,17 +37,15 @@ shared float tile[WEFT_CHUNK][4][COLUMNS / 4];
 void copy_step(uint t, uint step)
 {
     uint x = gl_LocalInvocationID.x;
-#ifdef WEFT_MATH_FAST
     if (HALF_B != 0) {
-        vec2 even = unpackHalf2x16(b_half_panels[step].columns[0][x]);
-        vec2 odd = unpackHalf2x16(b_half_panels[step].columns[1][x]);
+        vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
+        vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
         tile[t][0][x] = even.x;
         tile[t][1][x] = odd.x;
         tile[t][2][x] = even.y;
         tile[t][3][x] = odd.y;
         return;
     }
-#endif
     for (uint j = 0; j < 4; j++) {
         tile[t][j][x] = b_panels[step].column[j][x];
     }

@@ -68,7 +68,7 @@ PLACE_TEST(bad_config_is_named, place) {
         {"", "config.json"},
         {"[]", "config.json"},
         {"{\"architectures\": [\"FNetModel\"]}", "model_type"},
-        {"{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"]}", "model_type"},
+        {"{\"model_type\": \"t5\", \"architectures\": [\"BertModel\"]}", "model_type"},
         {"{\"model_type\": \"fnet\", \"architectures\": [\"Other\"]}", "architectures"},
         {"{\"model_type\": \"fnet\", \"architectures\": [\"FNetModel\"], \"hidden_size\": -1}",
          "hidden_size"},
@@ -168,6 +168,19 @@ WEFT_TEST(archive_without_a_member_is_named) {
 
 /* ---- weights in other forms ---- */
 
+/* A folder with a config, if it is to have one, and a file. */
+static char *folder_with(bool config, const char *name, const char *start) {
+    char *folder = weft_test_folder();
+    if (config) {
+        size_t size = 0;
+        uint8_t *text = weft_test_read(GOLDEN "/config.json", &size);
+        weft_test_write(folder, "config.json", text, size);
+        free(text);
+    }
+    weft_test_write(folder, name, start, strlen(start));
+    return folder;
+}
+
 /* A folder has a config, and something in place of model.safetensors, which is named with the way out. */
 PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
     static const struct {
@@ -182,18 +195,51 @@ PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
         {"model.safetensors", "\x80\x02}q\x01(X\x05 and more of this pickle", "pickle",
          "save them as safetensors"},
         {"model.safetensors", "GGUF\x03 and what else such a file has", "GGUF", "not safetensors"},
-        {"model.safetensors.index.json", "{\"weight_map\": {}}", "several files", "max_shard_size"},
+        {"model.safetensors.index.json", "<html>", "HTML", "login"},
         {"pytorch_model.bin", "PK", "PyTorch", "save_pretrained"},
+        {"pytorch_model-00001-of-00002.bin", "PK", "PyTorch", "safe_serialization"},
+        {"best.pt", "PK", "PyTorch", "save_pretrained"},
+        {"model-00001-of-00002.safetensors", "x", "no model.safetensors.index.json", "the rest"},
+        {"model-q4.gguf", "GGUF", "GGUF", "safetensors"},
+        {"model.onnx", "x", "ONNX", "weft.from_onnx"},
+        {"tf_model.h5", "x", "TensorFlow", "save_pretrained"},
         {"adapter_model.safetensors", "x", "an adapter", "merge_and_unload"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *folder = weft_test_folder();
-        size_t size = 0;
-        uint8_t *config = weft_test_read(GOLDEN "/config.json", &size);
-        weft_test_write(folder, "config.json", config, size);
-        free(config);
-        weft_test_write(folder, rows[i].name, rows[i].start, strlen(rows[i].start));
+        const char *folder = folder_with(true, rows[i].name, rows[i].start);
         expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
                        rows[i].way, NULL);
     }
+}
+
+PLACE_TEST(what_is_no_model_folder_is_named_as_what_it_is, place) {
+    static const struct {
+        const char *name, *start, *is, *way;
+    } rows[] = {
+        {"config.json", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer",
+         "git lfs pull"},
+        {"config.json", "<html>", "HTML", "login"},
+        {"model-q4.gguf", "GGUF", "GGUF", "safetensors"},
+        {"model.onnx", "x", "ONNX", "weft.from_onnx"},
+        {"adapter_config.json", "{}", "an adapter", "merge_and_unload"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *folder = folder_with(false, rows[i].name, rows[i].start);
+        expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
+                       rows[i].way, NULL);
+    }
+    const char *folder = folder_with(false, "model.gguf", "GGUF");
+    expect_refused(4, weft_test_text("inspect %s/model.gguf", folder), "GGUF file", NULL);
+    folder = folder_with(false, "net.onnx", "\x08\x07");
+    expect_refused(4, weft_test_text("inspect %s/net.onnx", folder), "weft.from_onnx", NULL);
+    folder = folder_with(false, "notes.txt", "x");
+    expect_refused(4, weft_test_text("inspect %s/notes.txt", folder), "this is a file", NULL);
+}
+
+WEFT_TEST(names_of_the_hub_are_told_how_to_be_fetched) {
+    expect_refused(4, "inspect some-nobody/there_is-no.such-folder", "Hugging Face Hub",
+                   "hf download some-nobody/there_is-no.such-folder", NULL);
+    struct outcome outcome = expect_weft(4, "inspect ./some-nobody/no-folder");
+    assert_null(strstr(outcome.err, "Hub"));
+    outcome_clear(&outcome);
 }

@@ -160,6 +160,52 @@ TEST(the_report_has_its_fields, f) {
     json_decref(object);
 }
 
+static const json_t *text_at(const json_t *object, size_t index) {
+    const json_t *text = json_array_get(field(object, "texts"), index);
+    assert_non_null(text);
+    return text;
+}
+
+/* Several texts are the ones that they are alone, each a line; an empty line keeps its place. */
+TEST(several_texts_are_made_together, f) {
+    const char *how = "--tokens 30 --seed 2 --top-p 0.9 --repetition-penalty 1.2";
+    json_t *both = generate(f, weft_test_text("--text ab --text 'What is it' %s", how));
+    json_t *first = generate(f, weft_test_text("--text ab %s", how));
+    json_t *second = generate(f, weft_test_text("--text 'What is it' %s", how));
+    assert_true(json_equal(field(text_at(both, 0), "tokens"), field(first, "tokens")));
+    assert_true(json_equal(field(text_at(both, 1), "text"), field(second, "text")));
+    assert_string_equal(string_field(text_at(both, 1), "ending"), "length");
+    char *path = weft_test_write(f->folder, "lines", "ab\r\n\nWhat is it", 15);
+    json_t *lines = generate(f, weft_test_text("--lines '%s' %s", path, how));
+    assert_int_equal(json_array_size(field(lines, "texts")), 3);
+    assert_true(json_equal(field(text_at(lines, 0), "tokens"), field(first, "tokens")));
+    assert_int_equal(integer_field(text_at(lines, 1), "prompt_tokens"), 0);
+    assert_true(json_equal(field(text_at(lines, 2), "tokens"), field(second, "tokens")));
+    struct outcome shown = expect_weft(0, "generate '%s' --lines '%s' %s", f->folder, path, how);
+    size_t newlines = 0;
+    for (const char *at = shown.out; *at != '\0'; at++) {
+        newlines += *at == '\n' ? 1 : 0;
+    }
+    assert_int_equal(newlines, 3);
+    expect_part(&shown, shown.err, "3 texts, 12 + 60 tokens");
+    outcome_clear(&shown);
+    json_decref(lines);
+    json_decref(second);
+    json_decref(first);
+    json_decref(both);
+}
+
+TEST(a_window_goes_on, f) {
+    json_t *all = tokens_of(f, "--text ab --tokens 149");
+    json_t *more = tokens_of(f, "--text ab --tokens 200 --window 20");
+    assert_int_equal(json_array_size(more), 200);
+    for (size_t i = 0; i < 149; i++) {
+        assert_true(json_equal(json_array_get(all, i), json_array_get(more, i)));
+    }
+    json_decref(more);
+    json_decref(all);
+}
+
 static void refuse(const struct weft_test_model *model, int exit_code, const char *options,
                    const char *first, const char *second) {
     char *line = weft_test_text("generate '%s' %s", model->folder, options);
@@ -167,8 +213,8 @@ static void refuse(const struct weft_test_model *model, int exit_code, const cha
 }
 
 TEST(wrong_requests_are_refused, model) {
-    refuse(model, 2, "", "--text and --file", "none");
-    refuse(model, 2, "--text a --file b", "--text and --file", "both");
+    refuse(model, 2, "", "--text, --file and --lines", "none");
+    refuse(model, 2, "--text a --file b", "--text, --file and --lines", "several");
     refuse(model, 2, "--text a --greedy --seed 1", "--greedy", "--seed");
     refuse(model, 2, "--text a --seed -1", "--seed", "'-1'");
     refuse(model, 2, "--text a --seed 18446744073709551616", "--seed", "'18446744073709551616'");
@@ -176,14 +222,20 @@ TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "--text a --temperature nan", "--temperature", "'nan'");
     refuse(model, 2, "--text a --temperature warm", "--temperature", "'warm'");
     refuse(model, 2, "--text a --top-k 0", "--top-k", "'0'");
-    refuse(model, 2, "--text abc --tokens 149", "--tokens 149", "leave 148 tokens");
+    refuse(model, 2, "--text abc --tokens 149", "tokens:", "leave 148 tokens");
+    refuse(model, 2, "--text a --top-p 0", "--top-p", "'0'");
+    refuse(model, 2, "--text a --top-p 1.1", "--top-p", "'1.1'");
+    refuse(model, 2, "--text a --repetition-penalty -1", "--repetition-penalty", "'-1'");
+    refuse(model, 2, "--text a --window 151", "window:", "150 positions");
+    refuse(model, 2, "--text a --stop ''", "stop 0", "empty");
+    refuse(model, 2, "--text a --text b --out x", "--out", "single");
     refuse(model, 2, "--text ''", "the text is empty", NULL);
     const char *absent = weft_test_absent("prompt");
     refuse(model, 4, weft_test_text("--file '%s'", absent), absent, NULL);
     char text[POSITIONS + 2] = "";
     memset(text, 'x', POSITIONS + 1);
     char *options = weft_test_text("--text '%s'", text);
-    refuse(model, 4, options, "151 bytes", "150 positions");
+    refuse(model, 2, options, "151 tokens", "150 positions");
     expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
     expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "found none", NULL);
 }

@@ -9,8 +9,8 @@
 #include "core/bytes.h"
 #include "core/text.h"
 #include "fuzz.h"
-#include "model/protobuf.h"
-#include "model/tokenizer.h"
+#include "tokenizer/protobuf.h"
+#include "tokenizer/tokenizer.h"
 
 #define VOCABULARY 4096
 #define MAXIMUM    256
@@ -21,7 +21,7 @@ static void use(const weft_tokenizer *tokenizer, const weft_host *host) {
                                "zzz\xef\xbc\xa1\xcc\x81<xy>the\xe2\x96\x81\xe2\x96\x81 aaaaaaaaaa";
     int32_t *ids = NULL;
     uint32_t count = 0;
-    if (weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, MAXIMUM, &ids, &count) ==
+    if (weft_tokenizer_encode_ids(tokenizer, text, sizeof text - 1, true, MAXIMUM, &ids, &count) ==
         WEFT_OK) {
         fuzz_expect(count <= MAXIMUM);
         for (uint32_t i = 0; i < count; i++) {

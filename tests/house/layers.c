@@ -31,6 +31,7 @@
 
 enum {
     CORE = 1,
+    TOKENIZER,
     SPIRV,
     INTERPRET,
     NATIVE,
@@ -57,29 +58,18 @@ struct layer {
 
 /* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},
-    {"runtime/spirv/", SPIRV},
-    {"runtime/interpret/", INTERPRET},
-    {"runtime/native/", NATIVE},
-    {"runtime/jobs/", JOBS},
-    {"runtime/softvk/", SOFTVK},
-    {"runtime/processor/", BACK_END},
-    {"runtime/null/", BACK_END},
-    {"runtime/opencl/", BACK_END},
-    {"runtime/device/", DEVICE},
-    {"runtime/shader/", SHADER},
-    {"runtime/features/", GRAPH},
-    {"runtime/graph/", GRAPH},
-    {"runtime/lower/", LOWER},
-    {"runtime/ops/", OPS},
-    {"runtime/mixers/", MIXERS},
-    {"runtime/plan/", PLAN},
-    {"runtime/model/", MODEL},
-    {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},
-    {"api/cli/", PROGRAMS},
-    {"bench/", PROGRAMS},
-    {"api/examples/", PROGRAMS},
+    {"runtime/core/", CORE},      {"runtime/tokenizer/", TOKENIZER},
+    {"runtime/spirv/", SPIRV},    {"runtime/interpret/", INTERPRET},
+    {"runtime/native/", NATIVE},  {"runtime/jobs/", JOBS},
+    {"runtime/softvk/", SOFTVK},  {"runtime/processor/", BACK_END},
+    {"runtime/null/", BACK_END},  {"runtime/opencl/", BACK_END},
+    {"runtime/device/", DEVICE},  {"runtime/shader/", SHADER},
+    {"runtime/features/", GRAPH}, {"runtime/graph/", GRAPH},
+    {"runtime/lower/", LOWER},    {"runtime/ops/", OPS},
+    {"runtime/mixers/", MIXERS},  {"runtime/plan/", PLAN},
+    {"runtime/model/", MODEL},    {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},      {"api/cli/", PROGRAMS},
+    {"bench/", PROGRAMS},         {"api/examples/", PROGRAMS},
     {"api/python/", PROGRAMS},
 };
 
@@ -92,6 +82,7 @@ static const struct layer headers[] = {
     {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
     {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
+    {"api/include/weft/generate.h", MODEL},
     {"api/include/weft/opencl.h", DEVICE},  {"api/include/weft/arithmetic.h", OPS},
     {"api/include/weft/movement.h", OPS},
 };

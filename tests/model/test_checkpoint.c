@@ -102,8 +102,8 @@ TEST(test_nan_weight, f) {
 }
 
 TEST(test_other_model_type, f) {
-    replace(f->config, f->config_size, "\"model_type\": \"fnet\"", "\"model_type\": \"bert\"");
-    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED, load(f), "config.json", "model_type", "bert");
+    replace(f->config, f->config_size, "\"model_type\": \"fnet\"", "\"model_type\": \"bart\"");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED, load(f), "config.json", "model_type", "bart");
 }
 
 TEST(test_absurd_config, f) {

@@ -52,11 +52,24 @@ static const char *const configs[] = {
     SPECTRA ",'component':'asymmetric','weight_matrix':'sorf'}",
     SPECTRA ",'component':'hybrid','weight_matrix':'orf','features_directions':4}",
     SPECTRA ",'component':'poisson','weight_matrix':'poisson'}",
+    "{'model_type':'bert','architectures':['BertForMaskedLM']," TOKENS "}",
+    "{'model_type':'bert','architectures':['BertForSequenceClassification']," TOKENS "}",
+    "{'model_type':'distilbert','architectures':['DistilBertForTokenClassification'],"
+    "'vocab_size':50,'dim':16,'n_layers':2,'n_heads':2,'hidden_dim':24,"
+    "'max_position_embeddings':64}",
+    "{'model_type':'roberta','architectures':['RobertaForSequenceClassification']," TOKENS "}",
+    "{'model_type':'electra','architectures':['ElectraForPreTraining'],'embedding_size':8," TOKENS
+    "}",
+    "{'model_type':'mpnet','architectures':['MPNetForMaskedLM']," TOKENS "}",
+    "{'model_type':'modernbert','architectures':['ModernBertForMaskedLM'],'local_attention':12,"
+    "'global_attn_every_n_layers':2," TOKENS "}",
+    "{'model_type':'modernbert','architectures':['ModernBertForSequenceClassification'],"
+    "'classifier_pooling':'mean','local_attention':80," TOKENS "}",
 };
 
 /* ---- running ---- */
 
-/* A batch on its way: tokens or vectors, positions, and lengths or null. */
+/* A batch on its way: tokens or vectors, positions, and lengths or null. Tokens have types by their parity. */
 struct inputs {
     uint32_t batch, n;
     const int32_t *tokens;
@@ -68,18 +81,36 @@ static uint64_t bytes_of(uint64_t elements) {
     return elements * sizeof(float);
 }
 
+static int32_t *types_of(const int32_t *tokens, uint64_t count) {
+    int32_t *types = malloc(count * sizeof *types);
+    assert_non_null(types);
+    for (uint64_t i = 0; i < count; i++) {
+        types[i] = tokens[i] % 2;
+    }
+    return types;
+}
+
+static weft_plan *compile(struct weft_test_device *f, weft_model *model, const struct inputs *in,
+                          bool types) {
+    weft_plan *plan = NULL;
+    const weft_model_shape shape = {.batch = in->batch,
+                                    .length = in->n,
+                                    .with_types = types,
+                                    .with_lengths = in->lengths != NULL};
+    assert_ok(weft_model_compile_shape(&plan, model, f->device, &shape, NULL));
+    return plan;
+}
+
 /* The output; *count receives its elements. */
 static float *run(struct weft_test_device *f, weft_model *model, const struct inputs *in,
                   uint64_t *count) {
     weft_model_info info;
-    weft_plan *plan = NULL;
     weft_port_info port;
     assert_ok(weft_model_get_info(model, &info));
-    assert_ok(in->lengths
-                  ? weft_model_compile_lengths(&plan, model, f->device, in->batch, in->n, NULL)
-                  : weft_model_compile(&plan, model, f->device, in->batch, in->n, false, NULL));
+    weft_plan *plan = compile(f, model, in, info.takes_types);
     const uint64_t tokens = (uint64_t)in->batch * in->n;
-    weft_host_tensor tensors[4];
+    weft_host_tensor tensors[5];
+    int32_t *types = info.takes_types ? types_of(in->tokens, tokens) : NULL;
     uint32_t ports = 0;
     tensors[ports++] = info.input_size
                            ? (weft_host_tensor){"features", (void *)in->features,
@@ -88,6 +119,9 @@ static float *run(struct weft_test_device *f, weft_model *model, const struct in
     if (info.position_size) {
         tensors[ports++] = (weft_host_tensor){"positions", (void *)in->positions,
                                               bytes_of(tokens * info.position_size)};
+    }
+    if (types) {
+        tensors[ports++] = (weft_host_tensor){"token_types", types, bytes_of(tokens)};
     }
     if (in->lengths) {
         tensors[ports++] = (weft_host_tensor){"lengths", (void *)in->lengths, bytes_of(in->batch)};
@@ -100,6 +134,7 @@ static float *run(struct weft_test_device *f, weft_model *model, const struct in
     tensors[ports++] = (weft_host_tensor){"output", out, port.bytes};
     assert_ok(weft_plan_execute(plan, tensors, ports));
     weft_plan_destroy(&plan);
+    free(types);
     *count = weft_shape_elements(port.shape);
     return out;
 }

@@ -2,13 +2,14 @@
 /* weft-test: long device */
 /*
  * The model families against PyTorch in float64: every folder of tests/data/models, which
- * tests/reference/make_model_goldens.py made. A new folder needs no code here.
+ * tests/reference/make_model_goldens.py and make_encoder_goldens.py made. A new folder needs no code here.
  */
 #include <dirent.h>
 #include <math.h>
 
 #include <weft/model.h>
 
+#include "core/hash.h"
 #include "core/npz.h"
 #include "support_arrays.h"
 
@@ -18,9 +19,15 @@
 /* More than any array here has. */
 #define MOST_BYTES ((size_t)1 << 20)
 
+/* The bits of all cases, the same on every device: a line of digest, folder and case for each. */
+#define BITS      "models/bits.sha256"
+#define LINE_SIZE 160
+
 /** What all cases came to. */
 struct fixture {
     struct weft_test_device *test;
+    char *bits;
+    size_t bits_size;
     double worst;
     uint32_t cases, failed;
 };
@@ -68,6 +75,24 @@ static void *read_input(const struct golden *golden, const weft_port_info *port,
     return values;
 }
 
+static void check_bits(const struct golden *golden, uint32_t index, const void *output,
+                       size_t bytes) {
+    struct fixture *fixture = golden->fixture;
+    char line[LINE_SIZE];
+    const weft_digest digest = weft_digest_of(output, bytes);
+    weft_digest_text(&digest, line);
+    const size_t used = strlen(line);
+    const int more = snprintf(line + used, sizeof line - used, "  %.64s %u\n", golden->name, index);
+    const size_t length = used + (size_t)more;
+    for (size_t i = 0; i + length <= fixture->bits_size; i++) {
+        if (memcmp(fixture->bits + i, line, length) == 0) {
+            return;
+        }
+    }
+    print_error("not in %s: %s", BITS, line);
+    fixture->failed++;
+}
+
 /* Runs a plan on a case, and compares. */
 static double run(const struct golden *golden, weft_plan *plan, uint32_t index) {
     weft_host_tensor tensors[MOST_PORTS] = {{.name = NULL}};
@@ -91,6 +116,7 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
     assert_int_equal(expected.bytes, port.bytes);
     assert_ok(weft_plan_execute(plan, tensors, count));
     double error = weft_test_npy_error(tensors[count - 1].data, &expected);
+    check_bits(golden, index, tensors[count - 1].data, (size_t)port.bytes);
     weft_npy_close(&expected);
     while (count-- > 0) {
         free(tensors[count].data);
@@ -108,8 +134,8 @@ static void check_case(struct golden *golden, uint32_t index, const weft_plan_pa
     weft_npy_close(&first);
     weft_plan *plan = NULL;
     double error = INFINITY;
-    if (weft_model_compile(&plan, golden->model, fixture->test->device, batch, length, false,
-                           params) == WEFT_OK) {
+    if (weft_model_compile(&plan, golden->model, fixture->test->device, batch, length,
+                           has(golden->input, "token_types", index), params) == WEFT_OK) {
         error = run(golden, plan, index);
     }
     weft_plan_destroy(&plan);
@@ -160,5 +186,7 @@ static void check_all(struct fixture *fixture, const weft_plan_params *params) {
 
 WEFT_TEST_ON_DEVICE(test_goldens, f) {
     struct fixture fixture = {.test = f};
+    fixture.bits = (char *)weft_test_read(weft_test_data(BITS), &fixture.bits_size);
     check_all(&fixture, NULL);
+    free(fixture.bits);
 }

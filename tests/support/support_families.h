@@ -19,6 +19,11 @@
 #define WEFT_TEST_CAUSAL \
     "'vocab_size':256,'task':'causal_lm'," WEFT_TEST_SIZES ",'num_attention_heads':2"
 #define WEFT_TEST_FNET    "{'model_type':'fnet','vocab_size':256,'type_vocab_size':2," WEFT_TEST_SIZES
+#define WEFT_TEST_ENCODER "'vocab_size':256,'num_attention_heads':2," WEFT_TEST_SIZES
+/* Models whose positions begin behind the padding's. */
+#define WEFT_TEST_OFFSET                                                            \
+    "'vocab_size':256,'num_attention_heads':2,'hidden_size':16,'num_hidden_layers'" \
+    ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'intermediate_size':24,'max_position_embeddings':4098"
 #define WEFT_TEST_RPE     ",'rpe_size':8,'rpe_layers':2,'expand_ratio':2"
 #define WEFT_TEST_SPECTRA "{'model_type':'spectraformer'," WEFT_TEST_ATTENTION ",'num_features':32"
 
@@ -34,6 +39,20 @@ static const char *const weft_test_configs[] = {
     WEFT_TEST_FNET ",'architectures':['FNetForMultipleChoice']}",
     WEFT_TEST_FNET
     ",'architectures':['FNetModel'],'weft_attention_layers':3,'num_attention_heads':4}",
+    "{'model_type':'bert','architectures':['BertForMaskedLM']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'bert','architectures':['BertForNextSentencePrediction']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'distilbert','architectures':['DistilBertForSequenceClassification'],"
+    "'vocab_size':256,'dim':16,'n_layers':" WEFT_TEST_TEXT(
+        WEFT_TEST_LAYERS) ",'n_heads':2,'hidden_dim':24,'max_position_"
+                          "embeddings':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'roberta','architectures':['RobertaForMaskedLM']," WEFT_TEST_OFFSET "}",
+    "{'model_type':'xlm-roberta','architectures':['XLMRobertaForQuestionAnswering']"
+    "," WEFT_TEST_OFFSET "}",
+    "{'model_type':'electra','architectures':['ElectraForPreTraining'],"
+    "'embedding_size':8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'mpnet','architectures':['MPNetForTokenClassification']," WEFT_TEST_OFFSET "}",
+    "{'model_type':'modernbert','architectures':['ModernBertForMaskedLM'],'local_attention':"
+    "8," WEFT_TEST_ENCODER "}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'position_embedding':'learned'}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION
     ",'norm_position':'post','embedding_norm':true}",

@@ -157,12 +157,12 @@ static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_
                                    .residual = WEFT_NO_STORAGE};
     product.a = (struct weft_matrix){
         .storage = weft_lower_value(lowering, node->input[0]), .row = a->dim[1], .column = 1};
-    product.b =
-        (struct weft_matrix){.storage = weft_lower_half_weight(lowering, node->input[1], false),
-                             .row = 1,
-                             .column = a->dim[1],
-                             .half = true,
-                             .along_k = true};
+    product.b = (struct weft_matrix){
+        .storage = weft_lower_half_weight(lowering, node->input[1], false, WEFT_HALF_SCALED),
+        .row = 1,
+        .column = a->dim[1],
+        .half = WEFT_HALF_SCALED,
+        .along_k = true};
     product.c = (struct weft_matrix){
         .storage = weft_lower_value(lowering, node->output), .row = c->dim[1], .column = 1};
     weft_lower_product(lowering, &product);

@@ -351,7 +351,7 @@ static const struct weft_model_family *find_family(const char *name) {
 TEST(every_familys_fields_are_the_pages, page) {
     for (uint32_t i = 0; i < page->family_count; i++) {
         const struct weft_model_family *found = find_family(page->families[i].name);
-        if (!found || found->foreign) {
+        if (!found || found->foreign || found->layout) {
             fail_msg("%s: %s is no family in the code", PAGE, page->families[i].name);
             return;
         }
@@ -366,13 +366,39 @@ TEST(every_familys_fields_are_the_pages, page) {
     assert_true(page->ranges >= 3 && page->defaults >= 3);
 }
 
+/* Each published layout has a row with its type and the model without a head. */
+TEST(the_published_layouts_are_the_pages, page) {
+    (void)page;
+    size_t size = 0;
+    char *text = (char *)weft_test_read(PAGE, &size);
+    const struct weft_model_family *found = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)); i++) {
+        char row[128];
+        if (found->layout) {
+            const int length =
+                snprintf(row, sizeof row, "| `%s` | %s", found->model_type, found->layout->encoder);
+            bool there = false;
+            for (size_t at = 0; at + (size_t)length <= size && !there; at++) {
+                there = memcmp(text + at, row, (size_t)length) == 0;
+            }
+            if (!there) {
+                fail_msg("%s: expected a row %s…", PAGE, row);
+            }
+            count++;
+        }
+    }
+    assert_true(count >= 7);
+    free(text);
+}
+
 /* The table of model types, the headings and the code have the same families in the same order. */
 TEST(the_families_are_the_pages, page) {
     uint32_t count = 0;
     const struct weft_model_family *found = NULL;
     for (uint32_t i = 0; (found = weft_model_family_at(i)); i++) {
-        if (found->foreign) {
-            continue; /* fnet, which has a page of its own */
+        if (found->foreign || found->layout) {
+            continue; /* those of transformers have tables of their own */
         }
         assert_true(count < page->listed_count && count < page->family_count);
         assert_string_equal(found->model_type, page->listed[count]);

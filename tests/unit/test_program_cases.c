@@ -31,6 +31,7 @@ static void expect_same_weight(const weft_weight *a, const weft_weight *b) {
     struct weft_weight_view left;
     struct weft_weight_view right;
     assert_int_equal(a->dtype, b->dtype);
+    assert_int_equal(a->stored, b->stored);
     assert_true(weft_shape_equal(a->shape, b->shape));
     assert_ok(weft_weight_view_open(&left, a));
     assert_ok(weft_weight_view_open(&right, b));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing tokens: the largest, among the largest, by their probabilities, and the same everywhere. */
+#include <float.h>
 #include <math.h>
 
 #include "support.h"
@@ -29,6 +30,13 @@ WEFT_TEST_ON_HOST(the_largest_is_taken, test) {
             test, WEFT_INVALID_ARGUMENT,
             weft_sample(&token, fine, 4, &(weft_sampling){.temperature = wrong[i]}, 0, &test->host),
             "temperature: expected a finite number of at least 0");
+    }
+    const double outside[] = {NAN, -0.5, 1.01};
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+        WEFT_EXPECT_REFUSED(
+            test, WEFT_INVALID_ARGUMENT,
+            weft_sample(&token, fine, 4, &(weft_sampling){.top_p = outside[i]}, 0, &test->host),
+            "top_p: expected a number from 0 to 1");
     }
     assert_int_equal(token, 9);
 }
@@ -65,6 +73,54 @@ WEFT_TEST(tokens_come_by_their_probabilities) {
     check_frequencies(logits, (weft_sampling){.temperature = 1.0, .top_k = 1, .seed = 4}, one);
     const double three[] = {1.0 / (1.0 + 2.0 * e), e / (1.0 + 2.0 * e), 0.0, e / (1.0 + 2.0 * e)};
     check_frequencies(logits, (weft_sampling){.temperature = 1.0, .top_k = 3, .seed = 4}, three);
+}
+
+/* Among the fewest that reach a share: probabilities 0.1, 0.3, 0.2, 0.3 and 0.1, of equals the first. */
+WEFT_TEST(the_likeliest_reach_a_share) {
+    static const struct {
+        double top_p;
+        uint32_t top_k;
+        uint32_t among; /* a bit for each token */
+    } cases[] = {{0.05, 0, 2},  {0.29, 0, 2},  {0.31, 0, 10}, {0.59, 0, 10}, {0.61, 0, 14},
+                 {0.81, 0, 15}, {0.95, 0, 31}, {1.0, 0, 31},  {0.0, 0, 31},  {0.74, 3, 10},
+                 {0.76, 3, 14}, {0.4, 1, 2},   {0.99, 2, 10}, {0.62, 99, 14}};
+    float logits[5];
+    const double shares[5] = {0.1, 0.3, 0.2, 0.3, 0.1};
+    for (int i = 0; i < 5; i++) {
+        logits[i] = (float)log(shares[i]);
+    }
+    logits[3] = logits[1];
+    logits[4] = logits[0];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        uint32_t drawn = 0;
+        const weft_sampling sampling = {
+            .temperature = 1.0, .top_k = cases[c].top_k, .top_p = cases[c].top_p, .seed = c};
+        for (uint64_t i = 0; i < 400; i++) {
+            drawn |= 1U << sample(logits, 5, sampling, i);
+        }
+        if (drawn != cases[c].among) {
+            fail_msg("top_p %g, top_k %u: tokens %x, expected %x", cases[c].top_p, cases[c].top_k,
+                     drawn, cases[c].among);
+        }
+    }
+}
+
+WEFT_TEST_ON_HOST(repeated_tokens_are_less_likely, test) {
+    const float before[] = {3.0F, -2.0F, 0.0F, 1.5F, -3e38F};
+    const int32_t tokens[] = {0, 1, 0, 4, -1, 5, 2, 0};
+    const float after[] = {3.0F / 1.5F, -2.0F * 1.5F, 0.0F, 1.5F, -FLT_MAX};
+    float logits[5];
+    memcpy(logits, before, sizeof logits);
+    assert_ok(weft_penalize(logits, 5, tokens, 8, 1.0, NULL));
+    assert_memory_equal(logits, before, sizeof logits);
+    assert_ok(weft_penalize(logits, 5, tokens, 8, 1.5, NULL));
+    assert_memory_equal(logits, after, sizeof logits);
+    const double wrong[] = {0.0, -1.0, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
+                            weft_penalize(logits, 5, tokens, 8, wrong[i], &test->host),
+                            "repetition_penalty: expected a finite number above 0");
+    }
 }
 
 /* Logits so far apart that the exponential ends before 0 does. */

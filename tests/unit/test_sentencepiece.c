@@ -6,9 +6,9 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/text.h"
-#include "model/spm_model.h"
-#include "model/tokenizer.h"
 #include "support.h"
+#include "tokenizer/spm_model.h"
+#include "tokenizer/tokenizer.h"
 
 /* ---- the library's answers ---- */
 
@@ -32,8 +32,8 @@ static void expect_ids(const weft_tokenizer *tokenizer, const weft_host *host, c
     uint8_t *text = bytes_of_hex(hex, &size);
     int32_t *ids = NULL;
     uint32_t count = 0;
-    assert_ok(weft_tokenizer_encode(tokenizer, (const char *)text, size, false, UINT32_MAX, &ids,
-                                    &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, (const char *)text, size, false, UINT32_MAX,
+                                        &ids, &count));
     for (size_t i = 0; i < count && i < json_array_size(expected); i++) {
         if (ids[i] != json_integer_value(json_array_get(expected, i))) {
             fail_msg("%s: text %s: id %zu is %d, not %d", name, hex, i, (int)ids[i],
@@ -212,12 +212,12 @@ struct listed {
     uint32_t count;
 };
 
-static bool list_piece(void *user, const char *text, size_t size, int32_t id) {
+static bool list_piece(void *user, const struct weft_spm_piece *piece) {
     struct listed *listed = user;
-    assert_non_null(text);
-    assert_true(size > 0);
+    assert_non_null(piece->text);
+    assert_true(piece->size > 0);
     assert_true(listed->count < 64);
-    listed->ids[listed->count++] = id;
+    listed->ids[listed->count++] = piece->id;
     return true;
 }
 
@@ -275,7 +275,7 @@ WEFT_TEST_ON_HOST(byte_pieces_are_all_there_or_none, test) {
     put_message(&bytes, TRAINER, &trainer);
     struct weft_spm_model *model = expect_opened(test, &bytes);
     struct listed listed = {0};
-    assert_ok(weft_spm_encode(model, "a\xC3\xA9", 3, list_piece, &listed));
+    assert_ok(weft_spm_encode(model, "a\xC3\xA9", 3, false, list_piece, &listed));
     static const int32_t expected[] = {2, 1, 4 + 0xC3, 4 + 0xA9};
     assert_int_equal(listed.count, 4);
     assert_memory_equal(listed.ids, expected, sizeof expected);
@@ -501,7 +501,7 @@ WEFT_TEST_ON_HOST(at_most_32_rules_begin_a_text, test) {
     model->normalizer.add_dummy_prefix = false;
     static const char text[] = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz-z"; /* 40, and one */
     struct weft_text normal = {.host = test->host};
-    assert_ok(weft_spm_normalize(&normal, &model->normalizer, text, strlen(text), 100));
+    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, text, strlen(text), 100));
     assert_string_equal(normal.data, "qq-q");
     weft_free(&test->host, normal.data);
     weft_spm_model_destroy(model);
@@ -595,11 +595,11 @@ WEFT_TEST_ON_HOST(normal_forms_have_a_limit, test) {
     put_rules(&bytes, NORMALIZER, trie, "0123456789", 11);
     struct weft_spm_model *model = expect_opened(test, &bytes);
     struct weft_text normal = {.host = test->host};
-    assert_ok(weft_spm_normalize(&normal, &model->normalizer, "zzz", 3, 36));
+    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 36));
     assert_int_equal(normal.length, 33);
     normal.length = 0;
     WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
-                        weft_spm_normalize(&normal, &model->normalizer, "zzz", 3, 35),
+                        weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 35),
                         "text: expected at most 35 bytes after normalization");
     weft_free(&test->host, normal.data);
     weft_spm_model_destroy(model);
@@ -624,7 +624,7 @@ static bool use_bytes(const uint8_t *bytes, size_t size, struct weft_test_host *
         assert_int_equal(weft_test_log_count(test, "error"), 1);
     } else {
         struct listed listed = {0};
-        assert_ok(weft_spm_encode(model, text, sizeof text - 1, list_piece, &listed));
+        assert_ok(weft_spm_encode(model, text, sizeof text - 1, false, list_piece, &listed));
         int32_t ids[256];
         for (uint32_t i = 0; i < 256; i++) {
             ids[i] = i < listed.count ? listed.ids[i] : (int32_t)(i % model->vocabulary.count);
@@ -669,10 +669,8 @@ WEFT_TEST_ON_HOST(damaged_models_are_refused_or_work, test) {
 
 /* ---- memory and length ---- */
 
-static bool take_any(void *user, const char *text, size_t size, int32_t id) {
-    (void)text;
-    (void)id;
-    *(size_t *)user += size;
+static bool take_any(void *user, const struct weft_spm_piece *piece) {
+    *(size_t *)user += piece->size;
     return true;
 }
 
@@ -693,8 +691,8 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
             size_t size = 0;
             status = weft_tokenizer_open_pieces(&tokenizer, path, 1000, &test->host);
             if (status == WEFT_OK) {
-                status = weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, 512, &ids,
-                                               &count);
+                status = weft_tokenizer_encode_ids(tokenizer, text, sizeof text - 1, true, 512,
+                                                   &ids, &count);
             }
             if (status == WEFT_OK) {
                 status = weft_tokenizer_decode(tokenizer, ids, count, &back, &size);
@@ -731,7 +729,7 @@ WEFT_TEST_ON_HOST(long_texts_take_time_in_proportion, test) {
         put_message(&bytes, TRAINER, &trainer);
         struct weft_spm_model *model = expect_opened(test, &bytes);
         size_t taken = 0;
-        assert_ok(weft_spm_encode(model, text, SIZE, take_any, &taken));
+        assert_ok(weft_spm_encode(model, text, SIZE, false, take_any, &taken));
         assert_int_equal(taken, SIZE + 3);
         weft_spm_model_destroy(model);
     }

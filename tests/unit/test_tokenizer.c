@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
 #include "core/json.h"
-#include "model/text_class.h"
-#include "model/tokenizer.h"
 #include "support.h"
+#include "tokenizer/text_class.h"
+#include "tokenizer/tokenizer.h"
 
 #define PIECES 131 /* of the model in tests/data/tokenizer */
 
@@ -82,25 +82,25 @@ WEFT_TEST_ON_HOST(bytes_are_their_values, test) {
     static const char text[] = {'h', (char)0xc3, (char)0xa9, 0, (char)0xff, '\n'};
     static const int32_t expected[] = {'h', 0xc3, 0xa9, 0, 0xff, '\n'};
     for (int special = 0; special < 2; special++) {
-        assert_ok(
-            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count));
+        assert_ok(weft_tokenizer_encode_ids(tokenizer, text, sizeof text, special == 1, 512, &ids,
+                                            &count));
         assert_int_equal(count, 6);
         assert_memory_equal(ids, expected, sizeof expected);
         weft_free(&test->host, ids);
     }
-    assert_ok(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, text, sizeof text, true, 2, &ids, &count));
     assert_int_equal(count, 2);
     assert_memory_equal(ids, expected, 2 * sizeof *ids);
     weft_free(&test->host, ids);
-    assert_ok(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, text, 0, true, 512, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
-    assert_ok(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, text, 3, true, 0, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
     weft_test_host_reset(test);
     test->fail_at = 1;
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 9, &ids, &count),
+    assert_int_equal(weft_tokenizer_encode_ids(tokenizer, text, 3, true, 9, &ids, &count),
                      WEFT_OUT_OF_HOST_MEMORY);
     weft_tokenizer_destroy(&tokenizer);
     assert_null(tokenizer);
@@ -128,7 +128,7 @@ static void expect_none(struct weft_test_host *test, const char *folder,
     int32_t *ids = NULL;
     uint32_t count = 0;
     WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
-                        weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
+                        weft_tokenizer_encode_ids(tokenizer, "a", 1, true, 9, &ids, &count),
                         "no tokenizer", folder, reason);
     assert_null(ids);
     weft_tokenizer_destroy(&tokenizer);
@@ -201,8 +201,8 @@ WEFT_TEST_ON_HOST(texts_get_the_ids_of_the_reference, test) {
         for (uint32_t special = 0; special < 2; special++) {
             int32_t *ids = NULL;
             uint32_t count = 0;
-            assert_ok(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1, 1000, &ids,
-                                            &count));
+            assert_ok(weft_tokenizer_encode_ids(golden.tokenizer, exact, size, special == 1, 1000,
+                                                &ids, &count));
             assert_int_equal(count, json_array_size(expected) + 2 * special);
             for (uint32_t i = 0; i < json_array_size(expected); i++) {
                 if (ids[i + special] != json_integer_value(json_array_get(expected, i))) {
@@ -253,8 +253,8 @@ WEFT_TEST_ON_HOST(plain_pieces_have_no_special_tokens, test) {
     assert_ok(weft_tokenizer_open_pieces(&tokenizer, weft_test_data("tokenizer/spiece.model"),
                                          PIECES, &test->host));
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "sentencepiece");
-    assert_ok(weft_tokenizer_encode(tokenizer, "the weaver holds the warp.", 26, true, 1000, &ids,
-                                    &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, "the weaver holds the warp.", 26, true, 1000,
+                                        &ids, &count));
     static const int32_t expected[] = {10, 7, 34, 39, 8, 10, 7, 32, 16};
     assert_int_equal(count, sizeof expected / sizeof expected[0]);
     assert_memory_equal(ids, expected, sizeof expected);
@@ -262,7 +262,7 @@ WEFT_TEST_ON_HOST(plain_pieces_have_no_special_tokens, test) {
     assert_string_equal(text, "the weaver holds the warp.");
     weft_free(&test->host, text);
     weft_free(&test->host, ids);
-    assert_ok(weft_tokenizer_encode(tokenizer, "the weaver holds", 16, true, 3, &ids, &count));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, "the weaver holds", 16, true, 3, &ids, &count));
     assert_int_equal(count, 3);
     assert_memory_equal(ids, expected, 3 * sizeof *ids);
     weft_free(&test->host, ids);
@@ -282,8 +282,8 @@ WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
             for (uint32_t special = 0; special < 2; special++) {
                 int32_t *ids = NULL;
                 uint32_t count = 0;
-                weft_status status = weft_tokenizer_encode(golden.tokenizer, text, strlen(text),
-                                                           special == 1, maximum, &ids, &count);
+                weft_status status = weft_tokenizer_encode_ids(golden.tokenizer, text, strlen(text),
+                                                               special == 1, maximum, &ids, &count);
                 if (special == 1 && maximum < 2) {
                     assert_status(status, WEFT_INVALID_ARGUMENT);
                     weft_test_expect_log(test, "at least 2");
@@ -318,7 +318,7 @@ WEFT_TEST_ON_HOST(text_that_is_not_utf8_is_encoded_all_the_same, test) {
         text[(round * 7 + 3) % 41] = (char)(0xff - round);
         int32_t *ids = NULL;
         uint32_t count = 0;
-        assert_ok(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count));
+        assert_ok(weft_tokenizer_encode_ids(golden.tokenizer, text, 41, true, 100, &ids, &count));
         assert_true(count > 2);
         for (uint32_t i = 0; i < count; i++) {
             assert_in_range(ids[i], 0, PIECES - 1);
@@ -337,14 +337,15 @@ WEFT_TEST_ON_HOST(long_texts_are_encoded_or_refused, test) {
     memset(text, 'a', size);
     int32_t *ids = NULL;
     uint32_t count = 0;
-    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
-                        weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
-                        "at most 67108864 bytes", "found 67108865");
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_INVALID_ARGUMENT,
+        weft_tokenizer_encode_ids(golden.tokenizer, text, size, true, 9, &ids, &count),
+        "at most 67108864 bytes", "found 67108865");
     for (size_t i = 0; i < 100000; i += 4) {
         memcpy(text + i, "the ", 4);
     }
     assert_ok(
-        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count));
+        weft_tokenizer_encode_ids(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count));
     assert_int_equal(count, 50000); /* "▁th", "e" */
     for (uint32_t i = 2; i < count; i++) {
         assert_int_equal(ids[i], ids[i - 2]);
@@ -445,8 +446,8 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
         uint32_t count = 0;
         status = weft_tokenizer_load(&tokenizer, folder, &config, &test->host);
         if (status == WEFT_OK) {
-            status =
-                weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, 512, &ids, &count);
+            status = weft_tokenizer_encode_ids(tokenizer, text, sizeof text - 1, true, 512, &ids,
+                                               &count);
         }
         if (status != WEFT_OK) {
             weft_test_expect_log(test, "out of memory");

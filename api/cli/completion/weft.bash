@@ -9,7 +9,7 @@ _weft_words() {
 # An empty reply means that bash completes file names.
 _weft() {
     local command=${COMP_WORDS[1]:-} previous=${COMP_WORDS[COMP_CWORD - 1]} options=""
-    local commands="devices run eval generate verify bench inspect help"
+    local commands="devices run embed rerank eval generate verify bench inspect help"
     local device="--device --math --weights --validation --no-cache" output="--json --verbose --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -18,7 +18,9 @@ _weft() {
     fi
     case $command in
     devices) options="--all $output" ;;
-    run) options="--text --file --lines --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat $device $output" ;;
+    run) options="--text --pair --file --lines --pairs --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat $device $output" ;;
+    embed) options="--text --file --lines --out --prompt --pooling --normalize --batch $device $output" ;;
+    rerank) options="--query --lines --top --pooling --batch $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
     generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
@@ -32,6 +34,7 @@ _weft() {
     --math) options="reproducible fast" ;;
     --weights) options="auto f32 f16" ;;
     --pass) options="graph fuse choose place order choices" ;;
+    --pooling) options="mean cls last max" ;;
     --size) options="full short smallest" ;;
     --suite) options="ops mixers fnet fmm flt ski spectra models decode device" ;;
     --device) options="all" ;;

@@ -13,11 +13,18 @@ bool weft_cli_is_folder(const char *path) {
 void weft_cli_data_clear(weft_cli_data *data, const weft_host *host) {
     weft_free(host, data->sequences);
     weft_free(host, data->tokens);
+    weft_free(host, data->types);
     weft_free(host, data->features);
     weft_free(host, data->positions);
     weft_free(host, data->labels);
     weft_free(host, data->targets);
     *data = (weft_cli_data){0};
+}
+
+static bool grow_to(int32_t **values, size_t capacity, const weft_host *host) {
+    int32_t *grown = weft_realloc(host, *values, capacity * sizeof *grown);
+    *values = grown ? grown : *values;
+    return grown != NULL;
 }
 
 /* Makes room for `count` more tokens. */
@@ -26,17 +33,16 @@ static bool grow_tokens(weft_cli_adder *adder, uint32_t count) {
         return true;
     }
     const size_t capacity = (adder->token_count + count) * 2;
-    int32_t *tokens =
-        weft_realloc(adder->host, adder->data->tokens, capacity * sizeof *adder->data->tokens);
-    if (!tokens) {
+    if (!grow_to(&adder->data->tokens, capacity, adder->host) ||
+        (adder->with_types && !grow_to(&adder->data->types, capacity, adder->host))) {
         return false;
     }
-    adder->data->tokens = tokens;
     adder->token_capacity = capacity;
     return true;
 }
 
-bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, uint32_t count) {
+bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, const int32_t *types,
+                       uint32_t count) {
     weft_cli_data *data = adder->data;
     if (!weft_grow(adder->host, &data->sequences, data->sequence_count, &adder->sequence_capacity,
                    sizeof *data->sequences) ||
@@ -44,6 +50,9 @@ bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, uint32_t co
         return false;
     }
     memcpy(&data->tokens[adder->token_count], tokens, count * sizeof *tokens);
+    if (adder->with_types) {
+        memcpy(&data->types[adder->token_count], types, count * sizeof *types);
+    }
     data->sequences[data->sequence_count++] =
         (weft_cli_sequence){.begin = adder->token_count, .length = count};
     data->example_count = data->sequence_count;

@@ -18,6 +18,7 @@ typedef struct weft_cli_data {
     uint32_t sequence_count; /* at least 1 */
     uint32_t example_count;  /* half of it for pairs, else the same */
     int32_t *tokens;         /* or null, and then there are features */
+    int32_t *types;          /* one for each token, or null: all 0 */
     float *features;         /* feature_size values for each token */
     uint32_t feature_size;
     float *positions; /* position_size values for each token, or null */
@@ -29,16 +30,18 @@ typedef struct weft_cli_data {
     uint32_t cut;         /* texts that were longer than the model takes */
 } weft_cli_data;
 
-/** What adds sequences to data; zeroed but for its first two. */
+/** What adds sequences to data; zeroed but for its first three. */
 typedef struct weft_cli_adder {
     weft_cli_data *data;
     const weft_host *host;
+    bool with_types; /* tokens have types */
     uint32_t sequence_capacity;
     size_t token_count, token_capacity;
 } weft_cli_adder;
 
-/** Adds a sequence of tokens, as an example of its own; false when memory is out. */
-bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, uint32_t count);
+/** Adds a sequence of tokens, as an example of its own; false when memory is out. `types` is read with_types only. */
+bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, const int32_t *types,
+                       uint32_t count);
 
 /** Checks data that was loaded for one model against another, which must have the same task. */
 int weft_cli_data_check(const weft_cli_data *data, const weft_cli_session *session);

@@ -74,24 +74,20 @@ static int read_more(weft_cli_lines *lines) {
     return WEFT_CLI_FINE;
 }
 
-struct line {
-    const char *text; /* null at the end */
-    size_t size;
-};
-
-static int take_line(struct line *line, weft_cli_lines *lines) {
+/* The next line; its bytes are null at the end. */
+static int take_line(weft_cli_text *line, weft_cli_lines *lines) {
     size_t looked = 0;
-    *line = (struct line){0};
+    *line = (weft_cli_text){.name = lines->name};
     for (;;) {
         const char *text = lines->bytes + lines->begin;
         const size_t there = lines->end - lines->begin;
         const char *end = there > looked ? memchr(text + looked, '\n', there - looked) : NULL;
         if (end || (lines->at_end && there > 0)) {
-            line->text = text;
+            line->bytes = text;
             line->size = end ? (size_t)(end - text) : there;
             lines->begin += line->size + (end ? 1 : 0);
             line->size -= line->size > 0 && text[line->size - 1] == '\r' ? 1 : 0;
-            lines->count++;
+            line->number = ++lines->count;
             return WEFT_CLI_FINE;
         }
         if (lines->at_end || weft_cli_stopped()) {
@@ -102,65 +98,143 @@ static int take_line(struct line *line, weft_cli_lines *lines) {
     }
 }
 
-/* ---- sequences ---- */
+/* ---- texts ---- */
 
-struct reader {
-    weft_cli_window *window;
-    weft_cli_lines *lines;
-    weft_cli_adder adder;
-    uint32_t capacity; /* of window->example */
+/* The parts of a text that are encoded; `joined` is fresh memory for the first, or null. */
+struct parts {
+    weft_encode_params params;
+    char *joined;
+    size_t pair; /* where the second begins in the text; 0: it does not */
 };
 
-static int add_text(struct reader *reader, const struct line *line) {
-    const weft_cli_session *session = reader->lines->session;
-    const char *name = reader->lines->name;
-    int32_t *tokens = NULL;
-    uint32_t count = 0;
-    if (weft_model_tokenize(session->model, line->text, line->size, &tokens, &count) != WEFT_OK) {
-        return weft_cli_bad_file(&session->host,
-                                 "%s: line %llu: the text could not be turned into tokens", name,
-                                 (unsigned long long)reader->lines->count);
+static int fail_text(const weft_cli_text *text, const char *what, const weft_host *host) {
+    return text->number == 0 ? weft_cli_bad_file(host, "%s: %s", text->name, what)
+                             : weft_cli_bad_file(host, "%s: line %llu: %s", text->name,
+                                                 (unsigned long long)text->number, what);
+}
+
+static int find_pair(struct parts *parts, const weft_cli_text *text, const weft_host *host) {
+    const char *tab = memchr(text->bytes, '\t', text->size);
+    if (!tab) {
+        return fail_text(text, "expected two texts with a tab between them, found one", host);
     }
-    const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
-    reader->window->data.cut += bytes && line->size > count ? 1 : 0;
-    int exit_code = weft_cli_check_tokens(&(weft_cli_tokens){tokens, 1, count}, &session->info,
-                                          name, &session->host);
-    if (exit_code == WEFT_CLI_FINE && !weft_cli_data_add(&reader->adder, tokens, count)) {
-        exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, name));
+    const size_t size = (size_t)(tab - text->bytes);
+    parts->pair = size + 1;
+    parts->params = (weft_encode_params){
+        .text = text->bytes, .size = size, .pair = tab + 1, .pair_size = text->size - size - 1};
+    return WEFT_CLI_FINE;
+}
+
+static int find_parts(struct parts *parts, const weft_cli_text *text, const weft_cli_form *form,
+                      const weft_host *host) {
+    *parts = (struct parts){.params = {.text = text->bytes, .size = text->size}};
+    if (form->pairs) {
+        return find_pair(parts, text, host);
     }
-    weft_tokens_free(session->model, &tokens);
+    if (form->first) {
+        parts->params = (weft_encode_params){.text = form->first,
+                                             .size = strlen(form->first),
+                                             .pair = text->bytes,
+                                             .pair_size = text->size};
+    } else if (form->before) {
+        const size_t before = strlen(form->before);
+        parts->joined = weft_alloc(host, before + text->size + 1);
+        if (!parts->joined) {
+            return weft_cli_exit_code(weft_fail_memory(host, text->name));
+        }
+        memcpy(parts->joined, form->before, before);
+        memcpy(parts->joined + before, text->bytes, text->size);
+        parts->params.text = parts->joined;
+        parts->params.size = before + text->size;
+    }
+    return WEFT_CLI_FINE;
+}
+
+/* ---- sequences ---- */
+
+/* Takes the encoding. */
+static weft_status keep(weft_cli_window *window, const weft_cli_text *text, size_t pair,
+                        weft_encoding *encoding, const weft_host *host) {
+    char *copy = weft_alloc(host, text->size + 1);
+    if (!copy || !weft_grow(host, &window->kept, window->kept_count, &window->kept_capacity,
+                            sizeof *window->kept)) {
+        weft_free(host, copy);
+        return weft_fail_memory(host, text->name);
+    }
+    memcpy(copy, text->bytes, text->size);
+    copy[text->size] = '\0';
+    window->kept[window->kept_count++] =
+        (weft_cli_kept){.text = copy, .size = text->size, .pair = pair, .encoding = *encoding};
+    *encoding = (weft_encoding){0};
+    return WEFT_OK;
+}
+
+static int add_encoding(weft_cli_window *window, const weft_cli_text *text, size_t pair,
+                        weft_encoding *encoding, bool keeps, const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    window->data.cut += encoding->cut > 0 ? 1 : 0;
+    WEFT_CLI_TRY(weft_cli_check_tokens(&(weft_cli_tokens){encoding->tokens, 1, encoding->count},
+                                       &session->info, text->name, host));
+    const weft_encoding whole = *encoding;
+    if (keeps) {
+        WEFT_CLI_TRY(weft_cli_exit_code(keep(window, text, pair, encoding, host)));
+    }
+    return weft_cli_data_add(&window->adder, whole.tokens, whole.types, whole.count)
+               ? WEFT_CLI_FINE
+               : weft_cli_exit_code(weft_fail_memory(host, text->name));
+}
+
+static int add_text(weft_cli_window *window, const weft_cli_text *text, const weft_cli_form *form,
+                    const weft_cli_session *session) {
+    struct parts parts;
+    weft_encoding encoding = {0};
+    WEFT_CLI_TRY(find_parts(&parts, text, form, &session->host));
+    int exit_code = WEFT_CLI_FINE;
+    if (weft_model_encode(&encoding, session->model, &parts.params) != WEFT_OK) {
+        exit_code = fail_text(text, "the text could not be turned into tokens", &session->host);
+    } else {
+        exit_code = add_encoding(window, text, parts.pair, &encoding, form->keeps, session);
+    }
+    weft_encoding_free(session->model, &encoding);
+    weft_free(&session->host, parts.joined);
     return exit_code;
 }
 
-static int add_line(struct reader *reader, const struct line *line) {
-    weft_cli_window *window = reader->window;
-    const weft_host *host = &reader->lines->session->host;
-    if (!weft_grow(host, &window->example, window->count, &reader->capacity,
+int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
+                        const weft_cli_form *form, const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    const bool counts = text->size > 0 || form->empty_counts;
+    window->model = session->model;
+    window->adder.data = &window->data;
+    window->adder.host = host;
+    window->adder.with_types = (form->pairs || form->first) && session->info.takes_types;
+    if (!weft_grow(host, &window->example, window->count, &window->capacity,
                    sizeof *window->example)) {
-        return weft_cli_exit_code(weft_fail_memory(host, reader->lines->name));
+        return weft_cli_exit_code(weft_fail_memory(host, text->name));
     }
-    window->example[window->count++] =
-        line->size > 0 ? window->data.sequence_count : WEFT_CLI_NO_EXAMPLE;
-    return line->size > 0 ? add_text(reader, line) : WEFT_CLI_FINE;
+    window->example[window->count++] = counts ? window->data.sequence_count : WEFT_CLI_NO_EXAMPLE;
+    return counts ? add_text(window, text, form, session) : WEFT_CLI_FINE;
 }
 
 int weft_cli_lines_next(weft_cli_window *window, weft_cli_lines *lines, uint32_t most) {
-    struct reader reader = {.window = window,
-                            .lines = lines,
-                            .adder = {.data = &window->data, .host = &lines->session->host}};
     while (window->count < most) {
-        struct line line;
+        weft_cli_text line;
         WEFT_CLI_TRY(take_line(&line, lines));
-        if (!line.text) {
+        if (!line.bytes) {
             break;
         }
-        WEFT_CLI_TRY(add_line(&reader, &line));
+        WEFT_CLI_TRY(weft_cli_window_add(window, &line, &lines->form, lines->session));
     }
     return WEFT_CLI_FINE;
 }
 
 void weft_cli_window_clear(weft_cli_window *window, const weft_host *host) {
+    for (uint32_t i = 0; i < window->kept_count; i++) {
+        weft_free(host, window->kept[i].text);
+        weft_encoding_free(window->model, &window->kept[i].encoding);
+    }
     weft_cli_data_clear(&window->data, host);
+    weft_free(host, window->kept);
     weft_free(host, window->example);
     *window = (weft_cli_window){0};
 }

@@ -7,9 +7,19 @@
 
 #include "eval/data.h"
 
+/** How a line becomes a sequence. Zeroed: it is a text, and an empty line is none. */
+typedef struct weft_cli_form {
+    bool empty_counts;  /* an empty line is the empty text */
+    bool pairs;         /* a line has two texts, with a tab between them */
+    bool keeps;         /* texts are kept, with the places of their tokens */
+    const char *before; /* what stands in front of each text, or null */
+    const char *first;  /* the first text of pairs, of which each line is the second; or null */
+} weft_cli_form;
+
 typedef struct weft_cli_lines {
     const char *name; /* the file's, for messages */
     const weft_cli_session *session;
+    weft_cli_form form; /* to be set before the first line is read */
     FILE *stream;
     char *bytes; /* read and not yet taken */
     size_t begin, end, capacity;
@@ -19,13 +29,37 @@ typedef struct weft_cli_lines {
 
 #define WEFT_CLI_NO_EXAMPLE UINT32_MAX
 
+/** A text that is kept, and its tokens. */
+typedef struct weft_cli_kept {
+    char *text; /* in fresh memory */
+    size_t size;
+    size_t pair; /* where the second text of a pair begins; 0: there is none */
+    weft_encoding encoding;
+} weft_cli_kept;
+
 /** Some lines that follow each other. */
 typedef struct weft_cli_window {
     weft_cli_data data;
     uint32_t *
         example; /* of each line: its place in the data, or WEFT_CLI_NO_EXAMPLE for a line without a text */
     uint32_t count;
+    weft_cli_kept *kept; /* of each example, where the form says so */
+    weft_cli_adder adder;
+    uint32_t capacity, kept_count, kept_capacity;
+    weft_model *model; /* what encoded them */
 } weft_cli_window;
+
+/** A text to be added to a window. */
+typedef struct weft_cli_text {
+    const char *bytes;
+    size_t size;
+    const char *name; /* for messages: of its file, and … */
+    uint64_t number;  /* … its line in it, from 1; 0: it is all of it */
+} weft_cli_text;
+
+/** Adds a text to a window, which is zeroed at first. Returns an exit code. */
+int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
+                        const weft_cli_form *form, const weft_cli_session *session);
 
 /** Opens a file, or standard input for "-". Returns an exit code. The session is loaded and outlives the reader. */
 int weft_cli_lines_open(weft_cli_lines *lines, const char *path, const weft_cli_session *session);

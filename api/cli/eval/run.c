@@ -51,6 +51,7 @@ typedef struct group {
     weft_plan *plan;
     int32_t *lengths; /* null unless padded */
     int32_t *tokens;  /* null for features */
+    int32_t *types;   /* null where the data have none */
     float *features;  /* null for tokens */
     float *positions; /* null where the model takes none */
     float *output;
@@ -63,10 +64,11 @@ static weft_status compile_group(group *made, const evaluator *self) {
     weft_model *model = self->session->model;
     weft_device *device = self->session->device;
     const uint32_t sequences = made->batch * self->per_example;
-    WEFT_TRY(
-        made->padded
-            ? weft_model_compile_lengths(&made->plan, model, device, sequences, made->length, NULL)
-            : weft_model_compile(&made->plan, model, device, sequences, made->length, false, NULL));
+    WEFT_TRY(weft_model_compile_shape(&made->plan, model, device,
+                                      weft_model_shape(.batch = sequences, .length = made->length,
+                                                       .with_types = self->data->types != NULL,
+                                                       .with_lengths = made->padded),
+                                      NULL));
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;
@@ -100,8 +102,12 @@ static weft_status prepare_group(group *made, const evaluator *self) {
     made->output = made->output_elements > SIZE_MAX
                        ? NULL
                        : weft_alloc_zero(host, (size_t)made->output_elements, sizeof(float));
+    if (self->data->types) {
+        made->types = weft_alloc_zero(host, tokens, sizeof *made->types);
+    }
     bool fine = (made->tokens || made->features) && made->output &&
-                (made->positions || info->position_size == 0) && (made->lengths || !made->padded);
+                (made->positions || info->position_size == 0) && (made->lengths || !made->padded) &&
+                (made->types || !self->data->types);
     return fine ? WEFT_OK : weft_fail_memory(host, "a batch");
 }
 
@@ -109,6 +115,7 @@ static void release_group(group *made, const weft_host *host) {
     weft_plan_destroy(&made->plan);
     weft_free(host, made->lengths);
     weft_free(host, made->tokens);
+    weft_free(host, made->types);
     weft_free(host, made->features);
     weft_free(host, made->positions);
     weft_free(host, made->output);
@@ -131,6 +138,7 @@ static void fill_row_of(void *inputs, const void *data, size_t bytes, const grou
 static void fill_row(const group *made, uint32_t row, const weft_cli_sequence *sequence,
                      const weft_cli_data *data) {
     fill_row_of(made->tokens, data->tokens, sizeof *made->tokens, made, row, sequence);
+    fill_row_of(made->types, data->types, sizeof *made->types, made, row, sequence);
     fill_row_of(made->features, data->features, data->feature_size * sizeof(float), made, row,
                 sequence);
     fill_row_of(made->positions, data->positions, data->position_size * sizeof(float), made, row,
@@ -174,12 +182,15 @@ static weft_status execute(evaluator *self, group *made, uint64_t tokens) {
     const weft_model_info *info = &self->session->info;
     const uint64_t sequences = (uint64_t)made->batch * self->per_example;
     const uint64_t places = sequences * made->length;
-    weft_host_tensor tensors[4] = {{"output", made->output, made->output_elements * sizeof(float)}};
+    weft_host_tensor tensors[5] = {{"output", made->output, made->output_elements * sizeof(float)}};
     uint32_t count = 1;
     tensors[count++] = made->features
                            ? (weft_host_tensor){"features", made->features,
                                                 places * info->input_size * sizeof(float)}
                            : (weft_host_tensor){"tokens", made->tokens, places * sizeof(int32_t)};
+    if (made->types) {
+        tensors[count++] = (weft_host_tensor){"token_types", made->types, places * sizeof(int32_t)};
+    }
     if (made->positions) {
         tensors[count++] = (weft_host_tensor){"positions", made->positions,
                                               places * info->position_size * sizeof(float)};

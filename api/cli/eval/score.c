@@ -10,6 +10,7 @@ weft_cli_measure weft_cli_measure_of(weft_task task) {
     switch (task) {
     case WEFT_TASK_MASKED_LM:
     case WEFT_TASK_CAUSAL_LM:
+    case WEFT_TASK_CLASSIFY_TOKENS:
         return WEFT_CLI_MEASURE_TOKENS;
     case WEFT_TASK_REGRESS:
         return WEFT_CLI_MEASURE_VALUES;
@@ -18,12 +19,16 @@ weft_cli_measure weft_cli_measure_of(weft_task task) {
     }
 }
 
+uint32_t weft_cli_output_width(const weft_model_info *info) {
+    return info->task == WEFT_TASK_EMBED ? info->embedding_size : info->label_count;
+}
+
 weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *data,
                                  const weft_cli_session *session) {
     *score = (weft_cli_score){.measure = weft_cli_measure_of(session->info.task),
                               .data = data,
                               .session = session,
-                              .width = session->info.label_count};
+                              .width = weft_cli_output_width(&session->info)};
     weft_sha256_begin(&score->hash);
     if (score->measure == WEFT_CLI_MEASURE_TOKENS) {
         return WEFT_OK;
@@ -99,6 +104,9 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
     WEFT_TRY(check_finite(score, example, output, count));
     if (tokens) {
         weft_cli_hash_add(&score->hash, output, count);
+        if (score->take) {
+            return score->take(score->user, example, output, width);
+        }
         take_tokens(score, example, output, width);
     } else {
         memcpy(&score->outputs[(size_t)example * width], output, count * sizeof *output);

@@ -15,6 +15,9 @@ typedef enum weft_cli_measure {
 
 weft_cli_measure weft_cli_measure_of(weft_task task);
 
+/** Values that a sequence, or a token, has in the output. */
+uint32_t weft_cli_output_width(const weft_model_info *info);
+
 typedef struct weft_cli_label_count {
     uint32_t examples;
     uint32_t correct;
@@ -31,7 +34,10 @@ typedef struct weft_cli_score {
     /* Labels and values: all outputs [examples, width], as the data has them. Null for tokens. */
     float *outputs;
     uint32_t width;
-    bool only_outputs;                  /* the data has no answers: nothing is scored */
+    bool only_outputs; /* the data has no answers: nothing is scored */
+    /* Where each token has an output: takes an example's, as no output is kept. Otherwise null. */
+    weft_status (*take)(void *user, uint32_t example, const float *output, uint32_t width);
+    void *user;
     bool not_finite;                    /* an output was not, see weft_cli_score_take */
     char digest[WEFT_DIGEST_TEXT_SIZE]; /* SHA-256 of all outputs' bits, see weft_cli_score_end */
 

@@ -104,7 +104,7 @@ static bool add_example(folder_reader *reader, const weft_cli_tokens *text, uint
     weft_cli_data *data = reader->adder.data;
     if (!weft_grow(&reader->session->host, &data->labels, reader->label_count,
                    &reader->label_capacity, sizeof *data->labels) ||
-        !weft_cli_data_add(&reader->adder, text->values, text->length)) {
+        !weft_cli_data_add(&reader->adder, text->values, NULL, text->length)) {
         return false;
     }
     data->labels[reader->label_count++] = (int32_t)label;

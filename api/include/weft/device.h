@@ -40,8 +40,8 @@ WEFT_API const char *weft_math_name(weft_math math);
  */
 typedef enum weft_weight_storage {
     WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in reproducible mode */
-    WEFT_WEIGHTS_F32 = 1,
-    WEFT_WEIGHTS_F16 = 2 /**< needs WEFT_MATH_FAST; works on every device */
+    WEFT_WEIGHTS_F32 = 1,  /**< or as they are stored in 16 bits (weft_stored): not rounded */
+    WEFT_WEIGHTS_F16 = 2   /**< needs WEFT_MATH_FAST; works on every device */
 } weft_weight_storage;
 
 /** "auto", "f32" or "f16". */

@@ -30,14 +30,25 @@ typedef struct weft_weight weft_weight;
 /** Called when the last reference to a borrowed weight's data is gone. Must return: see weft_host. */
 typedef void (*weft_release)(void *user);
 
+/**
+ * How the elements of an f32 weight are given, and kept on devices where products and embeddings read it: in 16 bits each,
+ * in all math modes. Widening is exact, so results have the bits that they have with the widened elements.
+ */
+typedef enum weft_stored {
+    WEFT_STORED_WHOLE = 0, /**< elements of dtype */
+    WEFT_STORED_F16 = 1,   /**< IEEE 754 binary16 */
+    WEFT_STORED_BF16 = 2   /**< bfloat16: the upper halves of f32 elements */
+} weft_stored;
+
 typedef struct weft_weight_params {
     const char *name; /**< for messages; copied; may be null */
     weft_dtype dtype;
     weft_shape shape;
-    const void *data; /**< dense, row-major, elements of dtype; not null */
+    const void *data; /**< dense, row-major, elements of dtype or as `stored` says; not null */
     /** Borrow instead of copying: data must stay as it is until `release` is called. Null: the data is copied. */
     weft_release release;
     void *release_user;
+    weft_stored stored; /**< with dtype WEFT_F32 */
 } weft_weight_params;
 
 #ifndef __cplusplus
@@ -287,7 +298,8 @@ typedef struct weft_plan_info {
     /** Largest sum of the tensors alive at one dispatch: the least possible arena */
     uint64_t arena_lower_bound;
     uint64_t weight_bytes;     /**< device memory of the weights it uses, shared with other plans */
-    uint64_t f16_weight_bytes; /**< of these, the bytes stored as f16 (weft_weight_storage) */
+    uint64_t f16_weight_bytes; /**< of these, the bytes rounded to f16 (weft_weight_storage) */
+    uint64_t narrow_weight_bytes; /**< and those kept in 16 bits as they were given (weft_stored) */
     uint32_t dispatches;
     uint32_t barriers;
     /** Dispatches, and the parts of those that are cut: see weft_plan_params.part_ms */

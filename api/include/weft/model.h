@@ -21,8 +21,9 @@ extern "C" {
 typedef struct weft_model weft_model;
 
 /**
- * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors. Every tensor the config
- * asks for must be there with the right shape and finite values. No device is needed. host may be null.
+ * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors, or the files that
+ * model.safetensors.index.json names. Every tensor the config asks for must be there with the right shape and finite
+ * values. No device is needed. host may be null.
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
@@ -63,7 +64,7 @@ WEFT_API weft_status weft_model_load_memory(weft_model **model, const weft_model
  * (Salmon et al., SC 2011) from `seed`, in its own stream that depends on the tensor's name alone: the same bits on
  * every machine. Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that
  * activations stay finite at any depth. Optional tensors of a checkpoint count as missing: the feature matrices of a
- * spectraformer are drawn by features_seed. An fnet without labels gets 2. The tokenizer is "bytes" or "none".
+ * spectraformer are drawn by features_seed. A class of transformers without labels gets 2. The tokenizer is "bytes" or "none".
  *
  * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
  * WEFT_UNSUPPORTED for the config, naming field, expected and found; WEFT_OUT_OF_HOST_MEMORY.
@@ -91,40 +92,45 @@ typedef enum weft_task {
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
-    WEFT_TASK_PROGRAM /**< a program without one of these: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_EMBED /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
 } weft_task;
 
 /**
- * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens" or
- * "program".
+ * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens",
+ * "program" or "embed".
  */
 WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {
     const char *
-        architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
+        architecture; /**< "BertForSequenceClassification", or the model_type; strings live as long as the model */
     /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
     const char *mixing;
     weft_task
         task; /**< of a program WEFT_TASK_PROGRAM: then only names, parameters and tokenizer are set */
     uint32_t layers;
     uint32_t hidden_size;
+    uint32_t embedding_size; /**< values of a text's vector; 0: the task is not "embed" */
     uint32_t intermediate_size;
     uint32_t vocabulary;    /**< 0: the input is features */
     uint32_t input_size;    /**< channels of the input "features"; 0: the input is tokens */
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
+    bool takes_types;       /**< it has token types: weft_model_inputs.types */
     bool takes_lengths; /**< sequences of a batch may differ in length: weft_model_inputs.lengths */
     uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
     /**
-     * Any number of labels may apply, each with the sigmoid of its logit: true for an fnet with problem_type
+     * Any number of labels may apply, each with the sigmoid of its logit: true with problem_type
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
-    int32_t eos_token; /**< the token that ends a text, or -1 */
+    int32_t eos_token; /**< the token that ends a text, the first of eos_tokens, or -1 */
+    const int32_t *eos_tokens; /**< all of them; lives as long as the model */
+    uint32_t eos_token_count;
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
 } weft_model_info;
@@ -136,6 +142,7 @@ WEFT_API const char *weft_model_config(const weft_model *model);
 
 /**
  * The bytes of the loaded model.safetensors, allocated through the model's weft_host; free them with weft_text_free.
+ * Of weights in several files, the bytes of one file with all of them.
  * Errors: WEFT_UNSUPPORTED for random weights; WEFT_BAD_FILE if the file's bytes have changed.
  */
 WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size);
@@ -147,12 +154,106 @@ WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t 
  */
 WEFT_API weft_status weft_model_without_head(weft_model **headless, weft_model *model);
 
+/* ---- embeddings ---- */
+
+/** How the vectors of tokens become one. Several stand side by side, in this order. Vectors behind a length never count. */
+typedef enum weft_embed_pooling {
+    WEFT_EMBED_CLS = 1,            /**< the first token's */
+    WEFT_EMBED_MAX = 2,            /**< the largest of each channel */
+    WEFT_EMBED_MEAN = 4,           /**< their mean */
+    WEFT_EMBED_MEAN_SQRT = 8,      /**< their sum over the root of their number */
+    WEFT_EMBED_WEIGHTED_MEAN = 16, /**< the mean in which token i of 1 … n counts i times */
+    WEFT_EMBED_LAST = 32           /**< the last token's */
+} weft_embed_pooling;
+
+typedef struct weft_embed_params {
+    /** Bits of weft_embed_pooling, for a model whose folder has no modules.json; 0: those of the folder */
+    uint32_t pooling;
+    bool normalize; /**< give vectors of length 1, also where the folder does not say so */
+    /** How many tokens at the start of each text are the prompt's: left out where skips_prompt is set */
+    uint32_t prompt_tokens;
+} weft_embed_params;
+
+#ifndef __cplusplus
+#define weft_embed_params(...) (&(weft_embed_params){__VA_ARGS__})
+#endif
+
+/**
+ * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json of
+ * sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and keeps its pooling. The newest call
+ * says what plans compiled later do; a pooling of 0 keeps the one before.
+ * Errors: WEFT_INVALID_ARGUMENT for a pooling where the folder has one, for none at all, and for unknown bits;
+ * WEFT_UNSUPPORTED for a program, or a model of pairs.
+ */
+WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
+
+/** What a model of task WEFT_TASK_EMBED does. Texts live as long as the model. */
+typedef struct weft_embed_info {
+    uint32_t pooling; /**< bits of weft_embed_pooling */
+    bool normalizes;  /**< vectors have length 1 */
+    bool
+        skips_prompt; /**< pooling leaves out the prompt's tokens: weft_embed_params.prompt_tokens */
+    const char *similarity; /**< similarity_fn_name, such as "cosine", or null */
+    uint32_t prompt_count;  /**< weft_model_get_prompt lists them */
+    const char
+        *default_prompt; /**< the name of the prompt to use where none is asked for, or null */
+} weft_embed_info;
+
+/** Errors: WEFT_UNSUPPORTED for a model of another task. */
+WEFT_API weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info);
+
+/** A prompt of the folder: a text that is put in front of texts of a kind, such as "query: ". */
+typedef struct weft_prompt_info {
+    const char *name; /**< as text, it lives as long as the model */
+    const char *text;
+} weft_prompt_info;
+
+/** Prompts in the folder's order. WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_model_get_prompt(const weft_model *model, uint32_t index,
+                                           weft_prompt_info *info);
+
 /** Label text, or "LABEL_<index>" if the config has none; null if index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
 
+/** Tokens of a text, or of a pair of texts, and where in them each stands. Arrays have `count` entries. */
+typedef struct weft_encoding {
+    int32_t *tokens;
+    int32_t *types; /**< 0, or 1 for the second text of a pair, as the tokenizer's template says */
+    /** The bytes [begin, end) of the text, of the pair's second where `sequences` is 1. Special tokens: 0, 0 */
+    uint32_t *begins;
+    uint32_t *ends;
+    uint8_t *sequences; /**< 0: the first text, 1: the second, 255: special, part of neither */
+    uint32_t count;
+    uint32_t cut; /**< tokens that truncation has removed */
+} weft_encoding;
+
+typedef struct weft_encode_params {
+    const char *text; /**< UTF-8, not zero-terminated */
+    size_t size;
+    const char *pair; /**< a second text; null: there is none */
+    size_t pair_size;
+    bool no_special;     /**< leave out special tokens */
+    uint32_t max_tokens; /**< with the special tokens; 0: the model's max_length */
+} weft_encode_params;
+
+#ifndef __cplusplus
+#define weft_encode_params(...) (&(weft_encode_params){__VA_ARGS__})
+#endif
+
 /**
- * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens (none for a causal language
- * model). *tokens is allocated through the model's weft_host; free it with weft_tokens_free.
+ * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens, the
+ * texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text has the
+ * special tokens alone. The arrays are allocated through the model's weft_host; free them with weft_encoding_free.
+ * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for texts without
+ * any token, or if max_tokens has no room for the special ones.
+ */
+WEFT_API weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
+                                       const weft_encode_params *params);
+WEFT_API void weft_encoding_free(weft_model *model, weft_encoding *encoding);
+
+/**
+ * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens. Of a causal language model's
+ * spiece.model none. *tokens is allocated through the model's weft_host; free it with weft_tokens_free.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing), WEFT_INVALID_ARGUMENT for an empty
  * text.
  */
@@ -171,10 +272,44 @@ WEFT_API weft_status weft_model_detokenize(weft_model *model, const int32_t *tok
                                            char **text, size_t *size);
 WEFT_API void weft_text_free(weft_model *model, char **text);
 
+/* ---- parts of texts ---- */
+
+/** A part of a text that a model of task "classify_tokens" has found. */
+typedef struct weft_span {
+    const char *
+        label; /**< of entities, without its "B-" or "I-"; null for answers. Lives as long as the model */
+    double score;   /**< a probability */
+    uint32_t begin; /**< bytes [begin, end) of the text, of an answer of the pair's second */
+    uint32_t end;
+} weft_span;
+
+/** Whether the two outputs of each token say if it begins, and if it ends, an answer: the class is …ForQuestionAnswering. */
+WEFT_API bool weft_model_answers_questions(const weft_model *model);
+
+/**
+ * The entities of a text by its logits f32 [count, labels], in their order: each token has its likeliest label; neighbours
+ * with one label, as far as no "B-" begins another, are one entity, whose score is the mean of theirs. "O" is none. That
+ * is the aggregation "simple" of transformers. *spans is allocated through the model's weft_host; free it with
+ * weft_spans_free. It is null where there are none.
+ * Errors: WEFT_UNSUPPORTED for a model of another task.
+ */
+WEFT_API weft_status weft_model_find_entities(weft_span **spans, uint32_t *count, weft_model *model,
+                                              const weft_encoding *encoding, const float *logits);
+WEFT_API void weft_spans_free(weft_model *model, weft_span **spans);
+
+/**
+ * The likeliest answer to a question by the logits f32 [count, 2] of the pair of question and context: at most
+ * `max_tokens` of the context, 0: 15. The score is the product of the probabilities that it begins and ends there.
+ * Errors: WEFT_UNSUPPORTED for a model that does not answer; WEFT_INVALID_ARGUMENT for an encoding without a context.
+ */
+WEFT_API weft_status weft_model_find_answer(weft_span *answer, weft_model *model,
+                                            const weft_encoding *encoding, const float *logits,
+                                            uint32_t max_tokens);
+
 /** Inputs of a model. All have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
-    weft_tensor types;     /**< i32 [B, n], or none; only fnet */
+    weft_tensor types;     /**< i32 [B, n], or none: all 0; only with takes_types */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
     /**
@@ -198,7 +333,7 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 
 /**
  * Makes a plan for a batch and length. Inputs: "tokens" i32 [B, n] or "features" f32 [B, n, input_size]; with
- * with_types "token_types" i32 [B, n], which only fnet has; "positions" f32 [B, n, position_size] if the model reads
+ * with_types "token_types" i32 [B, n], of a model that takes_types; "positions" f32 [B, n, position_size] if the model reads
  * them. Output: "output". The caller owns the plan. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
@@ -212,6 +347,23 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
+
+/** What a plan of a model is for. */
+typedef struct weft_model_shape {
+    uint32_t batch;
+    uint32_t length;   /**< tokens of the longest sequence */
+    bool with_types;   /**< the input "token_types"; only with takes_types */
+    bool with_lengths; /**< the input "lengths"; only with takes_lengths */
+} weft_model_shape;
+
+#ifndef __cplusplus
+#define weft_model_shape(...) (&(weft_model_shape){__VA_ARGS__})
+#endif
+
+/** The two above in one: a plan may have both token types and lengths, as for pairs of texts. */
+WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
+                                              weft_device *device, const weft_model_shape *shape,
+                                              const weft_plan_params *params);
 
 /*
  * ---- programs: graphs in model folders, docs/programs.md ----
@@ -370,17 +522,31 @@ typedef struct weft_sampling {
     /** Choose among this many of the largest logits, the first ones of equals; 0: among all */
     uint32_t top_k;
     uint64_t seed;
+    /**
+     * Choose among the fewest of these, the likeliest first, whose probabilities reach top_p of their sum; 0 or 1: among
+     * all. Holtzman et al., "The curious case of neural text degeneration", ICLR 2020
+     */
+    double top_p;
 } weft_sampling;
 
 /**
  * Chooses the next token by its logits: equal logits give the same token on every machine. `index` numbers the choice:
  * each has its own random number, from Philox. host may be null.
- * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, and for a temperature that is NaN, infinite or
- * negative; WEFT_OUT_OF_HOST_MEMORY.
+ * Errors: WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite, for a temperature that is NaN, infinite or
+ * negative, and for a top_p outside 0 … 1; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                                  const weft_sampling *sampling, uint64_t index,
                                  const weft_host *host);
+
+/**
+ * Makes tokens that a text already has less likely, before weft_sample: of each token among `tokens`, once, a positive
+ * logit is divided by `penalty` and another one multiplied, in float32 and at most the largest finite number. Keskar et
+ * al., "CTRL", 2019, section 4.1, and transformers' repetition_penalty. Tokens outside 0 … count - 1 do nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a penalty that is not finite and above 0; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_penalize(float *logits, uint32_t count, const int32_t *tokens,
+                                   uint32_t token_count, double penalty, const weft_host *host);
 
 #ifdef __cplusplus
 }

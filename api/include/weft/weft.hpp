@@ -21,6 +21,7 @@
 #include <weft/external.h>
 #include <weft/features.h>
 #include <weft/flt.h>
+#include <weft/generate.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
@@ -123,6 +124,7 @@ class plan;
 class bindings;
 class model;
 class decoder;
+class generator;
 class executable;
 class op;
 class frame_queue;
@@ -643,8 +645,21 @@ class model : public handle<::weft_model, weft_model_destroy> {
     [[nodiscard]] const char *config() const noexcept;
     /** weft_model_without_head of weft/model.h. */
     result<weft::model> without_head() noexcept;
+    /** weft_model_set_embedding of weft/model.h. */
+    status set_embedding(const ::weft_embed_params &params) noexcept;
+    /** weft_model_get_embedding of weft/model.h. */
+    result<::weft_embed_info> embedding() const noexcept;
+    /** weft_model_get_prompt of weft/model.h. */
+    result<::weft_prompt_info> prompt(uint32_t index) const noexcept;
     /** weft_model_label of weft/model.h. */
     [[nodiscard]] const char *label(uint32_t index) const noexcept;
+    /** weft_model_encode of weft/model.h. */
+    status encode(::weft_encoding &encoding, const ::weft_encode_params &params) noexcept;
+    /** weft_model_answers_questions of weft/model.h. */
+    [[nodiscard]] bool answers_questions() const noexcept;
+    /** weft_model_find_answer of weft/model.h. */
+    status find_answer(::weft_span &answer, const ::weft_encoding &encoding, const float *logits,
+                       uint32_t max_tokens) noexcept;
     /** weft_model_build of weft/model.h. */
     result<::weft_tensor> build(weft::graph &graph, const ::weft_model_inputs &inputs) noexcept;
     /** weft_model_compile of weft/model.h. */
@@ -657,6 +672,11 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_lengths(weft::device &device, uint32_t batch,
                                        uint32_t length) noexcept;
+    /** weft_model_compile_shape of weft/model.h. */
+    result<weft::plan> compile_shape(weft::device &device, const ::weft_model_shape &shape,
+                                     const ::weft_plan_params &params) noexcept;
+    result<weft::plan> compile_shape(weft::device &device,
+                                     const ::weft_model_shape &shape) noexcept;
     /** weft_model_get_symbol of weft/model.h. */
     result<::weft_symbol_info> symbol(uint32_t index) const noexcept;
     /** weft_model_get_port of weft/model.h. */
@@ -695,6 +715,18 @@ class model : public handle<::weft_model, weft_model_destroy> {
             return code;
         }
         return text(get(), made, size);
+    }
+    /** weft_model_find_entities of weft/model.h: calls take(const weft_span &) for each, in their order. */
+    template <typename Take>
+    status find_entities(const ::weft_encoding &encoding, const float *logits, Take &&take) {
+        weft_span *made = nullptr;
+        std::uint32_t count = 0;
+        const weft_status code = weft_model_find_entities(&made, &count, get(), &encoding, logits);
+        for (std::uint32_t i = 0; code == WEFT_OK && i < count; i++) {
+            take(static_cast<const weft_span &>(made[i]));
+        }
+        weft_spans_free(get(), &made);
+        return code;
     }
     /** weft_model_weights of weft/model.h. The model outlives the bytes. */
     result<text> weights() noexcept {
@@ -745,6 +777,24 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
         return logits.empty() || logits.size() == std::size_t{info.batch} * info.vocabulary;
     }
+};
+
+/** Owns a weft_generator: what it is, and what threads may do with it, is said there. */
+class generator : public handle<::weft_generator, weft_generator_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_generator_create of weft/generate.h. */
+    static result<weft::generator> create(weft::model &model, weft::device &device,
+                                          const ::weft_generator_params &params) noexcept;
+    /** weft_generator_step of weft/generate.h. */
+    result<bool> step() noexcept;
+    /** weft_generator_end of weft/generate.h. */
+    status end(uint32_t prompt) noexcept;
+    /** weft_generator_get_text of weft/generate.h. */
+    status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
+    /** weft_generator_get_decoder_info of weft/generate.h. */
+    result<::weft_decoder_info> decoder_info() const noexcept;
 };
 
 /** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
@@ -2640,8 +2690,44 @@ inline result<weft::model> model::without_head() noexcept {
     return weft::model(made);
 }
 
+inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
+    return weft_model_set_embedding(get(), &params);
+}
+
+inline result<::weft_embed_info> model::embedding() const noexcept {
+    ::weft_embed_info made{};
+    const weft_status code = weft_model_get_embedding(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_prompt_info> model::prompt(uint32_t index) const noexcept {
+    ::weft_prompt_info made{};
+    const weft_status code = weft_model_get_prompt(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline const char *model::label(uint32_t index) const noexcept {
     return weft_model_label(get(), index);
+}
+
+inline status model::encode(::weft_encoding &encoding,
+                            const ::weft_encode_params &params) noexcept {
+    return weft_model_encode(&encoding, get(), &params);
+}
+
+inline bool model::answers_questions() const noexcept {
+    return weft_model_answers_questions(get());
+}
+
+inline status model::find_answer(::weft_span &answer, const ::weft_encoding &encoding,
+                                 const float *logits, uint32_t max_tokens) noexcept {
+    return weft_model_find_answer(&answer, get(), &encoding, logits, max_tokens);
 }
 
 inline result<::weft_tensor> model::build(weft::graph &graph,
@@ -2694,6 +2780,27 @@ inline result<weft::plan> model::compile_lengths(weft::device &device, uint32_t 
     ::weft_plan *made = nullptr;
     const weft_status code = weft_model_compile_lengths(&made, get(), device.get(), batch, length,
                                                         nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape,
+                                               const ::weft_plan_params &params) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline result<weft::plan> model::compile_shape(weft::device &device,
+                                               const ::weft_model_shape &shape) noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_model_compile_shape(&made, get(), device.get(), &shape, nullptr);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2783,6 +2890,42 @@ inline void decoder::reset() noexcept {
 inline result<::weft_decoder_info> decoder::info() const noexcept {
     ::weft_decoder_info made{};
     const weft_status code = weft_decoder_get_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::generator> generator::create(weft::model &model, weft::device &device,
+                                                 const ::weft_generator_params &params) noexcept {
+    ::weft_generator *made = nullptr;
+    const weft_status code = weft_generator_create(&made, model.get(), device.get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::generator(made);
+}
+
+inline result<bool> generator::step() noexcept {
+    bool made{};
+    const weft_status code = weft_generator_step(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline status generator::end(uint32_t prompt) noexcept {
+    return weft_generator_end(get(), prompt);
+}
+
+inline status generator::text(uint32_t prompt, ::weft_generated &generated) const noexcept {
+    return weft_generator_get_text(get(), prompt, &generated);
+}
+
+inline result<::weft_decoder_info> generator::decoder_info() const noexcept {
+    ::weft_decoder_info made{};
+    const weft_status code = weft_generator_get_decoder_info(get(), &made);
     if (code != WEFT_OK) {
         return code;
     }
@@ -3032,6 +3175,11 @@ inline status model_draw(float *out, const char *name, ::weft_shape shape, uint6
     return weft_task_name(task);
 }
 
+/** weft_encoding_free of weft/model.h. */
+inline void encoding_free(weft::model &model, ::weft_encoding &encoding) noexcept {
+    weft_encoding_free(model.get(), &encoding);
+}
+
 /** weft_decoding_name of weft/model.h. */
 [[nodiscard]] inline const char *decoding_name(::weft_decoding decoding) noexcept {
     return weft_decoding_name(decoding);
@@ -3049,6 +3197,18 @@ inline result<uint32_t> sample(span<const float> logits, const ::weft_sampling &
     return made;
 }
 
+/** weft_penalize of weft/model.h. */
+inline status penalize(float *logits, uint32_t count, span<const int32_t> tokens, double penalty,
+                       const ::weft_host *host = nullptr) noexcept {
+    return weft_penalize(logits, count, tokens.data(), static_cast<uint32_t>(tokens.size()),
+                         penalty, host);
+}
+
+/** weft_ending_name of weft/generate.h. */
+[[nodiscard]] inline const char *ending_name(::weft_ending ending) noexcept {
+    return weft_ending_name(ending);
+}
+
 /* ---- C's structs and enums, behind what has parameters of the same names ---- */
 
 using log_level = ::weft_log_level;
@@ -3057,6 +3217,7 @@ using math = ::weft_math;
 using weight_storage = ::weft_weight_storage;
 using device_type = ::weft_device_type;
 using external_type = ::weft_external_type;
+using stored = ::weft_stored;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
 using unary = ::weft_unary;
@@ -3077,7 +3238,9 @@ using rpe_frequency = ::weft_rpe_frequency;
 using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
+using embed_pooling = ::weft_embed_pooling;
 using decoding = ::weft_decoding;
+using ending = ::weft_ending;
 using storage_kind = ::weft_storage_kind;
 using module_form = ::weft_module_form;
 using device_kind = ::weft_device_kind;
@@ -3141,13 +3304,23 @@ using step = ::weft_step;
 using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using model_info = ::weft_model_info;
+using embed_params = ::weft_embed_params;
+using embed_info = ::weft_embed_info;
+using prompt_info = ::weft_prompt_info;
+using encoding = ::weft_encoding;
+using encode_params = ::weft_encode_params;
+using span = ::weft_span;
 using model_inputs = ::weft_model_inputs;
+using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;
 using model_port_info = ::weft_model_port_info;
 using symbol = ::weft_symbol;
 using decoder_params = ::weft_decoder_params;
 using decoder_info = ::weft_decoder_info;
 using sampling = ::weft_sampling;
+using prompt = ::weft_prompt;
+using generator_params = ::weft_generator_params;
+using generated = ::weft_generated;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;

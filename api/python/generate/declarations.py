@@ -15,7 +15,7 @@ import re
 HEADERS = (
     "weft.h", "device.h", "buffer.h", "external.h", "graph.h", "arithmetic.h", "movement.h", "mixers/attention.h",
     "mixers/blocks.h", "mixers/conv.h", "mixers/fourier.h", "features.h", "mixers/kernels.h", "mixers/positions.h",
-    "mixers/random_features.h", "mixers/toeplitz.h", "decode.h", "flt.h", "model.h", "inspect.h", "op.h")
+    "mixers/random_features.h", "mixers/toeplitz.h", "decode.h", "flt.h", "model.h", "generate.h", "inspect.h", "op.h")
 
 
 @dataclasses.dataclass
@@ -131,9 +131,9 @@ def _field(text: str) -> Field:
         match = re.search(r"\(\*(\w+)\)", text)
         assert match, text
         return Field("function", match[1], 1, "", text)
-    match = re.fullmatch(r"(?:const )?(\w+)( const)? ?(\**) ?(\w+) ?((?:\[[^]]*\])?)", text)
+    match = re.fullmatch(r"(?:const )?(\w+)( const)? ?((?:\* ?(?:const )?)*)(\w+) ?((?:\[[^]]*\])?)", text)
     assert match, f"a declaration of another form than this reader knows: {text}"
-    return Field(match[1], match[4], len(match[3]), match[5].strip("[]"), text)
+    return Field(match[1], match[4], match[3].count("*"), match[5].strip("[]"), text)
 
 
 def _members(body: str, separator: str) -> list[tuple[str, str]]:

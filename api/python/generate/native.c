@@ -5,6 +5,7 @@
 #include <weft/external.h>
 #include <weft/features.h>
 #include <weft/flt.h>
+#include <weft/generate.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>

@@ -13,7 +13,7 @@ from conftest import MODELS
 # ---- sampling ----
 
 @pytest.mark.parametrize("name, value", [
-    ("temperature", math.nan), ("temperature", -1.0), ("temperature", math.inf), ("temperature", "warm"), ("tokens", -1),
+    ("top_p", 0.0), ("top_p", 1.5), ("repetition_penalty", 0), ("window", 0), ("temperature", math.nan), ("temperature", -1.0), ("temperature", math.inf), ("temperature", "warm"), ("tokens", -1),
     ("tokens", 2.5), ("tokens", True), ("seed", -1), ("seed", 2**64), ("top_k", -1), ("top_k", None)])
 def test_parameters_are_named(text_model, name, value):
     for call in (lambda **given: text_model.generate("abc", **given),
@@ -46,9 +46,9 @@ def test_long_texts_are_cut_with_a_warning(langid):
 
 def test_long_prompts_are_refused(text_model):
     most = text_model.info.max_length
-    with pytest.raises(weft.InvalidArgument, match=f"the prompt is longer than the model's {most} positions"):
+    with pytest.raises(weft.InvalidArgument, match=f"prompt 0: expected at most the model's {most} positions"):
         text_model.generate("a" * (most + 1))
-    assert len(list(text_model.generate_tokens(text_model.tokenize("a" * most), 5))) <= 1
+    assert len(list(text_model.generate_tokens(text_model.tokenize("a" * most)))) <= 1
     own = weft.load(MODELS / "text-fmmformer", text_model.device, tokenizer=lambda text: list(text.encode()))
     with pytest.warns(UserWarning, match="longer"):
         own.tokenize("a" * (most + 1))

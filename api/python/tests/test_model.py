@@ -167,19 +167,20 @@ def test_generated_text_is_the_commands(text_model, device):
         command = [sys.executable, "-m", "weft", "generate", str(MODELS / "text-fmmformer"), "--text", "hacker: ",
                    "--tokens", "50", "--device", str(device.info.index), *arguments]
         run = subprocess.run(command, capture_output=True, check=True)
-        pieces = list(text_model.generate("hacker: ", 50, **options))
+        pieces = list(text_model.stream("hacker: ", tokens=50, **options))
+        assert text_model.generate("hacker: ", 50, **options) == "".join(pieces)
         assert len(pieces) > 40 and "".join(pieces) == run.stdout.decode("utf-8", "replace").rstrip("\n")
-    assert list(text_model.generate("x", 0)) == []
+    assert text_model.generate("x", 0) == ""
 
 
 def test_generating_can_stop_and_goes_on_to_the_end_of_positions(text_model):
-    pieces = text_model.generate("abc", 50)
+    pieces = text_model.stream("abc", tokens=50)
     first = next(pieces)
     pieces.close()
-    assert next(text_model.generate("abc", 50)) == first
+    assert next(text_model.stream("abc", tokens=50)) == first
     most = text_model.info.max_length
-    assert len(list(text_model.generate_tokens([65] * (most - 1), 50))) == 2
-    with pytest.raises(weft.InvalidArgument, match="prompt: expected 1"):
+    assert len(list(text_model.generate_tokens([65] * (most - 1)))) == 2
+    with pytest.raises(weft.InvalidArgument, match="prompt 0: there are no tokens"):
         text_model.generate_tokens([], 5)
     with pytest.raises(weft.Unsupported, match="classifier"):
         text_model("abc")
@@ -214,7 +215,7 @@ def test_text_by_tokenizers_of_others(device):
     own = weft.load(MODELS / "text-fmmformer", device)
     other = weft.load(MODELS / "text-fmmformer", device, tokenizer=Bytes())
     for options in ({}, {"temperature": 2.0, "seed": 3}):  # the latter gives bytes that are no text
-        assert "".join(other.generate("hacker: ", 40, **options)) == "".join(own.generate("hacker: ", 40, **options))
+        assert other.generate("hacker: ", 40, **options) == own.generate("hacker: ", 40, **options)
     with pytest.raises(weft.Unsupported, match="decode"):
         weft.load(MODELS / "text-fmmformer", device, tokenizer=lambda text: [1]).generate("abc")
 
@@ -229,7 +230,7 @@ def test_texts_of_pieces(tmp_path, device):
     assert model.info.tokenizer == "sentencepiece"
     assert model.detokenize(model.tokenize("the weaver holds")) == "the weaver holds"
     ids = []
-    pieces = list(model.generate("the weaver holds", 20, seed=3, temperature=1.0, ids=ids))
+    pieces = list(model.stream("the weaver holds", tokens=20, seed=3, temperature=1.0, ids=ids))
     assert len(ids) == 20
     assert model.detokenize(model.tokenize("the weaver holds") + ids) == "the weaver holds" + "".join(pieces)
     run = subprocess.run([sys.executable, "-m", "weft", "generate", str(folder), "--text", "the weaver holds", "--tokens", "20",
@@ -252,7 +253,7 @@ def test_a_folders_tokenizer_json(tmp_path, device):
     model = weft.load(folder, device)
     assert model.tokenize("the cat sat") == [words.index(word) for word in ("the", "cat", "sat")]
     ids = []
-    pieces = list(model.generate("the cat", 6, seed=2, temperature=1.0, ids=ids))
+    pieces = list(model.stream("the cat", tokens=6, seed=2, temperature=1.0, ids=ids))
     assert "".join(pieces).split() == [words[i] for i in ids if 0 < i < len(words)]
     command = [sys.executable, "-m", "weft", "generate", str(folder), "--text", "the cat", "--tokens", "6", "--seed", "2",
                "--device", str(device.info.index)]
@@ -310,7 +311,7 @@ def test_generate_keeps_what_was_made_when_it_is_stopped(tmp_path, device, monke
         os.kill(os.getpid(), number)
         yield "two"
 
-    monkeypatch.setattr(weft.Model, "generate", generate)
+    monkeypatch.setattr(weft.Model, "stream", generate)
     before = signal.getsignal(number)
     command = ["generate", str(folder), "--text", "a", "--device", str(device.info.index), "--out", str(tmp_path / "out")]
     assert weft.tables.command([*command, "--json"]) == 128 + number

@@ -45,6 +45,8 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
                                      .hidden_size = config->hidden_size,
                                      .layers = config->layers,
                                      .max_positions = config->max_positions,
+                                     .type_vocab_size = config->type_vocab_size,
+                                     .biases = WEFT_ALL_BIASES,
                                      .norm = WEFT_NORM_LAYER,
                                      .norm_eps = config->layer_norm_eps,
                                      .intermediate_size = config->intermediate_size,

@@ -79,6 +79,34 @@ def u8(value: Any, what: str) -> U8:
     return array
 
 
+def stored(value: Any, what: str) -> tuple[Any, str]:
+    """Elements of a weight, and how they are stored: float16 as "f16", bfloat16 as "bf16" in uint16, others as "whole"."""
+    import numpy as np
+
+    if hasattr(value, "detach") and str(value.dtype) == "torch.bfloat16":
+        import torch
+
+        array, kept = value.detach().cpu().contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
+    else:
+        array, kept = _plain(value, what, narrow=True), "whole"
+        if array.dtype.name == "bfloat16":  # of the package ml_dtypes
+            array, kept = array.view(np.uint16), "bf16"
+        elif array.dtype == np.float16:
+            kept = "f16"
+        elif array.dtype.kind in "iu":
+            array = i32(array, what)
+        else:
+            array = f32(array, what)
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"]), kept
+
+
+def widened(array: Any, kept: str) -> Any:
+    """The numbers of `stored`."""
+    import numpy as np
+
+    return (array.astype(np.uint32) << 16).view(np.float32) if kept == "bf16" else array
+
+
 def _only(array: Any, dtype: str, what: str) -> Any:
     import numpy as np
 

@@ -13,9 +13,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import _files, errors
+from . import _files, _generation, errors
 from ._text import harmless
-from .model import _check_generation
 
 _TOKENS = 200  # as the C command
 
@@ -95,8 +94,8 @@ def run(arguments: Sequence[str]) -> int:
     if samples and given.greedy:
         parser.error("--greedy excludes --seed, --temperature and --top-k: it draws nothing")
     try:
-        _check_generation(_TOKENS if given.tokens is None else given.tokens, given.temperature or 0.0, given.top_k or 0,
-                          given.seed or 0)
+        _generation.settings_of(1, tokens=given.tokens, temperature=given.temperature or 0.0, top_k=given.top_k or 0,
+                                seed=given.seed or 0)
     except errors.InvalidArgument as error:
         parser.error(f"--{error}")
     try:
@@ -129,8 +128,8 @@ def _run(given: argparse.Namespace, samples: bool) -> None:
                 cache_dir="" if given.no_cache else None) as device, load(given.model, device) as model:
         tokens: list[int] = []
         warm = 1.0 if given.temperature is None else given.temperature
-        pieces = model.generate(text, _TOKENS if given.tokens is None else given.tokens, temperature=warm if samples else 0.0,
-                                top_k=given.top_k or 0, seed=given.seed or 0, ids=tokens)
+        pieces = model.stream(text, tokens=given.tokens, temperature=warm if samples else 0.0, top_k=given.top_k or 0,
+                              seed=given.seed or 0, ids=tokens)
         made = []
         stopped = None
         try:

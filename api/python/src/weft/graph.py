@@ -40,21 +40,21 @@ class Weight:
     """Constant data that graphs refer to; a device has one copy of it, however many graphs and plans use it.
 
     Args:
-        data: numbers. Float32 and int32 data is not copied: it must not change as long as a graph or plan has it.
+        data: numbers. Float32, int32, float16 and bfloat16 (PyTorch's) data is not copied: it must not change as long as a
+            graph or plan has it. Numbers of 16 bits stay so on devices; results have the bits that float32 gives.
         name: for messages.
     """
 
     def __init__(self, data: Any, name: str | None = None) -> None:
         what = name or "a weight"
-        plain = _array._plain(data, what)
-        whole = plain.dtype.kind in "iu"
-        self.data = _array.i32(plain, what) if whole else _array.f32(plain, what)
-        """The numbers."""
+        self._elements, self._stored = _array.stored(data, what)
+        whole = self._elements.dtype.kind == "i"
         text = ffi.new("char[]", _checks.text(name, "name").encode()) if name else ffi.NULL
-        lent = _core.lend(self.data)
+        lent = _core.lend(self._elements)
         params = ffi.new("weft_weight_params *", {
-            "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(self.data.shape),
-            "data": lent.address, "release": lib.weft_py_release, "release_user": lent.owner})
+            "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(self._elements.shape),
+            "data": lent.address, "release": lib.weft_py_release, "release_user": lent.owner,
+            "stored": _core.words("weft_stored")[self._stored]})
         try:
             pointer = _core.make("weft_weight", lib.weft_weight_create, params, _core.host)
         except BaseException:
@@ -70,6 +70,11 @@ class Weight:
     def __repr__(self) -> str:
         name = f"{self.name!r} " if self.name else ""
         return f"<weft.Weight {name}{'i32' if self.data.dtype.kind == 'i' else 'f32'} {list(self.data.shape)}>"
+
+    @property
+    def data(self) -> Any:
+        """The numbers; those of bfloat16 as float32."""
+        return _array.widened(self._elements, self._stored)
 
 
 def _no_numbers(what: str) -> TypeError:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import codecs
 import collections
 import contextlib
 import dataclasses
 import itertools
 import json
 import math
-import numbers
 import os
 import pathlib
 import re
@@ -18,8 +16,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _batches, _checks, _core, _inputs, _travel, errors
+from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
+from ._encoding import Encoding as Encoding
+from ._texts import Answer as Answer
+from ._texts import Entity as Entity
+from ._texts import Ranked as Ranked
 from ._text import harmless
 from .device import Device, checked, default_device
 from .plan import Plan
@@ -45,9 +47,11 @@ class ModelInfo:
     architecture: str
     mixing: str
     task: str
-    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens or program."""
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens, program or embed."""
     layers: int
     hidden_size: int
+    embedding_size: int
+    """Values of a text's vector; 0: the task is not embed."""
     intermediate_size: int
     vocabulary: int
     """0: the input is vectors, of `input_size` channels."""
@@ -56,6 +60,8 @@ class ModelInfo:
     """Coordinates of each token's position that it reads; 0: none."""
     causal: bool
     max_length: int
+    takes_types: bool
+    """Whether it has token types, such as 0 and 1 of the two texts of a pair."""
     takes_lengths: bool
     """Whether the sequences of a batch may have lengths of their own, each with the bits that it has alone."""
     exact_length: int
@@ -64,6 +70,9 @@ class ModelInfo:
     multi_label: bool
     """Whether any number of labels may be right: their probabilities are sigmoids, and no softmax."""
     eos_token: int
+    """The first of `eos_tokens`, or -1."""
+    eos_tokens: tuple[int, ...]
+    """Tokens that end a text."""
     parameters: int
     tokenizer: str
     """bytes, sentencepiece or none."""
@@ -112,7 +121,8 @@ class Model:
         model(["many", "texts"])                      # a list of them, in the same order
         model.logits(tokens)                          # [B, n] ids to f32, the task's output
         model(**tokenizer(texts, padding=True))       # the same of what a tokenizer of transformers gives
-        for piece in model.generate("Once upon"):     # a language model's continuation
+        model.generate("Once upon")                   # a language model's continuation
+        for piece in model.stream("Once upon"):       # the same as it is made
             print(piece, end="")
 
     Any thread may call it; calls on one model take turns, while the interpreter's lock is free. It can be pickled and copied,
@@ -128,6 +138,8 @@ class Model:
         self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
+        self._embedding: tuple[int, bool, int] = (0, False, 0)  # what weft_model_set_embedding was told
+        self._texts_lock = _core.Lock()
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
@@ -217,6 +229,19 @@ class Model:
             finally:
                 lib.weft_tokens_free(self._handle.get(), tokens)
 
+    def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
+        """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
+
+        Args:
+            text: the text.
+            pair: a second text.
+            special: whether the special tokens of the tokenizer's template are put around.
+            max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
+        """
+        if max_tokens is not None and not 1 <= max_tokens < 2**32:
+            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        return _encoding.encode(self._handle, text, pair, special, max_tokens)
+
     def detokenize(self, tokens: Iterable[int]) -> str:
         """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
         of words a text begins without its first space: what a token adds shows when all are given."""
@@ -270,14 +295,31 @@ class Model:
         results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
 
-    def stream(self, texts: Iterable[str], *, ahead: int = 1024) -> Iterator[Classification]:
-        """Classifies texts as they come, from a file or any other iterator, which need not end: what it gives for each is that
-        of a call with all, in the same order.
+    @overload
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+               **how: Any) -> Iterator[str]: ...
+
+    @overload
+    def stream(self, texts: Iterable[str], *, ahead: int = 1024, tokens: int | None = None, **how: Any) -> Iterator[Any]: ...
+
+    def stream(self, texts: str | Iterable[str], *, ahead: int = 1024, tokens: int | None = None,
+               ids: list[Any] | None = None, **how: Any) -> Iterator[Any]:
+        """Answers as they come. Of a classifier, the classifications of texts from a file or any other iterator, which need not
+        end: what it gives for each is that of a call with all, in the same order. Of a language model, the pieces of the text
+        that `generate` gives; of several texts, (number, piece).
 
         Args:
-            texts: any number of them.
+            texts: any number of them; for a language model, those that are continued.
             ahead: how many are read and sorted by length before the first of them is answered. More make fewer, fuller batches.
+            tokens: for a language model, as the others of `generate`.
+            ids: a list that gets the ids of the tokens as they are made, of a single text.
         """
+        if self.info.task == "causal_lm":
+            single = isinstance(texts, str)
+            run = self._generation([str(texts)] if single else list(_inputs.several(texts)), tokens, how)
+            return _pieces(run, single, ids)
+        if how or tokens is not None or ids is not None:
+            self._generation([], tokens, {})  # says that it is no language model
         _checks.whole(ahead, "ahead", 1)
         self._check_classifier()
         return self._streamed(iter(_inputs.several(texts)), ahead)
@@ -337,6 +379,83 @@ class Model:
         labels = self.labels or tuple(f"LABEL_{i}" for i in range(len(weights)))
         return Classification(tuple(labels[i] for i in order), tuple(weights[i] / total for i in order))
 
+    # ---- vectors, ranks and parts of texts ----
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Texts that stand in front of texts of a kind, by their names in config_sentence_transformers.json."""
+        return _texts.prompts_of(self)
+
+    def embed(self, texts: str | Iterable[str], *, prompt: str | None = None, batch_size: int | None = None,
+              pooling: str | None = None, normalize: bool = False, progress: bool | None = None) -> F32:
+        """A vector for each text, f32 [n, d]; of one text [d]. In reproducible mode each has the bits that it has alone, on
+        every device.
+
+        Args:
+            texts: one or many.
+            prompt: what stands in front of each: the name of one of `prompts`, or the text itself; None: the folder's default.
+            batch_size: how many run at once, at most; no bit depends on it.
+            pooling: mean, cls, last, max, mean_sqrt_len or weighted_mean, for a folder without a modules.json.
+            normalize: gives vectors of length 1, also where the folder does not say so.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        with _progress(len(several), progress) as done:
+            found = _texts.embed(self, several, prompt, batch_size, pooling, normalize, done)
+        one: F32 = found[0] if isinstance(texts, str) else found
+        return one
+
+    def rerank(self, query: str, texts: Iterable[str], *, top: int | None = None, batch_size: int | None = None,
+               progress: bool | None = None) -> list[Ranked]:
+        """Texts by how well they answer a query, the best first: by a classifier with one label, which reads the query with
+        each (a cross-encoder), or by the vectors of both.
+
+        Args:
+            query: what is asked for.
+            texts: what is ranked.
+            top: how many of them are given; None: all.
+            batch_size: how many run at once, at most.
+            progress: as of a call.
+        """
+        several = list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            return _texts.rerank(self, query, several, top, batch_size, done)
+
+    @overload
+    def entities(self, texts: str, *, progress: bool | None = None) -> list[Entity]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def entities(self, texts: Iterable[str], *, progress: bool | None = None) -> list[list[Entity]]: ...
+
+    def entities(self, texts: str | Iterable[str], *, progress: bool | None = None) -> list[Entity] | list[list[Entity]]:
+        """The parts of a text that a token classifier names, or those of many: neighbours with one label are one, as by
+        transformers' aggregation "simple"."""
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        with _progress(len(several), progress) as done:
+            found = _texts.entities(self, several, done)
+        return found[0] if isinstance(texts, str) else found
+
+    def answer(self, question: str, context: str, *, max_tokens: int = 15) -> Answer:
+        """The likeliest answer to a question: a part of the context of at most so many tokens."""
+        _checks.whole(max_tokens, "max_tokens", 1)
+        return _texts.answers(self, [(question, context)], lambda _: None, max_tokens)[0]
+
+    def _set_embedding(self, pooling: int, normalize: bool, prompt_tokens: int) -> None:
+        """What plans make from now on: older ones make something else."""
+        params = ffi.new("weft_embed_params *", {"pooling": pooling, "normalize": normalize, "prompt_tokens": prompt_tokens})
+        info = ffi.new("weft_model_info *")
+        with self._handle.lock:
+            check(lib.weft_model_set_embedding(self._handle.get(), params))
+            check(lib.weft_model_get_info(self._handle.get(), info))
+        self.info = _model_info(info)
+        self._embedding = (pooling, normalize, prompt_tokens)
+        with self._plans_lock:
+            plans, self._plans = self._plans, collections.OrderedDict()
+        for plan in plans.values():
+            plan.close()
+
     # ---- arrays ----
 
     def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
@@ -346,9 +465,9 @@ class Model:
 
         Args:
             inputs: token ids [B, n] of any integer type, or vectors [B, n, input_size]; without the axis B the result is
-                without it, too. Of FNetForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a
+                without it, too. Of a class ForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a
                 tokenizer of transformers is all of the arguments.
-            types: token types of that shape, of an fnet.
+            types: token types of that shape. Where `info.takes_types`.
             positions: f32 [B, n, position_size], for a model that reads them.
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
@@ -360,9 +479,11 @@ class Model:
         arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
         vectors = self.info.input_size > 0
         values = arrays["features" if vectors else "tokens"]
-        if self.info.architecture == "FNetForMultipleChoice" and values.ndim == 3:
-            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
-            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
+        if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
+            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
+            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
+                                       lengths=None if lengths is None else arrays["lengths"].reshape(-1)
+                                       ).reshape(values.shape[:2])
             return choices
         single = values.ndim == (2 if vectors else 1)
         if single:
@@ -392,8 +513,6 @@ class Model:
         """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
         "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
         batch, length = _checks.whole(batch, "batch", 1), _checks.whole(length, "length", 1)
-        if with_types and with_lengths:
-            raise errors.InvalidArgument("expected types or lengths: no model has both")
         key = (batch, length, with_types, with_lengths)
         with self._plans_lock:
             plan = self._plans.get(key)
@@ -402,9 +521,10 @@ class Model:
                 return plan
         device = self.device
         with self._handle.lock, device.handle.lock:
-            given = (self._handle.get(), device.handle.get(), batch, length)
-            pointer = _core.make("weft_plan", lib.weft_model_compile_lengths, *given, ffi.NULL) if with_lengths else (
-                _core.make("weft_plan", lib.weft_model_compile, *given, with_types, ffi.NULL))
+            shape = ffi.new("weft_model_shape *", {"batch": batch, "length": length, "with_types": with_types,
+                                                   "with_lengths": with_lengths})
+            pointer = _core.make("weft_plan", lib.weft_model_compile_shape, self._handle.get(), device.handle.get(), shape,
+                                 ffi.NULL)
         plan = Plan(pointer, device, keep=self)
         with self._plans_lock:
             self._plans[key] = plan
@@ -414,64 +534,62 @@ class Model:
 
     # ---- language models ----
 
-    def generate(self, text: str, tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                 seed: int = 0, ids: list[int] | None = None) -> Iterator[str]:
-        """Continues a text, piece by piece. The same arguments give the same text on every device.
+    @overload
+    def generate(  # type: ignore[overload-overlap]
+            self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
+
+    @overload
+    def generate(self, prompts: Iterable[str], tokens: int | None = None, *, ids: list[list[int]] | None = None,
+                 **how: Any) -> list[str]: ...
+
+    def generate(self, prompts: str | Iterable[str], tokens: int | None = None, *, ids: list[Any] | None = None,
+                 **how: Any) -> str | list[str]:
+        """Continues a text, or many, and gives what is new. The same arguments give the same text on every device, and each of
+        many is the one that it is alone.
 
         Args:
-            text: what is continued.
-            tokens: at most so many; fewer where the model ends the text or has no more positions.
-            temperature: of the softmax that tokens are drawn by; 0 takes the likeliest each time.
-            top_k: draws among so many of the likeliest; 0: among all.
-            seed: of the draws.
-            ids: a list that gets the ids of the tokens as they are made.
+            prompts: what is continued: one text or many.
+            tokens: at most so many for each; None: 200, or as many as the model has positions for.
+            ids: a list that gets the ids of the tokens; of many texts a list for each.
+            temperature: of the softmax that tokens are drawn by; 0, the default, takes the likeliest each time.
+            top_k: draws among so many of the likeliest; 0, the default: among all.
+            top_p: draws among the fewest of these whose probabilities reach so much; 1, the default: among all.
+            repetition_penalty: above 1 it makes tokens less likely that the text has already; 1, the default, does not.
+            seed: of the draws, 0 by default: a number for each text, or one for all.
+            stop: a text, or several, before which a text ends.
+            end_tokens: tokens that end a text; by default the model's.
+            window: what to do behind the model's last position: go on with the last `window` tokens. By default a text that
+                needs more positions is an error.
         """
+        several = [prompts] if isinstance(prompts, str) else list(_inputs.several(prompts))
+        texts = [""] * len(several)
+        for start in range(0, len(several), _LARGEST_BATCH):
+            batch = several[start:start + _LARGEST_BATCH]
+            run = self._generation(batch, tokens, _of_batch(how, start, len(batch), len(several)))
+            for index, _, piece in run:
+                texts[start + index] += piece
+            if ids is not None:
+                ids.extend(run.ids[0] if isinstance(prompts, str) else run.ids)
+        return texts[0] if isinstance(prompts, str) else texts
+
+    def _generation(self, prompts: list[str], tokens: int | None, how: dict[str, Any]) -> _generation.Run:
         if self.info.task != "causal_lm":
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
         if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
             raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "
                                      "generate_tokens() gives ids")
-        _check_generation(tokens, temperature, top_k, seed)
-        prompt, note = self._tokens_of(text)
-        if note:
-            raise errors.InvalidArgument(f"the prompt {note}")
-        found = self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed)
-        if ids is not None:
-            found = _noted(found, ids)
-        is_bytes = self._tokenizer is None and self.info.tokenizer == "bytes"
-        return _text_of_bytes(found) if is_bytes else _text_by(self.detokenize, prompt, found)
+        settings = _generation.settings_of(len(prompts), tokens=tokens, **how)
+        for index, prompt in enumerate(prompts):
+            if not isinstance(prompt, str):
+                raise TypeError(f"prompt {index}: expected a text, found {type(prompt).__name__}")
+        given: list[Any] = prompts if self._tokenizer is None else [_ids(self._tokenizer, prompt) for prompt in prompts]
+        return _generation.Run(self, given, settings, with_text=True)
 
-    def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                        seed: int = 0) -> Iterator[int]:
-        """The same in token ids. A token that ends a text ends it, and is not given."""
-        _check_generation(tokens, temperature, top_k, seed)
-        if not 1 <= len(prompt) <= self.info.max_length:
-            raise errors.InvalidArgument(f"prompt: expected 1 … {self.info.max_length} tokens, found {len(prompt)}")
-        count = min(int(tokens), self.info.max_length - len(prompt) + 1)
-        return self._tokens(list(prompt), count, temperature, top_k, seed)
-
-    def _tokens(self, prompt: list[int], count: int, temperature: float, top_k: int, seed: int) -> Iterator[int]:
-        device = self.device
-        params = ffi.new("weft_decoder_params *", {"max_length": len(prompt) + max(count, 1) - 1})
-        with self._handle.lock, device.handle.lock:
-            pointer = _core.make("weft_decoder", lib.weft_decoder_create, self._handle.get(), device.handle.get(), params)
-        decoder = _core.Handle(pointer, lib.weft_decoder_destroy, device.handle)
-        sampling = ffi.new("weft_sampling *", {"temperature": temperature, "top_k": top_k, "seed": seed})
-        logits, token, next_token = ffi.new("float[]", self.info.vocabulary), ffi.new("int32_t *"), ffi.new("uint32_t *")
-        try:
-            with self._handle.lock, decoder.lock:
-                check(lib.weft_decoder_prompt(decoder.get(), ffi.new("int32_t[]", prompt), len(prompt), logits))
-            for index in range(count):
-                check(lib.weft_sample(next_token, logits, self.info.vocabulary, sampling, index, _core.host))
-                if next_token[0] == self.info.eos_token:
-                    return
-                yield next_token[0]
-                if index + 1 < count:
-                    token[0] = next_token[0]
-                    with self._handle.lock, decoder.lock:
-                        check(lib.weft_decoder_step(decoder.get(), token, logits))
-        finally:
-            decoder.close()
+    def generate_tokens(self, prompt: Iterable[int], tokens: int | None = None, **how: Any) -> Iterator[int]:
+        """The same in token ids, one after the other. A token that ends a text ends it, and is not given."""
+        given = [_checks.whole(token, "prompt", 0, 2**31 - 1) for token in prompt]
+        run = _generation.Run(self, [given], _generation.settings_of(1, tokens=tokens, **how), with_text=False)
+        return (token for _, made, _ in run for token in made)
 
 
 def _sigmoid(value: float) -> float:
@@ -486,12 +604,20 @@ def _of_text(error: Exception, index: int) -> Exception:
         type(error)(text) if isinstance(error, errors.WeftError) else errors.InvalidArgument(text))
 
 
-def _check_generation(tokens: Any, temperature: Any, top_k: Any, seed: Any) -> None:
-    for name, value, most in (("tokens", tokens, 2**32 - 1), ("top_k", top_k, 2**32 - 1), ("seed", seed, 2**64 - 1)):
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 0 <= int(value) <= most:
-            raise errors.InvalidArgument(f"{name}: expected a whole number from 0 to {most}, found {value!r}")
-    if not isinstance(temperature, numbers.Real) or not 0.0 <= float(temperature) < math.inf:
-        raise errors.InvalidArgument(f"temperature: expected a finite number of at least 0, found {temperature!r}")
+def _pieces(run: _generation.Run, single: bool, ids: list[Any] | None) -> Iterator[Any]:
+    for index, made, piece in run:
+        if ids is not None:
+            ids.extend(made)
+        if piece:
+            yield piece if single else (index, piece)
+
+
+def _of_batch(how: dict[str, Any], start: int, count: int, total: int) -> dict[str, Any]:
+    """The arguments of some of many prompts: a seed for each is theirs."""
+    seeds = how.get("seed")
+    if isinstance(seeds, (list, tuple, range)) and len(seeds) == total:
+        return {**how, "seed": list(seeds[start:start + count])}
+    return how
 
 
 @contextlib.contextmanager
@@ -512,6 +638,7 @@ def _model_info(info: Any) -> ModelInfo:
     fields = {field.name: getattr(info, field.name) for field in dataclasses.fields(ModelInfo)}
     for name in ("architecture", "mixing", "tokenizer"):
         fields[name] = text_of(fields[name])
+    fields["eos_tokens"] = tuple(ffi.unpack(info.eos_tokens, info.eos_token_count)) if info.eos_token_count else ()
     fields["task"] = text_of(lib.weft_task_name(info.task))
     return ModelInfo(**fields)
 
@@ -524,38 +651,6 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     elif isinstance(found, Mapping):  # of transformers
         found = found["input_ids"]
     return [int(token) for token in found]
-
-
-def _text_of_bytes(tokens: Iterator[int]) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    for token in tokens:
-        piece = decoder.decode(bytes([token])) if token < 256 else ""
-        if piece:
-            yield piece
-    rest = decoder.decode(b"", final=True)
-    if rest:
-        yield rest
-
-
-def _noted(tokens: Iterator[int], ids: list[int]) -> Iterator[int]:
-    for token in tokens:
-        ids.append(token)
-        yield token
-
-
-def _text_by(decode: Callable[[list[int]], str], prompt: Sequence[int], tokens: Iterator[int]) -> Iterator[str]:
-    """What a tokenizer's text has more with each token. Tokens can be parts of a character: that waits for the others."""
-    known = list(prompt)
-    shown = len(decode(known))
-    for token in tokens:
-        known.append(token)
-        text = decode(known)
-        if not text.endswith("\ufffd") and len(text) > shown:
-            yield text[shown:]
-            shown = len(text)
-    rest = decode(known)[shown:]
-    if rest:
-        yield rest
 
 
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* weft embed: a vector for each text, as .npy, and the hash of all. */
+#include <string.h>
+
+#include "commands.h"
+#include "core/clock.h"
+#include "core/npy.h"
+#include "embedding.h"
+#include "logits.h"
+#include "stop.h"
+
+#define FIRST_VALUES 4U
+#define MOST_SHOWN   16U
+
+typedef struct embed_options {
+    weft_cli_common common;
+    const char *model;
+    weft_cli_list texts;
+    const char *file, *lines, *out;
+    weft_cli_embedding_options how;
+} embed_options;
+
+typedef struct embed_state {
+    const embed_options *options;
+    weft_cli_session session;
+    weft_cli_form form;
+    weft_cli_vectors_of_texts result;
+    double begin_ms; /* when the command began */
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+} embed_state;
+
+/* ---- what it prints ---- */
+
+/* Of a few texts their first values, and how like the first one they are. */
+static int print_vectors(const embed_state *state) {
+    static const char *const columns[] = {">text", ">like text 1", "first values", NULL};
+    const weft_cli_vectors_of_texts *result = &state->result;
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    for (uint32_t i = 0; i < result->count; i++) {
+        const float *row = &result->values[(size_t)i * result->width];
+        char text[80] = "";
+        size_t used = 0;
+        for (uint32_t k = 0; k < FIRST_VALUES && k < result->width; k++) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%.6f ", (double)row[k]);
+        }
+        weft_cli_table_cell(table, "%u", i + 1);
+        weft_cli_table_cell(table, "%.4f", weft_cli_cosine(result->values, row, result->width));
+        weft_cli_table_cell(table, "%s…", text);
+    }
+    return weft_cli_table_print(&table);
+}
+
+static int print_text(const embed_state *state) {
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const weft_device_info *device = &state->session.device_info;
+    char texts[WEFT_CLI_GROUPED_SIZE];
+    char tokens[WEFT_CLI_GROUPED_SIZE];
+    if (!state->options->lines && !state->options->out && result->count <= MOST_SHOWN) {
+        WEFT_CLI_TRY(print_vectors(state));
+    }
+    weft_cli_print(stdout, "%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]\n",
+                   weft_cli_grouped(result->count, texts), weft_cli_grouped(result->tokens, tokens),
+                   (weft_clock_ms() - state->begin_ms) / 1e3, device->name, result->count,
+                   result->width);
+    weft_cli_print(stdout, "sha256 %s\n", state->digest);
+    return WEFT_CLI_FINE;
+}
+
+static int print_json(const embed_state *state) {
+    const weft_cli_vectors_of_texts *result = &state->result;
+    json_t *run = json_pack(
+        "{s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:[I, I], s:s}}", "stopped",
+        (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "tokens",
+        (json_int_t)result->tokens, "plans", (json_int_t)result->plans, "compile_ms",
+        weft_cli_json_real(result->compile_ms), "run_ms", weft_cli_json_real(result->run_ms),
+        "total_ms", weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
+        (json_int_t)result->count, (json_int_t)result->width, "sha256", state->digest);
+    return weft_cli_print_json(
+        weft_cli_json_merge(weft_cli_session_json(&state->session, NULL), run));
+}
+
+/* ---- running ---- */
+
+/* The file first: a report of something that then could not be written would be wrong. */
+static int deliver(embed_state *state) {
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const uint64_t values = (uint64_t)result->count * result->width;
+    weft_cli_digest(result->values, values, state->digest);
+    if (state->options->out) {
+        const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
+        WEFT_CLI_TRY(weft_cli_exit_code(
+            weft_npy_write_f32(state->options->out, result->values, shape, &state->session.host)));
+    }
+    WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
+    const embed_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(weft_cli_embedding_begin(&state->form, &options->how, &state->session, syntax));
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(weft_cli_embedding_run(
+        &state->result,
+        &(weft_cli_texts){.texts = &options->texts, .file = options->file, .lines = options->lines},
+        &state->form, options->how.batch, &state->session));
+    return deliver(state);
+}
+
+static int run(const embed_options *options, const weft_cli_syntax *syntax) {
+    embed_state state = {.options = options, .begin_ms = weft_clock_ms()};
+    const int exit_code = run_all(&state, syntax);
+    const weft_host host = state.session.host;
+    weft_cli_embedding_clear(&state.result, &host);
+    weft_cli_session_close(&state.session);
+    return exit_code;
+}
+
+/* ---- the command line ---- */
+
+int weft_cli_embed(int argc, char **argv) {
+    embed_options options = {.model = NULL};
+    const weft_cli_option table[] = {
+        {"text", WEFT_CLI_LIST, &options.texts, "STRING",
+         "a text itself; may be there several times"},
+        {"file", WEFT_CLI_TEXT, &options.file, "FILE",
+         "a text (UTF-8) in a file, or - for standard input"},
+        {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
+         "a text on each line, or - for standard input; an empty line is the empty text"},
+        {"out", WEFT_CLI_TEXT, &options.out, "FILE",
+         "write the vectors to this .npy file, float32 [texts, size], in the texts' order"},
+        {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
+         "what stands in front of each text: the name of one of the model's prompts, or\n"
+         "the prompt itself (default: the model's, if it has one)"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
+         "mean, cls, last or max: for a model without a modules.json"},
+        {"normalize", WEFT_CLI_FLAG, &options.how.normalize, NULL,
+         "give vectors of length 1, also where the model's folder does not say so"},
+        {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
+         "run so many texts at once (default: by their length); no bit depends on it"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    const weft_cli_syntax syntax = {
+        .command = "embed",
+        .positionals = "MODEL",
+        .positional_count = 1,
+        .summary =
+            "Makes a vector of each text by an encoder: a folder of sentence-transformers as it\n"
+            "is, or any encoder with --pooling. It prints how many there are, the time, and the\n"
+            "SHA-256 of all vectors' bits: in reproducible mode the same on every machine.",
+        .options = table,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
+        return exit_code;
+    }
+    const int sources =
+        (options.texts.count > 0) + (options.file != NULL) + (options.lines != NULL);
+    if (sources != 1) {
+        return weft_cli_usage_error(&syntax, "expected one of --text, --file and --lines, found %s",
+                                    sources == 0 ? "none" : "several");
+    }
+    return run(&options, &syntax);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "embedding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "eval/run.h"
+#include "input.h"
+#include "stop.h"
+
+/* Texts in memory: so many that most lengths fill their batches. */
+#define WINDOW 32768U
+
+/* ---- what the options say ---- */
+
+static const struct {
+    const char *name;
+    uint32_t pooling;
+} poolings[] = {{"mean", WEFT_EMBED_MEAN},
+                {"cls", WEFT_EMBED_CLS},
+                {"last", WEFT_EMBED_LAST},
+                {"max", WEFT_EMBED_MAX}};
+
+static int read_pooling(uint32_t *pooling, const char *name, const weft_cli_syntax *syntax) {
+    for (size_t i = 0; name && i < sizeof poolings / sizeof *poolings; i++) {
+        if (strcmp(name, poolings[i].name) == 0) {
+            *pooling = poolings[i].pooling;
+        }
+    }
+    return !name || *pooling != 0
+               ? WEFT_CLI_FINE
+               : weft_cli_usage_error(
+                     syntax, "--pooling: expected mean, cls, last or max, found '%s'", name);
+}
+
+/* The text that stands in front of all texts; null: none. */
+static const char *find_prompt(const char *asked, const weft_cli_session *session) {
+    weft_embed_info info;
+    weft_prompt_info prompt;
+    if (weft_model_get_embedding(session->model, &info) != WEFT_OK) {
+        return NULL;
+    }
+    const char *name = asked ? asked : info.default_prompt;
+    for (uint32_t i = 0; name && i < info.prompt_count; i++) {
+        if (weft_model_get_prompt(session->model, i, &prompt) == WEFT_OK &&
+            strcmp(prompt.name, name) == 0) {
+            return prompt.text;
+        }
+    }
+    return asked;
+}
+
+/* How many tokens a prompt has, without what ends a text. */
+static weft_status count_tokens(uint32_t *tokens, const char *prompt,
+                                const weft_cli_session *session) {
+    weft_encoding encoding;
+    const weft_status status = weft_model_encode(
+        &encoding, session->model, weft_encode_params(.text = prompt, .size = strlen(prompt)));
+    if (status == WEFT_OK) {
+        const bool ends = encoding.sequences[encoding.count - 1] == 255;
+        *tokens = encoding.count - (ends ? 1 : 0);
+        weft_encoding_free(session->model, &encoding);
+    }
+    return status;
+}
+
+/* Where pooling leaves out the prompt, the model has to know how long it is. */
+static weft_status tell_prompt(const char *prompt, const weft_cli_session *session) {
+    weft_embed_info info;
+    uint32_t tokens = 0;
+    weft_status status = weft_model_get_embedding(session->model, &info);
+    if (status != WEFT_OK || !info.skips_prompt) {
+        return status;
+    }
+    if (prompt && prompt[0] != '\0') {
+        status = count_tokens(&tokens, prompt, session);
+    }
+    return status == WEFT_OK ? weft_model_set_embedding(session->model,
+                                                        weft_embed_params(.prompt_tokens = tokens))
+                             : status;
+}
+
+int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
+                             weft_cli_session *session, const weft_cli_syntax *syntax) {
+    weft_embed_params params = {.normalize = options->normalize};
+    WEFT_CLI_TRY(read_pooling(&params.pooling, options->pooling, syntax));
+    const bool embeds = session->info.task == WEFT_TASK_EMBED;
+    if (!embeds && params.pooling == 0) {
+        return weft_cli_usage_error(syntax,
+                                    "the folder %s does not say how vectors of texts are made "
+                                    "(it has no modules.json): expected --pooling",
+                                    session->folder);
+    }
+    if (!embeds || options->normalize || options->pooling) {
+        WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_model_set_embedding(session->model, &params)));
+    }
+    const char *prompt = find_prompt(options->prompt, session);
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(tell_prompt(prompt, session)));
+    *form = (weft_cli_form){.empty_counts = true, .before = prompt};
+    return weft_cli_exit_code(weft_model_get_info(session->model, &session->info));
+}
+
+/* ---- running ---- */
+
+struct runner {
+    weft_cli_vectors_of_texts *result;
+    const weft_cli_session *session;
+    weft_cli_window window;
+    weft_cli_score score;
+    uint32_t batch;
+    size_t room;
+};
+
+static weft_status make_room(struct runner *self) {
+    weft_cli_vectors_of_texts *result = self->result;
+    const size_t needed = (size_t)result->count + self->window.count;
+    if (needed > self->room) {
+        const size_t room = result->count == 0 ? needed : 2 * needed;
+        float *values = room > UINT32_MAX ? NULL
+                                          : weft_realloc(&self->session->host, result->values,
+                                                         room * result->width * sizeof *values);
+        if (!values) {
+            return weft_fail_memory(&self->session->host, "the vectors of texts");
+        }
+        result->values = values;
+        self->room = room;
+    }
+    return WEFT_OK;
+}
+
+static int run_window(struct runner *self) {
+    weft_cli_vectors_of_texts *result = self->result;
+    weft_cli_evaluation evaluation;
+    WEFT_CLI_TRY(weft_cli_exit_code(make_room(self)));
+    WEFT_CLI_TRY(
+        weft_cli_exit_code(weft_cli_score_begin(&self->score, &self->window.data, self->session)));
+    self->score.only_outputs = true;
+    WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &self->score, self->batch, "texts"));
+    memcpy(&result->values[(size_t)result->count * result->width], self->score.outputs,
+           (size_t)self->window.count * result->width * sizeof *result->values);
+    result->count += self->window.count;
+    result->tokens += evaluation.tokens;
+    result->plans += evaluation.plans;
+    result->compile_ms += evaluation.compile_ms;
+    result->run_ms += evaluation.run_ms;
+    result->cut += self->window.data.cut;
+    weft_cli_score_clear(&self->score);
+    weft_cli_window_clear(&self->window, &self->session->host);
+    return WEFT_CLI_FINE;
+}
+
+static int run_lines(struct runner *self, const char *path, const weft_cli_form *form) {
+    weft_cli_lines lines;
+    int exit_code = weft_cli_lines_open(&lines, path, self->session);
+    lines.form = *form;
+    while (exit_code == WEFT_CLI_FINE && !weft_cli_stopped()) {
+        exit_code = weft_cli_lines_next(&self->window, &lines, WINDOW);
+        if (exit_code != WEFT_CLI_FINE || self->window.count == 0) {
+            break;
+        }
+        exit_code = run_window(self);
+    }
+    if (exit_code == WEFT_CLI_FINE && self->result->count == 0 && !weft_cli_stopped()) {
+        exit_code =
+            weft_cli_bad_file(&self->session->host, "%s: expected texts, found none", lines.name);
+    }
+    weft_cli_lines_close(&lines);
+    return exit_code;
+}
+
+static int run_file(struct runner *self, const char *path, const weft_cli_form *form) {
+    const weft_host *host = &self->session->host;
+    weft_cli_file_bytes text = {0};
+    int exit_code = weft_cli_exit_code(weft_cli_read_bytes(&text, path, host));
+    if (exit_code == WEFT_CLI_FINE) {
+        const weft_cli_text whole = {.bytes = text.bytes, .size = text.size, .name = path};
+        exit_code = weft_cli_window_add(&self->window, &whole, form, self->session);
+    }
+    weft_free(host, text.bytes);
+    return exit_code == WEFT_CLI_FINE ? run_window(self) : exit_code;
+}
+
+static int run_list(struct runner *self, const weft_cli_list *list, const weft_cli_form *form) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const weft_cli_text text = {
+            .bytes = list->at[i], .size = strlen(list->at[i]), .name = "--text"};
+        WEFT_CLI_TRY(weft_cli_window_add(&self->window, &text, form, self->session));
+    }
+    return run_window(self);
+}
+
+int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_texts *texts,
+                           const weft_cli_form *form, uint32_t batch,
+                           const weft_cli_session *session) {
+    struct runner self = {.result = result, .session = session, .batch = batch};
+    *result = (weft_cli_vectors_of_texts){.width = weft_cli_output_width(&session->info)};
+    const int exit_code = texts->lines  ? run_lines(&self, texts->lines, form)
+                          : texts->file ? run_file(&self, texts->file, form)
+                                        : run_list(&self, texts->texts, form);
+    weft_cli_score_clear(&self.score);
+    weft_cli_window_clear(&self.window, &session->host);
+    if (exit_code == WEFT_CLI_FINE && result->cut > 0) {
+        weft_cli_print(stderr,
+                       "weft: note: %u texts are longer than the model's %u tokens; the rest of "
+                       "them is left out\n",
+                       result->cut, session->info.max_length);
+    }
+    return exit_code;
+}
+
+void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host) {
+    weft_free(host, result->values);
+    *result = (weft_cli_vectors_of_texts){0};
+}
+
+double weft_cli_cosine(const float *a, const float *b, uint32_t width) {
+    double products = 0;
+    double squares[2] = {0};
+    for (uint32_t i = 0; i < width; i++) {
+        products += (double)a[i] * (double)b[i];
+        squares[0] += (double)a[i] * (double)a[i];
+        squares[1] += (double)b[i] * (double)b[i];
+    }
+    return products / sqrt(squares[0] * squares[1]);
+}

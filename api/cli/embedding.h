@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Many texts through a model that gives each a vector, for embed and rerank. Functions return exit codes. */
+#ifndef WEFT_CLI_EMBEDDING_H
+#define WEFT_CLI_EMBEDDING_H
+
+#include "eval/lines.h"
+#include "eval/score.h"
+
+/** What the options say of pooling and prompts; nulls where they say nothing. */
+typedef struct weft_cli_embedding_options {
+    const char *pooling; /* "mean", "cls", "last", "max" */
+    const char *prompt;  /* the name of one of the model's, or the text itself */
+    bool normalize;
+    uint32_t batch; /* 0: chosen by length */
+} weft_cli_embedding_options;
+
+/** Where texts come from: one of the three. */
+typedef struct weft_cli_texts {
+    const weft_cli_list *texts;
+    const char *file;  /* one text */
+    const char *lines; /* one on each line */
+} weft_cli_texts;
+
+/** The vectors of all texts, in their order. */
+typedef struct weft_cli_vectors_of_texts {
+    float *
+        values; /* [count, width] in fresh memory; NaN for those that a stopped command has not come to */
+    uint32_t count, width;
+    uint64_t tokens;
+    uint32_t plans, cut;
+    double compile_ms, run_ms;
+} weft_cli_vectors_of_texts;
+
+/** Makes the session's model one that gives vectors, as the options say, and *form one for its texts. Open no device before. */
+int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
+                             weft_cli_session *session, const weft_cli_syntax *syntax);
+
+/** Runs them: the session is open. `result` is to be cleared, also on failure. */
+int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_texts *texts,
+                           const weft_cli_form *form, uint32_t batch,
+                           const weft_cli_session *session);
+
+void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host);
+
+/** The cosine of the angle between two vectors, in float64. */
+double weft_cli_cosine(const float *a, const float *b, uint32_t width);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* weft rerank: texts by how well they answer a query. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "embedding.h"
+#include "eval/run.h"
+#include "stop.h"
+
+#define DEFAULT_TOP 10U
+
+typedef struct rerank_options {
+    weft_cli_common common;
+    const char *model, *query, *lines;
+    uint32_t top;
+    weft_cli_embedding_options how;
+} rerank_options;
+
+typedef struct ranked {
+    double score;
+    uint32_t line;
+} ranked;
+
+typedef struct rerank_state {
+    const rerank_options *options;
+    weft_cli_session session;
+    weft_cli_lines lines;
+    weft_cli_window window;
+    weft_cli_score score;
+    float *query; /* of a model that makes vectors: the query's; else null */
+    ranked *order;
+    uint32_t count; /* that were run */
+    weft_cli_evaluation evaluation;
+} rerank_state;
+
+/* ---- scores ---- */
+
+static double sigmoid(double value) {
+    const double small = exp(-fabs(value));
+    return (value >= 0 ? 1.0 : small) / (1.0 + small);
+}
+
+/* Larger is more alike, as the folder's similarity_fn_name measures it. */
+static double similarity(const char *name, const float *a, const float *b, uint32_t width) {
+    double products = 0;
+    double squares = 0;
+    double sizes = 0;
+    for (uint32_t i = 0; i < width; i++) {
+        const double difference = (double)a[i] - (double)b[i];
+        products += (double)a[i] * (double)b[i];
+        squares += difference * difference;
+        sizes += fabs(difference);
+    }
+    return name && strcmp(name, "dot") == 0         ? products
+           : name && strcmp(name, "euclidean") == 0 ? -sqrt(squares)
+           : name && strcmp(name, "manhattan") == 0 ? -sizes
+                                                    : weft_cli_cosine(a, b, width);
+}
+
+static double score_of(const rerank_state *state, uint32_t line) {
+    const uint32_t width = state->score.width;
+    const float *row = &state->score.outputs[(size_t)line * width];
+    weft_embed_info info = {0};
+    if (!state->query) {
+        return state->session.info.task == WEFT_TASK_REGRESS ? (double)row[0]
+                                                             : sigmoid((double)row[0]);
+    }
+    weft_model_get_embedding(state->session.model, &info);
+    return similarity(info.similarity, state->query, row, width);
+}
+
+static int compare(const void *left, const void *right) {
+    const ranked *a = left;
+    const ranked *b = right;
+    if (a->score != b->score) {
+        return a->score > b->score ? -1 : 1;
+    }
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static weft_status sort(rerank_state *state) {
+    const weft_host *host = &state->session.host;
+    const uint32_t all = state->window.data.example_count;
+    state->order = weft_alloc_zero(host, all, sizeof *state->order);
+    if (!state->order) {
+        return weft_fail_memory(host, "the order of texts");
+    }
+    for (uint32_t line = 0; line < all; line++) {
+        if (weft_cli_score_has(state->score.outputs, state->score.width, line)) {
+            state->order[state->count++] = (ranked){score_of(state, line), line};
+        }
+    }
+    qsort(state->order, state->count, sizeof *state->order, compare);
+    return WEFT_OK;
+}
+
+/* ---- running ---- */
+
+/* The first of those names that is one of the model's prompts; else no prompt. */
+static const char *choose_prompt(const char *const *names, const weft_cli_session *session) {
+    weft_prompt_info prompt;
+    for (; *names; names++) {
+        for (uint32_t i = 0; weft_model_get_prompt(session->model, i, &prompt) == WEFT_OK; i++) {
+            if (strcmp(prompt.name, *names) == 0) {
+                return *names;
+            }
+        }
+    }
+    return "";
+}
+
+static int evaluate(rerank_state *state) {
+    WEFT_CLI_TRY(weft_cli_exit_code(
+        weft_cli_score_begin(&state->score, &state->window.data, &state->session)));
+    state->score.only_outputs = true;
+    return weft_cli_evaluate(&state->evaluation, &state->score, state->options->how.batch, "texts");
+}
+
+static int embed_query(rerank_state *state, const weft_cli_form *form) {
+    const weft_host *host = &state->session.host;
+    const weft_cli_text text = {
+        .bytes = state->options->query, .size = strlen(state->options->query), .name = "--query"};
+    WEFT_CLI_TRY(weft_cli_window_add(&state->window, &text, form, &state->session));
+    WEFT_CLI_TRY(evaluate(state));
+    state->query = state->score.outputs;
+    state->score.outputs = NULL;
+    weft_cli_score_clear(&state->score);
+    weft_cli_window_clear(&state->window, host);
+    return WEFT_CLI_FINE;
+}
+
+/* Two towers: the query's vector, and the form of the texts. */
+static int begin_vectors(rerank_state *state, weft_cli_form *form, const weft_cli_syntax *syntax) {
+    static const char *const of_queries[] = {"query", NULL};
+    static const char *const of_texts[] = {"document", "passage", "corpus", NULL};
+    weft_cli_embedding_options how = state->options->how;
+    weft_cli_session *session = &state->session;
+    how.prompt = choose_prompt(of_queries, session);
+    WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
+    WEFT_CLI_TRY(weft_cli_session_open(session, &state->options->common));
+    WEFT_CLI_TRY(embed_query(state, form));
+    how = (weft_cli_embedding_options){.prompt = choose_prompt(of_texts, session)};
+    return weft_cli_embedding_begin(form, &how, session, syntax);
+}
+
+static int begin(rerank_state *state, weft_cli_form *form, const weft_cli_syntax *syntax) {
+    const weft_model_info *info = &state->session.info;
+    const bool scores = (info->task == WEFT_TASK_CLASSIFY || info->task == WEFT_TASK_REGRESS) &&
+                        info->label_count == 1;
+    if (!scores) {
+        return begin_vectors(state, form, syntax);
+    }
+    *form = (weft_cli_form){.empty_counts = true, .first = state->options->query};
+    return weft_cli_session_open(&state->session, &state->options->common);
+}
+
+static int run_texts(rerank_state *state, const weft_cli_syntax *syntax) {
+    weft_cli_form form;
+    WEFT_CLI_TRY(begin(state, &form, syntax));
+    form.keeps = true;
+    state->lines.form = form;
+    WEFT_CLI_TRY(weft_cli_lines_next(&state->window, &state->lines, UINT32_MAX));
+    if (state->window.count == 0) {
+        return weft_cli_bad_file(&state->session.host, "%s: expected texts, found none",
+                                 state->lines.name);
+    }
+    WEFT_CLI_TRY(evaluate(state));
+    return weft_cli_exit_code(sort(state));
+}
+
+/* ---- what it prints ---- */
+
+static uint32_t shown(const rerank_state *state) {
+    return state->options->top < state->count ? state->options->top : state->count;
+}
+
+static json_t *results_json(const rerank_state *state) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < shown(state); i++) {
+        const uint32_t line = state->order[i].line;
+        list = weft_cli_json_append(
+            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line + 1, "score",
+                            weft_cli_json_real(state->order[i].score), "text",
+                            weft_cli_json_text(state->window.kept[line].text)));
+    }
+    return list;
+}
+
+static int print_json(const rerank_state *state) {
+    json_t *run = json_pack(
+        "{s:b, s:I, s:I, s:o, s:o}", "stopped", (int)weft_cli_stopped(), "texts",
+        (json_int_t)state->count, "tokens", (json_int_t)state->evaluation.tokens, "run_ms",
+        weft_cli_json_real(state->evaluation.run_ms), "results", results_json(state));
+    return weft_cli_print_json(
+        weft_cli_json_merge(weft_cli_session_json(&state->session, NULL), run));
+}
+
+static int print_text(const rerank_state *state) {
+    static const char *const columns[] = {">score", ">line", "text", NULL};
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    for (uint32_t i = 0; i < shown(state); i++) {
+        const uint32_t line = state->order[i].line;
+        weft_cli_table_cell(table, "%.4f", state->order[i].score);
+        weft_cli_table_cell(table, "%u", line + 1);
+        weft_cli_table_cell(table, "%s", state->window.kept[line].text);
+    }
+    return weft_cli_table_print(&table);
+}
+
+static int run_all(rerank_state *state, const weft_cli_syntax *syntax) {
+    const rerank_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(weft_cli_lines_open(&state->lines, options->lines, &state->session));
+    WEFT_CLI_TRY(run_texts(state, syntax));
+    WEFT_CLI_TRY(options->common.json ? print_json(state) : print_text(state));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run(const rerank_options *options, const weft_cli_syntax *syntax) {
+    rerank_state state = {.options = options};
+    const int exit_code = run_all(&state, syntax);
+    const weft_host host = state.session.host;
+    weft_cli_score_clear(&state.score);
+    weft_cli_window_clear(&state.window, &host);
+    weft_cli_lines_close(&state.lines);
+    weft_free(&host, state.query);
+    weft_free(&host, state.order);
+    weft_cli_session_close(&state.session);
+    return exit_code;
+}
+
+/* ---- the command line ---- */
+
+int weft_cli_rerank(int argc, char **argv) {
+    rerank_options options = {.top = DEFAULT_TOP};
+    const weft_cli_option table[] = {
+        {"query", WEFT_CLI_TEXT, &options.query, "STRING", "the query itself"},
+        {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
+         "a text on each line, or - for standard input"},
+        {"top", WEFT_CLI_COUNT, &options.top, "K", "how many texts to show (default 10)"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
+         "mean, cls, last or max: for an encoder without a modules.json"},
+        {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
+         "run so many texts at once (default: by their length); no bit depends on it"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    const weft_cli_syntax syntax = {
+        .command = "rerank",
+        .positionals = "MODEL",
+        .positional_count = 1,
+        .summary =
+            "Sorts texts by how well they answer a query. A cross-encoder, which is a classifier\n"
+            "with one label, reads the query with each text; a model that makes vectors compares\n"
+            "theirs, with its prompts for queries and documents where it has them.",
+        .options = table,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
+        return exit_code;
+    }
+    return options.query && options.lines
+               ? run(&options, &syntax)
+               : weft_cli_usage_error(&syntax, "expected --query and --lines");
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "spans_report.h"
+
+#include <string.h>
+
+#define NUMBER_WIDTH 8
+#define LABEL_WIDTH  12
+
+/* Characters in front of a byte of a text in UTF-8. */
+static uint32_t characters(const char *text, uint32_t bytes) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        count += ((unsigned char)text[i] & 0xC0U) != 0x80U;
+    }
+    return count;
+}
+
+static const char *label_of(const weft_span *span) {
+    return span->label ? span->label : "answer";
+}
+
+void weft_cli_found_head(const weft_cli_session *session) {
+    const bool answers = weft_model_answers_questions(session->model);
+    weft_cli_print(stdout, "%*s  %-*s  %7s  %13s  %s\n", NUMBER_WIDTH, "line", LABEL_WIDTH,
+                   answers ? "" : "label", "score", "characters", "text");
+}
+
+int weft_cli_found_text(const weft_cli_lines_result *result, uint32_t row) {
+    const weft_cli_found *found = &result->found[row];
+    for (uint32_t i = 0; i < found->count || i == 0; i++) {
+        if (i == 0) {
+            weft_cli_print(stdout, "%*llu", NUMBER_WIDTH,
+                           (unsigned long long)(result->first + row + 1));
+        } else {
+            weft_cli_print(stdout, "%*s", NUMBER_WIDTH, "");
+        }
+        if (i < found->count) {
+            const weft_span *span = &found->spans[i];
+            weft_cli_print(stdout, "  %-*s  %7.4f  %6u-%-6u  %.*s", LABEL_WIDTH, label_of(span),
+                           span->score, characters(found->text, span->begin),
+                           characters(found->text, span->end), (int)(span->end - span->begin),
+                           found->text + span->begin);
+        }
+        weft_cli_print(stdout, "\n");
+    }
+    return WEFT_CLI_FINE;
+}
+
+int weft_cli_found_tsv(const weft_cli_lines_result *result, uint32_t row) {
+    const weft_cli_found *found = &result->found[row];
+    for (uint32_t i = 0; i < found->count; i++) {
+        const weft_span *span = &found->spans[i];
+        weft_cli_print_text(stdout, "\t", i > 0 ? 1 : 0);
+        weft_cli_print(stdout, "%s", label_of(span));
+        weft_cli_print_text(stdout, "\t", 1);
+        weft_cli_print(stdout, "%.6g", span->score);
+        weft_cli_print_text(stdout, "\t", 1);
+        weft_cli_print(stdout, "%u", characters(found->text, span->begin));
+        weft_cli_print_text(stdout, "\t", 1);
+        weft_cli_print(stdout, "%u", characters(found->text, span->end));
+        weft_cli_print_text(stdout, "\t", 1);
+        weft_cli_print(stdout, "%.*s", (int)(span->end - span->begin), found->text + span->begin);
+    }
+    weft_cli_print(stdout, "\n");
+    return WEFT_CLI_FINE;
+}
+
+static json_t *span_json(const weft_cli_found *found, const weft_span *span) {
+    json_t *object = json_pack("{s:o, s:o, s:I, s:I}", "word",
+                               json_stringn(found->text + span->begin, span->end - span->begin),
+                               "score", weft_cli_json_real(span->score), "begin",
+                               (json_int_t)characters(found->text, span->begin), "end",
+                               (json_int_t)characters(found->text, span->end));
+    return span->label ? weft_cli_json_field(object, "label", weft_cli_json_text(span->label))
+                       : object;
+}
+
+json_t *weft_cli_found_json(const weft_cli_lines_result *result, uint32_t row, const char *name,
+                            uint64_t number) {
+    const weft_cli_found *found = &result->found[row];
+    const bool answers = weft_model_answers_questions(result->session->model);
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < found->count; i++) {
+        list = weft_cli_json_append(list, span_json(found, &found->spans[i]));
+    }
+    return json_pack("{s:I, s:o}", name, (json_int_t)number, answers ? "answers" : "entities",
+                     list);
+}

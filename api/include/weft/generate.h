@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts that causal language models make, several at once: weft_decoder and weft_sample of model.h with what ends a
+ * text. Each text is the one that its prompt gets alone, whatever stands beside it.
+ *
+ *   weft_generator_create → until `done`: weft_generator_step, weft_generator_get_text of each → weft_generator_destroy
+ */
+#ifndef WEFT_GENERATE_H
+#define WEFT_GENERATE_H
+
+#include <weft/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a text begins with: a text for the model's tokenizer, or tokens. */
+typedef struct weft_prompt {
+    const char *text;      /**< UTF-8, not zero-terminated; null: tokens */
+    size_t size;           /**< bytes of the text, at least 1 */
+    const int32_t *tokens; /**< used where text is null */
+    uint32_t count;        /**< of the tokens, at least 1 */
+} weft_prompt;
+
+typedef struct weft_generator_params {
+    const weft_prompt *prompts; /**< read during the call only, as are the lists below */
+    uint32_t prompt_count;      /**< at least 1 */
+    /** Most tokens to make for each prompt; 0: 200, or as many as the model has positions for. */
+    uint32_t tokens;
+    /**
+     * 0: a prompt and its tokens must fit into the model's positions. Otherwise 1 … max_length: a text that fills all
+     * positions goes on as if its last `window` tokens were its beginning, and of a prompt longer than max_length the
+     * last `window` tokens are read.
+     */
+    uint32_t window;
+    weft_sampling sampling;
+    const uint64_t *seeds; /**< one for each prompt, in place of sampling.seed; or null */
+    /** weft_penalize over the prompt and all tokens made; 0 means 1: none. */
+    double repetition_penalty;
+    const char *const
+        *stops; /**< zero-terminated UTF-8, none empty: a text ends before the first of them */
+    uint32_t stop_count;
+    const int32_t *end_tokens; /**< tokens that end a text; null: the model's eos_tokens */
+    uint32_t end_token_count;
+    bool reevaluate;              /**< as weft_decoder_params */
+    const weft_plan_params *plan; /**< or null; its texts must outlive the generator */
+} weft_generator_params;
+
+#ifndef __cplusplus
+#define weft_generator_params(...) (&(weft_generator_params){__VA_ARGS__})
+#endif
+
+/** Texts that grow. One thread at a time. Model and device must outlive it. */
+typedef struct weft_generator weft_generator;
+
+/**
+ * Reads the prompts, and makes a decoder for them. Nothing is run yet.
+ * Errors: those of weft_decoder_create; WEFT_INVALID_ARGUMENT naming the parameter (prompt and its number, tokens,
+ * window, temperature, top_p, repetition_penalty, stop), when a prompt and its tokens do not fit and there is no window,
+ * too; WEFT_UNSUPPORTED for a text or a stop where the model has no tokenizer.
+ */
+WEFT_API weft_status weft_generator_create(weft_generator **generator, weft_model *model,
+                                           weft_device *device,
+                                           const weft_generator_params *params);
+WEFT_API void weft_generator_destroy(weft_generator **generator);
+
+/**
+ * Goes on by one position, which makes at most one token of each text. The first call reads what all prompts have
+ * positions for, in one run, and makes none; a longer prompt is read on while other texts grow. *done: all texts have
+ * ended. Then nothing is left to do.
+ * Errors: those of weft_decoder_step and weft_sample. What was made stays; further calls fail, too.
+ */
+WEFT_API weft_status weft_generator_step(weft_generator *generator, bool *done);
+
+/** Ends the text of a prompt where it is. WEFT_NOT_FOUND for a number that no prompt has. */
+WEFT_API weft_status weft_generator_end(weft_generator *generator, uint32_t prompt);
+
+/** Why a text has ended. */
+typedef enum weft_ending {
+    WEFT_ENDING_NONE = 0,  /**< it has not */
+    WEFT_ENDING_LENGTH,    /**< it has all tokens that it may have */
+    WEFT_ENDING_END_TOKEN, /**< the model has ended it */
+    WEFT_ENDING_STOP,      /**< one of the stops */
+    WEFT_ENDING_CALLER     /**< weft_generator_end */
+} weft_ending;
+
+/** "none", "length", "end_token", "stop" or "caller"; never null. */
+WEFT_API const char *weft_ending_name(weft_ending ending);
+
+/** What was made of a prompt so far. The arrays live until the generator's next call. */
+typedef struct weft_generated {
+    const int32_t *tokens; /**< the end token is the last of them, where it has ended the text */
+    uint32_t count;
+    /**
+     * What the tokens add to the prompt's text, not zero-terminated; empty without a tokenizer. It grows only at its end, and
+     * by whole characters (bytes that are no UTF-8 stay what they are), so that what is new can be shown at once. What
+     * may become a stop waits until it is none. Stop and end token are left out.
+     */
+    const char *text;
+    size_t text_size;
+    uint32_t prompt_count; /**< tokens of the prompt */
+    weft_ending ending;
+} weft_generated;
+
+/** WEFT_NOT_FOUND past the last prompt. */
+WEFT_API weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
+                                        weft_generated *generated);
+
+/** Of the generator's decoder, whose batch is the number of prompts. */
+WEFT_API weft_status weft_generator_get_decoder_info(const weft_generator *generator,
+                                                     weft_decoder_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+# weft-test: long
+"""Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states, and what they generate."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import weft
+
+TOLERANCE = 1e-5
+VOCABULARY, POSITIONS = 90, 120
+
+NO_TOKENS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
+GPT2 = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": POSITIONS, **NO_TOKENS}
+LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "intermediate_size": 56, "max_position_embeddings": POSITIONS, **NO_TOKENS}
+WINDOW = {"use_sliding_window": True, "sliding_window": 7, "max_window_layers": 1}
+OLDER = {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+
+CASES = (
+    ("GPT2LMHeadModel", GPT2), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 50}),
+    ("GPT2LMHeadModel", {**GPT2, "activation_function": "relu", "layer_norm_epsilon": 1e-3}),
+    ("LlamaForCausalLM", LLAMA), ("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, "tie_word_embeddings": True}),
+    ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True, "head_dim": 16, "num_key_value_heads": 1, **OLDER}),
+    ("MistralForCausalLM", {**LLAMA, "sliding_window": None}), ("MistralForCausalLM", {**LLAMA, "sliding_window": 9}),
+    ("Qwen2ForCausalLM", LLAMA), ("Qwen2ForCausalLM", {**LLAMA, **WINDOW, "tie_word_embeddings": True}),
+    ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}))
+OTHERS = (
+    ("GPT2Model", GPT2), ("LlamaModel", LLAMA), ("MistralModel", LLAMA), ("Qwen2Model", LLAMA),
+    ("Qwen3Model", {**LLAMA, "head_dim": 16}), ("GPT2ForSequenceClassification", GPT2),
+    ("LlamaForSequenceClassification", LLAMA), ("Qwen2ForTokenClassification", LLAMA), ("GPT2ForTokenClassification", GPT2))
+
+
+def name_of(case):
+    base = GPT2 if case[0].startswith("GPT2") else LLAMA
+    return "-".join([case[0], *(f"{key}={value}" for key, value in case[1].items() if base.get(key) != value)])
+
+
+def module_of(name, fields):
+    """With weights that make every part visible: no bias is 0, no norm's weight 1."""
+    kind = getattr(transformers, name)
+    module = kind(kind.config_class(**fields)).eval()
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for label, parameter in module.named_parameters():
+            value = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() > 1:
+                value *= 1.3 / parameter.shape[-1] ** 0.5
+            else:
+                value = 1 + 0.2 * value if label.endswith("weight") else 0.2 * value
+            parameter.copy_(value)
+    return module
+
+
+def relative_l2(found, exact):
+    return np.linalg.norm(found - exact) / np.linalg.norm(exact)
+
+
+def reference(module, tokens):
+    with torch.no_grad():
+        output = copy.deepcopy(module).double()(torch.as_tensor(tokens).long())
+    return (output.logits if "logits" in output else output.last_hidden_state).numpy()
+
+
+def continued(module, prompt, count, **options):
+    """The greedy text of transformers."""
+    with torch.no_grad():
+        found = module.generate(torch.as_tensor([prompt]), max_new_tokens=count, do_sample=False, pad_token_id=0, **options)
+    return found[0, len(prompt):].tolist()
+
+
+@pytest.fixture(params=CASES, ids=name_of, scope="module")
+def case(request, tmp_path_factory, device):
+    module = module_of(*request.param)
+    folder = tmp_path_factory.mktemp("model")
+    module.save_pretrained(folder)
+    with weft.load(folder, device) as model:
+        yield module, model
+
+
+def test_logits_and_hidden_states(case):
+    module, model = case
+    assert (model.info.architecture, model.info.task, model.info.causal) == (type(module).__name__, "causal_lm", True)
+    for length in (1, 2, 13, 64, 65, POSITIONS):
+        tokens = np.random.default_rng(length).integers(0, VOCABULARY, (2, length))
+        assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
+        assert relative_l2(model.hidden(tokens), reference(module.base_model, tokens)) <= TOLERANCE
+
+
+def test_generation(case):
+    """Of single prompts and of several; each of the latter is what it is alone."""
+    module, model = case
+    prompts = [np.random.default_rng(n).integers(0, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
+    expected = [continued(module, prompt, 50) for prompt in prompts]
+    assert [list(model.generate_tokens(prompt, 50)) for prompt in prompts] == expected
+    model._tokenizer = Numbers()
+    texts = [Numbers().decode(prompt) for prompt in prompts]
+    ids = []
+    assert model.generate(texts, 50, ids=ids) == [Numbers().decode(found) for found in expected] and ids == expected
+    drawn = {"temperature": 0.9, "top_p": 0.8, "seed": [4, 5, 6, 7], "repetition_penalty": 1.3}
+    together = model.generate(texts, 40, **drawn)
+    assert together == [model.generate(text, 40, **{**drawn, "seed": seed}) for text, seed in zip(texts, drawn["seed"])]
+
+
+def test_penalty(case):
+    module, model = case
+    prompt = [3, 8, 8, 40]
+    for penalty in (1.1, 1.7, 0.8):
+        expected = continued(module, prompt, 50, repetition_penalty=penalty)
+        assert list(model.generate_tokens(prompt, 50, repetition_penalty=penalty)) == expected
+
+
+class Numbers:
+    """A tokenizer of numbers: every token is two digits in a text."""
+
+    def encode(self, text):
+        return [int(text[at:at + 2]) for at in range(0, len(text), 2)]
+
+    def decode(self, tokens):
+        return "".join(f"{token:02}" for token in tokens)
+
+
+@pytest.mark.parametrize(("name", "fields"), OTHERS, ids=[name for name, _ in OTHERS])
+def test_other_classes(device, name, fields):
+    module = module_of(name, {**fields, "pad_token_id": None})
+    with weft.from_torch(module, device) as model:
+        assert model.info.architecture == name
+        for length in (1, 30):
+            tokens = np.random.default_rng(length).integers(0, VOCABULARY, (1, length))
+            assert relative_l2(model.logits(tokens), reference(module, tokens)) <= 10 * TOLERANCE
+
+
+# ---- files ----
+
+def edited(folder, module, **fields):
+    """The folder of the module with other fields of config.json."""
+    module.save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(fields)
+    (folder / "config.json").write_text(json.dumps({name: value for name, value in config.items() if value != "absent"}))
+    return folder
+
+
+def test_older_configs(tmp_path, device):
+    """rope_theta beside the other fields, and no number of key-value heads, of transformers 4."""
+    module = module_of("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, **OLDER})
+    folder = edited(tmp_path, module, rope_parameters="absent", rope_theta=500.0, rope_scaling=None, num_key_value_heads="absent")
+    tokens = np.arange(40)[None]
+    with weft.load(folder, device) as model:
+        assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
+
+
+@pytest.mark.parametrize(("fields", "words"), [
+    ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*llama3"),
+    ({"rope_parameters": "absent", "rope_scaling": {"type": "linear", "factor": 2.0}}, "rope_scaling.*null"),
+    ({"num_key_value_heads": 3}, "num_key_value_heads.*divisor"), ({"head_dim": 7}, "head_dim.*even"),
+    ({"hidden_act": "mish"}, "hidden_act"), ({"partial_rotary_factor": 0.5}, "partial_rotary_factor")])
+def test_other_models_are_refused(tmp_path, device, fields, words):
+    with pytest.raises(weft.WeftError, match=words):
+        weft.load(edited(tmp_path, module_of("LlamaForCausalLM", LLAMA), **fields), device)
+
+
+def test_end_tokens(tmp_path, device):
+    """A list in config.json, and another one in generation_config.json, which counts; those outside of the vocabulary do not."""
+    module = module_of("LlamaForCausalLM", LLAMA)
+    whole = continued(module, [5, 6], 50)
+    folder = edited(tmp_path, module, eos_token_id=[whole[30], 77])
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    with weft.load(folder, device) as model:
+        assert model.info.eos_tokens == (whole[30], 77) and model.info.eos_token == whole[30]
+        assert list(model.generate_tokens([5, 6], 50)) == whole[:whole.index(whole[30])]
+        assert list(model.generate_tokens([5, 6], 50, end_tokens=[])) == whole
+        assert list(model.generate_tokens([5, 6], 50, end_tokens=[whole[12]])) == whole[:whole.index(whole[12])]
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [VOCABULARY, whole[20]], "temperature": 0.7}))
+    with weft.load(folder, device) as model:
+        assert model.info.eos_tokens == (whole[20],)
+        assert list(model.generate_tokens([5, 6], 50)) == whole[:whole.index(whole[20])]
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": "x"}))
+    with pytest.raises(weft.BadFile, match=r"generation_config.json.*eos_token_id"):
+        weft.load(folder, device)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_other_dtypes(tmp_path, device, dtype):
+    """Files of 16 bits are the model whose weights were rounded."""
+    module = module_of("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}).to(dtype)
+    module.save_pretrained(tmp_path)
+    module = type(module).from_pretrained(tmp_path, dtype=torch.float32)  # .to() has rounded angles, too
+    tokens = np.arange(30)[None]
+    with weft.load(tmp_path, device) as model:
+        assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE

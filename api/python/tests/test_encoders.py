@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+# weft-test: long
+"""Encoders of transformers with random weights, from folders of save_pretrained: every model type and every class."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import weft
+
+TOLERANCE = 1e-5
+VOCABULARY, POSITIONS, LABELS = 60, 70, 5
+
+SIZES = {"vocab_size": VOCABULARY, "hidden_size": 24, "num_hidden_layers": 4, "num_attention_heads": 3,
+         "intermediate_size": 50, "max_position_embeddings": POSITIONS}
+DISTIL = {"vocab_size": VOCABULARY, "dim": 24, "n_layers": 3, "n_heads": 3, "hidden_dim": 50,
+          "max_position_embeddings": POSITIONS}
+MODERN = {**SIZES, "local_attention": 12, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1,
+          "sep_token_id": 2}
+WITH_BIASES = {"norm_bias": True, "attention_bias": True, "mlp_bias": True, "classifier_bias": True}
+
+HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForMultipleChoice", "ForTokenClassification",
+         "ForQuestionAnswering")
+
+# Stem of the classes, fields, classes of its own, further fields with a class that they are tried on.
+FAMILIES = (
+    ("Bert", SIZES, ("ForPreTraining", "ForNextSentencePrediction"), (
+        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForMaskedLM", {"hidden_act": "gelu_new"}),
+        ("Model", {"hidden_act": "relu", "layer_norm_eps": 1e-3, "type_vocab_size": 3}))),
+    ("DistilBert", DISTIL, (), (
+        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForMaskedLM", {"activation": "relu"}),
+        ("Model", {"sinusoidal_pos_embds": True}))),
+    ("Roberta", SIZES, (), (
+        ("ForMaskedLM", {"tie_word_embeddings": False}), ("Model", {"type_vocab_size": 1, "pad_token_id": 5}))),
+    ("XLMRoberta", SIZES, (), (("ForMaskedLM", {"tie_word_embeddings": False}),)),
+    ("Electra", {**SIZES, "embedding_size": 16}, ("ForPreTraining",), (
+        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForPreTraining", {"hidden_act": "silu"}),
+        ("ForMaskedLM", {"embedding_size": 24}))),
+    ("MPNet", SIZES, (), (("ForMaskedLM", {"tie_word_embeddings": False}),)),
+    ("ModernBert", MODERN, (), (
+        ("ForMaskedLM", {"tie_word_embeddings": False, "decoder_bias": False}),
+        ("ForSequenceClassification", {"classifier_pooling": "mean", "classifier_activation": "relu", **WITH_BIASES}),
+        ("Model", {"global_attn_every_n_layers": 2, "local_attention": 7}))),
+)
+CASES = [(stem, stem + head, {**fields, **more}) for stem, fields, own, others in FAMILIES
+         for head, more in (*((head, {}) for head in (*HEADS, *own)), *others)]
+
+
+def name_of(case):
+    stem, name, fields = case
+    base = next(row[1] for row in FAMILIES if row[0] == stem)
+    return "-".join([name, *(f"{key}={value}" for key, value in fields.items() if base.get(key) != value)])
+
+
+def module_of(name, fields):
+    """With weights that make every part visible: no bias is 0, no norm's weight 1."""
+    kind = getattr(transformers, name)
+    outputs = {} if "QuestionAnswering" in name or "MultipleChoice" in name else {"num_labels": LABELS}
+    module = kind(kind.config_class(**fields, **outputs)).eval()
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for label, parameter in module.named_parameters():
+            value = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() > 1:
+                value *= 1.3 / parameter.shape[-1] ** 0.5
+            else:
+                value = 1 + 0.2 * value if label.endswith("weight") else 0.2 * value
+            parameter.copy_(value)
+    return module
+
+
+def reference(module, tokens, types, mask):
+    """In float64, in the shapes that Weft gives."""
+    given = {"attention_mask": mask} if types is None else {"attention_mask": mask, "token_type_ids": types}
+    given = {name: torch.as_tensor(np.asarray(value)).long() for name, value in {"input_ids": tokens, **given}.items()}
+    if "MultipleChoice" in type(module).__name__:
+        given = {name: value[None] for name, value in given.items()}
+    with torch.no_grad():
+        output = copy.deepcopy(module).double()(**given)
+    if "start_logits" in output:
+        return torch.stack([output.start_logits, output.end_logits], -1).numpy()
+    for name in ("prediction_logits", "logits", "last_hidden_state"):
+        if name in output:
+            found = output[name].numpy()
+            break
+    return found.reshape(-1, 1) if "MultipleChoice" in type(module).__name__ else (
+        found[..., None] if "ElectraForPreTraining" in type(module).__name__ else found)
+
+
+def relative_l2(found, exact):
+    return np.linalg.norm(found - exact) / np.linalg.norm(exact)
+
+
+def inputs(module, shape, seed):
+    """Tokens that are no padding, as transformers gives that other positions, and types or None."""
+    rng = np.random.default_rng(seed)
+    kinds = getattr(module.config, "type_vocab_size", 0)
+    tokens = rng.integers(6, VOCABULARY, shape)
+    return tokens, rng.integers(0, kinds, shape) if kinds else None
+
+
+@pytest.fixture(params=CASES, ids=name_of, scope="module")
+def case(request, tmp_path_factory, device):
+    stem, name, fields = request.param
+    module = module_of(name, fields)
+    folder = tmp_path_factory.mktemp("model")
+    module.save_pretrained(folder)
+    with weft.load(folder, device) as model:
+        yield module, model, folder
+
+
+def test_against_transformers(case):
+    module, model, _ = case
+    assert model.info.architecture == type(module).__name__ and model.info.takes_lengths
+    assert model.info.takes_types == hasattr(module.config, "type_vocab_size")
+    for length in (1, 2, 13, 40, model.info.max_length):
+        tokens, types = inputs(module, (2, length), length)
+        exact = reference(module, tokens, types, np.ones_like(tokens))
+        # Two outputs that nearly cancel say nothing.
+        limit = TOLERANCE if exact.size > 8 else 1e-4
+        assert relative_l2(model.logits(tokens, types=types), exact) <= limit, length
+
+
+def test_padded_batches(case):
+    """Against transformers with a mask; and each row has the bits that it has alone."""
+    module, model, _ = case
+    lengths = np.array([40, 1, 23, 33])
+    tokens, types = inputs(module, (4, 40), 3)
+    mask = np.arange(40) < lengths[:, None]
+    padded = np.where(mask, tokens, module.config.pad_token_id)
+    exact = reference(module, padded, types, mask)
+    found = model.logits(padded, types=types, lengths=lengths)
+    of_tokens = found.ndim == 3
+    assert relative_l2(found[mask] if of_tokens else found, exact[mask] if of_tokens else exact) <= TOLERANCE
+    for row, length in enumerate(lengths):
+        alone = model.logits(tokens[row, :length], types=None if types is None else types[row, :length])
+        assert np.array_equal(found[row, :length] if of_tokens else found[row], alone)
+
+
+def test_hidden_and_from_torch(case, device):
+    module, model, _ = case
+    tokens, types = inputs(module, (2, 21), 5)
+    base = getattr(module, module.base_model_prefix, module)
+    exact = reference(base, tokens, types, np.ones_like(tokens))
+    hidden = model.hidden(tokens, types=types)
+    assert relative_l2(hidden, exact) <= TOLERANCE
+    with weft.from_torch(module, device) as other:
+        assert other.info.architecture == model.info.architecture
+        assert np.array_equal(other.hidden(tokens, types=types), hidden)
+        assert np.array_equal(other.logits(tokens, types=types), model.logits(tokens, types=types))
+
+
+@pytest.mark.parametrize(("problem", "task", "multi"), [
+    (None, "classify", False), ("single_label_classification", "classify", False),
+    ("multi_label_classification", "classify", True), ("regression", "regress", False)])
+def test_problem_types(device, problem, task, multi):
+    config = transformers.BertConfig(**SIZES, problem_type=problem, id2label={0: "no", 1: "yes"}, label2id={"no": 0, "yes": 1})
+    with weft.from_torch(transformers.BertForSequenceClassification(config), device) as model:
+        assert (model.info.task, model.info.multi_label, model.labels) == (task, multi, ("no", "yes"))
+
+
+def test_older_configs_of_modernbert(device, tmp_path):
+    """Files of transformers 4 have other fields for the kinds of layers and their rotary positions."""
+    module = module_of("ModernBertModel", {**MODERN, "global_attn_every_n_layers": 2, "rope_parameters": {
+        "full_attention": {"rope_type": "default", "rope_theta": 5000.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}})
+    config = module.config.to_dict()
+    for name in ("layer_types", "rope_parameters"):
+        del config[name]
+    config.update(architectures=["ModernBertModel"], global_attn_every_n_layers=2, global_rope_theta=5000.0,
+                  local_rope_theta=300.0, position_embedding_type="absolute", layer_norm_eps=1e-5)
+    weft.save(module, tmp_path, config=config)
+    tokens, _ = inputs(module, (2, 50), 1)
+    with weft.load(tmp_path, device) as model:
+        exact = reference(module, tokens, None, np.ones_like(tokens))
+        assert relative_l2(model.logits(tokens), exact) <= TOLERANCE
+
+
+def test_choices(device):
+    module = module_of("RobertaForMultipleChoice", SIZES)
+    tokens = np.random.default_rng(2).integers(6, VOCABULARY, (2, 3, 20))
+    with torch.no_grad(), weft.from_torch(module, device) as model:
+        exact = copy.deepcopy(module).double()(torch.as_tensor(tokens)).logits.numpy()
+        found = model.logits(tokens)
+        assert found.shape == (2, 3) and relative_l2(found, exact) <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "ModernBertForMaskedLM"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_files_of_16_bits_and_shards(device, tmp_path, name, dtype):
+    """The bits of the same weights as float32, whole or in several files."""
+    module = module_of(name, MODERN if name.startswith("Modern") else SIZES).to(dtype)
+    module.save_pretrained(tmp_path / "narrow")
+    module.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
+    module.float().save_pretrained(tmp_path / "wide")
+    module = type(module).from_pretrained(tmp_path / "wide").eval()  # ModernBERT's angles were of 16 bits, too
+    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 1
+    tokens, types = inputs(module, (2, 30), 4)
+    results = []
+    for folder in ("wide", "narrow", "shards"):
+        with weft.load(tmp_path / folder, device) as model:
+            results.append(model.logits(tokens, types=types))
+    assert relative_l2(results[0], reference(module, tokens, types, np.ones_like(tokens))) <= TOLERANCE
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/embedding.h"
+
+#include <string.h>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/system.h"
+#include "core/try.h"
+#include "tokenizer/text_class.h"
+
+#define MOST_TOKENS 16777216 /* 2^24 */
+
+/* ---- the files of a folder ---- */
+
+static bool is_there(const char *path) {
+    weft_file_facts facts;
+    return weft_system_facts(&facts, path) == 0;
+}
+
+/* folder/name as an object, or null where there is no such file. */
+static weft_status read_optional(json_t **object, char **path, const char *folder, const char *name,
+                                 const weft_host *host) {
+    *object = NULL;
+    *path = weft_path_join(folder, name, host);
+    if (!*path) {
+        return weft_fail_memory(host, "a path");
+    }
+    return is_there(*path) ? weft_json_read(object, *path, host) : WEFT_OK;
+}
+
+static weft_status read_length(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    int64_t length = 0;
+    bool lowers = false;
+    WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
+    WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
+    embedding->max_length = (uint32_t)length;
+    return lowers ? weft_json_fail(fields, WEFT_UNSUPPORTED, "do_lower_case",
+                                   "false: the tokenizer has to do it",
+                                   json_object_get(fields->object, "do_lower_case"))
+                  : WEFT_OK;
+}
+
+/* sentence_bert_config.json, which older versions named after other encoders, too. */
+static weft_status read_limits(struct weft_embedding *embedding) {
+    static const char *const names[] = {
+        "sentence_bert_config.json",       "sentence_roberta_config.json",
+        "sentence_distilbert_config.json", "sentence_camembert_config.json",
+        "sentence_albert_config.json",     "sentence_xlm-roberta_config.json"};
+    const weft_host *host = &embedding->host;
+    bool found = false;
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; status == WEFT_OK && !found && i < sizeof names / sizeof *names; i++) {
+        json_t *object = NULL;
+        char *path = NULL;
+        status = read_optional(&object, &path, embedding->encoder, names[i], host);
+        found = object != NULL;
+        if (status == WEFT_OK && found) {
+            status = read_length(embedding,
+                                 &(weft_json_fields){.object = object, .path = path, .host = host});
+        }
+        json_decref(object);
+        weft_free(host, path);
+    }
+    return status;
+}
+
+static weft_status add_prompt(struct weft_embedding *embedding, const char *name,
+                              const json_t *text, const weft_json_fields *fields) {
+    if (!json_is_string(text)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, name, "a text", text);
+    }
+    struct weft_prompt *prompt = &embedding->prompts[embedding->prompt_count++];
+    prompt->name = weft_strdup(&embedding->host, name);
+    prompt->text = weft_strdup(&embedding->host, json_string_value(text));
+    return prompt->name && prompt->text ? WEFT_OK : weft_fail_memory(&embedding->host, "a prompt");
+}
+
+static weft_status read_prompts(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    json_t *prompts = json_object_get(fields->object, "prompts");
+    const json_t *text = NULL;
+    const char *name = NULL;
+    if (!weft_json_has(fields, "prompts")) {
+        return WEFT_OK;
+    }
+    if (!json_is_object(prompts)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "prompts", "an object of texts", prompts);
+    }
+    embedding->prompts = weft_alloc_zero(&embedding->host, json_object_size(prompts) + 1,
+                                         sizeof *embedding->prompts);
+    if (!embedding->prompts) {
+        return weft_fail_memory(&embedding->host, "the prompts");
+    }
+    const weft_json_fields inner = {.object = prompts, .path = fields->path, .host = fields->host};
+    json_object_foreach(prompts, name, text) {
+        WEFT_TRY(add_prompt(embedding, name, text, &inner));
+    }
+    return WEFT_OK;
+}
+
+/* Which of the prompts stands before a text for which none is named. */
+static weft_status check_default(struct weft_embedding *embedding, const char *name,
+                                 const weft_json_fields *fields) {
+    for (uint32_t i = 0; name && i < embedding->prompt_count; i++) {
+        if (strcmp(embedding->prompts[i].name, name) == 0) {
+            embedding->default_prompt = weft_strdup(&embedding->host, name);
+            return embedding->default_prompt ? WEFT_OK
+                                             : weft_fail_memory(&embedding->host, "a prompt");
+        }
+    }
+    return !name ? WEFT_OK
+                 : weft_json_fail(fields, WEFT_BAD_FILE, "default_prompt_name",
+                                  "the name of one of the prompts",
+                                  json_object_get(fields->object, "default_prompt_name"));
+}
+
+static weft_status read_usage(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const char *name = NULL;
+    const char *similarity = NULL;
+    const char *type = "SentenceTransformer";
+    WEFT_TRY(weft_json_optional_string(&type, fields, "model_type"));
+    if (strcmp(type, "SentenceTransformer") != 0) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type", "\"SentenceTransformer\"",
+                              json_object_get(fields->object, "model_type"));
+    }
+    WEFT_TRY(read_prompts(embedding, fields));
+    WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
+    WEFT_TRY(check_default(embedding, name, fields));
+    WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
+    embedding->similarity = weft_strdup(&embedding->host, similarity);
+    return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
+                                                : WEFT_OK;
+}
+
+static weft_status read_folder(struct weft_embedding *embedding, const char *folder,
+                               const char *modules) {
+    const weft_host *host = &embedding->host;
+    json_t *object = NULL;
+    char *path = NULL;
+    WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
+    WEFT_TRY(read_limits(embedding));
+    weft_status status =
+        read_optional(&object, &path, folder, "config_sentence_transformers.json", host);
+    if (status == WEFT_OK && object) {
+        status = read_usage(embedding,
+                            &(weft_json_fields){.object = object, .path = path, .host = host});
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
+
+static struct weft_embedding *create(const weft_host *host) {
+    struct weft_embedding *embedding = weft_alloc_zero(host, 1, sizeof *embedding);
+    if (embedding) {
+        embedding->host = host ? *host : (weft_host){0};
+    }
+    return embedding;
+}
+
+weft_status weft_embedding_load(struct weft_embedding **out, const char *folder,
+                                const weft_host *host) {
+    char *path = weft_path_join(folder, "modules.json", host);
+    struct weft_embedding *embedding = NULL;
+    weft_status status = path ? WEFT_OK : weft_fail_memory(host, "a path");
+    *out = NULL;
+    if (status == WEFT_OK && is_there(path)) {
+        embedding = create(host);
+        status = embedding ? read_folder(embedding, folder, path)
+                           : weft_fail_memory(host, "the modules of an embedding");
+    }
+    weft_free(host, path);
+    if (status != WEFT_OK) {
+        weft_embedding_destroy(&embedding);
+    } else if (embedding) {
+        embedding->trims = true;
+    }
+    *out = embedding;
+    return status;
+}
+
+/* ---- what was asked for ---- */
+
+static weft_status check(const struct weft_embedding *embedding, const weft_embed_params *params,
+                         const weft_host *host) {
+    if (params->pooling >= 2 * WEFT_EMBED_LAST) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pooling: expected bits of weft_embed_pooling, found %#x",
+                         params->pooling);
+    }
+    if (embedding && embedding->encoder && params->pooling != 0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pooling: expected none, as the model's folder says how its vectors are "
+                         "made (modules.json)");
+    }
+    return embedding || params->pooling != 0
+               ? WEFT_OK
+               : weft_fail(host, WEFT_INVALID_ARGUMENT,
+                           "the model's folder does not say how vectors of texts are made (it has "
+                           "no modules.json): expected a pooling, such as mean");
+}
+
+static weft_status create_asked(struct weft_embedding **out, const weft_host *host) {
+    struct weft_embedding *embedding = create(host);
+    if (embedding) {
+        embedding->steps = weft_alloc_zero(host, 1, sizeof *embedding->steps);
+        embedding->step_count = 1;
+    }
+    if (!embedding || !embedding->steps) {
+        weft_free(host, embedding);
+        return weft_fail_memory(host, "the pooling of a model");
+    }
+    *out = embedding;
+    return WEFT_OK;
+}
+
+weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
+                               const weft_host *host) {
+    WEFT_TRY(check(*embedding, params, host));
+    if (!*embedding) {
+        WEFT_TRY(create_asked(embedding, host));
+    }
+    if (params->pooling != 0) {
+        (*embedding)->steps[0].pooling = params->pooling;
+    }
+    (*embedding)->normalize = params->normalize;
+    (*embedding)->prompt_tokens = params->prompt_tokens;
+    return WEFT_OK;
+}
+
+static bool ends_normalized(const struct weft_embedding *embedding) {
+    return embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
+}
+
+void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info) {
+    *info = (weft_embed_info){.pooling = embedding->steps[0].pooling,
+                              .normalizes = embedding->normalize || ends_normalized(embedding),
+                              .skips_prompt = embedding->steps[0].skips_prompt,
+                              .similarity = embedding->similarity,
+                              .prompt_count = embedding->prompt_count,
+                              .default_prompt = embedding->default_prompt};
+}
+
+void weft_embedding_destroy(struct weft_embedding **address) {
+    struct weft_embedding *embedding = *address;
+    *address = NULL;
+    if (!embedding) {
+        return;
+    }
+    const weft_host host = embedding->host;
+    for (uint32_t i = 0; i < embedding->step_count; i++) {
+        weft_weight_destroy(&embedding->steps[i].weight);
+        weft_weight_destroy(&embedding->steps[i].bias);
+    }
+    for (uint32_t i = 0; i < embedding->prompt_count; i++) {
+        weft_free(&host, embedding->prompts[i].name);
+        weft_free(&host, embedding->prompts[i].text);
+    }
+    weft_free(&host, embedding->steps);
+    weft_free(&host, embedding->prompts);
+    weft_free(&host, embedding->default_prompt);
+    weft_free(&host, embedding->similarity);
+    weft_free(&host, embedding->encoder);
+    weft_free(&host, embedding);
+}
+
+void weft_embedding_trim(const struct weft_embedding *embedding, const char **text, size_t *size) {
+    uint32_t character = 0;
+    while (embedding->trims && *size > 0) {
+        const size_t length = weft_utf8_decode(*text, *size, &character);
+        if (!weft_is_white_space(character)) {
+            break;
+        }
+        *text += length;
+        *size -= length;
+    }
+    while (embedding->trims && *size > 0) {
+        const size_t length = weft_utf8_last(*text, *size);
+        weft_utf8_decode(*text + *size - length, length, &character);
+        if (!weft_is_white_space(character)) {
+            break;
+        }
+        *size -= length;
+    }
+}

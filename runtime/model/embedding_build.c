@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The vector of a text in a graph. With lengths each sequence has the bits that it has alone. */
+#include <weft/arithmetic.h>
+#include <weft/mixers.h>
+#include <weft/movement.h>
+
+#include "core/try.h"
+#include "graph/graph.h"
+#include "model/embedding.h"
+
+#define MOST_POOLINGS 6
+#define LEAST_LENGTH  1e-12F /* torch.nn.functional.normalize's eps */
+#define TOKENS        1U     /* the axis */
+
+/* What poolings read: the hidden state f32 [B, n, d], how many tokens of each sequence count, as i32 [B], and that as f32 [B, 1]. */
+struct pooled {
+    weft_graph *graph;
+    weft_tensor x, lengths, counts;
+    weft_shape shape;
+};
+
+/* ---- sums ---- */
+
+static weft_status reduce(weft_tensor *out, const struct pooled *from, weft_reduction reduction,
+                          weft_tensor x) {
+    return weft_graph_reduce(
+        out, from->graph, reduction, x,
+        weft_reduce_params(.axes = {TOKENS}, .axis_count = 1, .lengths = from->lengths));
+}
+
+static weft_status mean_sqrt(weft_tensor *out, const struct pooled *from) {
+    weft_tensor root = {0};
+    WEFT_TRY(reduce(out, from, WEFT_REDUCTION_SUM, from->x));
+    WEFT_TRY(weft_graph_unary(&root, from->graph, WEFT_UNARY_SQRT, from->counts, 0, 0));
+    return weft_graph_binary(out, from->graph, WEFT_BINARY_DIVIDE, *out, root);
+}
+
+/* 1, 2, … n as f32 [n, 1] */
+static weft_status add_numbers(weft_tensor *out, const struct pooled *from) {
+    const weft_host *host = &from->graph->host;
+    const uint32_t count = from->shape.dim[TOKENS];
+    float *numbers = weft_alloc(host, count * sizeof *numbers);
+    if (!numbers) {
+        return weft_fail_memory(host, "the weights of tokens");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = (float)(i + 1);
+    }
+    const weft_status status = weft_graph_constant(out, from->graph, "numbers", WEFT_F32,
+                                                   weft_shape_of(count, 1), numbers);
+    weft_free(host, numbers);
+    return status;
+}
+
+/* Token i counts i times; n (n + 1) / 2 is the sum of the weights. */
+static weft_status weighted_mean(weft_tensor *out, const struct pooled *from) {
+    weft_tensor weights = {0};
+    weft_tensor total = {0};
+    WEFT_TRY(add_numbers(&weights, from));
+    WEFT_TRY(weft_graph_binary(out, from->graph, WEFT_BINARY_MULTIPLY, from->x, weights));
+    WEFT_TRY(reduce(out, from, WEFT_REDUCTION_SUM, *out));
+    WEFT_TRY(weft_graph_affine(&total, from->graph, from->counts, 0.5F, 0.5F));
+    WEFT_TRY(weft_graph_binary(&total, from->graph, WEFT_BINARY_MULTIPLY, total, from->counts));
+    return weft_graph_binary(out, from->graph, WEFT_BINARY_DIVIDE, *out, total);
+}
+
+/* ---- pooling ---- */
+
+static weft_status pool_by(weft_tensor *out, enum weft_embed_pooling pooling,
+                           const struct pooled *all, const struct pooled *behind_prompt) {
+    switch (pooling) {
+    case WEFT_EMBED_CLS:
+        return weft_graph_gather(out, all->graph, all->x, 0);
+    case WEFT_EMBED_MAX:
+        return reduce(out, behind_prompt, WEFT_REDUCTION_MAX, behind_prompt->x);
+    case WEFT_EMBED_MEAN:
+        return reduce(out, behind_prompt, WEFT_REDUCTION_MEAN, behind_prompt->x);
+    case WEFT_EMBED_MEAN_SQRT:
+        return mean_sqrt(out, behind_prompt);
+    case WEFT_EMBED_WEIGHTED_MEAN:
+        return weighted_mean(out, behind_prompt);
+    case WEFT_EMBED_LAST:
+        break;
+    }
+    return weft_graph_gather_last(out, all->graph, all->x, all->lengths);
+}
+
+/* A number for each sequence, i32 [B]. */
+static weft_status add_full(weft_tensor *out, weft_graph *graph, const char *name, uint32_t batch,
+                            uint32_t value) {
+    int32_t *values = weft_alloc(&graph->host, batch * sizeof *values);
+    if (!values) {
+        return weft_fail_memory(&graph->host, name);
+    }
+    for (uint32_t i = 0; i < batch; i++) {
+        values[i] = (int32_t)value;
+    }
+    const weft_status status =
+        weft_graph_constant(out, graph, name, WEFT_I32, weft_shape_of(batch), values);
+    weft_free(&graph->host, values);
+    return status;
+}
+
+/* The same without the first tokens. */
+static weft_status leave_out(struct pooled *from, uint32_t tokens) {
+    weft_tensor count = {0};
+    if (tokens == 0) {
+        return WEFT_OK;
+    }
+    if (tokens >= from->shape.dim[TOKENS]) {
+        return weft_fail(&from->graph->host, WEFT_INVALID_ARGUMENT,
+                         "prompt_tokens: expected fewer than the %u tokens of a sequence, found %u",
+                         from->shape.dim[TOKENS], tokens);
+    }
+    from->shape.dim[TOKENS] -= tokens;
+    WEFT_TRY(weft_graph_slice(&from->x, from->graph, from->x, TOKENS, tokens,
+                              from->shape.dim[TOKENS], 1));
+    WEFT_TRY(add_full(&count, from->graph, "prompt", from->shape.dim[0], tokens));
+    return weft_graph_binary(&from->lengths, from->graph, WEFT_BINARY_SUBTRACT, from->lengths,
+                             count);
+}
+
+static weft_status add_counts(struct pooled *from) {
+    WEFT_TRY(weft_graph_convert(&from->counts, from->graph, from->lengths, WEFT_F32));
+    return weft_graph_reshape(&from->counts, from->graph, from->counts,
+                              weft_shape_of(from->shape.dim[0], 1));
+}
+
+static weft_status pool(weft_tensor *out, const struct weft_embedding_step *step,
+                        const struct pooled *all, uint32_t prompt_tokens) {
+    struct pooled behind_prompt = *all;
+    weft_tensor parts[MOST_POOLINGS] = {{0}};
+    uint32_t count = 0;
+    WEFT_TRY(leave_out(&behind_prompt, step->skips_prompt ? prompt_tokens : 0));
+    WEFT_TRY(add_counts(&behind_prompt));
+    for (uint32_t bit = 1; bit <= WEFT_EMBED_LAST; bit *= 2) {
+        if (step->pooling & bit) {
+            WEFT_TRY(pool_by(&parts[count++], (enum weft_embed_pooling)bit, all, &behind_prompt));
+        }
+    }
+    *out = parts[0];
+    return count > 1 ? weft_graph_concat(out, all->graph, parts, count, 1) : WEFT_OK;
+}
+
+/* ---- the rest ---- */
+
+static weft_status normalize(weft_tensor *x, weft_graph *graph) {
+    const float one = 1.0F;
+    weft_tensor gain = {0};
+    WEFT_TRY(weft_graph_constant(&gain, graph, "one", WEFT_F32, weft_shape_of(1), &one));
+    return weft_graph_scale_norm(x, graph, *x, gain, LEAST_LENGTH);
+}
+
+static weft_status dense(weft_tensor *x, const struct weft_embedding_step *step,
+                         weft_graph *graph) {
+    weft_tensor weight = {0};
+    weft_tensor bias = {0};
+    WEFT_TRY(weft_graph_weight(&weight, graph, step->weight));
+    if (step->bias) {
+        WEFT_TRY(weft_graph_weight(&bias, graph, step->bias));
+    }
+    WEFT_TRY(weft_graph_linear(x, graph, *x, weight, bias));
+    return step->activation == WEFT_ACTIVATION_NONE
+               ? WEFT_OK
+               : weft_graph_activate(x, graph, *x, step->activation);
+}
+
+weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
+                                 weft_graph *graph, weft_tensor x, weft_tensor lengths) {
+    struct pooled all = {.graph = graph, .x = x, .lengths = lengths};
+    WEFT_TRY(weft_graph_get_tensor(graph, x, &all.shape, NULL));
+    if (lengths.id == 0) {
+        WEFT_TRY(add_full(&all.lengths, graph, "lengths", all.shape.dim[0], all.shape.dim[TOKENS]));
+    }
+    WEFT_TRY(pool(&x, &embedding->steps[0], &all, embedding->prompt_tokens));
+    for (uint32_t i = 1; i < embedding->step_count; i++) {
+        const struct weft_embedding_step *step = &embedding->steps[i];
+        WEFT_TRY(step->kind == WEFT_EMBEDDING_DENSE ? dense(&x, step, graph)
+                                                    : normalize(&x, graph));
+    }
+    if (embedding->normalize &&
+        embedding->steps[embedding->step_count - 1].kind != WEFT_EMBEDDING_NORMALIZE) {
+        WEFT_TRY(normalize(&x, graph));
+    }
+    *out = x;
+    return WEFT_OK;
+}
+
+weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
+                                uint32_t hidden_size) {
+    uint32_t poolings = 0;
+    for (uint32_t bit = 1; bit <= WEFT_EMBED_LAST; bit *= 2) {
+        poolings += (embedding->steps[0].pooling & bit) != 0;
+    }
+    *size = hidden_size * poolings;
+    for (uint32_t i = 1; i < embedding->step_count; i++) {
+        const struct weft_embedding_step *step = &embedding->steps[i];
+        if (step->kind != WEFT_EMBEDDING_DENSE) {
+            continue;
+        }
+        if (step->in != *size) {
+            return weft_fail(&embedding->host, WEFT_BAD_FILE,
+                             "modules.json: module %u: expected in_features %u, as the modules "
+                             "before it give, found %u",
+                             i + 1, *size, step->in);
+        }
+        *size = step->out;
+    }
+    return WEFT_OK;
+}

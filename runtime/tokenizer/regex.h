@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regular expressions as tokenizers have them, in Oniguruma's Ruby syntax: alternatives, groups, classes with properties of
+ * Unicode and &&, greedy, lazy and possessive repeats, look around, anchors. Without captures and back references, which
+ * splitting a text never needs; a pattern with anything else is refused. Matching takes a bounded number of steps.
+ */
+#ifndef WEFT_TOKENIZER_REGEX_H
+#define WEFT_TOKENIZER_REGEX_H
+
+#include "tokenizer/chars.h"
+
+/** Immutable once made. */
+struct weft_regex;
+
+/**
+ * Compiles `size` bytes of UTF-8, or with `literal` what matches exactly them. WEFT_UNSUPPORTED, logged with `path`, the place
+ * in the pattern and what is there; WEFT_OUT_OF_HOST_MEMORY. host may be null.
+ */
+weft_status weft_regex_create(struct weft_regex **regex, const char *pattern, size_t size,
+                              bool literal, const char *path, const weft_host *host);
+void weft_regex_destroy(struct weft_regex *regex, const weft_host *host);
+
+struct weft_regex_frame {
+    uint32_t at;    /* in the program */
+    uint32_t place; /* in the text, and the last that is to be tried */
+    uint32_t last;
+};
+
+/** What matching needs, from text to text. Begin it with a host alone, and free `stack`. */
+struct weft_regex_work {
+    weft_host host;
+    struct weft_regex_frame *stack;
+    uint32_t depth;
+    uint32_t capacity;
+    uint64_t steps; /* left */
+    weft_status status;
+};
+
+/** Gives it steps for a text of so many characters. */
+void weft_regex_begin(struct weft_regex_work *work, uint32_t count);
+
+/**
+ * The first match from `from` on, *begin ≤ *end; false when there is none, and after an error, which is in work->status:
+ * WEFT_INVALID_ARGUMENT when it takes too many steps, WEFT_OUT_OF_HOST_MEMORY.
+ */
+bool weft_regex_find(const struct weft_regex *regex, struct weft_regex_work *work,
+                     const struct weft_char *text, uint32_t count, uint32_t from, uint32_t *begin,
+                     uint32_t *end);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include "tokenizer/tokenizer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/system.h"
+#include "core/try.h"
+#include "tokenizer/json_tokenizer.h"
+#include "tokenizer/spm_tokenizer.h"
+
+enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
+
+struct weft_tokenizer {
+    weft_host host;
+    enum kind kind;
+    char *reason; /* of KIND_NONE: why there is no tokenizer */
+    struct weft_spm_tokenizer *spm;
+    struct weft_json_tokenizer *json;
+};
+
+static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
+    weft_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
+    if (!created) {
+        return weft_fail_memory(host, "a tokenizer");
+    }
+    created->host = host ? *host : (weft_host){0};
+    created->kind = kind;
+    *tokenizer = created;
+    return WEFT_OK;
+}
+
+void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
+    weft_tokenizer *destroyed = *tokenizer;
+    if (!destroyed) {
+        return;
+    }
+    *tokenizer = NULL;
+    weft_host host = destroyed->host;
+    weft_spm_tokenizer_destroy(destroyed->spm);
+    weft_json_tokenizer_destroy(destroyed->json);
+    weft_free(&host, destroyed->reason);
+    weft_free(&host, destroyed);
+}
+
+bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer) {
+    return tokenizer->kind == KIND_JSON;
+}
+
+const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer) {
+    static const char *const names[] = {[KIND_NONE] = "none",
+                                        [KIND_BYTES] = "bytes",
+                                        [KIND_SENTENCEPIECE] = "sentencepiece",
+                                        [KIND_JSON] = "tokenizer.json"};
+    return names[tokenizer->kind];
+}
+
+/* ---- the kinds ---- */
+
+weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t vocabulary,
+                                        const char *path, const weft_host *host) {
+    if (vocabulary < 256) {
+        return weft_fail(host, WEFT_BAD_FILE,
+                         "%s: field \"vocab_size\": expected at least 256 for ByteTokenizer, found "
+                         "%u",
+                         path, (unsigned)vocabulary);
+    }
+    return create(tokenizer, KIND_BYTES, host);
+}
+
+static weft_status open_spm(weft_tokenizer **tokenizer, const char *path, uint32_t vocabulary,
+                            bool plain, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status = create(&created, KIND_SENTENCEPIECE, host);
+    if (status == WEFT_OK) {
+        status = weft_spm_tokenizer_open(&created->spm, path, vocabulary, plain, host);
+    }
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
+}
+
+weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
+                                              uint32_t vocabulary, const weft_host *host) {
+    return open_spm(tokenizer, path, vocabulary, false, host);
+}
+
+weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
+                                       uint32_t vocabulary, const weft_host *host) {
+    return open_spm(tokenizer, path, vocabulary, true, host);
+}
+
+static weft_status read_json(struct weft_json_tokenizer **json, const char *path,
+                             const weft_host *host) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read_regular(&bytes, &size, WEFT_TOKENIZER_JSON_MAX_BYTES, path, host));
+    const weft_status status =
+        weft_json_tokenizer_create(json, (const char *)bytes, size, path, host);
+    weft_free(host, bytes);
+    return status;
+}
+
+weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *path,
+                                     const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status = create(&created, KIND_JSON, host);
+    if (status == WEFT_OK) {
+        status = read_json(&created->json, path, host);
+    }
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
+}
+
+/* Takes `reason`, which is null when there was no memory for it. */
+static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status =
+        reason ? create(&created, KIND_NONE, host) : weft_fail_memory(host, "a tokenizer");
+    if (!created) {
+        weft_free(host, reason);
+        return status;
+    }
+    created->reason = reason;
+    *tokenizer = created;
+    return WEFT_OK;
+}
+
+/* ---- a model folder ---- */
+
+/* Whether there is something of that name. */
+static bool is_there(const char *path) {
+    weft_file_facts facts;
+    const int error = weft_system_facts(&facts, path);
+    return error != ENOENT && error != ENOTDIR;
+}
+
+/* The text preparation that spm_tokenizer.c does; a checkpoint that wants another is refused. */
+static weft_status check_settings(const char *path, const weft_host *host) {
+    static const struct {
+        const char *name;
+        bool value;
+    } settings[] = {{"do_lower_case", false}, {"keep_accents", true}, {"remove_space", true}};
+    json_t *object = NULL;
+    weft_status status = weft_json_read(&object, path, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_json_fields fields = {object, path, host};
+    for (size_t i = 0; status == WEFT_OK && i < sizeof settings / sizeof settings[0]; i++) {
+        bool value = settings[i].value;
+        status = weft_json_optional_bool(&value, &fields, settings[i].name);
+        if (status == WEFT_OK && value != settings[i].value) {
+            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, settings[i].name,
+                                    settings[i].value ? "true" : "false",
+                                    json_object_get(object, settings[i].name));
+        }
+    }
+    json_decref(object);
+    return status;
+}
+
+/* What tokenizer_config.json says besides tokenizer.json. */
+static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
+    json_t *object = NULL;
+    const char *side = NULL;
+    WEFT_TRY(weft_json_read(&object, path, host));
+    const weft_json_fields fields = {object, path, host};
+    weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
+    if (status == WEFT_OK && side) {
+        weft_json_tokenizer_truncate_left(tokenizer->json, strcmp(side, "left") == 0);
+    }
+    json_decref(object);
+    return status;
+}
+
+/* The folder's tokenizer.json; *tokenizer stays null where there is none. */
+static weft_status load_json(weft_tokenizer **tokenizer, const char *file, const char *preparation,
+                             const weft_host *host) {
+    if (!is_there(file)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_tokenizer_open_json(tokenizer, file, host));
+    const weft_status status =
+        is_there(preparation) ? adjust_json(*tokenizer, preparation, host) : WEFT_OK;
+    if (status != WEFT_OK) {
+        weft_tokenizer_destroy(tokenizer);
+    }
+    return status;
+}
+
+static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
+                                      const char *preparation,
+                                      const weft_tokenizer_settings *settings,
+                                      const weft_host *host) {
+    if (!is_there(model)) {
+        return create_none(tokenizer, weft_format(host, "%s: the file does not exist", model),
+                           host);
+    }
+    if (settings->kind == WEFT_TOKENIZER_PIECES) {
+        return weft_tokenizer_open_pieces(tokenizer, model, settings->vocabulary, host);
+    }
+    if (is_there(preparation)) {
+        WEFT_TRY(check_settings(preparation, host));
+    }
+    return weft_tokenizer_open_sentencepiece(tokenizer, model, settings->vocabulary, host);
+}
+
+/* Without a tokenizer.json. */
+static weft_status load_other(weft_tokenizer **tokenizer, const char *model,
+                              const char *preparation, const char *folder,
+                              const weft_tokenizer_settings *settings, const weft_host *host) {
+    if (settings->kind != WEFT_TOKENIZER_UNKNOWN) {
+        return load_sentencepiece(tokenizer, model, preparation, settings, host);
+    }
+    char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
+                               settings->class_name);
+    return create_none(tokenizer, reason, host);
+}
+
+weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
+                                const weft_tokenizer_settings *settings, const weft_host *host) {
+    if (settings->kind == WEFT_TOKENIZER_BYTES) {
+        const char *place = folder ? folder : "config_json";
+        return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, place, host);
+    }
+    if (!folder) {
+        char *reason = weft_strdup(host, "the model has no folder with tokenizer files");
+        return create_none(tokenizer, reason, host);
+    }
+    char *json = weft_path_join(folder, "tokenizer.json", host);
+    char *model = weft_path_join(folder, "spiece.model", host);
+    char *preparation = weft_path_join(folder, "tokenizer_config.json", host);
+    weft_status status = json && model && preparation ? WEFT_OK : weft_fail_memory(host, folder);
+    weft_tokenizer *loaded = NULL;
+    if (status == WEFT_OK && settings->kind != WEFT_TOKENIZER_PIECES) {
+        status = load_json(&loaded, json, preparation, host);
+    }
+    if (status == WEFT_OK && !loaded) {
+        status = load_other(&loaded, model, preparation, folder, settings, host);
+    }
+    weft_free(host, json);
+    weft_free(host, model);
+    weft_free(host, preparation);
+    if (status == WEFT_OK) {
+        *tokenizer = loaded;
+    }
+    return status;
+}
+
+/* ---- encoding ---- */
+
+static weft_status check_size(const weft_tokenizer *tokenizer, size_t size) {
+    return size <= WEFT_TOKENIZER_MAX_TEXT || tokenizer->kind == KIND_BYTES
+               ? WEFT_OK
+               : weft_fail(&tokenizer->host, WEFT_INVALID_ARGUMENT,
+                           "text: expected at most %zu bytes, found %zu", WEFT_TOKENIZER_MAX_TEXT,
+                           size);
+}
+
+/* The first `maximum` bytes; the others are only counted. */
+static weft_status encode_bytes(struct weft_token_list *list, const char *text, size_t size,
+                                uint32_t maximum) {
+    const uint32_t kept = size < maximum ? (uint32_t)size : maximum;
+    for (uint32_t i = 0; i < kept; i++) {
+        if (!weft_token_list_add(list, (struct weft_token){(uint8_t)text[i], i, i + 1})) {
+            return weft_fail_memory(&list->host, "tokens");
+        }
+    }
+    const size_t more = size - kept;
+    list->more = more < UINT32_MAX - kept ? (uint32_t)more : UINT32_MAX - kept;
+    return WEFT_OK;
+}
+
+static weft_status encode_text(const weft_tokenizer *tokenizer, struct weft_token_list *list,
+                               const char *text, size_t size,
+                               const struct weft_encode_request *request) {
+    WEFT_TRY(check_size(tokenizer, size));
+    switch (tokenizer->kind) {
+    case KIND_BYTES:
+        return encode_bytes(list, text, size, request->maximum);
+    case KIND_JSON:
+        return weft_json_tokenizer_encode(tokenizer->json, list, text, size);
+    default:
+        return weft_spm_tokenizer_encode(tokenizer->spm, list, text, size, request->with_offsets);
+    }
+}
+
+static const struct weft_templates *templates_of(const weft_tokenizer *tokenizer) {
+    static const struct weft_template_item texts[] = {{.is_text = true},
+                                                      {.is_text = true, .sequence = 1, .type = 1}};
+    static const struct weft_templates plain = {.single = {texts, 1}, .pair = {texts, 2}};
+    return tokenizer->kind == KIND_BYTES  ? &plain
+           : tokenizer->kind == KIND_JSON ? weft_json_tokenizer_templates(tokenizer->json)
+                                          : weft_spm_tokenizer_templates(tokenizer->spm);
+}
+
+weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
+                                  const struct weft_encode_request *request,
+                                  struct weft_encoded *encoded) {
+    const weft_host *host = &tokenizer->host;
+    if (tokenizer->kind == KIND_NONE) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
+    }
+    struct weft_token_list lists[2] = {{.host = *host}, {.host = *host}};
+    weft_status status = encode_text(tokenizer, &lists[0], request->text, request->size, request);
+    if (status == WEFT_OK && request->pair) {
+        status = encode_text(tokenizer, &lists[1], request->pair, request->pair_size, request);
+    }
+    if (status == WEFT_OK) {
+        status = weft_encoded_make(encoded, templates_of(tokenizer), lists, request->pair != NULL,
+                                   request->no_special, request->maximum);
+    }
+    weft_free(host, lists[0].tokens);
+    weft_free(host, lists[1].tokens);
+    return status;
+}
+
+weft_status weft_tokenizer_encode_ids(const weft_tokenizer *tokenizer, const char *text,
+                                      size_t size, bool add_special, uint32_t maximum,
+                                      int32_t **ids, uint32_t *count) {
+    struct weft_encoded encoded = {0};
+    const struct weft_encode_request request = {
+        .text = text, .size = size, .no_special = !add_special, .maximum = maximum};
+    WEFT_TRY(weft_tokenizer_encode(tokenizer, &request, &encoded));
+    *count = encoded.count;
+    *ids = NULL;
+    if (encoded.count > 0) {
+        *ids = encoded.tokens;
+        encoded.tokens = NULL;
+    }
+    weft_encoded_clear(&encoded, &tokenizer->host);
+    return WEFT_OK;
+}
+
+/* ---- decoding ---- */
+
+static weft_status decode_bytes(const weft_tokenizer *tokenizer, const int32_t *ids, uint32_t count,
+                                char **text, size_t *size) {
+    char *bytes = weft_alloc(&tokenizer->host, count + (size_t)1);
+    if (!bytes) {
+        return weft_fail_memory(&tokenizer->host, "a text");
+    }
+    size_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ids[i] >= 0 && ids[i] <= UINT8_MAX) {
+            bytes[used++] = (char)ids[i];
+        }
+    }
+    bytes[used] = '\0';
+    *text = bytes;
+    *size = used;
+    return WEFT_OK;
+}
+
+static weft_status decode_json(const weft_tokenizer *tokenizer, const int32_t *ids, uint32_t count,
+                               char **text, size_t *size) {
+    struct weft_text decoded = {.host = tokenizer->host};
+    weft_status status = weft_json_tokenizer_decode(tokenizer->json, ids, count, &decoded);
+    *size = decoded.length;
+    char *taken = weft_text_take(&decoded);
+    if (status == WEFT_OK && !taken) {
+        status = weft_fail_memory(&tokenizer->host, "a text");
+    }
+    if (status != WEFT_OK) {
+        weft_free(&tokenizer->host, taken);
+        return status;
+    }
+    *text = taken;
+    return WEFT_OK;
+}
+
+weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
+                                  uint32_t count, char **text, size_t *size) {
+    if (tokenizer->kind == KIND_NONE) {
+        return weft_fail(&tokenizer->host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
+    }
+    switch (tokenizer->kind) {
+    case KIND_BYTES:
+        return decode_bytes(tokenizer, ids, count, text, size);
+    case KIND_JSON:
+        return decode_json(tokenizer, ids, count, text, size);
+    default:
+        return weft_spm_tokenizer_decode(tokenizer->spm, ids, count, text, size);
+    }
+}
