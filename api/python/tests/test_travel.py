@@ -150,6 +150,8 @@ def kernels(y, x, factor):
 def test_small_things_are_pickled():
     weight = pickle.loads(pickle.dumps(weft.Weight([1, 2], "bias")))
     assert repr(weight) == "<weft.Weight 'bias' i32 [2]>" and weight.data.tolist() == [1, 2]
+    half = pickle.loads(pickle.dumps(weft.Weight(np.array([0.5, 2.0], np.float16))))
+    assert half.data.dtype == np.float16 and half.data.tolist() == [0.5, 2.0]
     op = pickle.loads(pickle.dumps(weft.Op("tripled", shape=triple, kernels=kernels, params={"factor": float})))
     graph = weft.Graph()
     assert op(graph.input("x", [5]), factor=3.0).shape == (5,)

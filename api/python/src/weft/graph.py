@@ -65,7 +65,7 @@ class Weight:
         """For messages; None where it has none."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Weight, (self.data, self.name)
+        return Weight, (_array.Stored(self._elements, self._stored), self.name)
 
     def __repr__(self) -> str:
         name = f"{self.name!r} " if self.name else ""

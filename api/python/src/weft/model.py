@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
+from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
 from ._texts import Ranked as Ranked
-from ._text import harmless
 from .device import Device, checked, default_device
 from .plan import Plan
 
@@ -238,8 +238,8 @@ class Model:
             special: whether the special tokens of the tokenizer's template are put around.
             max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
         """
-        if max_tokens is not None and not 1 <= max_tokens < 2**32:
-            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        if max_tokens is not None:
+            max_tokens = _checks.whole(max_tokens, "max_tokens", 1)
         return _encoding.encode(self._handle, text, pair, special, max_tokens)
 
     def detokenize(self, tokens: Iterable[int]) -> str:
@@ -296,7 +296,7 @@ class Model:
         return results[0] if isinstance(texts, str) else results
 
     @overload
-    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,
                **how: Any) -> Iterator[str]: ...
 
     @overload
@@ -535,7 +535,7 @@ class Model:
     # ---- language models ----
 
     @overload
-    def generate(  # type: ignore[overload-overlap]
+    def generate(
             self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
 
     @overload

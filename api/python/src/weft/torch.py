@@ -38,8 +38,8 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
         program = weft.from_torch(module, [tokens], dynamic={"tokens": {0: "batch", 1: "length"}})
         y = program(tokens)
 
-    Without example inputs, the module is FNet, BERT or another encoder of transformers with any head, or of the families of api/MODELS.md with the
-    names of their tensors, such as those of api/examples/train/weft_models.py.
+    Without example inputs, the module is FNet, BERT or another encoder of transformers with any head, or of the families of
+    api/MODELS.md with the names of their tensors, such as those of api/examples/train/weft_models.py.
 
     Args:
         module: it is exported as in eval().
