@@ -73,7 +73,9 @@ void weft_word_cache_add(struct weft_word_cache *cache, uint64_t hash, const cha
     *place = (struct weft_cached_word){hash, cache->text_size, (uint32_t)size, cache->token_count,
                                        count};
     memcpy(cache->texts + cache->text_size, text, size);
-    memcpy(cache->tokens + cache->token_count, tokens, count * sizeof *tokens);
+    if (count > 0) { /* a word may have none */
+        memcpy(cache->tokens + cache->token_count, tokens, count * sizeof *tokens);
+    }
     cache->text_size += (uint32_t)size;
     cache->token_count += count;
     cache->used++;

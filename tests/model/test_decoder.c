@@ -46,6 +46,9 @@ static const struct variant variants[] = {
     {"tnn_fraction_learned_lm", WEFT_DECODING_REEVALUATED, true, NULL},
     {"fd-tnn_causal_lm", WEFT_DECODING_REEVALUATED, true, NULL},
     {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true, NULL},
+    {"llama_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"mistral_window_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"qwen3_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
 };
 
 #define VARIANT_COUNT (sizeof variants / sizeof variants[0])

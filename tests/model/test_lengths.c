@@ -65,6 +65,10 @@ static const char *const configs[] = {
     "'global_attn_every_n_layers':2," TOKENS "}",
     "{'model_type':'modernbert','architectures':['ModernBertForSequenceClassification'],"
     "'classifier_pooling':'mean','local_attention':80," TOKENS "}",
+    "{'model_type':'llama','architectures':['LlamaForSequenceClassification'],"
+    "'num_key_value_heads':1," TOKENS "}",
+    "{'model_type':'qwen3','architectures':['Qwen3ForCausalLM'],'head_dim':4,"
+    "'use_sliding_window':true,'sliding_window':9,'max_window_layers':1," TOKENS "}",
 };
 
 /* ---- running ---- */

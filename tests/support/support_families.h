@@ -53,6 +53,17 @@ static const char *const weft_test_configs[] = {
     "{'model_type':'mpnet','architectures':['MPNetForTokenClassification']," WEFT_TEST_OFFSET "}",
     "{'model_type':'modernbert','architectures':['ModernBertForMaskedLM'],'local_attention':"
     "8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gpt2','architectures':['GPT2LMHeadModel'],'vocab_size':256,'n_embd':16,"
+    "'n_layer':" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'n_head':2,'n_positions':" WEFT_TEST_TEXT(
+        WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'llama','architectures':['LlamaForCausalLM'],'num_key_value_heads':"
+    "1," WEFT_TEST_ENCODER "}",
+    "{'model_type':'mistral','architectures':['MistralForTokenClassification'],"
+    "'num_key_value_heads':2,'sliding_window':9," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen2','architectures':['Qwen2ForSequenceClassification']," WEFT_TEST_ENCODER
+    "}",
+    "{'model_type':'qwen3','architectures':['Qwen3ForCausalLM'],'head_dim':12," WEFT_TEST_ENCODER
+    "}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'position_embedding':'learned'}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION
     ",'norm_position':'post','embedding_norm':true}",

@@ -132,7 +132,7 @@ typedef struct weft_model_info {
     const int32_t *eos_tokens; /**< all of them; lives as long as the model */
     uint32_t eos_token_count;
     uint64_t parameters;
-    const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
+    const char *tokenizer; /**< "bytes", "sentencepiece", "tokenizer.json" or "none" */
 } weft_model_info;
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);

@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 import os
-import pathlib
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,7 +74,7 @@ class ModelInfo:
     """Tokens that end a text."""
     parameters: int
     tokenizer: str
-    """bytes, sentencepiece or none."""
+    """bytes, sentencepiece, tokenizer.json or none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -659,8 +658,7 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     Args:
         folder: the folder.
         device: what it will run on; None: the default device.
-        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids. A
-            folder's tokenizer.json is read by the package tokenizers, where the model has no other and it is installed.
+        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
 
     Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
     file, field or tensor, expected and found.
@@ -672,8 +670,6 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     origin = _travel.Origin(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
-    if tokenizer is None and model.info.tokenizer == "none":
-        model._tokenizer = _tokenizer_of(pathlib.Path(path))
     model._origin = origin
     return model
 
@@ -691,18 +687,3 @@ def model_of(pointer: Any, device: Device | None, tokenizer: Tokenizer | None) -
     from .program import Program
 
     return Program(pointer, device)
-
-
-def _tokenizer_of(folder: pathlib.Path) -> Tokenizer | None:
-    """The folder's tokenizer.json."""
-    file = folder / "tokenizer.json"
-    if not file.is_file():
-        return None
-    try:
-        from tokenizers import Tokenizer as OfFile
-    except ImportError:
-        return None
-    try:
-        return OfFile.from_file(str(file))
-    except Exception as error:  # whatever it makes of a file that is none
-        raise errors.BadFile(f"{file}: expected a tokenizer of the package tokenizers: {error}") from error

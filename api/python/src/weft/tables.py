@@ -61,11 +61,8 @@ def _text(value: Any) -> str:
 def command(arguments: Sequence[str]) -> int:
     """Runs the weft command in this process. Gives its exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable
     device, 4 bad file."""
-    from . import _generate
     from ._native import ffi, lib
 
-    if _generate.is_for(arguments):
-        return _generate.run(arguments)
     texts = [ffi.new("char[]", os.fsencode(text)) for text in ("weft", *arguments)]
     code: int = lib.weft_command(len(texts), ffi.new("char *[]", [*texts, ffi.NULL]))
     return code
