@@ -272,7 +272,11 @@ def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int]
 
 
 def _part(data: bytes, begin: int, end: int) -> tuple[str, int, int]:
-    """A part of a text, and its place in characters."""
-    first = len(data[:begin].decode("utf-8", "ignore"))
+    """A part of a text, and its place in characters: whole ones, also where tokens are bytes."""
+    while begin > 0 and data[begin] & 0xC0 == 0x80:
+        begin -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    first = len(data[:begin].decode("utf-8", "replace"))
     word = data[begin:end].decode("utf-8", "replace")
     return word, first, first + len(word)
