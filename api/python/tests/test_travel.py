@@ -13,6 +13,7 @@ import pytest
 
 import weft
 from conftest import MODELS, ROOT
+from small_models import sentence_folder
 
 TOKENS = np.arange(48).reshape(2, 24) % 200 + 3
 TEXTS = ["Der Hund bellt.", "Quelle langue est-ce ?", "a"]
@@ -101,6 +102,18 @@ def test_a_tokenizer_that_changes_is_noticed(tmp_path, device):
     (folder / "spiece.model").write_bytes(b"other")
     with pytest.raises(weft.BadFile, match="changed since the model was loaded"):
         copy.deepcopy(model)
+
+
+@pytest.mark.parametrize("inner", ["", "encoder"])
+def test_a_folder_of_sentence_transformers_is_pickled(tmp_path, device, inner):
+    model = weft.load(sentence_folder(tmp_path / "model", inner), device)
+    texts = ["The cat sat on the mat.", "Die Katze"]
+    data, expected = pickle.dumps(model), model.embed(texts)
+    shutil.rmtree(tmp_path / "model")
+    found = pickle.loads(data)
+    assert found.info == model.info and (found.embed(texts) == expected).all()
+    weights = (ROOT / "tests" / "data" / "models" / "bert_hidden" / "model.safetensors").stat().st_size
+    assert len(data) < weights + 8192, "once"
 
 
 def letters(text):

@@ -332,8 +332,9 @@ class Model:
 
     def _check_classifier(self) -> None:
         if self.info.task not in ("classify", "next_sentence"):
-            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
-                                     "run the others")
+            way = {"embed": "embed() gives vectors", "classify_tokens": "entities() and answer() find parts of texts",
+                   "causal_lm": "generate() continues texts"}.get(self.info.task, "logits() and hidden() take token ids")
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: {way}")
 
     def _sequences(self, texts: Sequence[str], first: int = 0) -> list[list[int]]:
         """Token ids of each text. Errors name its number, of which the first is `first`, and one warning those that are cut."""
