@@ -57,7 +57,8 @@ def test_tokens_of_pytorch(langid):
 def test_batches_of_tokenizers(classifier, batch, expected):
     for given in (batch, collections.UserDict(batch), {**batch, "length": [1]}):
         assert (classifier(given) == expected).all() and (classifier(**given) == expected).all()
-        assert (classifier.logits(given) == expected).all()
+        assert (classifier.logits(given) == expected).all() and (classifier.logits(**given) == expected).all()
+        assert (classifier.hidden(given)[2, 0] == classifier.hidden(**given)[2, 0]).all()
     assert (classifier(batch["input_ids"], attention_mask=batch["attention_mask"]) == expected).all()
     lengths = batch["attention_mask"].sum(1)
     assert (classifier.logits(batch["input_ids"], lengths=lengths) == expected).all()

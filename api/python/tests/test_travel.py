@@ -138,6 +138,18 @@ def test_a_model_of_pytorch_is_pickled(device):
     assert (pickle.loads(pickle.dumps(model))(x) == model(x)).all()
 
 
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="without PyTorch")
+def test_a_mixer_in_a_module_is_copied(device):
+    import torch
+
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), weft.nn.module(weft.fourier, device)).eval()
+    x = torch.ones(1, 5, 4)
+    with torch.no_grad():
+        expected = module(x)
+        for found in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+            assert torch.equal(found(x), expected)
+
+
 def test_devices_are_how_they_were_opened(device):
     opened = weft.Device(device.info.index, threads=1, cache_dir="")
     assert copy.deepcopy(opened) is opened and copy.copy(opened) is opened

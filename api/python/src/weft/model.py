@@ -458,8 +458,8 @@ class Model:
 
     # ---- arrays ----
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
-               attention_mask: Any = None) -> F32:
+    def logits(self, inputs: Any = None, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None, **batch: Any) -> F32:
         """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
         [B, n, labels] where each token has a label.
 
@@ -472,9 +472,10 @@ class Model:
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
             attention_mask: the same as ones, and zeros behind, of the tokens' shape.
+            batch: input_ids and token_type_ids, as a tokenizer of transformers calls them.
         """
-        if isinstance(inputs, Mapping):
-            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_batch(inputs)}
+        if batch or isinstance(inputs, Mapping):
+            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_call(inputs, batch)}
             return self.logits(positions=positions, lengths=lengths, **given)
         arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
         vectors = self.info.input_size > 0
@@ -497,10 +498,10 @@ class Model:
         rows: F32 = result[0] if single else result
         return rows
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
-               attention_mask: Any = None) -> F32:
+    def hidden(self, inputs: Any = None, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None, **batch: Any) -> F32:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
-        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask}
+        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask, **batch}
         if self.info.task == "hidden":
             return self.logits(inputs, **given)
         with self._plans_lock, self._handle.lock:

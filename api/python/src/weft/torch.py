@@ -105,8 +105,8 @@ def _config(module: Any, config: dict[str, Any] | None) -> dict[str, Any]:
         return config
     own = getattr(module, "config", None)
     if own is None:
-        raise errors.InvalidArgument(f"{type(module).__name__} has no attribute config: give from_torch the fields of "
-                                     "config.json")
+        raise errors.InvalidArgument(f"{type(module).__name__} has no attribute config: give from_torch example_inputs, which "
+                                     "make a program of any module, or the fields of config.json")
     if isinstance(own, dict):
         return dict(own)
     fields: dict[str, Any] = own.to_dict()
