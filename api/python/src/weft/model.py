@@ -203,7 +203,7 @@ class Model:
         return ids
 
     def _tokens_of(self, text: str) -> tuple[list[int], str]:
-        """Token ids, and where they may not be all of the text what it does: it is longer than the model, or fills it."""
+        """Token ids, and where they are not all of the text why: it is longer than the model."""
         if not isinstance(text, str):
             raise TypeError(f"expected a text, found {type(text).__name__}")
         most = self.info.max_length
@@ -213,20 +213,8 @@ class Model:
             if not ids:
                 raise errors.InvalidArgument("the text is empty, or has no tokens")
             return ids[:most], longer if len(ids) > most else ""
-        data = text.encode()
-        ids = self._own_tokens(data)
-        if self.info.tokenizer == "bytes":
-            return ids, longer if len(data) > most else ""
-        return ids, f"fills the model's {most} positions, or is longer" if len(ids) == most else ""
-
-    def _own_tokens(self, data: bytes) -> list[int]:
-        tokens, count = ffi.new("int32_t **"), ffi.new("uint32_t *")
-        with self._handle.lock:
-            check(lib.weft_model_tokenize(self._handle.get(), data, len(data), tokens, count))
-            try:
-                return list(ffi.unpack(tokens[0], count[0]))
-            finally:
-                lib.weft_tokens_free(self._handle.get(), tokens)
+        own, _, cut = _encoding.tokens(self._handle, text, None)
+        return own.tolist(), longer if cut else ""
 
     def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
         """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
