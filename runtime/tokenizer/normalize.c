@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "tokenizer/normalize_unicode.h"
 #include "tokenizer/unicode.h"
+#include "tokenizer/unicode_history.h"
 
 /* A form of a text, and where its original begins. */
 struct form {
@@ -54,9 +55,10 @@ static bool is_chinese(uint32_t code) {
 static void clean(struct weft_chars *out, struct weft_char character) {
     const uint32_t code = character.code;
     const bool is_white = weft_is_space(code) && code != '\v' && code != '\f' && code != 0x85;
-    const bool is_control =
-        code == 0xFFFD || (!is_white && (weft_category_of(code) & weft_category_control) != 0);
-    if (!is_control) {
+    const bool control = (weft_category_of(code) & weft_category_control) != 0;
+    const bool dropped =
+        code == 0xFFFD || (!is_white && weft_history_has(code, WEFT_HISTORY_CONTROL, control));
+    if (!dropped) {
         character.code = is_white ? ' ' : code;
         weft_chars_add(out, character);
     }
@@ -100,15 +102,18 @@ static void put_bytes(struct weft_chars *out, struct weft_char character) {
     }
 }
 
+static bool is_mark(uint32_t code, weft_categories marks, enum weft_history property) {
+    return code >= 0x300 && weft_history_has(code, property, (weft_category_of(code) & marks) != 0);
+}
+
 static void drop_nonspacing(struct weft_chars *out, struct weft_char character) {
-    if (character.code < 0x300 ||
-        (weft_category_of(character.code) & weft_category_nonspacing) == 0) {
+    if (!is_mark(character.code, weft_category_nonspacing, WEFT_HISTORY_NONSPACING)) {
         weft_chars_add(out, character);
     }
 }
 
 static void drop_marks(struct weft_chars *out, struct weft_char character) {
-    if (character.code < 0x300 || (weft_category_of(character.code) & weft_category_mark) == 0) {
+    if (!is_mark(character.code, weft_category_mark, WEFT_HISTORY_MARK)) {
         weft_chars_add(out, character);
     }
 }

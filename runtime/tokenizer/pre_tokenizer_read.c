@@ -90,7 +90,7 @@ static weft_status read_whitespace(struct reader *reader, const struct weft_comp
     step->kind = WEFT_PRE_PATTERN;
     step->split = WEFT_SPLIT_REMOVED;
     step->invert = true;
-    return set_pattern(reader, step, "[\\w\\u200C\\u200D]+|[^\\w\\s\\u200C\\u200D]+");
+    return set_pattern(reader, step, "[\\p{Word}\\u200C\\u200D]+|[^\\p{Word}\\s\\u200C\\u200D]+");
 }
 
 static weft_status read_whitespace_split(struct reader *reader,

@@ -23,7 +23,8 @@ enum weft_regex_item_kind {
 struct weft_regex_item {
     enum weft_regex_item_kind kind;
     bool negative;
-    uint32_t low; /* of a range; categories; number of a class */
+    uint32_t
+        low; /* of a range; categories; number of a class; of words, whether ² and the like are in them */
     uint32_t high;
     uint32_t next; /* item of the class */
 };

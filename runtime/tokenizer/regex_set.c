@@ -23,7 +23,8 @@ static bool item_has(const struct weft_regex *regex, const struct weft_regex_ite
         has = weft_is_space(code);
         break;
     case WEFT_REGEX_WORD:
-        has = weft_is_word(code);
+        has = weft_is_word(code) ||
+              (item->low > 0 && code < 256 && (weft_category_of(code) & weft_category_number) != 0);
         break;
     case WEFT_REGEX_SUBSET:
         has = weft_regex_set_has(regex, item->low, code);
@@ -180,7 +181,8 @@ bool weft_regex_parse_escape(struct weft_regex_pattern *pattern, struct weft_reg
         return set_class(item, WEFT_REGEX_SPACE, 0, letter == 'S');
     case 'w':
     case 'W':
-        return set_class(item, WEFT_REGEX_WORD, 0, letter == 'W');
+        /* Below U+0100 Oniguruma goes by Latin-1, where all numbers belong to words. */
+        return set_class(item, WEFT_REGEX_WORD, 1, letter == 'W');
     case 'd':
     case 'D':
         return set_class(item, WEFT_REGEX_CATEGORIES, weft_category_decimal, letter == 'D');

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "tokenizer/unicode_history.h"
+
 #define BIT(category) (1u << UTF8PROC_CATEGORY_##category)
 
 const weft_categories weft_category_letter = BIT(LU) | BIT(LL) | BIT(LT) | BIT(LM) | BIT(LO);
@@ -102,7 +104,8 @@ bool weft_is_punctuation(uint32_t code) {
     if (code < 0x80) {
         return code > ' ' && code < 0x7F && !(weft_is_word(code) && code != '_');
     }
-    return (weft_category_of(code) & weft_category_punctuation) != 0;
+    return weft_history_has(code, WEFT_HISTORY_PUNCTUATION,
+                            (weft_category_of(code) & weft_category_punctuation) != 0);
 }
 
 uint32_t weft_lower(uint32_t code) {
@@ -125,9 +128,10 @@ uint32_t weft_decompose(uint32_t out[WEFT_MAX_DECOMPOSITION], uint32_t code, boo
     int boundary = 0;
     const int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
     const utf8proc_ssize_t count =
-        code < 0xA0 ? 0
-                    : utf8proc_decompose_char((utf8proc_int32_t)code, parts, WEFT_MAX_DECOMPOSITION,
-                                              (utf8proc_option_t)options, &boundary);
+        code < 0xA0 || (compatible && !weft_history_has(code, WEFT_HISTORY_DECOMPOSES, true))
+            ? 0
+            : utf8proc_decompose_char((utf8proc_int32_t)code, parts, WEFT_MAX_DECOMPOSITION,
+                                      (utf8proc_option_t)options, &boundary);
     if (count < 1 || count > (utf8proc_ssize_t)WEFT_MAX_DECOMPOSITION) {
         out[0] = code;
         return 1;

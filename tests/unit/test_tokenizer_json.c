@@ -3,8 +3,10 @@
 #include "core/json.h"
 #include "support.h"
 #include "tokenizer/json_tokenizer.h"
+#include "tokenizer/normalizer.h"
 #include "tokenizer/regex.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/unicode.h"
 
 /* ---- the package ---- */
 
@@ -272,6 +274,39 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     }
 }
 
+/* ---- characters ---- */
+
+/* Of the package tokenizers, which goes by the Unicode of 2015 for some of them. */
+WEFT_TEST(classes_are_those_of_the_package) {
+    static const uint32_t punctuation[] = {'$', '_', '~', 0xA1, 0x2014, 0x3001, 0x166D, 0xFF0C};
+    static const uint32_t others[] = {'a', '0', ' ', 0xA2, 0x2E43, 0x2E52, 0x61D, 0x4E00};
+    for (size_t i = 0; i < 8; i++) {
+        assert_true(weft_is_punctuation(punctuation[i]));
+        assert_false(weft_is_punctuation(others[i]));
+    }
+    assert_true(weft_is_space(0x3000) && weft_is_space(0x85) && weft_is_space('\v'));
+    assert_false(weft_is_space(0x200B) || weft_is_space(0x1C) || weft_is_space(0xFEFF));
+    assert_true(weft_is_word(0xE9) && weft_is_word(0x2160) && weft_is_word(0x24B6));
+    assert_false(weft_is_word(0xB2) || weft_is_word(0x200D) || weft_is_word(0x2460));
+    uint32_t parts[WEFT_MAX_DECOMPOSITION];
+    assert_int_equal(weft_decompose(parts, 0x1E69, false), 3);
+    assert_int_equal(parts[2], 0x307);
+    assert_int_equal(weft_decompose(parts, 0xFB01, true), 2);
+    assert_int_equal(weft_decompose(parts, 0xFB01, false), 1);
+    assert_int_equal(weft_decompose(parts, 0x32FF, true), 1); /* of 2019 */
+    assert_int_equal(weft_compose('e', 0x301), 0xE9);
+    assert_int_equal(weft_compose(0x1100, 0x1161), 0xAC00);
+    assert_int_equal(weft_compose(0x915, 0x93C), 0); /* U+0958, which no normal form has */
+    assert_int_equal(weft_fold(0x17F), 's');
+    assert_int_equal(weft_lower(0x130), 'i');
+    for (unsigned byte = 0; byte < 256; byte++) {
+        assert_int_equal(weft_byte_of_char(weft_char_of_byte((uint8_t)byte)), byte);
+    }
+    assert_int_equal(weft_byte_of_char(0x144), -1);
+    assert_int_equal(weft_char_of_byte(' '), 0x120);
+    assert_int_equal(weft_char_of_byte(0xAD), 0x143);
+}
+
 /* ---- regular expressions ---- */
 
 static void expect_matches(struct weft_test_host *test, const char *pattern, const char *text,
@@ -352,6 +387,8 @@ WEFT_TEST_ON_HOST(patterns_match_as_in_oniguruma, test) {
         {"\\x41\\x{1F9F5}\\u00e9", "A\xF0\x9F\xA7\xB5\xC3\xA9", "A\xF0\x9F\xA7\xB5\xC3\xA9"},
         {"\\.\\[\\\\", ".[\\", ".[\\"},
         {"\\n|\\t", "a\n\tb", "\n|\t"},
+        {"\\w+", "a\xC2\xB2 \xC2\xBD", "a\xC2\xB2|\xC2\xBD"}, /* numbers of Latin-1 */
+        {"\\p{Word}+", "a\xC2\xB2 \xC2\xBD", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         expect_matches(test, cases[i][0], cases[i][1], cases[i][2]);
