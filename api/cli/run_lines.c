@@ -214,10 +214,13 @@ static weft_status find_parts(void *user, uint32_t example, const float *output,
     const uint32_t row = state->from + line_of(&state->window, example);
     weft_cli_found *found = &state->found[row];
     weft_cli_hash_add(&state->hash, output, (uint64_t)kept->encoding.count * width);
-    found->text = weft_strdup(&state->session.host, kept->text + kept->pair);
+    const size_t size =
+        kept->size - kept->pair + 1; /* with the zero behind it; there may be others */
+    found->text = weft_alloc(&state->session.host, size);
     if (!found->text) {
         return weft_fail_memory(&state->session.host, "a text");
     }
+    memcpy(found->text, kept->text + kept->pair, size);
     state->states[row] = WEFT_CLI_LINE_DONE;
     WEFT_TRY(find_spans(found, state, &kept->encoding, output));
     for (uint32_t i = 0; i < found->count; i++) {
