@@ -56,7 +56,7 @@ def test_long_prompts_are_refused(text_model):
 
 
 def test_the_text_among_several_is_named(langid):
-    with pytest.raises(weft.InvalidArgument, match="^text 2: .*empty"):
+    with pytest.raises(weft.InvalidArgument, match="^text 2: .*no tokens"):
         langid(["a", "b", "", "d"])
     with pytest.raises(TypeError, match="^text 1: expected a text, found int"):
         langid(["a", 3])
