@@ -183,28 +183,50 @@ static uint32_t line_of(const weft_cli_window *window, uint32_t example) {
     return line;
 }
 
-static weft_status find_parts(void *user, uint32_t example, const float *output, uint32_t width) {
-    lines_state *state = user;
-    weft_model *model = state->session.model;
-    const weft_cli_kept *kept = &state->window.kept[example];
-    const uint32_t row = state->from + line_of(&state->window, example);
-    weft_cli_found *found = &state->found[row];
-    weft_cli_hash_add(&state->hash, output, (uint64_t)kept->encoding.count * width);
-    found->text = weft_strdup(&state->session.host, kept->text + kept->pair);
-    if (!found->text) {
-        return weft_fail_memory(&state->session.host, "a text");
+/* Tokens can be parts of a character; what is shown is not. */
+static void widen(weft_text_span *span, const char *text) {
+    while (span->begin > 0 && ((unsigned char)text[span->begin] & 0xC0U) == 0x80U) {
+        span->begin--;
     }
-    state->states[row] = WEFT_CLI_LINE_DONE;
+    while (((unsigned char)text[span->end] & 0xC0U) == 0x80U) {
+        span->end++;
+    }
+}
+
+/* What the model finds in a text, in fresh memory. */
+static weft_status find_spans(weft_cli_found *found, const lines_state *state,
+                              const weft_encoding *encoding, const float *output) {
+    weft_model *model = state->session.model;
     if (!weft_model_answers_questions(model)) {
-        return weft_model_find_entities(&found->spans, &found->count, model, &kept->encoding,
-                                        output);
+        return weft_model_find_entities(&found->spans, &found->count, model, encoding, output);
     }
     found->spans = weft_alloc_zero(&state->session.host, 1, sizeof *found->spans);
     if (!found->spans) {
         return weft_fail_memory(&state->session.host, "an answer");
     }
     found->count = 1;
-    return weft_model_find_answer(found->spans, model, &kept->encoding, output, 0);
+    return weft_model_find_answer(found->spans, model, encoding, output, 0);
+}
+
+static weft_status find_parts(void *user, uint32_t example, const float *output, uint32_t width) {
+    lines_state *state = user;
+    const weft_cli_kept *kept = &state->window.kept[example];
+    const uint32_t row = state->from + line_of(&state->window, example);
+    weft_cli_found *found = &state->found[row];
+    weft_cli_hash_add(&state->hash, output, (uint64_t)kept->encoding.count * width);
+    const size_t size =
+        kept->size - kept->pair + 1; /* with the zero behind it; there may be others */
+    found->text = weft_alloc(&state->session.host, size);
+    if (!found->text) {
+        return weft_fail_memory(&state->session.host, "a text");
+    }
+    memcpy(found->text, kept->text + kept->pair, size);
+    state->states[row] = WEFT_CLI_LINE_DONE;
+    WEFT_TRY(find_spans(found, state, &kept->encoding, output));
+    for (uint32_t i = 0; i < found->count; i++) {
+        widen(&found->spans[i], found->text);
+    }
+    return WEFT_OK;
 }
 
 /* From the order of texts to that of lines. */

@@ -134,6 +134,8 @@ struct weft_op {
     bool (*is_transpose)(const weft_graph *graph, const struct weft_node *node);
     /** Makes a node take an input's last two axes the other way round. Null: it cannot. */
     void (*read_transposed)(struct weft_node *node, uint32_t input);
+    /** In what order the node's kernels read an input that is a constant matrix: an enum weft_layout. Null: as it is. */
+    uint32_t (*constant_layout)(const struct weft_node *node, uint32_t input);
     bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also

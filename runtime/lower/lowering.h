@@ -166,6 +166,12 @@ uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value,
 uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
                            enum weft_half half);
 
+/**
+ * The order in which another node of this plan reads a table of rows, if that is its transpose, as the head of a language model whose table is
+ * that of its embedding: who reads it so, too, saves a copy. As it is, where there is none, and where that node would round it.
+ */
+enum weft_layout weft_lower_shared_layout(struct weft_lowering *lowering, uint32_t table);
+
 /** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
 struct weft_grid weft_grid_of_items(uint64_t count);
 /** A workgroup for each of `count` rows or the like, found likewise. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constant matrices in the layouts that kernels read; and panels, the order in which a product reads its constant right-hand side. */
+/* Weights in panels: the order in which a product reads its constant right-hand side. */
 #include <stdio.h>
 #include <string.h>
 
@@ -102,18 +102,4 @@ uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value,
         lowering->storages[storage].half = half;
     }
     return storage;
-}
-
-uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
-                           enum weft_half half) {
-    if (layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED) {
-        return weft_lower_panel_weight(lowering, value, layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED,
-                                       half);
-    }
-    const bool transposed = layout == WEFT_LAYOUT_TRANSPOSED;
-    if (half) {
-        return weft_lower_half_weight(lowering, value, transposed, half);
-    }
-    return transposed ? weft_lower_transposed_weight(lowering, value)
-                      : weft_lower_value(lowering, value);
 }

@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "model/common_fields.h"
 #include "model/family.h"
+#include "model/layout.h"
 
 static const char *const architecture_names[] = {
     [WEFT_FNET_MODEL] = "FNetModel",
@@ -177,24 +178,7 @@ static weft_status read_labels(weft_fnet_config *config, const weft_json_fields 
 }
 
 static weft_status read_problem(weft_fnet_config *config, const weft_json_fields *fields) {
-    static const char *const names[] = {[WEFT_FNET_SINGLE_LABEL] = "single_label_classification",
-                                        [WEFT_FNET_MULTI_LABEL] = "multi_label_classification",
-                                        [WEFT_FNET_REGRESSION] = "regression"};
-    const char *name = NULL;
-    WEFT_TRY(weft_json_optional_string(&name, fields, "problem_type"));
-    if (!name) {
-        return WEFT_OK;
-    }
-    for (size_t i = 1; i < COUNT(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            config->problem = (weft_fnet_problem)i;
-            return WEFT_OK;
-        }
-    }
-    return weft_json_fail(
-        fields, WEFT_UNSUPPORTED, "problem_type",
-        "single_label_classification, multi_label_classification, regression or null",
-        json_object_get(fields->object, "problem_type"));
+    return weft_layout_read_problem(&config->problem, fields);
 }
 
 static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fields *fields) {

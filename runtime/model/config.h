@@ -11,6 +11,7 @@
 
 #include "core/host.h"
 #include "core/json.h"
+#include "model/network_config.h"
 #include "tokenizer/tokenizer.h"
 
 /** What is on top of the encoder: the one entry of "architectures". */
@@ -24,14 +25,6 @@ typedef enum weft_fnet_architecture {
     WEFT_FNET_QUESTION_ANSWERING,      /**< FNetForQuestionAnswering */
     WEFT_FNET_MULTIPLE_CHOICE          /**< FNetForMultipleChoice: a sequence for each choice */
 } weft_fnet_architecture;
-
-/** problem_type: what the outputs of FNetForSequenceClassification are. */
-typedef enum weft_fnet_problem {
-    WEFT_FNET_ANY_PROBLEM = 0, /**< not said: single label, unless there is one label only */
-    WEFT_FNET_SINGLE_LABEL,
-    WEFT_FNET_MULTI_LABEL,
-    WEFT_FNET_REGRESSION
-} weft_fnet_problem;
 
 /** The name in config.json, such as "FNetForMaskedLM". */
 const char *weft_fnet_architecture_name(weft_fnet_architecture architecture);
@@ -64,10 +57,10 @@ typedef struct weft_fnet_config {
     bool tie_word_embeddings;   /**< default true */
     int32_t pad_token;          /**< pad_token_id and so on: 0 … vocab_size - 1, or -1 for none */
     int32_t bos_token;
-    int32_t eos_token;         /**< the first, when the config lists several */
-    uint32_t label_count;      /**< entries of id2label, else num_labels, else 2; 1 … 65536 */
-    weft_fnet_problem problem; /**< problem_type of a sequence's classifier */
-    char **labels;             /**< label_count texts by id; null when the config has no id2label */
+    int32_t eos_token;    /**< the first, when the config lists several */
+    uint32_t label_count; /**< entries of id2label, else num_labels, else 2; 1 … 65536 */
+    weft_problem problem; /**< problem_type of a sequence's classifier */
+    char **labels;        /**< label_count texts by id; null when the config has no id2label */
     weft_tokenizer_kind tokenizer;
     char *tokenizer_class; /**< null when the config names none */
 } weft_fnet_config;

@@ -9,19 +9,6 @@
 #include "model/network_build.h"
 #include "model/network_config.h"
 
-/** For a family whose files do not have the layout of api/MODELS.md: what takes the place of fields and mixer. */
-struct weft_foreign_layout {
-    /** Reads config.json. Unknown fields are no error: other programs write them for their own use. */
-    weft_status (*read)(void *config, weft_network_config *network, const weft_json_fields *json);
-    /** Adds the whole model to the graph; inputs may have token types. */
-    weft_tensor (*build)(struct weft_builder *builder, const weft_model_inputs *inputs);
-    /** Overrides what the network's config does not know. */
-    void (*describe)(const void *config, weft_model_info *info);
-    const char *encoder; /* the architecture without a head */
-    /** Of a tensor that the model has not asked for. */
-    enum weft_other_tensor (*other)(weft_task task, const char *name);
-};
-
 struct weft_model_family {
     const char *model_type; /* of config.json */
     weft_field_table fields;
@@ -50,9 +37,11 @@ struct weft_model_family {
      * tokens is made by the functions below, or told of the builder's lengths. Null: no.
      */
     bool (*takes_lengths)(const void *config);
-    const struct weft_foreign_layout *foreign; /* or null */
-    const struct weft_layout *layout;          /* a published layout by tables; or null */
-    const struct weft_tensor_alias *aliases;   /* or null: those of api/MODELS.md's layout */
+    const struct weft_layout *layout; /* a published layout by tables; or null */
+    /** weft_model_info.mixing; null: the model_type. */
+    const char *(*mixing)(const void *config);
+    /** A layer's norm in the place of mixer_norm, or null for a layer without a mixer; null: all have that. */
+    const char *(*mixer_norm_of)(const void *config, uint32_t layer);
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };

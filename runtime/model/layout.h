@@ -51,6 +51,8 @@ struct weft_layout {
     /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
     const weft_field_table *fields[5];
     const weft_network_config *defaults;
+    /** Reads them in the tables' place, and into the struct of the family; or null. */
+    weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
     /** What follows from the fields, and what of them is refused; may be null. */
     weft_status (*check)(weft_network_config *config, const struct weft_head *head,
                          const weft_json_fields *json);
@@ -69,7 +71,7 @@ extern const weft_field_table weft_size_fields, weft_bert_fields, weft_type_fiel
 extern const struct weft_tensor_name weft_bert_names[];
 extern const char *const weft_bert_unused[];
 extern const weft_network_config weft_bert_defaults;
-extern const struct weft_head weft_roberta_heads[];
+extern const struct weft_head weft_bert_heads[], weft_roberta_heads[];
 
 #define WEFT_BERT_DEFAULTS                                                               \
     .norm = WEFT_NORM_LAYER, .norm_position = 1, .norm_eps = 1e-12F,                     \
@@ -94,12 +96,15 @@ weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t o
 /** layer_types, one text for each layer: sets local_layers. */
 weft_status weft_layout_read_layer_types(weft_network_config *config, const weft_json_fields *json);
 
+weft_status weft_layout_read_problem(weft_problem *problem, const weft_json_fields *json);
+
 /**
- * Reads config.json, and which class it is. *config is to be cleared also on failure.
+ * Reads config.json, and which class it is; `state` is the family's. *config is to be cleared also on failure.
  * Errors: WEFT_UNSUPPORTED for a class that is not there; WEFT_BAD_FILE.
  */
 weft_status weft_layout_read(weft_network_config *config, const struct weft_head **head,
-                             const struct weft_layout *layout, const weft_json_fields *json);
+                             void *state, const struct weft_layout *layout,
+                             const weft_json_fields *json);
 
 /** "BertForMaskedLM" of a head; to be freed. */
 char *weft_layout_class(const struct weft_layout *layout, const struct weft_head *head,

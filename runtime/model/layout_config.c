@@ -147,7 +147,7 @@ char *weft_layout_class(const struct weft_layout *layout, const struct weft_head
 
 /* ---- the whole ---- */
 
-static weft_status read_problem(weft_problem *problem, const weft_json_fields *json) {
+weft_status weft_layout_read_problem(weft_problem *problem, const weft_json_fields *json) {
     static const char *const names[] = {[WEFT_PROBLEM_SINGLE_LABEL] = "single_label_classification",
                                         [WEFT_PROBLEM_MULTI_LABEL] = "multi_label_classification",
                                         [WEFT_PROBLEM_REGRESSION] = "regression"};
@@ -201,7 +201,7 @@ static weft_status read_task(weft_network_config *config, const struct weft_head
     if (head->task != WEFT_TASK_CLASSIFY || head->outputs != 0) {
         return WEFT_OK;
     }
-    WEFT_TRY(read_problem(&config->problem, json));
+    WEFT_TRY(weft_layout_read_problem(&config->problem, json));
     if (config->problem == WEFT_PROBLEM_REGRESSION) {
         config->task = 0;
         weft_network_set_task(config, WEFT_TASK_REGRESS);
@@ -215,19 +215,33 @@ static weft_status check_heads(const weft_network_config *config, const weft_jso
                : WEFT_OK;
 }
 
-weft_status weft_layout_read(weft_network_config *config, const struct weft_head **head,
-                             const struct weft_layout *layout, const weft_json_fields *json) {
+static weft_status read_fields(weft_network_config *config, void *state,
+                               const struct weft_layout *layout, const weft_json_fields *json) {
+    if (layout->read) {
+        return layout->read(state, config, json);
+    }
     *config = *layout->defaults;
-    WEFT_TRY(read_class(head, layout, json));
     for (size_t i = 0; layout->fields[i]; i++) {
         WEFT_TRY(weft_fields_read(config, layout->fields[i], json));
     }
-    config->head_activation = config->activation;
     WEFT_TRY(check_heads(config, json));
-    WEFT_TRY(read_end(&config->eos_token, config->vocab_size, json));
+    return read_end(&config->eos_token, config->vocab_size, json);
+}
+
+weft_status weft_layout_read(weft_network_config *config, const struct weft_head **head,
+                             void *state, const struct weft_layout *layout,
+                             const weft_json_fields *json) {
+    WEFT_TRY(read_class(head, layout, json));
+    WEFT_TRY(read_fields(config, state, layout, json));
+    config->head_activation = config->activation;
     WEFT_TRY(read_task(config, *head, json));
     if (layout->check) {
         WEFT_TRY(layout->check(config, *head, json));
+    }
+    if ((*head)->task == WEFT_TASK_MASKED_LM && strcmp((*head)->name, "ForPreTraining") == 0) {
+        weft_log(json->host, WEFT_LOG_INFO,
+                 "%s: %sForPreTraining has two heads; Weft runs the masked language model",
+                 json->path, layout->stem);
     }
     return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, json);
 }

@@ -73,19 +73,30 @@ static bool is_language_model(const struct weft_head *head) {
     return head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
 }
 
+/* The second name of a tensor of ours, if this head shares it; or null. */
+static const char *second_name(char *text, size_t size, const struct weft_head *head,
+                               const struct weft_network *network, const char *ours) {
+    const bool words =
+        network->config.tie_word_embeddings && strcmp(ours, "embeddings.tokens.weight") == 0;
+    if (!is_language_model(head) || (!words && (!head->bias || strcmp(ours, head->bias) != 0))) {
+        return NULL;
+    }
+    snprintf(text, size, "%s.%s", head->out, words ? "weight" : "bias");
+    return text;
+}
+
 void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
                       const char *ours) {
     const struct weft_layout *layout = network->layout;
     translate(stored, layout, ours);
-    if (add_prefix(stored, layout, network->checkpoint) ||
-        strcmp(ours, "embeddings.tokens.weight") != 0 || !network->config.tie_word_embeddings) {
+    if (add_prefix(stored, layout, network->checkpoint)) {
         return;
     }
     /* safetensors keeps one of the names that share memory: perhaps the head's. */
     for (const struct weft_head *head = layout->heads; head->name; head++) {
         char name[sizeof stored->text];
-        snprintf(name, sizeof name, "%s.weight", head->out ? head->out : "");
-        if (is_language_model(head) && weft_checkpoint_has(network->checkpoint, name)) {
+        if (second_name(name, sizeof name, head, network, ours) &&
+            weft_checkpoint_has(network->checkpoint, name)) {
             memcpy(stored->text, name, sizeof name);
             return;
         }

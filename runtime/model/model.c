@@ -370,9 +370,8 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info.eos_tokens = NULL;
     headless->info.eos_token_count = 0;
     headless->info.embedding_size = 0;
-    if (family->foreign || family->layout) {
-        headless->info.architecture =
-            family->foreign ? family->foreign->encoder : family->layout->encoder;
+    if (family->layout) {
+        headless->info.architecture = family->layout->encoder;
     }
     headless->config = weft_strdup(&model->host, model->config);
     if (!headless->config) {

@@ -26,7 +26,6 @@ struct weft_network {
     weft_host host;
     atomic_uint references;
     const struct weft_model_family *family;
-    const struct weft_tensor_alias *aliases; /* the family's */
     weft_network_config config;
     const struct weft_layout *layout; /* the family's, or null */
     const struct weft_head *head;     /* of a published layout; otherwise null */

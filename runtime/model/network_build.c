@@ -59,22 +59,13 @@ static weft_status load_vector(struct weft_network *network, const char *name, u
     return keep(network, name, weight, name);
 }
 
-/* The layout of api/MODELS.md. */
-static const struct weft_tensor_alias own_aliases[] = {
-    {.name = "embeddings.tokens.weight", .other = "head.weight", .tied = true}, {.name = NULL}};
-
-/* Of names that share a tensor, a file may have either. */
+/* The layout of api/MODELS.md: of names that share a tensor, a file may have either. */
 static const char *name_or_alias(const struct weft_network *network, const char *name) {
-    const struct weft_tensor_alias *alias = network->aliases ? network->aliases : own_aliases;
+    static const char words[] = "embeddings.tokens.weight", head[] = "head.weight";
     const struct weft_checkpoint *file = network->checkpoint;
-    for (; alias->name; alias++) {
-        const bool fits = !alias->tied || network->config.tie_word_embeddings;
-        if (fits && strcmp(alias->name, name) == 0 && !weft_checkpoint_has(file, name) &&
-            weft_checkpoint_has(file, alias->other)) {
-            return alias->other;
-        }
-    }
-    return name;
+    const bool other = network->config.tie_word_embeddings && strcmp(name, words) == 0 &&
+                       !weft_checkpoint_has(file, name) && weft_checkpoint_has(file, head);
+    return other ? head : name;
 }
 
 /* What the file calls a tensor. Only while the network is loaded. */

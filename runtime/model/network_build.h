@@ -18,13 +18,6 @@
 
 struct weft_network;
 
-/** A tensor that files may have under another name, as it shares its memory with another one. */
-struct weft_tensor_alias {
-    const char *name; /* null ends a list */
-    const char *other;
-    bool tied; /* only where config.json ties the output to the words' table */
-};
-
 /** Building with states: mixers are the steps of weft/decode.h. */
 struct weft_step_builder {
     bool prompt; /* for the tokens that sequences begin with; otherwise for one token of each */

@@ -191,11 +191,18 @@ static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const c
     return pre ? x : weft_build_norm(builder, x, norm, d);
 }
 
+static const char *mixer_norm(const struct weft_network *network, uint32_t layer) {
+    const struct weft_model_family *family = network->family;
+    return family->mixer_norm_of ? family->mixer_norm_of(network->family_config, layer)
+                                 : family->mixer_norm;
+}
+
 static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
     const struct weft_network *network = builder->network;
     for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
         builder->layer = i;
-        x = residual(builder, x, network->family->mixer_norm, mix);
+        const char *norm = mixer_norm(network, i);
+        x = norm ? residual(builder, x, norm, mix) : x;
         x = residual(builder, x, network->family->feed_forward_norm, feed_forward);
     }
     leave(builder);
@@ -384,13 +391,11 @@ static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
 
 static weft_status build(weft_tensor *out, struct weft_builder *builder,
                          const weft_model_inputs *inputs) {
-    const struct weft_foreign_layout *foreign = builder->network->family->foreign;
-    weft_tensor x =
-        foreign ? foreign->build(builder, inputs) : encode(builder, embed(builder, inputs));
+    weft_tensor x = encode(builder, embed(builder, inputs));
     if (builder->decoding && builder->decoding->prompt) {
         x = take_last(builder, x);
     }
-    x = foreign || builder->headless ? x : head(builder, x);
+    x = builder->headless ? x : head(builder, x);
     if (builder->status == WEFT_OK) {
         *out = x;
     }

@@ -27,11 +27,9 @@ static weft_status check_heads(const struct weft_network *network, const weft_js
 
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
     const struct weft_model_family *family = network->family;
-    if (family->foreign) {
-        return family->foreign->read(network->family_config, &network->config, json);
-    }
     if (family->layout) {
-        WEFT_TRY(weft_layout_read(&network->config, &network->head, family->layout, json));
+        WEFT_TRY(weft_layout_read(&network->config, &network->head, network->family_config,
+                                  family->layout, json));
         network->class_name = weft_layout_class(family->layout, network->head, json->host);
         return network->class_name ? WEFT_OK : weft_fail_memory(json->host, "a model's class");
     }
@@ -49,9 +47,7 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
 /* Where the last hidden state is asked for, the class of the config may be any: it says how the encoder was trained. */
 static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
                                 const weft_host *host) {
-    const char *name = family->layout    ? family->layout->encoder
-                       : family->foreign ? family->foreign->encoder
-                                         : NULL;
+    const char *name = family->layout ? family->layout->encoder : NULL;
     return !name || json_object_set_new(object, "architectures", json_pack("[s]", name)) == 0
                ? WEFT_OK
                : weft_fail_memory(host, "a model's config");
@@ -137,11 +133,10 @@ static bool is_loaded(const struct weft_network *network, uint32_t index) {
 }
 
 static enum weft_other_tensor other_tensor(const struct weft_network *network, const char *name) {
-    const struct weft_foreign_layout *foreign = network->family->foreign;
     if (network->family->layout) {
         return weft_layout_other(network->family->layout, network->head, name);
     }
-    return foreign ? foreign->other(weft_network_task(&network->config), name) : WEFT_TENSOR_PART;
+    return WEFT_TENSOR_PART;
 }
 
 /* What would change the result if it were asked for is no model of this config.json. */
@@ -194,7 +189,6 @@ weft_status weft_network_load(struct weft_network **out, const struct weft_model
     network->host = host ? *host : (weft_host){0};
     atomic_init(&network->references, 1);
     network->family = family;
-    network->aliases = family->aliases;
     network->layout = family->layout;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
@@ -255,28 +249,26 @@ static bool is_multi_label(const struct weft_network *network) {
 
 void weft_network_describe(const struct weft_network *network, weft_model_info *info) {
     const weft_network_config *config = &network->config;
-    *info = (weft_model_info){.architecture = network->class_name ? network->class_name
-                                                                  : network->family->model_type,
-                              .mixing = network->family->model_type,
-                              .task = weft_network_task(config),
-                              .layers = config->layers,
-                              .hidden_size = config->hidden_size,
-                              .intermediate_size = config->intermediate_size,
-                              .vocabulary = config->vocab_size,
-                              .input_size = config->input_size,
-                              .position_size = position_size(network),
-                              .max_length = config->max_positions,
-                              .exact_length = exact_length(network),
-                              .takes_lengths = takes_lengths(network),
-                              .causal = config->causal,
-                              .label_count = config->label_count,
-                              .takes_types = config->type_vocab_size > 0,
-                              .multi_label = is_multi_label(network),
-                              .eos_token = config->eos_token,
-                              .parameters = network->parameters};
-    if (network->family->foreign) {
-        network->family->foreign->describe(network->family_config, info);
-    }
+    const struct weft_model_family *family = network->family;
+    *info = (weft_model_info){
+        .architecture = network->class_name ? network->class_name : network->family->model_type,
+        .mixing = family->mixing ? family->mixing(network->family_config) : family->model_type,
+        .task = weft_network_task(config),
+        .layers = config->layers,
+        .hidden_size = config->hidden_size,
+        .intermediate_size = config->intermediate_size,
+        .vocabulary = config->vocab_size,
+        .input_size = config->input_size,
+        .position_size = position_size(network),
+        .max_length = config->max_positions,
+        .exact_length = exact_length(network),
+        .takes_lengths = takes_lengths(network),
+        .causal = config->causal,
+        .label_count = config->label_count,
+        .takes_types = config->type_vocab_size > 0,
+        .multi_label = is_multi_label(network),
+        .eos_token = config->eos_token,
+        .parameters = network->parameters};
 }
 
 const char *weft_network_label(const struct weft_network *network, uint32_t index) {

@@ -11,7 +11,6 @@
 #include "core/json.h"
 #include "core/kept_file.h"
 #include "core/try.h"
-#include "model/safetensors_notes.h"
 
 #define LENGTH_BYTES 8u
 

@@ -10,7 +10,7 @@
 #ifndef WEFT_MODEL_SAFETENSORS_H
 #define WEFT_MODEL_SAFETENSORS_H
 
-#include "core/host.h"
+#include "model/safetensors_notes.h"
 
 /**
  * Longest header in bytes. It has about 100 for each tensor, so that this is room for 150,000; the reference implementation's limit
@@ -58,11 +58,6 @@ typedef struct weft_safetensors_tensor {
     uint64_t offset; /**< in the file, at any alignment: of its data, little-endian, row-major */
     uint64_t bytes;
 } weft_safetensors_tensor;
-
-/** What a file says of itself in __metadata__. Both live as long as the file is open. */
-typedef struct weft_safetensors_note {
-    const char *key, *value;
-} weft_safetensors_note;
 
 typedef struct weft_safetensors weft_safetensors;
 

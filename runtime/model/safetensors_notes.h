@@ -4,7 +4,11 @@
 #define WEFT_MODEL_SAFETENSORS_NOTES_H
 
 #include "core/json.h"
-#include "model/safetensors.h"
+
+/** What a file says of itself in __metadata__. Key and value live as long as the file is open. */
+typedef struct weft_safetensors_note {
+    const char *key, *value;
+} weft_safetensors_note;
 
 struct weft_safetensors_notes {
     weft_safetensors_note *items;

@@ -37,7 +37,7 @@ static weft_safetensors *find_file(const struct index *index, const char *name) 
 static bool is_plain(const char *name) {
     static const char end[] = ".safetensors";
     const size_t length = strlen(name);
-    return length >= sizeof end && !strpbrk(name, "/\\:") &&
+    return length >= sizeof end && strcspn(name, "/\\:") == length &&
            strcmp(name + length - (sizeof end - 1), end) == 0;
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "lower/cut.h"
-#include "ops/matmul.h"
 #include "ops/row.h"
 
 #include "kernels/embedding/embedding.h"
@@ -119,7 +118,7 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
     const weft_graph *graph = lowering->graph;
     const struct window *window = (const void *)node->params.bytes;
     const uint32_t rows = weft_node_shape(graph, node, TABLE)->dim[0];
-    const enum weft_layout layout = weft_matmul_table_layout(lowering, node->input[TABLE]);
+    const enum weft_layout layout = weft_lower_shared_layout(lowering, node->input[TABLE]);
     const enum weft_half half = weft_lower_exact_half(lowering, node->input[TABLE]);
     uint32_t input[INPUTS];
     for (uint32_t i = 0; i < INPUTS; i++) {

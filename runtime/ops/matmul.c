@@ -470,31 +470,16 @@ static weft_status lower_panels(struct weft_lowering *lowering, const struct wef
                  false);
 }
 
-/* The first product by its transpose that reads it whole, or null. */
-static const struct weft_node *find_product(const struct weft_lowering *lowering, uint32_t table) {
-    const struct weft_graph *graph = lowering->graph;
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const struct weft_node *node = &graph->nodes[i];
-        const struct weft_matmul_node *params = (const void *)node->params.bytes;
-        if (node->op == &weft_op_matmul && node->input[1] == table && params->transpose_b) {
-            return node;
-        }
+static uint32_t matmul_constant_layout(const struct weft_node *node, uint32_t input) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    const bool panels = node->implementation && node->implementation->lower == lower_panels;
+    const bool product = node->implementation && node->implementation->lower == lower_product;
+    if (input != 1 || !params->transpose_b) {
+        return panels && input == 1 ? WEFT_LAYOUT_PANELS : WEFT_LAYOUT_AS_IT_IS;
     }
-    return NULL;
-}
-
-enum weft_layout weft_matmul_table_layout(struct weft_lowering *lowering, uint32_t table) {
-    const struct weft_value *value = &lowering->graph->values[table];
-    const struct weft_node *node =
-        value->weight && value->shape.rank == 2 ? find_product(lowering, table) : NULL;
-    int exponent = 0;
-    if (!node || !node->implementation || weft_value_bytes(value) > weft_cut_limit(lowering) ||
-        weft_lower_half_exponent(&exponent, lowering, table)) {
-        return WEFT_LAYOUT_AS_IT_IS;
-    }
-    return node->implementation->lower == lower_panels    ? WEFT_LAYOUT_PANELS_OF_TRANSPOSED
-           : node->implementation->lower == lower_product ? WEFT_LAYOUT_TRANSPOSED
-                                                          : WEFT_LAYOUT_AS_IT_IS;
+    return panels    ? WEFT_LAYOUT_PANELS_OF_TRANSPOSED
+           : product ? WEFT_LAYOUT_TRANSPOSED
+                     : WEFT_LAYOUT_AS_IT_IS;
 }
 
 /* Weights that are not kept as f16 are multiplied as usual. */
@@ -622,6 +607,7 @@ const struct weft_op weft_op_matmul = {
                           WEFT_FIELD(weft_matmul_node, alpha, F32)),
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
     .read_transposed = matmul_read_transposed,
+    .constant_layout = matmul_constant_layout,
     .infer = matmul_infer,
     .lower_parts = matmul_lower_parts,
     .describe = matmul_describe,

@@ -29,12 +29,6 @@ struct weft_product {
     weft_activation activation;
 };
 
-/**
- * How a table of rows lies in memory for a product of this plan that reads it transposed, as the head of a language model whose table is
- * that of its embedding: who reads it so, too, saves a copy. As it is, where there is none, and where that product would round it.
- */
-enum weft_layout weft_matmul_table_layout(struct weft_lowering *lowering, uint32_t table);
-
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 

