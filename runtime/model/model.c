@@ -514,8 +514,7 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
     WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
     if (encoded.count == 0) {
         weft_encoded_clear(&encoded, &model->host);
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %s",
-                         params->size == 0 ? "is empty" : "has no tokens");
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
     *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
                                 encoded.sequences, encoded.count, encoded.cut};
