@@ -43,6 +43,10 @@ static const struct row {
     {TIED, "product", 3, 68, 36, false, 0x1p-14F},
     {TIED, "panels", 5, 190, 33, false, 0x1p-14F},
     {TIED, "panels", 3, 64, 36, false, 1.0F},
+    /* Computed in parts where devices bind little. */
+    {PRODUCT, NULL, 7, 607, 129, true, 1.0F},
+    {EMBEDDING, NULL, 37, 1000, 67, false, 1.0F},
+    {TIED, NULL, 5, 1000, 67, false, 0x1p-14F},
 };
 
 /* How elements are rounded, and whether they are stored so. */

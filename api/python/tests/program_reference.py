@@ -173,6 +173,68 @@ def attention(q, k, v, lengths=None, bias=None, heads=1, kv_heads=0, causal=Fals
     return y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1)
 
 
+def rope(x, positions=None, heads=1, width=None, base=10000.0, interleaved=False, offset=0):
+    assert not interleaved
+    rows = x.astype(np.float64).reshape(*x.shape[:-1], heads, -1)
+    width = width or rows.shape[-1]
+    at = offset + (np.arange(x.shape[-2]) if positions is None else positions)
+    at = at.reshape(*at.shape[:-1], *[1] * (x.ndim - 1 - at.ndim), at.shape[-1])[..., None]  # [B or nothing, 1 …, n, 1]
+    angles = (at * base ** (-2 * np.arange(width // 2) / width))[..., None, :]
+    first, second, rest = np.split(rows, [width // 2, width], -1)
+    turned = [first * np.cos(angles) - second * np.sin(angles), first * np.sin(angles) + second * np.cos(angles), rest]
+    return np.concatenate(turned, -1).reshape(x.shape)
+
+
+def windows(x, sizes, strides, dilations, before, after, fill, partial=False):
+    """[…, windows along each axis, elements of a window] of [B, C, …]."""
+    axes = x.ndim - 2
+    extents = [x.shape[2 + i] + before[i] + after[i] for i in range(axes)]
+    counts = []
+    for i in range(axes):
+        rest = extents[i] - dilations[i] * (sizes[i] - 1) - 1
+        count = (-(-rest // strides[i]) if partial else rest // strides[i]) + 1
+        counts.append(count - (partial and (count - 1) * strides[i] >= x.shape[2 + i] + before[i]))
+    more = [max(0, (counts[i] - 1) * strides[i] + dilations[i] * (sizes[i] - 1) + 1 - extents[i]) for i in range(axes)]
+    x = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *((before[i], after[i] + more[i]) for i in range(axes))],
+               constant_values=fill)
+    taps = []
+    for tap in np.ndindex(*sizes[:axes]):
+        at = [tap[i] * dilations[i] + strides[i] * np.arange(counts[i]) for i in range(axes)]
+        taps.append(x[np.ix_(range(x.shape[0]), range(x.shape[1]), *at)])
+    return np.stack(taps, -1)
+
+
+def conv(x, weight, bias=None, strides=(), dilations=(), before=(), after=(), groups=1):
+    taps = windows(x, list(weight.shape[2:]), strides, dilations, before, after, 0.0)
+    places = taps.shape[2:-1]
+    taps = taps.reshape(len(x), groups, x.shape[1] // groups, -1, taps.shape[-1])
+    filters = weight.astype(np.float64).reshape(groups, len(weight) // groups, weight.shape[1], -1)
+    y = np.einsum("bgcpt,goct->bgop", taps, filters).reshape(len(x), len(weight), *places)
+    return y if bias is None else y + bias.reshape(-1, *[1] * len(places))
+
+
+def conv1d(x, weight, bias=None, causal=False):
+    taps = weight.shape[1]
+    first = taps - 1 if causal else (taps - 1) // 2
+    rows = np.pad(x.astype(np.float64), [(0, 0), (first, taps - 1 - first), (0, 0)])
+    y = sum(rows[:, t:t + x.shape[1]] * weight[:, t] for t in range(taps))
+    return y if bias is None else y + bias
+
+
+def pool(x, kind, sizes, strides, dilations, before, after, counts_padding=False, partial=False):
+    given = (sizes, strides, dilations, before, after)
+    taps = windows(x, *given, np.nan, partial)
+    if kind == "max":
+        return np.nanmax(taps, -1)
+    if not counts_padding:
+        return np.nanmean(taps, -1)
+    axes = x.ndim - 2
+    inside = np.pad(np.ones_like(x), [(0, 0), (0, 0), *((before[i], after[i]) for i in range(axes))], constant_values=1.0)
+    zero = (0,) * 2
+    count = np.isfinite(windows(inside, sizes, strides, dilations, zero, zero, np.nan, partial)).sum(-1)
+    return np.nansum(taps, -1) / count
+
+
 def toeplitz(x, coefficients, causal=False):
     n, rows = x.shape[1], len(coefficients)
     lags = np.arange(n)[:, None] - np.arange(n)
@@ -197,5 +259,5 @@ OPS = {
     "batch_norm": batch_norm,
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
-    "fourier": lambda x: np.fft.fft2(x).real,
+    "fourier": lambda x: np.fft.fft2(x).real, "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
 }

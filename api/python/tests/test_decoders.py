@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # weft-test: long
-"""Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states, and what they generate."""
+"""Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states, and what they
+generate."""
 
 import copy
 import json
@@ -26,7 +27,8 @@ CASES = (
     ("GPT2LMHeadModel", GPT2), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 50}),
     ("GPT2LMHeadModel", {**GPT2, "activation_function": "relu", "layer_norm_epsilon": 1e-3}),
     ("LlamaForCausalLM", LLAMA), ("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, "tie_word_embeddings": True}),
-    ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True, "head_dim": 16, "num_key_value_heads": 1, **OLDER}),
+    ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True, "head_dim": 16, "num_key_value_heads": 1,
+                          **OLDER}),
     ("MistralForCausalLM", {**LLAMA, "sliding_window": None}), ("MistralForCausalLM", {**LLAMA, "sliding_window": 9}),
     ("Qwen2ForCausalLM", LLAMA), ("Qwen2ForCausalLM", {**LLAMA, **WINDOW, "tie_word_embeddings": True}),
     ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}))
@@ -149,7 +151,8 @@ def edited(folder, module, **fields):
 def test_older_configs(tmp_path, device):
     """rope_theta beside the other fields, and no number of key-value heads, of transformers 4."""
     module = module_of("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, **OLDER})
-    folder = edited(tmp_path, module, rope_parameters="absent", rope_theta=500.0, rope_scaling=None, num_key_value_heads="absent")
+    folder = edited(tmp_path, module, rope_parameters="absent", rope_theta=500.0, rope_scaling=None,
+                    num_key_value_heads="absent")
     tokens = np.arange(40)[None]
     with weft.load(folder, device) as model:
         assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
@@ -166,7 +169,8 @@ def test_other_models_are_refused(tmp_path, device, fields, words):
 
 
 def test_end_tokens(tmp_path, device):
-    """A list in config.json, and another one in generation_config.json, which counts; those outside of the vocabulary do not."""
+    """A list in config.json, and another one in generation_config.json, which counts; those outside of the vocabulary do
+    not."""
     module = module_of("LlamaForCausalLM", LLAMA)
     whole = continued(module, [5, 6], 50)
     folder = edited(tmp_path, module, eos_token_id=[whole[30], 77])

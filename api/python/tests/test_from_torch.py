@@ -61,10 +61,20 @@ def test_programs_by_their_definition(name):
 
 
 RECOGNIZED = {
-    "llama": {"rms_norm": 5, "attention": 2, "activation": 2}, "t5": {"rms_norm": 5}, "gpt2": {"activation": 2, "attention": 2},
-    "fnet": {"fourier": 2, "layer_norm": 5}, "hyena": {"toeplitz": 1}, "h3": {"toeplitz": 1}, "s4d": {"toeplitz": 1},
-    "m2-bert": {"toeplitz": 1}, "bert": {"attention": 2, "layer_norm": 5}, "clip": {"attention": 2},
+    "llama": {"rms_norm": 5, "attention": 2, "activation": 2, "rope": 4, "where": 0, "concat": 0, "permute": 0},
+    "qwen2": {"rope": 4, "attention": 2, "where": 0, "expand": 0}, "t5": {"rms_norm": 5},
+    "gpt2": {"activation": 2, "attention": 2, "where": 0, "take": 0},
+    "gpt-neox": {"rope": 4, "attention": 2, "concat": 0, "where": 0},
+    "gemma3": {"rope": 4, "attention": 1, "banded_attention": 1, "rms_norm": 13, "where": 0, "permute": 0},
+    "modernbert": {"rope": 4, "attention": 1, "banded_attention": 1, "where": 0, "permute": 0},
+    "lfm2": {"rope": 2, "conv1d": 1, "attention": 1, "pad": 0, "where": 0}, "wav2vec2": {"conv": 3, "concat": 0},
+    "vit": {"conv": 1}, "mlp-mixer": {"conv": 1},
+    "fnet": {"fourier": 2, "layer_norm": 5}, "hyena": {"toeplitz": 1, "conv1d": 1, "pad": 0},
+    "h3": {"toeplitz": 1, "conv1d": 1, "pad": 0}, "s4d": {"toeplitz": 1}, "m2-bert": {"toeplitz": 1},
+    "bert": {"attention": 2, "layer_norm": 5, "where": 0}, "clip": {"attention": 2, "where": 0},
 }
+CAUSAL = {"llama": True, "qwen2": True, "gpt2": True, "gpt-neox": True, "gemma3": True, "lfm2": True, "clip": True,
+          "modernbert": False, "bert": False}
 
 
 @pytest.mark.parametrize("name", RECOGNIZED)
@@ -72,10 +82,56 @@ def test_what_is_recognized(name):
     from weft import _torch_export
 
     make, inputs = torch_models.MODELS[name]
-    nodes = _torch_export.program_of(make(), [inputs(2, 16)], {}, AXES).config()["nodes"]
+    axes = [{0: "batch"}] if name in torch_models.FIXED else AXES
+    nodes = _torch_export.program_of(make(), [inputs(2, 16)], {}, axes).config()["nodes"]
     for op, count in RECOGNIZED[name].items():
-        assert sum(node["op"] == op for node in nodes) == count
+        assert sum(node["op"] == op for node in nodes) == count, op
+    for node in nodes:
+        if node["op"].endswith("attention") and name in CAUSAL:
+            assert node["causal"] is CAUSAL[name] and len(node["inputs"]) == 3
+            assert node["kv_heads"] == (2 if name in ("llama", "qwen2", "gemma3", "lfm2") else 4)
     assert not any(node["op"] == "permute" for node in nodes) or name not in ("bert", "gpt2", "clip")
+
+
+def test_a_module_of_one_length_is_recognized():
+    from weft import _torch_export
+
+    make, inputs = torch_models.MODELS["llama"]
+    nodes = _torch_export.program_of(make(), [inputs(2, 16)], {}, None).config()["nodes"]
+    ops = [node["op"] for node in nodes]
+    assert ops.count("rope") == 4 and not {"concat", "where", "permute"} & set(ops)
+    assert all(node["causal"] for node in nodes if node["op"] == "attention")
+
+
+WINDOWS = {
+    "strided": (nn.Conv1d(6, 8, 3, stride=2, padding=1), 1, "conv"),
+    "groups": (nn.Conv2d(6, 8, (3, 2), groups=2, dilation=(2, 1)), 2, "conv"),
+    "same": (nn.Conv1d(6, 6, 4, groups=6, padding="same"), 1, "conv1d"),
+    "each channel": (nn.Conv2d(6, 12, 3, groups=6, padding=1, bias=False), 2, "conv"),
+    "max": (nn.MaxPool2d((3, 2), (2, 3), (1, 0)), 2, "pool"),
+    "max, partial": (nn.MaxPool1d(3, 2, 1, ceil_mode=True), 1, "pool"),
+    "max, dilated": (nn.MaxPool2d(2, dilation=2), 2, "pool"), "average": (nn.AvgPool2d(3, 2, 1), 2, "pool"),
+    "average of some": (nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), 2, "pool"),
+    "average, partial": (nn.AvgPool2d((3, 4), 3, 1, ceil_mode=True), 2, "pool"),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(device, name):
+    from weft import _torch_export
+
+    module, axes, op = WINDOWS[name]
+    x = torch.randn(2, 6, *(13, 10)[:axes], generator=torch.Generator().manual_seed(1))
+    for dynamic in (None,) if "partial" in name else (None, [{0: "batch", 2: "length"}]):  # PyTorch fixes those sizes
+        program = _torch_export.program_of(module, (x,), {}, dynamic)
+        assert [node["op"] for node in program.config()["nodes"] if node["op"] not in ("permute", "reshape")] == [op]
+        for length in (13,) if dynamic is None else (13, 8):
+            given = x[:, :, :length].contiguous()
+            expected = called(module, given)
+            found, = program_reference.run(program.config(), program.weights(), {"input": given.numpy()}).values()
+            assert found.shape == expected.shape and relative(found, expected) <= 1e-6
+            found = weft.from_torch(module, (x,), device, dynamic=dynamic)(given)
+            assert found.shape == expected.shape and relative(found, expected) <= 1e-6
 
 
 class Function(nn.Module):
@@ -228,3 +284,26 @@ def test_sizes_that_the_module_does_not_have(device):
             program(torch.ones(2, 4))
     with pytest.raises(weft.InvalidArgument, match="dynamic: expected None without example_inputs"):
         weft.from_torch(nn.Linear(3, 3), dynamic=AXES)
+
+
+@pytest.mark.parametrize("dtype, name", [(torch.float16, "F16"), (torch.bfloat16, "BF16"), (torch.float32, "F32")])
+def test_matrices_keep_the_type_that_they_have(device, tmp_path, dtype, name):
+    linear = nn.Linear(64, 48, bias=False)
+    rounded = nn.Linear(64, 48, bias=False)
+    rounded.weight.data = linear.weight.data.to(dtype).float()
+    linear = linear.to(dtype)
+    x = torch.randn(3, 64)
+
+    class Widened(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = linear
+
+        def forward(self, x):
+            return functional.linear(x, self.linear.weight.float())
+
+    with weft.from_torch(Widened(), (x,), device) as program, weft.from_torch(rounded, (x,), device) as wide:
+        assert np.array_equal(program(x), wide(x))
+        weft.save(program, tmp_path)
+    data = (tmp_path / "model.safetensors").read_bytes()
+    assert f'"dtype": "{name}"' in data[8:8 + int.from_bytes(data[:8], "little")].decode()

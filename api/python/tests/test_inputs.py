@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from conftest import MODELS
+from small_models import sentence_folder
 
 TEXTS = ["Der Hund bellt im Garten.", "Quelle langue est-ce ?", "a", "The quick brown fox jumps over the lazy dog. " * 3]
 HAVE_TORCH = importlib.util.find_spec("torch") is not None
@@ -57,7 +58,8 @@ def test_tokens_of_pytorch(langid):
 def test_batches_of_tokenizers(classifier, batch, expected):
     for given in (batch, collections.UserDict(batch), {**batch, "length": [1]}):
         assert (classifier(given) == expected).all() and (classifier(**given) == expected).all()
-        assert (classifier.logits(given) == expected).all()
+        assert (classifier.logits(given) == expected).all() and (classifier.logits(**given) == expected).all()
+        assert (classifier.hidden(given)[2, 0] == classifier.hidden(**given)[2, 0]).all()
     assert (classifier(batch["input_ids"], attention_mask=batch["attention_mask"]) == expected).all()
     lengths = batch["attention_mask"].sum(1)
     assert (classifier.logits(batch["input_ids"], lengths=lengths) == expected).all()
@@ -138,8 +140,18 @@ def test_texts_as_they_come(langid, classifier):
         endless = (read.append(number) or texts[number % 50] for number in itertools.count())
         assert list(itertools.islice(model.stream(endless, ahead=8), 20)) == expected[:20] and len(read) == 24
         assert list(model.stream([])) == []
-    with pytest.raises(weft.InvalidArgument, match="^text 12: .*empty"):
+    with pytest.raises(weft.InvalidArgument, match="^text 12: .*no tokens"):
         list(langid.stream([*texts[:12], ""], ahead=5))
+
+
+def test_empty_texts_are_special_tokens_where_there_are_any(device, tmp_path):
+    model = weft.load(sentence_folder(tmp_path / "model"), device)
+    assert model.tokenize("") == model.encode("").tokens.tolist() == [2, 3]
+    vectors = model.embed(["the cat", "", "a mat"])
+    assert (vectors[1] == model.embed("")).all() and (vectors[0] == model.embed("the cat")).all()
+    for text, call in (("\ud800", model.tokenize), ("\ud800", model.encode)):
+        with pytest.raises(UnicodeError):
+            call(text)
 
 
 def test_texts_are_a_text_or_several(langid):

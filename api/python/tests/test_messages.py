@@ -67,6 +67,13 @@ CALLS = [
     ("Model.tokenize", lambda m: m.tokenize(3), "expected a text, found int"),
     ("Model.detokenize", lambda m: m.detokenize("abc"), "tokens: expected token ids, found str"),
     ("Model.detokenize", lambda m: m.detokenize([1, 2.5]), "tokens\\[1\\]: .* found 2.5"),
+    ("Model.encode", lambda m: m.encode("a", max_tokens=-1), "max_tokens: .* found -1"),
+    ("Model.embed", lambda m: m.embed(3), "texts: expected a text, or several, found int"),
+    ("Model.embed", lambda m: m.embed("a", batch_size=0), "batch_size: .* found 0"),
+    ("Model.embed", lambda m: m.embed("a", pooling="sum"), "pooling: expected one of"),
+    ("Model.rerank", lambda m: m.rerank("a", 3), "texts: expected a text, or several, found int"),
+    ("Model.entities", lambda m: m.entities(3), "texts: expected a text, or several, found int"),
+    ("Model.answer", lambda m: m.answer("a", "b", max_tokens=0), "max_tokens: .* found 0"),
     ("Graph.input", lambda m: weft.Graph().input(3, [1]), "name: expected a text, found int"),
     ("Graph.input", lambda m: weft.Graph().input("a\0b", [1]), "name: expected a text without zero characters"),
     ("Graph.input", lambda m: weft.Graph().input("x", 5), "shape: expected a list of extents, found 5"),
@@ -138,8 +145,9 @@ def test_every_public_function_is_tried():
              for name, _, _ in [*CALLS, *OF_TORCH, *OF_ONNX]}
     mixers = set(weft.ops.__all__)
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
-    without = {"Classification", "DeviceInfo", "DeviceStats", "Launch", "ModelInfo", "Operand", "Plan", "PlanInfo",
-               "PooledModel", "Port", "Program", "ProgramPort", "Symbol", "Table", "Tensor", "default_device", "devices"}
+    without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Launch", "ModelInfo",
+               "Operand", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Symbol",
+               "Table", "Tensor", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}
     assert public - raised - without <= tried, "it has no parameter, is made by others, or has a case above"
     assert {f"{module}.{name}" for module in ("features", "flt") for name, function in vars(getattr(weft, module)).items()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The code of README.md runs, from top to bottom, as if in the repository's folder."""
+"""The code of README.md, which PyPI shows, runs from top to bottom where the folders are that it names."""
 
 import importlib.util
 import re
 
 import pytest
 
-from conftest import ROOT
+from conftest import MODELS, ROOT
+from small_models import sentence_folder
 
 PAGE = ROOT / "api" / "python" / "README.md"
 HAVE_TORCH = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "safetensors"))
@@ -19,8 +20,9 @@ def blocks(words):
 
 
 def run(words, capsys, monkeypatch, tmp_path):
-    (tmp_path / "api").symlink_to(ROOT / "api")
-    (tmp_path / "build").mkdir()
+    sentence_folder(tmp_path / "all-MiniLM-L6-v2")
+    (tmp_path / "language-classifier").symlink_to(MODELS / "langid")
+    (tmp_path / "language-model").symlink_to(MODELS / "text-fmmformer")
     monkeypatch.chdir(tmp_path)
     exec(compile(blocks(words), str(PAGE), "exec"), {"__name__": "page"})
     return capsys.readouterr().out
@@ -28,9 +30,11 @@ def run(words, capsys, monkeypatch, tmp_path):
 
 def test_the_page(capsys, monkeypatch, tmp_path):
     said = run([""], capsys, monkeypatch, tmp_path)
-    assert said.startswith("de 0.9") or said.startswith("de 1.0")
+    assert re.search(r"^\[[-0-9. ]+\]\n\(2, 8\) float32\n", said)
+    assert re.search(r"^de (0\.9|1\.0)", said, flags=re.M) and "(2, 24)" in said
     assert "[ 3.  6.  9. 12. 15.]" in said
     assert "<weft.Plan x f32 [1, 256, 64] → y f32 [1, 256, 64]>" in said
+    assert re.findall(r"^(True|False)$", said, flags=re.M) == ["True", "True"]
     assert said.rstrip().endswith("matmul: [2, 3] and [2, 3] cannot be multiplied")
 
 
@@ -39,3 +43,11 @@ def test_the_page_with_torch(capsys, monkeypatch, tmp_path):
     said = run(["", "torch"], capsys, monkeypatch, tmp_path)
     assert "torch.Size([1, 16, 8])" in said
     assert float(re.search(r"^([\d.]+e-\d+)$", said, flags=re.M)[1]) < 1e-5
+
+
+def test_the_page_is_readable_elsewhere():
+    """PyPI has the page without the repository: links are absolute, and no path is of this one."""
+    text = PAGE.read_text("utf-8")
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert links and all(link.startswith("https://") for link in links)
+    assert not re.search(r"\.\./|\./dev|build/|api/|docs/", text)

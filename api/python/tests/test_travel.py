@@ -13,6 +13,7 @@ import pytest
 
 import weft
 from conftest import MODELS, ROOT
+from small_models import sentence_folder
 
 TOKENS = np.arange(48).reshape(2, 24) % 200 + 3
 TEXTS = ["Der Hund bellt.", "Quelle langue est-ce ?", "a"]
@@ -103,6 +104,18 @@ def test_a_tokenizer_that_changes_is_noticed(tmp_path, device):
         copy.deepcopy(model)
 
 
+@pytest.mark.parametrize("inner", ["", "encoder"])
+def test_a_folder_of_sentence_transformers_is_pickled(tmp_path, device, inner):
+    model = weft.load(sentence_folder(tmp_path / "model", inner), device)
+    texts = ["The cat sat on the mat.", "Die Katze"]
+    data, expected = pickle.dumps(model), model.embed(texts)
+    shutil.rmtree(tmp_path / "model")
+    found = pickle.loads(data)
+    assert found.info == model.info and (found.embed(texts) == expected).all()
+    weights = (ROOT / "tests" / "data" / "models" / "bert_hidden" / "model.safetensors").stat().st_size
+    assert len(data) < weights + 8192, "once"
+
+
 def letters(text):
     return [ord(letter) % 200 for letter in text]
 
@@ -123,6 +136,18 @@ def test_a_model_of_pytorch_is_pickled(device):
     model = weft.from_torch(module, (torch.zeros(2, 3),), device)
     x = torch.ones(5, 3)
     assert (pickle.loads(pickle.dumps(model))(x) == model(x)).all()
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="without PyTorch")
+def test_a_mixer_in_a_module_is_copied(device):
+    import torch
+
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), weft.nn.module(weft.fourier, device)).eval()
+    x = torch.ones(1, 5, 4)
+    with torch.no_grad():
+        expected = module(x)
+        for found in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+            assert torch.equal(found(x), expected)
 
 
 def test_devices_are_how_they_were_opened(device):
@@ -150,6 +175,8 @@ def kernels(y, x, factor):
 def test_small_things_are_pickled():
     weight = pickle.loads(pickle.dumps(weft.Weight([1, 2], "bias")))
     assert repr(weight) == "<weft.Weight 'bias' i32 [2]>" and weight.data.tolist() == [1, 2]
+    half = pickle.loads(pickle.dumps(weft.Weight(np.array([0.5, 2.0], np.float16))))
+    assert half.data.dtype == np.float16 and half.data.tolist() == [0.5, 2.0]
     op = pickle.loads(pickle.dumps(weft.Op("tripled", shape=triple, kernels=kernels, params={"factor": float})))
     graph = weft.Graph()
     assert op(graph.input("x", [5]), factor=3.0).shape == (5,)

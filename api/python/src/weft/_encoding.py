@@ -50,7 +50,7 @@ def encoded(handle: Any, text: str, pair: str | None, special: bool = True,
     for name, value in (("text", text), ("pair", pair)):
         if not isinstance(value, str) and (value is not None or name == "text"):
             raise TypeError(f"{name}: expected a text, found {type(value).__name__}")
-    data = [text.encode("utf-8", "replace"), pair.encode("utf-8", "replace") if pair is not None else b""]
+    data = [text.encode(), pair.encode() if pair is not None else b""]
     first, second = (ffi.from_buffer(item) for item in data)
     params = ffi.new("weft_encode_params *", {
         "text": ffi.cast("char *", first), "size": len(data[0]), "no_special": not special, "max_tokens": max_tokens or 0,

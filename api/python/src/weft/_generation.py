@@ -29,8 +29,8 @@ def settings_of(count: int, *, tokens: int | None = None, temperature: float = 0
         raise errors.InvalidArgument(f"top_p: expected a number above 0, at most 1, found {top_p!r}")
     if penalty <= 0.0:
         raise errors.InvalidArgument(f"repetition_penalty: expected a number above 0, found {repetition_penalty!r}")
-    several = isinstance(seed, (list, tuple, range))
-    seeds = [_checks.whole(one, "seed", 0, _checks.U64) for one in (seed if several else [seed] * count)]
+    given = seed if isinstance(seed, (list, tuple, range)) else [seed] * count
+    seeds = [_checks.whole(one, "seed", 0, _checks.U64) for one in given]
     if len(seeds) != count:
         raise errors.InvalidArgument(f"seed: expected a number, or one for each of {count} prompts, found {len(seeds)}")
     stops = [_checks.text(one, "stop") for one in ([stop] if isinstance(stop, str) else stop)]

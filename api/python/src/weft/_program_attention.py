@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 
 from ._program import Value
+from ._program_indices import shown_pairs, window
 from ._program_ops import Builder
-from ._sizes import Extent
+from ._sizes import Extent, smaller
 
 
 def mask_bias(b: Builder, mask: Value) -> Value:
@@ -22,12 +23,32 @@ def causal_bias(b: Builder, queries: Extent, keys: Extent) -> Value:
 
 
 def attention_of_heads(b: Builder, q: Value, k: Value, v: Value, bias: Value | None, causal: bool, scale: float) -> Value:
-    """The node attention, of [B, heads, n, d]."""
+    """The node attention, of [B, heads, n, d]. A mask that hides what is behind a query, or far away, is said in words."""
+    width: Extent | None = None
+    shown = None if bias is None or causal else window(shown_pairs(bias))
+    if shown is not None and (shown == (False, None) or q.shape[2] == k.shape[2]):
+        (causal, width), bias = shown, None
+    k, v = (_each_head_once(b, x) for x in (k, v))
     heads, kv_heads = int(str(q.shape[1])), int(str(k.shape[1]))
     last = [b.reshape(b.swap(x, 1, 2), [x.shape[0], x.shape[2], x.shape[1] * x.shape[3]]) for x in (q, k, v)]
-    found = b.attention(*last, heads=heads, kv_heads=kv_heads, causal=causal, scale=scale,
-                        bias=None if bias is None else bias_of_heads(b, bias, q, k))
+    if width is not None:
+        found = b.program.node("banded_attention", last, "f32", last[0].shape, heads=heads, kv_heads=kv_heads,
+                               half_width=smaller(width, q.shape[2] - 1), causal=causal, scale=scale)
+    else:
+        found = b.attention(*last, heads=heads, kv_heads=kv_heads, causal=causal, scale=scale,
+                            bias=None if bias is None else bias_of_heads(b, bias, q, k))
     return b.swap(b.reshape(found, [q.shape[0], q.shape[2], heads, v.shape[3]]), 1, 2)
+
+
+def _each_head_once(b: Builder, x: Value) -> Value:
+    """[B, kv_heads, n, d] of heads that were repeated for the queries that share them."""
+    wide = x.node.inputs[0] if x.node is not None and x.node.op == "reshape" else None
+    narrow = wide.node.inputs[0] if wide is not None and wide.node is not None and wide.node.op == "expand" else None
+    if wide is None or narrow is None or wide.rank != 5 or narrow.rank != 5 or x.rank != 4:
+        return x
+    own = [*wide.shape[:2], 1, *wide.shape[3:]]
+    kept = (wide.shape[0], wide.shape[3], wide.shape[4]) == (x.shape[0], x.shape[2], x.shape[3])
+    return b.reshape(narrow, [*own[:2], *own[3:]]) if kept and list(narrow.shape) == own else x
 
 
 def bias_of_heads(b: Builder, bias: Value, q: Value, k: Value) -> Value:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _program_patterns, errors
+from . import _program_patterns, _program_rotary, _program_windows, errors
 from ._program import Kind, Program, Value, resolved, resolved_all
 from ._sizes import Extent, product
 
@@ -17,6 +17,7 @@ _ACTIVATIONS = ("gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _MOST_PARTS = 10  # inputs of a node
 _LARGEST_FILLED = 4096  # elements: larger ones are made when a graph is built
+_PATTERNS = {"multiply": _program_patterns.product, "add": _program_patterns.total}
 _WHOLE = ("logical_not", "is_nan", "is_inf")  # unary ops with results i32
 
 
@@ -77,6 +78,9 @@ class Builder:
             return x
         if x.array is not None and isinstance(start, int) and isinstance(count, int):
             return self.program.constant(np.take(x.array, start + step * np.arange(count), axis))
+        known = _program_windows.without_padding(self, x, axis, count) if (start, step) == (0, 1) else None
+        if known is not None:
+            return known
         shape = [*x.shape[:axis], count, *x.shape[axis + 1:]]
         return self.program.node("slice", [x], x.dtype, shape, axis=axis, start=start, count=count, step=step)
 
@@ -98,6 +102,9 @@ class Builder:
         if len(parts) > _MOST_PARTS:
             groups = [parts[at:at + _MOST_PARTS] for at in range(0, len(parts), _MOST_PARTS)]
             return self.concat([self.concat(group, axis) for group in groups], axis)
+        known = _program_rotary.of_first_channels(self, parts) if axis == parts[0].rank - 1 else None
+        if known is not None:
+            return known
         total: Extent = 0
         for part in parts:
             total = total + part.shape[axis]
@@ -192,7 +199,8 @@ class Builder:
         if scale_offset is not None:
             x, scale, offset = scale_offset
             return self.affine(x, scale, offset)
-        known = _program_patterns.product(self, a, b) if kind == "multiply" and a.dtype == "f32" else None
+        pattern = _PATTERNS.get(kind)
+        known = pattern(self, a, b) if pattern is not None and a.dtype == "f32" else None
         if known is not None:
             return known
         whole = kind in _COMPARISONS
@@ -302,6 +310,9 @@ class Builder:
 
     def rms_norm(self, x: Value, gain: Value | None, epsilon: float, axis: int = -1) -> Value:
         """Over the axes from that one on, whose extents the gain has."""
+        if x.node is not None and x.node.op == "permute" and axis == -1 and x.node.fields["axes"][-1] == x.rank - 1:
+            assert x.node.inputs[0] is not None  # rows are where they are: heads may still be moved behind it
+            return self.permute(self.rms_norm(x.node.inputs[0], gain, epsilon), x.node.fields["axes"])
         flat = self._one_axis_from(x, axis)
         gain = None if gain is None else self.reshape(gain, [-1])
         return self.reshape(self.program.node("rms_norm", [flat, gain], "f32", flat.shape, epsilon=epsilon), x.shape)
@@ -352,7 +363,8 @@ def _is_scalar(x: Value) -> float | None:
 def _affine(kind: str, a: Value, b: Value, shape: list[Extent]) -> tuple[Value, float, float] | None:
     """The same as a scale and an offset, exactly, where one operand is a number."""
     if a.dtype != "f32":
-        return None
+        plus = kind == "add" or kind == "subtract"
+        return (a, 1.0, 0.0) if plus and _is_scalar(b) == 0 and a.shape == tuple(shape) else None
     for x, other, first in ((a, b, True), (b, a, False)):
         number = _is_scalar(other)
         if number is None or not math.isfinite(number) or x.shape != tuple(shape) or x.array is not None:

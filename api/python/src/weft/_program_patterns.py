@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ._program import Node, Value
+from ._program_rotary import rotated
 
 if TYPE_CHECKING:
     from ._program_ops import Builder
@@ -21,6 +22,11 @@ def product(b: Builder, one: Value, other: Value) -> Value | None:
         if found is not None:
             return found
     return None
+
+
+def total(b: Builder, one: Value, other: Value) -> Value | None:
+    """The op that a + b is, if it is one: rotary positions as transformers writes them."""
+    return rotated(b, one, other) or rotated(b, other, one)
 
 
 def _node(x: Value | None, op: str, **fields: object) -> Node | None:
@@ -53,11 +59,14 @@ def _rms_norm(b: Builder, x: Value, y: Value) -> Value | None:
 
 
 def _with_gain(b: Builder, x: Value, gain: Value) -> Value | None:
-    norm = _node(x, "rms_norm")
-    if norm is None or norm.inputs[1] is not None or gain.array is None or gain.shape != x.shape[-1:]:
+    moved = _node(x, "permute")
+    norm = _node(moved.inputs[0] if moved else x, "rms_norm")
+    if norm is None or norm.inputs[1] is not None or gain.array is None or gain.shape != x.shape[-1:] or (
+            moved and moved.fields["axes"][-1] != x.rank - 1):
         return None
     assert norm.inputs[0] is not None
-    return b.rms_norm(norm.inputs[0], gain, norm.fields["epsilon"])
+    found = b.rms_norm(norm.inputs[0], gain, norm.fields["epsilon"])
+    return b.permute(found, moved.fields["axes"]) if moved else found
 
 
 def _gated(b: Builder, x: Value, y: Value) -> Value | None:

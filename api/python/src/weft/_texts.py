@@ -31,7 +31,7 @@ _LARGEST_BATCH = 32
 class Ranked(NamedTuple):
     """A text among those that were ranked."""
 
-    index: int
+    index: int  # type: ignore[assignment] # which every tuple has as a method
     """Its place among the texts that were given."""
     score: float
     text: str
@@ -98,8 +98,8 @@ def _tokens(model: Model, text: Any, second: Any) -> tuple[Tokens, bool]:
     if model._tokenizer is not None:
         if second is not None:
             raise errors.Unsupported("pairs of texts need the model's own tokenizer")
-        ids, note = model._tokens_of(text)
-        return Tokens(ids, None), bool(note)
+        by_other, note = model._tokens_of(text)
+        return Tokens(by_other, None), bool(note)
     ids, types, cut = _encoding.tokens(model._handle, text, second)
     return Tokens(ids, types if second is not None and model.info.takes_types else None), cut > 0
 
@@ -107,15 +107,13 @@ def _tokens(model: Model, text: Any, second: Any) -> tuple[Tokens, bool]:
 def outputs(model: Model, sequences: Sequence[Tokens], batch_size: int | None,
             done: Callable[[int], object]) -> Iterator[tuple[int, Any]]:
     """The number of each sequence with its row of the output, in any order."""
-    import numpy as np
-
     found = _batches.batches([len(sequence.tokens) for sequence in sequences], batch_size or _LARGEST_BATCH,
                              model.info.max_length, model.info.takes_lengths)
     for batch in found:
         tokens, lengths = _batches.padded([sequences[i].tokens for i in batch.indices], batch.length)
         types = None
         if sequences[batch.indices[0]].types is not None:
-            types, _ = _batches.padded([np.asarray(sequences[i].types) for i in batch.indices], batch.length)
+            types, _ = _batches.padded([sequences[i].types for i in batch.indices], batch.length)
         rows = model.logits(tokens, types=types, lengths=lengths)
         yield from zip(batch.indices, rows)
         done(len(batch.indices))
@@ -138,7 +136,8 @@ def _settings(model: Model, pooling: str | None, normalize: bool, prompt_tokens:
 
 def prompts_of(model: Model) -> dict[str, str]:
     """Those of the folder, by name."""
-    found, info = {}, ffi.new("weft_prompt_info *")
+    found: dict[str, str] = {}
+    info = ffi.new("weft_prompt_info *")
     while lib.weft_model_get_prompt(model._handle.get(), len(found), info) == lib.WEFT_OK:
         found[text_of(info.name)] = text_of(info.text)
     return found

@@ -94,14 +94,12 @@ def _avg_pool(r: Reader, x: Any, kernel: Any, stride: Any = (), padding: Any = 0
 def _pool(r: Reader, kind: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool,
           count_pads: bool) -> Value:
     axes = 2 if "2d" in str(r.node.target) else 1
-    if ceil:
-        raise Refused("it rounds sizes up")
     kernels = _several(kernel, axes)
     strides = _several(stride, axes) if stride not in ([], ()) else kernels
     value, shape = r.value(x), r.shape
     batched = value if value.rank == axes + 2 else r.build.reshape(value, [1, *value.shape])
     windows = Windows(kernels, strides, _several(padding, axes) * 2, _several(dilation, axes))
-    found = pool(r.build, kind, batched, windows, count_pads)
+    found = pool(r.build, kind, batched, windows, count_pads, shape[-axes:] if ceil else None)
     return r.build.reshape(found, shape)
 
 

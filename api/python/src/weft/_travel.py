@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import fnmatch
-import os
+import json
 import pathlib
 import pickle
 import tempfile
@@ -40,9 +40,10 @@ class Origin:
 
     def _found(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Names of files, and by what a change of one is noticed."""
+        weights = f"{_place(self._folder)}{_WEIGHTS}"
         for file in sorted([*self._folder.glob("*"), *self._folder.glob("*/*")]):  # the latter: of sentence-transformers
             name = file.relative_to(self._folder).as_posix()
-            of_module = "/" in name and file.name == _WEIGHTS
+            of_module = "/" in name and file.name == _WEIGHTS and name != weights
             if (of_module or any(fnmatch.fnmatchcase(file.name, read) for read in _READ)) and file.is_file():
                 stat = file.stat()
                 if stat.st_size <= _SMALL:
@@ -85,20 +86,24 @@ def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokeniz
         return model_of(model_of_memory(config, weights), device, tokenizer)
     with tempfile.TemporaryDirectory(prefix="weft-") as name:
         folder = pathlib.Path(name)
-        place = _place(files)
-        for path, data in {**files, f"{place}config.json": config.encode(), f"{place}{_WEIGHTS}": weights}.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
+            (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_bytes(data)
+        place = folder / _place(folder)
+        (place / "config.json").write_text(config, "utf-8")
+        (place / _WEIGHTS).write_bytes(weights)
         model = load(folder, device, tokenizer=tokenizer)
         model._origin = _Carried(files, tokenizer)
     return model
 
 
-def _place(files: dict[str, bytes]) -> str:
-    """Where the weights lie: of sentence-transformers perhaps in the folder of the first module."""
-    if "config.json" in files:
+def _place(folder: pathlib.Path) -> str:
+    """Where in it the weights lie: of sentence-transformers perhaps in the folder of the first module."""
+    try:
+        first = json.loads((folder / "modules.json").read_bytes())[0]["path"]
+    except (OSError, ValueError, LookupError, TypeError):
         return ""
-    return next((os.path.dirname(name) + "/" for name in files if name.endswith("/config.json")), "")
+    return f"{first}/" if isinstance(first, str) and first else ""
 
 
 class _Carried(Origin):

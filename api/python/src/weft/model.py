@@ -203,7 +203,7 @@ class Model:
         return ids
 
     def _tokens_of(self, text: str) -> tuple[list[int], str]:
-        """Token ids, and where they may not be all of the text what it does: it is longer than the model, or fills it."""
+        """Token ids, and where they are not all of the text why: it is longer than the model."""
         if not isinstance(text, str):
             raise TypeError(f"expected a text, found {type(text).__name__}")
         most = self.info.max_length
@@ -213,20 +213,8 @@ class Model:
             if not ids:
                 raise errors.InvalidArgument("the text is empty, or has no tokens")
             return ids[:most], longer if len(ids) > most else ""
-        data = text.encode()
-        ids = self._own_tokens(data)
-        if self.info.tokenizer == "bytes":
-            return ids, longer if len(data) > most else ""
-        return ids, f"fills the model's {most} positions, or is longer" if len(ids) == most else ""
-
-    def _own_tokens(self, data: bytes) -> list[int]:
-        tokens, count = ffi.new("int32_t **"), ffi.new("uint32_t *")
-        with self._handle.lock:
-            check(lib.weft_model_tokenize(self._handle.get(), data, len(data), tokens, count))
-            try:
-                return list(ffi.unpack(tokens[0], count[0]))
-            finally:
-                lib.weft_tokens_free(self._handle.get(), tokens)
+        own, _, cut = _encoding.tokens(self._handle, text, None)
+        return own.tolist(), longer if cut else ""
 
     def encode(self, text: str, pair: str | None = None, *, special: bool = True, max_tokens: int | None = None) -> Encoding:
         """Tokens of a text, or of a pair, by the model's own tokenizer, with types and places in the text.
@@ -237,8 +225,8 @@ class Model:
             special: whether the special tokens of the tokenizer's template are put around.
             max_tokens: the most tokens, special ones included; None: `info.max_length`. The longer text is cut first.
         """
-        if max_tokens is not None and not 1 <= max_tokens < 2**32:
-            raise errors.InvalidArgument(f"max_tokens: expected 1 or more, found {max_tokens}")
+        if max_tokens is not None:
+            max_tokens = _checks.whole(max_tokens, "max_tokens", 1)
         return _encoding.encode(self._handle, text, pair, special, max_tokens)
 
     def detokenize(self, tokens: Iterable[int]) -> str:
@@ -295,7 +283,7 @@ class Model:
         return results[0] if isinstance(texts, str) else results
 
     @overload
-    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,  # type: ignore[overload-overlap]
+    def stream(self, texts: str, *, tokens: int | None = None, ids: list[int] | None = None,
                **how: Any) -> Iterator[str]: ...
 
     @overload
@@ -332,8 +320,9 @@ class Model:
 
     def _check_classifier(self) -> None:
         if self.info.task not in ("classify", "next_sentence"):
-            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
-                                     "run the others")
+            way = {"embed": "embed() gives vectors", "classify_tokens": "entities() and answer() find parts of texts",
+                   "causal_lm": "generate() continues texts"}.get(self.info.task, "logits() and hidden() take token ids")
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: {way}")
 
     def _sequences(self, texts: Sequence[str], first: int = 0) -> list[list[int]]:
         """Token ids of each text. Errors name its number, of which the first is `first`, and one warning those that are cut."""
@@ -457,8 +446,8 @@ class Model:
 
     # ---- arrays ----
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
-               attention_mask: Any = None) -> F32:
+    def logits(self, inputs: Any = None, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None, **batch: Any) -> F32:
         """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
         [B, n, labels] where each token has a label.
 
@@ -471,9 +460,10 @@ class Model:
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
             attention_mask: the same as ones, and zeros behind, of the tokens' shape.
+            batch: input_ids and token_type_ids, as a tokenizer of transformers calls them.
         """
-        if isinstance(inputs, Mapping):
-            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_batch(inputs)}
+        if batch or isinstance(inputs, Mapping):
+            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_call(inputs, batch)}
             return self.logits(positions=positions, lengths=lengths, **given)
         arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
         vectors = self.info.input_size > 0
@@ -496,10 +486,10 @@ class Model:
         rows: F32 = result[0] if single else result
         return rows
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
-               attention_mask: Any = None) -> F32:
+    def hidden(self, inputs: Any = None, *, types: Any = None, positions: Any = None, lengths: Any = None,
+               attention_mask: Any = None, **batch: Any) -> F32:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
-        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask}
+        given = {"types": types, "positions": positions, "lengths": lengths, "attention_mask": attention_mask, **batch}
         if self.info.task == "hidden":
             return self.logits(inputs, **given)
         with self._plans_lock, self._handle.lock:
@@ -534,7 +524,7 @@ class Model:
     # ---- language models ----
 
     @overload
-    def generate(  # type: ignore[overload-overlap]
+    def generate(
             self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
 
     @overload

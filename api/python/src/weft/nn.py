@@ -41,6 +41,9 @@ def module(function: Callable[..., Tensor], device: Device | None = None) -> tor
             super().__init__()
             self._plans: collections.OrderedDict[Any, Plan] = collections.OrderedDict()
 
+        def __reduce_ex__(self, _: Any) -> Any:
+            return module, (function, device)  # plans are made where it arrives
+
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
             for tensor in inputs:
                 if torch.is_grad_enabled() and tensor.requires_grad:

@@ -72,7 +72,7 @@ def worker_threads() -> int:
 
 
 def worker_pool(devices: Select | Sequence[Select] | None = None, *, math: Math = "reproducible",
-                threads: int | None = None, cache_dir: str | None = None) -> Pool:
+                threads: int | None = None, cache_dir: str | os.PathLike[str] | None = None) -> Pool:
     """Opens the devices that Ray gave to the worker that calls this.
 
     Args:
@@ -103,7 +103,7 @@ class Predictor:
 
     def __init__(self, folder: str | os.PathLike[str], text_column: str = "text", *,
                  devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
-                 cache_dir: str | None = None, tokenizer: Tokenizer | None = None) -> None:
+                 cache_dir: str | os.PathLike[str] | None = None, tokenizer: Tokenizer | None = None) -> None:
         self._column = text_column
         self._model = _classifier(worker_pool(devices, math=math, threads=threads, cache_dir=cache_dir), folder, tokenizer)
 
@@ -138,7 +138,7 @@ class ProgramPredictor:
 
     def __init__(self, folder: str | os.PathLike[str], columns: Mapping[str, str] | None = None, *,
                  symbols: Mapping[str, int] | None = None, device: int | str | None = None, math: Math = "reproducible",
-                 threads: int | None = None, cache_dir: str | None = None) -> None:
+                 threads: int | None = None, cache_dir: str | os.PathLike[str] | None = None) -> None:
         opened = Device(worker_devices()[0] if device is None else device, math=math, cache_dir=cache_dir,
                         threads=worker_threads() if threads is None else threads)
         model = load(folder, opened)
@@ -215,7 +215,8 @@ class Classifier:
 
 def deployment(folder: str | os.PathLike[str], *, max_batch_size: int = 32, batch_wait_timeout_s: float = 0.01,
                devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
-               cache_dir: str | None = None, tokenizer: Tokenizer | None = None, **options: Any) -> serve.Application:
+               cache_dir: str | os.PathLike[str] | None = None, tokenizer: Tokenizer | None = None,
+               **options: Any) -> serve.Application:
     """A classifier for `ray.serve.run`: see `Classifier` for requests and answers.
 
     Args:

@@ -38,8 +38,8 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
         program = weft.from_torch(module, [tokens], dynamic={"tokens": {0: "batch", 1: "length"}})
         y = program(tokens)
 
-    Without example inputs, the module is FNet, BERT or another encoder of transformers with any head, or of the families of api/MODELS.md with the
-    names of their tensors, such as those of api/examples/train/weft_models.py.
+    Without example inputs, the module is FNet, BERT or another encoder of transformers with any head, or of the families of
+    api/MODELS.md with the names of their tensors, such as those of api/examples/train/weft_models.py.
 
     Args:
         module: it is exported as in eval().
@@ -105,8 +105,8 @@ def _config(module: Any, config: dict[str, Any] | None) -> dict[str, Any]:
         return config
     own = getattr(module, "config", None)
     if own is None:
-        raise errors.InvalidArgument(f"{type(module).__name__} has no attribute config: give from_torch the fields of "
-                                     "config.json")
+        raise errors.InvalidArgument(f"{type(module).__name__} has no attribute config: give from_torch example_inputs, which "
+                                     "make a program of any module, or the fields of config.json")
     if isinstance(own, dict):
         return dict(own)
     fields: dict[str, Any] = own.to_dict()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Folders of small models, made of those that tests have."""
+
+import json
+import shutil
+
+from conftest import ROOT
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]",
+         *"a the cat feline sat on was mat resting die katze saß auf der matte hund and . ,".split()]
+
+
+def sentence_folder(folder, inner=""):
+    """A folder of sentence-transformers around a BERT of random weights, whose tokenizer knows some words."""
+    place = folder / inner
+    shutil.copytree(ROOT / "tests" / "data" / "models" / "bert_hidden", place)
+    for name in ("expected.npz", "input.npz"):
+        (place / name).unlink()
+    special = [{"id": at, "content": word, "special": True, "normalized": False, "lstrip": False, "rstrip": False,
+                "single_word": False} for at, word in enumerate(WORDS[:4])]
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special,
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "decoder": None,
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "model": {"type": "WordLevel", "vocab": {word: at for at, word in enumerate(WORDS)}, "unk_token": "[UNK]"}}
+    (place / "tokenizer.json").write_text(json.dumps(tokenizer), "utf-8")
+    module = "sentence_transformers.models."
+    (folder / "modules.json").write_text(json.dumps([
+        {"idx": 0, "name": "0", "path": inner, "type": f"{module}Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{module}Pooling"},
+        {"idx": 2, "name": "2", "path": "2_Normalize", "type": f"{module}Normalize"}]), "utf-8")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({
+        "word_embedding_dimension": 8, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}), "utf-8")
+    return folder
