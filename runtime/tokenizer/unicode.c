@@ -119,8 +119,11 @@ uint32_t weft_fold(uint32_t code) {
 }
 
 uint8_t weft_combining_class(uint32_t code) {
-    return code < 0x300 ? 0
-                        : (uint8_t)utf8proc_get_property((utf8proc_int32_t)code)->combining_class;
+    if (code < 0x300) {
+        return 0;
+    }
+    const uint8_t class = (uint8_t)utf8proc_get_property((utf8proc_int32_t)code)->combining_class;
+    return class > 0 && weft_history_has(code, WEFT_HISTORY_MARK, true) ? class : 0;
 }
 
 uint32_t weft_decompose(uint32_t out[WEFT_MAX_DECOMPOSITION], uint32_t code, bool compatible) {

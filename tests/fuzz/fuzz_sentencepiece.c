@@ -19,15 +19,21 @@
 static void use(const weft_tokenizer *tokenizer, const weft_host *host) {
     static const char text[] = " [CLS]The cat  sat, 19, on\t``the'' mat \xc3\xa9\xff[MASK] <unk>x"
                                "zzz\xef\xbc\xa1\xcc\x81<xy>the\xe2\x96\x81\xe2\x96\x81 aaaaaaaaaa";
-    int32_t *ids = NULL;
-    uint32_t count = 0;
-    if (weft_tokenizer_encode_ids(tokenizer, text, sizeof text - 1, true, MAXIMUM, &ids, &count) ==
-        WEFT_OK) {
-        fuzz_expect(count <= MAXIMUM);
-        for (uint32_t i = 0; i < count; i++) {
-            fuzz_expect(ids[i] >= 0 && ids[i] < VOCABULARY);
+    const struct weft_encode_request request = {.text = text,
+                                                .size = sizeof text - 1,
+                                                .pair = text + 20,
+                                                .pair_size = 40,
+                                                .with_offsets = true,
+                                                .maximum = MAXIMUM};
+    struct weft_encoded encoded = {0};
+    if (weft_tokenizer_encode(tokenizer, &request, &encoded) == WEFT_OK) {
+        fuzz_expect(encoded.count <= MAXIMUM);
+        for (uint32_t i = 0; i < encoded.count; i++) {
+            const size_t size = encoded.sequences[i] == 1 ? 40 : sizeof text - 1;
+            fuzz_expect(encoded.tokens[i] >= 0 && encoded.tokens[i] < VOCABULARY);
+            fuzz_expect(encoded.begins[i] <= encoded.ends[i] && encoded.ends[i] <= size);
         }
-        weft_free(host, ids);
+        weft_encoded_clear(&encoded, host);
     }
     int32_t all[VOCABULARY / 4]; /* and some that no piece has */
     for (int32_t i = 0; i < VOCABULARY / 4; i++) {
