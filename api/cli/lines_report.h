@@ -22,7 +22,7 @@ typedef enum weft_cli_line_state {
 
 /** What a token classifier has found in a line. */
 typedef struct weft_cli_found {
-    weft_span *spans; /* entities, or one answer */
+    weft_text_span *spans; /* entities, or one answer */
     uint32_t count;
     char *text; /* that they are parts of; both are in fresh memory */
 } weft_cli_found;

@@ -184,7 +184,7 @@ static uint32_t line_of(const weft_cli_window *window, uint32_t example) {
 }
 
 /* Tokens can be parts of a character; what is shown is not. */
-static void widen(weft_span *span, const char *text) {
+static void widen(weft_text_span *span, const char *text) {
     while (span->begin > 0 && ((unsigned char)text[span->begin] & 0xC0U) == 0x80U) {
         span->begin--;
     }

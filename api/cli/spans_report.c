@@ -15,7 +15,7 @@ static uint32_t characters(const char *text, uint32_t bytes) {
     return count;
 }
 
-static const char *label_of(const weft_span *span) {
+static const char *label_of(const weft_text_span *span) {
     return span->label ? span->label : "answer";
 }
 
@@ -35,7 +35,7 @@ int weft_cli_found_text(const weft_cli_lines_result *result, uint32_t row) {
             weft_cli_print(stdout, "%*s", NUMBER_WIDTH, "");
         }
         if (i < found->count) {
-            const weft_span *span = &found->spans[i];
+            const weft_text_span *span = &found->spans[i];
             weft_cli_print(stdout, "  %-*s  %7.4f  %6u-%-6u  %.*s", LABEL_WIDTH, label_of(span),
                            span->score, characters(found->text, span->begin),
                            characters(found->text, span->end), (int)(span->end - span->begin),
@@ -49,7 +49,7 @@ int weft_cli_found_text(const weft_cli_lines_result *result, uint32_t row) {
 int weft_cli_found_tsv(const weft_cli_lines_result *result, uint32_t row) {
     const weft_cli_found *found = &result->found[row];
     for (uint32_t i = 0; i < found->count; i++) {
-        const weft_span *span = &found->spans[i];
+        const weft_text_span *span = &found->spans[i];
         weft_cli_print_text(stdout, "\t", i > 0 ? 1 : 0);
         weft_cli_print(stdout, "%s", label_of(span));
         weft_cli_print_text(stdout, "\t", 1);
@@ -65,7 +65,7 @@ int weft_cli_found_tsv(const weft_cli_lines_result *result, uint32_t row) {
     return WEFT_CLI_FINE;
 }
 
-static json_t *span_json(const weft_cli_found *found, const weft_span *span) {
+static json_t *span_json(const weft_cli_found *found, const weft_text_span *span) {
     json_t *object = json_pack("{s:o, s:o, s:I, s:I}", "word",
                                json_stringn(found->text + span->begin, span->end - span->begin),
                                "score", weft_cli_json_real(span->score), "begin",

@@ -40,7 +40,7 @@ static weft_status expect(const weft_model *model, bool answers, const char *exp
 struct finder {
     const weft_model *model;
     const weft_host *host;
-    weft_span *spans;
+    weft_text_span *spans;
     uint32_t count, capacity;
     const char *label; /* of the tokens that are being joined; null: none are */
     uint32_t tokens, begin, end;
@@ -79,7 +79,7 @@ static bool finish(struct finder *self) {
         return false;
     }
     self->spans[self->count++] =
-        (weft_span){label, self->score / self->tokens, self->begin, self->end};
+        (weft_text_span){label, self->score / self->tokens, self->begin, self->end};
     return true;
 }
 
@@ -100,7 +100,7 @@ static bool take(struct finder *self, const struct chosen *chosen, uint32_t begi
     return true;
 }
 
-weft_status weft_model_find_entities(weft_span **spans, uint32_t *count, weft_model *model,
+weft_status weft_model_find_entities(weft_text_span **spans, uint32_t *count, weft_model *model,
                                      const weft_encoding *encoding, const float *logits) {
     WEFT_ENTER;
     weft_model_info info = {0};
@@ -135,7 +135,7 @@ weft_status weft_model_find_entities(weft_span **spans, uint32_t *count, weft_mo
     return WEFT_OK;
 }
 
-void weft_spans_free(weft_model *model, weft_span **spans) {
+void weft_spans_free(weft_model *model, weft_text_span **spans) {
     WEFT_ENTER;
     if (model && spans) {
         weft_free(weft_model_host(model), *spans);
@@ -201,7 +201,7 @@ static bool find_best(const struct reader *self, uint32_t most, uint32_t best[2]
     return *score >= 0;
 }
 
-weft_status weft_model_find_answer(weft_span *answer, weft_model *model,
+weft_status weft_model_find_answer(weft_text_span *answer, weft_model *model,
                                    const weft_encoding *encoding, const float *logits,
                                    uint32_t max_tokens) {
     WEFT_ENTER;
@@ -220,6 +220,6 @@ weft_status weft_model_find_answer(weft_span *answer, weft_model *model,
         return weft_fail(weft_model_host(model), WEFT_INVALID_ARGUMENT,
                          "expected a question and a context, found one text, or an empty context");
     }
-    *answer = (weft_span){NULL, score, encoding->begins[best[0]], encoding->ends[best[1]]};
+    *answer = (weft_text_span){NULL, score, encoding->begins[best[0]], encoding->ends[best[1]]};
     return WEFT_OK;
 }

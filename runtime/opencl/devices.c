@@ -165,6 +165,12 @@ bool weft_cl_is_second_choice(const struct weft_cl_device *device) {
            strstr(name, "zink");
 }
 
+bool weft_cl_builds_alone(const struct weft_cl_device *device) {
+    char platform[128];
+    read_platform(platform, sizeof platform, device, CL_PLATFORM_NAME);
+    return strstr(platform, "Oclgrind");
+}
+
 /* Vulkan's numbers of vendors of GPUs; OpenCL's are whatever the driver likes, mostly the same. A processor's says nothing about GPUs. */
 static uint32_t vendor_of(const struct weft_cl_device *device) {
     static const struct {

@@ -33,5 +33,7 @@ void weft_cl_describe(struct weft_soft_properties *properties, void *user);
  * platforms that stand on a Vulkan driver, which is used itself.
  */
 bool weft_cl_is_second_choice(const struct weft_cl_device *device);
+/** Whether the driver crashes when two threads build programs at the same time, which OpenCL allows: Oclgrind, whose LLVM has global state. */
+bool weft_cl_builds_alone(const struct weft_cl_device *device);
 
 #endif

@@ -63,7 +63,10 @@ static VkResult open_device(void **state, struct weft_soft_device *device, void 
     if (!made) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    *made = (struct weft_cl_state){.cl = found->cl, .id = found->id, .device = device};
+    *made = (struct weft_cl_state){.cl = found->cl,
+                                   .id = found->id,
+                                   .device = device,
+                                   .builds_alone = weft_cl_builds_alone(found)};
     const cl_int error =
         found->queue ? keep_queue(made, found, &function) : make_queue(made, found, &function);
     if (error != CL_SUCCESS) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels of OpenCL devices: from SPIR-V by text to a program of the driver's, and from its binary to a kernel. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,10 +54,18 @@ static weft_status fail_build(const struct weft_cl_state *state, cl_program prog
                      weft_cl_error_name(error, text), line[0] == '\0' ? "" : ": ", line);
 }
 
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER; /* the build of builds_alone */
+
 static weft_status build(const struct weft_cl_state *state, cl_program program, bool careful,
                          const weft_host *host) {
+    if (state->builds_alone) {
+        pthread_mutex_lock(&alone);
+    }
     const cl_int error = state->cl->BuildProgram(program, 1, &state->id,
                                                  careful ? CAREFUL_OPTIONS : OPTIONS, NULL, NULL);
+    if (state->builds_alone) {
+        pthread_mutex_unlock(&alone);
+    }
     return error == CL_SUCCESS ? WEFT_OK : fail_build(state, program, error, host);
 }
 

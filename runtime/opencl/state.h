@@ -19,6 +19,7 @@ struct weft_cl_state {
     struct weft_soft_device *device;
     cl_context context;
     cl_command_queue queue; /* in order, with profiling */
+    bool builds_alone;      /* weft_cl_builds_alone */
 };
 
 /** weft_soft_kernel::own. */

@@ -128,7 +128,7 @@ typedef struct weft_model_info {
      * multi_label_classification, and for a single label. Otherwise one label applies, by the softmax.
      */
     bool multi_label;
-    int32_t eos_token; /**< the token that ends a text, the first of eos_tokens, or -1 */
+    int32_t eos_token;         /**< the token that ends a text, the first of eos_tokens, or -1 */
     const int32_t *eos_tokens; /**< all of them; lives as long as the model */
     uint32_t eos_token_count;
     uint64_t parameters;
@@ -275,13 +275,13 @@ WEFT_API void weft_text_free(weft_model *model, char **text);
 /* ---- parts of texts ---- */
 
 /** A part of a text that a model of task "classify_tokens" has found. */
-typedef struct weft_span {
+typedef struct weft_text_span {
     const char *
         label; /**< of entities, without its "B-" or "I-"; null for answers. Lives as long as the model */
     double score;   /**< a probability */
     uint32_t begin; /**< bytes [begin, end) of the text, of an answer of the pair's second */
     uint32_t end;
-} weft_span;
+} weft_text_span;
 
 /** Whether the two outputs of each token say if it begins, and if it ends, an answer: the class is …ForQuestionAnswering. */
 WEFT_API bool weft_model_answers_questions(const weft_model *model);
@@ -293,16 +293,17 @@ WEFT_API bool weft_model_answers_questions(const weft_model *model);
  * weft_spans_free. It is null where there are none.
  * Errors: WEFT_UNSUPPORTED for a model of another task.
  */
-WEFT_API weft_status weft_model_find_entities(weft_span **spans, uint32_t *count, weft_model *model,
-                                              const weft_encoding *encoding, const float *logits);
-WEFT_API void weft_spans_free(weft_model *model, weft_span **spans);
+WEFT_API weft_status weft_model_find_entities(weft_text_span **spans, uint32_t *count,
+                                              weft_model *model, const weft_encoding *encoding,
+                                              const float *logits);
+WEFT_API void weft_spans_free(weft_model *model, weft_text_span **spans);
 
 /**
  * The likeliest answer to a question by the logits f32 [count, 2] of the pair of question and context: at most
  * `max_tokens` of the context, 0: 15. The score is the product of the probabilities that it begins and ends there.
  * Errors: WEFT_UNSUPPORTED for a model that does not answer; WEFT_INVALID_ARGUMENT for an encoding without a context.
  */
-WEFT_API weft_status weft_model_find_answer(weft_span *answer, weft_model *model,
+WEFT_API weft_status weft_model_find_answer(weft_text_span *answer, weft_model *model,
                                             const weft_encoding *encoding, const float *logits,
                                             uint32_t max_tokens);
 

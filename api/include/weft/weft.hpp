@@ -658,8 +658,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     /** weft_model_answers_questions of weft/model.h. */
     [[nodiscard]] bool answers_questions() const noexcept;
     /** weft_model_find_answer of weft/model.h. */
-    status find_answer(::weft_span &answer, const ::weft_encoding &encoding, const float *logits,
-                       uint32_t max_tokens) noexcept;
+    status find_answer(::weft_text_span &answer, const ::weft_encoding &encoding,
+                       const float *logits, uint32_t max_tokens) noexcept;
     /** weft_model_build of weft/model.h. */
     result<::weft_tensor> build(weft::graph &graph, const ::weft_model_inputs &inputs) noexcept;
     /** weft_model_compile of weft/model.h. */
@@ -716,14 +716,14 @@ class model : public handle<::weft_model, weft_model_destroy> {
         }
         return text(get(), made, size);
     }
-    /** weft_model_find_entities of weft/model.h: calls take(const weft_span &) for each, in their order. */
+    /** weft_model_find_entities of weft/model.h: calls take(const weft_text_span &) for each, in their order. */
     template <typename Take>
     status find_entities(const ::weft_encoding &encoding, const float *logits, Take &&take) {
-        weft_span *made = nullptr;
+        weft_text_span *made = nullptr;
         std::uint32_t count = 0;
         const weft_status code = weft_model_find_entities(&made, &count, get(), &encoding, logits);
         for (std::uint32_t i = 0; code == WEFT_OK && i < count; i++) {
-            take(static_cast<const weft_span &>(made[i]));
+            take(static_cast<const weft_text_span &>(made[i]));
         }
         weft_spans_free(get(), &made);
         return code;
@@ -2725,7 +2725,7 @@ inline bool model::answers_questions() const noexcept {
     return weft_model_answers_questions(get());
 }
 
-inline status model::find_answer(::weft_span &answer, const ::weft_encoding &encoding,
+inline status model::find_answer(::weft_text_span &answer, const ::weft_encoding &encoding,
                                  const float *logits, uint32_t max_tokens) noexcept {
     return weft_model_find_answer(&answer, get(), &encoding, logits, max_tokens);
 }
@@ -3309,7 +3309,7 @@ using embed_info = ::weft_embed_info;
 using prompt_info = ::weft_prompt_info;
 using encoding = ::weft_encoding;
 using encode_params = ::weft_encode_params;
-using span = ::weft_span;
+using text_span = ::weft_text_span;
 using model_inputs = ::weft_model_inputs;
 using model_shape = ::weft_model_shape;
 using symbol_info = ::weft_symbol_info;

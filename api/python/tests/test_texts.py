@@ -12,7 +12,8 @@ import weft
 HIDDEN, WIDE, BYTES, POSITIONS = 8, 12, 256, 64
 ENCODER = {"embeddings.word_embeddings.weight": (BYTES, HIDDEN), "embeddings.position_embeddings.weight": (POSITIONS, HIDDEN),
            "embeddings.token_type_embeddings.weight": (2, HIDDEN)}
-LAYER = {"attention.self.query": (HIDDEN, HIDDEN), "attention.self.key": (HIDDEN, HIDDEN), "attention.self.value": (HIDDEN, HIDDEN),
+LAYER = {"attention.self.query": (HIDDEN, HIDDEN), "attention.self.key": (HIDDEN, HIDDEN),
+         "attention.self.value": (HIDDEN, HIDDEN),
          "attention.output.dense": (HIDDEN, HIDDEN), "intermediate.dense": (WIDE, HIDDEN), "output.dense": (HIDDEN, WIDE)}
 NORMS = ("embeddings.LayerNorm", "encoder.layer.0.attention.output.LayerNorm", "encoder.layer.0.output.LayerNorm")
 
@@ -36,9 +37,10 @@ def write_bert(folder, name, head, **config):
     for part in NORMS:
         shapes[f"{part}.weight"] = shapes[f"{part}.bias"] = (HIDDEN,)
     prefix = "bert." if head else ""
-    shapes = {prefix + tensor: shape for tensor, shape in shapes.items()} | head
+    shapes = {**{prefix + tensor: shape for tensor, shape in shapes.items()}, **head}
     folder.mkdir()
-    write_tensors(folder / "model.safetensors", {tensor: draw.normal(size=shape).astype(np.float32) for tensor, shape in shapes.items()})
+    values = {tensor: draw.normal(size=shape).astype(np.float32) for tensor, shape in shapes.items()}
+    write_tensors(folder / "model.safetensors", values)
     (folder / "config.json").write_text(json.dumps({
         "model_type": "bert", "architectures": [name], "vocab_size": BYTES, "hidden_size": HIDDEN, "num_hidden_layers": 1,
         "num_attention_heads": 2, "intermediate_size": WIDE, "max_position_embeddings": POSITIONS, "type_vocab_size": 2,

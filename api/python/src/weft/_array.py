@@ -83,11 +83,11 @@ class Stored(NamedTuple):
     """Elements of a weight, and how they are stored: float16 as "f16", bfloat16 as "bf16" in uint16, others as "whole"."""
 
     elements: Any
-    kept: str
+    kind: str
 
 
 def stored(value: Any, what: str) -> Stored:
-    """The same of an array."""
+    """How a weight of these numbers is stored."""
     import numpy as np
 
     if isinstance(value, Stored):
@@ -109,11 +109,11 @@ def stored(value: Any, what: str) -> Stored:
     return Stored(np.require(array, array.dtype.newbyteorder("="), ["C", "A"]), kept)
 
 
-def widened(array: Any, kept: str) -> Any:
+def widened(weight: Stored) -> Any:
     """The numbers of `stored`."""
     import numpy as np
 
-    return (array.astype(np.uint32) << 16).view(np.float32) if kept == "bf16" else array
+    return (weight.elements.astype(np.uint32) << 16).view(np.float32) if weight.kind == "bf16" else weight.elements
 
 
 def _only(array: Any, dtype: str, what: str) -> Any:

@@ -65,17 +65,13 @@ def arrays(info: ModelInfo, inputs: Any, types: Any, positions: Any, lengths: An
         numbers = _array.i32(_even(types, "types"), "types")
         if numbers.shape != values.shape:
             raise errors.ShapeMismatch(f"types: expected shape {list(values.shape)}, found {list(numbers.shape)}")
-        if numbers.any() or (lengths is None and _takes_types(info)):  # zeros say what none says
+        if numbers.any() or info.takes_types:  # zeros say what none says
             found["token_types"] = numbers
     if positions is not None:
         found["positions"] = _array.f32(positions, "positions")
     if lengths is not None:
         found["lengths"] = _array.i32(lengths, "lengths")
     return found
-
-
-def _takes_types(info: ModelInfo) -> bool:
-    return bool(getattr(info, "takes_types", info.architecture.startswith("FNet")))
 
 
 def _even(rows: Any, what: str = "inputs") -> Any:

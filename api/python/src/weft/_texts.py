@@ -246,7 +246,7 @@ def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Callable[[int]
 
 def entities(model: Model, texts: Sequence[str], done: Callable[[int], object]) -> list[list[Entity]]:
     """Those of each text."""
-    spans, count = ffi.new("weft_span **"), ffi.new("uint32_t *")
+    spans, count = ffi.new("weft_text_span **"), ffi.new("uint32_t *")
 
     def take(made: Any, logits: Any, data: bytes) -> list[Entity]:
         check(lib.weft_model_find_entities(spans, count, model._handle.get(), made, logits))
@@ -261,7 +261,7 @@ def entities(model: Model, texts: Sequence[str], done: Callable[[int], object]) 
 
 def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int], object], max_tokens: int) -> list[Answer]:
     """That to the question of each pair, in its context."""
-    span = ffi.new("weft_span *")
+    span = ffi.new("weft_text_span *")
 
     def take(made: Any, logits: Any, data: bytes) -> Answer:
         check(lib.weft_model_find_answer(span, model._handle.get(), made, logits, max_tokens))

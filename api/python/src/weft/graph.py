@@ -47,14 +47,15 @@ class Weight:
 
     def __init__(self, data: Any, name: str | None = None) -> None:
         what = name or "a weight"
-        self._elements, self._stored = _array.stored(data, what)
-        whole = self._elements.dtype.kind == "i"
+        self._stored = _array.stored(data, what)
+        elements = self._stored.elements
+        whole = elements.dtype.kind == "i"
         text = ffi.new("char[]", _checks.text(name, "name").encode()) if name else ffi.NULL
-        lent = _core.lend(self._elements)
+        lent = _core.lend(elements)
         params = ffi.new("weft_weight_params *", {
-            "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(self._elements.shape),
+            "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(elements.shape),
             "data": lent.address, "release": lib.weft_py_release, "release_user": lent.owner,
-            "stored": _core.words("weft_stored")[self._stored]})
+            "stored": _core.words("weft_stored")[self._stored.kind]})
         try:
             pointer = _core.make("weft_weight", lib.weft_weight_create, params, _core.host)
         except BaseException:
@@ -65,7 +66,7 @@ class Weight:
         """For messages; None where it has none."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Weight, (_array.Stored(self._elements, self._stored), self.name)
+        return Weight, (self._stored, self.name)
 
     def __repr__(self) -> str:
         name = f"{self.name!r} " if self.name else ""
@@ -74,7 +75,7 @@ class Weight:
     @property
     def data(self) -> Any:
         """The numbers; those of bfloat16 as float32."""
-        return _array.widened(self._elements, self._stored)
+        return _array.widened(self._stored)
 
 
 def _no_numbers(what: str) -> TypeError:

@@ -471,7 +471,7 @@ class Model:
         if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
             flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
             choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
-                                       lengths=None if lengths is None else arrays["lengths"].reshape(-1)
+                                       lengths=None if "lengths" not in arrays else arrays["lengths"].reshape(-1)
                                        ).reshape(values.shape[:2])
             return choices
         single = values.ndim == (2 if vectors else 1)
