@@ -51,11 +51,11 @@ static int check_model(const weft_cli_session *session) {
             session->folder, weft_task_name(info->task));
     }
     if (strcmp(info->tokenizer, "none") == 0) {
-        return weft_cli_bad_file(
-            &session->host,
-            "%s: expected a model with a tokenizer (tokenizer_class ByteTokenizer, or a "
-            "spiece.model), found none",
-            session->folder);
+        return weft_cli_bad_file(&session->host,
+                                 "%s: expected a model with a tokenizer (tokenizer.json, "
+                                 "spiece.model, or tokenizer_class "
+                                 "ByteTokenizer), found none",
+                                 session->folder);
     }
     return WEFT_CLI_FINE;
 }

@@ -83,11 +83,11 @@ PLACE_TEST(pieces_become_text, place) {
 /* A causal model's prompt has no special tokens, and leaves room for what follows. */
 PLACE_TEST(prompts_that_fill_the_model_are_refused, place) {
     char *folder = write_model(place, "plain", "SentencePieceTokenizer");
-    expect_refused(4,
+    expect_refused(2,
                    weft_test_text("generate '%s' --text '" PROMPT " " PROMPT " " PROMPT " " PROMPT
                                   "'",
                                   folder),
-                   "the prompt fills the model's 16 positions", "--text", NULL);
+                   "prompt 0: expected at most the model's 16 positions", "20 tokens", NULL);
 }
 
 /* Files that crashed the SentencePiece library, or made it print its memory: one line, and no answer. */

@@ -124,8 +124,10 @@ static void read_lines(struct page *page) {
         if (strncmp(line, "## ", 3) == 0) {
             place = (struct row){.section = line + 3};
         } else if (strncmp(line, "### ", 4) == 0) {
+            const uint32_t before = page->family_count;
             add_family(page, place.section, line + 4);
-            place.family = page->families[page->family_count - 1].name;
+            place.family = page->family_count > before ? page->families[page->family_count - 1].name
+                                                       : NULL; /* a heading of something else */
         }
         if (count > 0 && !in_table) {
             table = table_of(cells[0]);

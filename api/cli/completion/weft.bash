@@ -22,7 +22,7 @@ _weft() {
     embed) options="--text --file --lines --out --prompt --pooling --normalize --batch $device $output" ;;
     rerank) options="--query --lines --top --pooling --batch $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
-    generate) options="--text --file --tokens --greedy --seed --temperature --top-k --out --reevaluate $device $output" ;;
+    generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare

@@ -65,11 +65,16 @@ complete -c weft -n '__fish_seen_subcommand_from eval' -l expect -rF -d 'compare
 
 complete -c weft -n '__fish_seen_subcommand_from generate' -l text -x -d 'the text that goes on'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l file -rF -d 'the same in a file, or - for standard input'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l lines -rF -d 'a text on each line, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l tokens -x -d 'how many tokens to make'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l greedy -d 'take the likeliest token each time'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l seed -x -d 'draw tokens with this seed'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l temperature -x -d 'draw by softmax(logits / T)'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l top-k -x -d 'draw among the K likeliest tokens'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l top-p -x -d 'draw among the fewest tokens whose probabilities reach P'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l repetition-penalty -x -d 'make tokens that the text has already less likely'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l stop -x -d 'end a text before this string'
+complete -c weft -n '__fish_seen_subcommand_from generate' -l window -x -d 'go on behind the last position with the last N tokens'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l out -rF -d 'write the new text to this file, byte for byte'
 complete -c weft -n '__fish_seen_subcommand_from generate' -l reevaluate -d 'run the whole text again for each token, also where a state would do'
 

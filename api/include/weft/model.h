@@ -473,9 +473,9 @@ typedef struct weft_decoder_params {
 typedef struct weft_decoder weft_decoder;
 
 /**
- * Makes a decoder of empty sequences. Models with a recurrence are transformer, performer, fmmformer, flt (without an
- * input for positions), spectraformer (with features that do not depend on other tokens) and cosformer (with a fixed
- * length). Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
+ * Makes a decoder of empty sequences. Models with a recurrence are transformer, gpt2, llama, mistral, qwen2, qwen3,
+ * performer, fmmformer, flt (without an input for positions), spectraformer (with features that do not depend on other
+ * tokens) and cosformer (with a fixed length). Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
  * its length. All others are reevaluated; with operators by FFT bits can depend on the plan's length.
  * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.

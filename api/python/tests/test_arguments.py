@@ -13,9 +13,9 @@ from conftest import MODELS
 # ---- sampling ----
 
 @pytest.mark.parametrize("name, value", [
-    ("top_p", 0.0), ("top_p", 1.5), ("repetition_penalty", 0), ("window", 0), ("temperature", math.nan),
-    ("temperature", -1.0), ("temperature", math.inf), ("temperature", "warm"), ("tokens", -1), ("tokens", 2.5),
-    ("tokens", True), ("seed", -1), ("seed", 2**64), ("top_k", -1), ("top_k", None)])
+    ("top_p", 0.0), ("top_p", 1.5), ("repetition_penalty", 0), ("window", 0),
+    ("temperature", math.nan), ("temperature", -1.0), ("temperature", math.inf), ("temperature", "warm"), ("tokens", -1),
+    ("tokens", 2.5), ("tokens", True), ("seed", -1), ("seed", 2**64), ("top_k", -1), ("top_k", None)])
 def test_parameters_are_named(text_model, name, value):
     for call in (lambda **given: text_model.generate("abc", **given),
                  lambda **given: text_model.generate_tokens([65], **given)):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 # weft-test: long
-"""Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states, and what they
-generate."""
+"""Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states and texts."""
 
 import copy
 import json
@@ -169,8 +168,7 @@ def test_other_models_are_refused(tmp_path, device, fields, words):
 
 
 def test_end_tokens(tmp_path, device):
-    """A list in config.json, and another one in generation_config.json, which counts; those outside of the vocabulary do
-    not."""
+    """A list in config.json, and one in generation_config.json, which counts; those outside of the vocabulary do not."""
     module = module_of("LlamaForCausalLM", LLAMA)
     whole = continued(module, [5, 6], 50)
     folder = edited(tmp_path, module, eos_token_id=[whole[30], 77])
@@ -198,3 +196,50 @@ def test_other_dtypes(tmp_path, device, dtype):
     tokens = np.arange(30)[None]
     with weft.load(tmp_path, device) as model:
         assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
+
+
+# ---- a hundred million parameters ----
+
+HUNDRED = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": 32000, "hidden_size": 768,
+           "num_hidden_layers": 12, "num_attention_heads": 12, "num_key_value_heads": 4, "intermediate_size": 2048,
+           "max_position_embeddings": 2048, "tie_word_embeddings": True, "dtype": "bfloat16"}
+TEXT = [29623, 18061, 246, 246, 4114, 22427, 15480, 1134, 29990, 23189, 31676, 4917, 15480, 15480, 15480, 5354, 19513, 246, 246,
+        246, 246, 246, 246, 246]
+
+
+def write_hundred(folder):
+    """Matrices of bfloat16 from the bits of NumPy's Philox, which every version gives alike: each within its tensor's scale."""
+    shapes = {"model.embed_tokens.weight": (32000, 768), "model.norm.weight": (768,)}
+    for layer in range(12):
+        parts = {"self_attn.q_proj": (768, 768), "self_attn.k_proj": (256, 768), "self_attn.v_proj": (256, 768),
+                 "self_attn.o_proj": (768, 768), "mlp.gate_proj": (2048, 768), "mlp.up_proj": (2048, 768),
+                 "mlp.down_proj": (768, 2048), "input_layernorm": (768,), "post_attention_layernorm": (768,)}
+        shapes.update({f"model.layers.{layer}.{name}.weight": shape for name, shape in parts.items()})
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        size = 2 * int(np.prod(shape))
+        header[name] = {"dtype": "BF16", "shape": list(shape), "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with (folder / "model.safetensors").open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for index, shape in enumerate(shapes.values()):
+            raw = np.random.Philox(key=index).random_raw(-(-int(np.prod(shape)) // 4)).astype("<u8").view("<u2")
+            values = (raw[:np.prod(shape)].astype(np.float32) - 32767.5) / 32768.0
+            values = values * np.float32(1.7 / shape[-1] ** 0.5) if len(shape) > 1 else 1.0 + values / 8
+            file.write((values.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes())
+    (folder / "config.json").write_text(json.dumps(HUNDRED))
+    return (folder / "model.safetensors").stat().st_size
+
+
+def test_a_hundred_million_parameters(tmp_path, device):
+    """They stay bfloat16 on the device, and the text is the same on all."""
+    size = write_hundred(tmp_path)
+    with weft.Device(device.info.index) as own, weft.load(tmp_path, own) as model:
+        assert 95e6 < model.info.parameters < 105e6
+        found = list(model.generate_tokens(range(5, 13), len(TEXT)))
+        assert found == TEXT
+        assert own.stats().peak_bytes <= 1.15 * size
+    module = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
+    assert continued(module, list(range(5, 13)), 4) == TEXT[:4]

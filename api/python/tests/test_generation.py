@@ -14,8 +14,8 @@ def test_several_texts_are_what_they_are_alone(text_model):
         ids = []
         together = text_model.generate(PROMPTS, 60, ids=ids, **how)
         assert together == [text_model.generate(prompt, 60, **how) for prompt in PROMPTS]
-        alone = [list(text_model.generate_tokens(text_model.tokenize(prompt), 60, **how)) for prompt in PROMPTS]
-        assert alone == ids or "stop" in how
+        if "stop" not in how:
+            assert [list(text_model.generate_tokens(text_model.tokenize(prompt), 60, **how)) for prompt in PROMPTS] == ids
         pieces = [""] * len(PROMPTS)
         for index, piece in text_model.stream(PROMPTS, tokens=60, **how):
             pieces[index] += piece

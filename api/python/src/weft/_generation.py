@@ -29,7 +29,7 @@ def settings_of(count: int, *, tokens: int | None = None, temperature: float = 0
         raise errors.InvalidArgument(f"top_p: expected a number above 0, at most 1, found {top_p!r}")
     if penalty <= 0.0:
         raise errors.InvalidArgument(f"repetition_penalty: expected a number above 0, found {repetition_penalty!r}")
-    given = seed if isinstance(seed, (list, tuple, range)) else [seed] * count
+    given: Sequence[Any] = seed if isinstance(seed, (list, tuple, range)) else [seed] * count
     seeds = [_checks.whole(one, "seed", 0, _checks.U64) for one in given]
     if len(seeds) != count:
         raise errors.InvalidArgument(f"seed: expected a number, or one for each of {count} prompts, found {len(seeds)}")

@@ -524,8 +524,7 @@ class Model:
     # ---- language models ----
 
     @overload
-    def generate(
-            self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
+    def generate(self, prompts: str, tokens: int | None = None, *, ids: list[int] | None = None, **how: Any) -> str: ...
 
     @overload
     def generate(self, prompts: Iterable[str], tokens: int | None = None, *, ids: list[list[int]] | None = None,
