@@ -22,6 +22,7 @@
     X(mistral)                 \
     X(qwen2)                   \
     X(qwen3)                   \
+    X(hyenadna)                \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \

@@ -64,6 +64,9 @@ static const char *const weft_test_configs[] = {
     "}",
     "{'model_type':'qwen3','architectures':['Qwen3ForCausalLM'],'head_dim':12," WEFT_TEST_ENCODER
     "}",
+    "{'model_type':'hyenadna','architectures':['HyenaDNAForCausalLM'],'vocab_size':256,"
+    "'d_model':16,'d_inner':24,'max_seq_len':4096,'tie_word_embeddings':false,'n_layer'"
+    ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'position_embedding':'learned'}",
     "{'model_type':'transformer'," WEFT_TEST_ATTENTION
     ",'norm_position':'post','embedding_norm':true}",

@@ -284,3 +284,26 @@ def test_sizes_that_the_module_does_not_have(device):
             program(torch.ones(2, 4))
     with pytest.raises(weft.InvalidArgument, match="dynamic: expected None without example_inputs"):
         weft.from_torch(nn.Linear(3, 3), dynamic=AXES)
+
+
+@pytest.mark.parametrize("dtype, name", [(torch.float16, "F16"), (torch.bfloat16, "BF16"), (torch.float32, "F32")])
+def test_matrices_keep_the_type_that_they_have(device, tmp_path, dtype, name):
+    linear = nn.Linear(64, 48, bias=False)
+    rounded = nn.Linear(64, 48, bias=False)
+    rounded.weight.data = linear.weight.data.to(dtype).float()
+    linear = linear.to(dtype)
+    x = torch.randn(3, 64)
+
+    class Widened(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = linear
+
+        def forward(self, x):
+            return functional.linear(x, self.linear.weight.float())
+
+    with weft.from_torch(Widened(), (x,), device) as program, weft.from_torch(rounded, (x,), device) as wide:
+        assert np.array_equal(program(x), wide(x))
+        weft.save(program, tmp_path)
+    data = (tmp_path / "model.safetensors").read_bytes()
+    assert f'"dtype": "{name}"' in data[8:8 + int.from_bytes(data[:8], "little")].decode()

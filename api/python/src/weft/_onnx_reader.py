@@ -198,6 +198,9 @@ class Reader:
         array = numpy_helper.to_array(tensor)
         if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",):
             array = array.astype(np.float32)
+            self.program.narrow.add("BF16")
+        elif array.dtype == np.float16:
+            self.program.narrow.add("F16")
         if array.dtype in (np.float32, np.float16) and array.ndim > 0:
             value = self.program.constant(array, tensor.name)
             self._constants[id(array)] = (array, value)

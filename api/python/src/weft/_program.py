@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["f32", "i32"]
 
+_LEAST_NARROW = 1024  # elements of a constant that is written in 16 bits
 _LEAST_SHARED = 16  # bytes; constants of at most so many are written once for each equal content
 
 
@@ -66,6 +67,8 @@ class Program:
         self._known: dict[Any, Value] = {}
         self._constants: dict[Any, Value] = {}
         self._names: set[str] = set()
+        self.narrow: set[str] = set()
+        """Of F16 and BF16 those that constants came in: what is the same in 16 bits is written so."""
 
     def symbol(self, name: str, least: int, most: int, example: int) -> None:
         """Declares a symbol of `_sizes.symbol`."""
@@ -114,7 +117,7 @@ class Program:
     def weights(self) -> bytes:
         """The bytes of model.safetensors."""
         arrays = {value.name: value.array for value in self._needed() if value.array is not None}
-        return _safetensors(arrays)
+        return _safetensors(arrays, sorted(self.narrow))
 
     def _shared(self, value: Value) -> Value:
         """A constant with a name: the same for all of equal small contents."""
@@ -193,14 +196,32 @@ def _narrow(array: np.ndarray[Any, Any], kind: Kind, name: str) -> np.ndarray[An
     return narrow
 
 
-def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:
+def _stored(array: np.ndarray[Any, Any], narrow: Sequence[str]) -> tuple[str, bytes]:
+    """The type that a constant is written in, and its bytes: of those in 16 bits the first that changes no number."""
+    import numpy as np
+
+    if array.dtype.kind == "i":
+        return "I32", array.tobytes()
+    for kind in narrow if array.size >= _LEAST_NARROW else ():
+        bits = array.view(np.uint32)
+        if kind == "BF16" and not (bits & 0xffff).any():
+            return kind, (bits >> 16).astype(np.uint16).tobytes()
+        if kind == "F16":
+            with np.errstate(over="ignore"):
+                halves = array.astype(np.float16)
+            if np.array_equal(halves.astype(np.float32).view(np.uint32), bits):
+                return kind, halves.tobytes()
+    return "F32", array.tobytes()
+
+
+def _safetensors(arrays: dict[str, np.ndarray[Any, Any]], narrow: Sequence[str]) -> bytes:
     """A file of the format of the package safetensors."""
     header, parts, end = {}, [], 0
     for name, array in arrays.items():
-        header[name] = {"dtype": "I32" if array.dtype.kind == "i" else "F32", "shape": list(array.shape),
-                        "data_offsets": [end, end + array.nbytes]}
-        parts.append(array.tobytes())
-        end += array.nbytes
+        dtype, data = _stored(array, narrow)
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + len(data)]}
+        parts.append(data)
+        end += len(data)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([struct.pack("<Q", len(text)), text, *parts])

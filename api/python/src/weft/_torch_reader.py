@@ -133,6 +133,7 @@ class Reader:
         if known is not None:
             return known[1]
         if tensor.dtype in (torch.float16, torch.bfloat16):
+            self.program.narrow.add("F16" if tensor.dtype == torch.float16 else "BF16")
             value = self.program.constant(tensor.detach().float().cpu().numpy())
         else:
             value = self.program.constant(tensor.detach().cpu().resolve_conj().resolve_neg().numpy())
