@@ -181,7 +181,7 @@ static weft_status pass_empty(generate_state *state) {
 static uint32_t count_batch(const generate_state *state) {
     uint32_t count = 0;
     while (count < LARGEST_BATCH && state->first + count < state->prompts.count &&
-           state->prompts.prompts[state->first + count].size > 0) {
+           (!state->prompts.are_lines || state->prompts.prompts[state->first + count].size > 0)) {
         count++;
     }
     return count;

@@ -44,9 +44,6 @@ static weft_status take_texts(weft_cli_prompts *prompts, const weft_cli_list *te
                               const weft_host *host) {
     uint32_t capacity = 0;
     for (uint32_t i = 0; i < texts->count; i++) {
-        if (texts->at[i][0] == '\0') {
-            return weft_fail(host, WEFT_INVALID_ARGUMENT, "--text: the text is empty");
-        }
         weft_cli_note_file(texts->at[i]);
         WEFT_TRY(add(prompts, &capacity, texts->at[i], strlen(texts->at[i]), host));
     }

@@ -51,9 +51,9 @@ const weft_host *weft_model_host(const weft_model *model);
 /** Whether the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);
 
-/** weft_model_tokenize without a limit. */
-weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
-                                      int32_t **tokens, uint32_t *count);
+/** weft_model_tokenize without a limit. A text may have no tokens: *tokens is then null. */
+weft_status weft_model_tokenize_prompt(weft_model *model, const char *text, size_t size,
+                                       int32_t **tokens, uint32_t *count);
 
 struct weft_model_step {
     uint32_t batch;

@@ -119,16 +119,17 @@ static weft_status take_prompt(weft_generator *generator, uint32_t number,
                                const weft_generator_params *params) {
     const weft_prompt *prompt = &params->prompts[number];
     struct weft_sequence *sequence = &generator->sequences[number];
-    if (prompt->text ? prompt->size == 0 : !prompt->tokens || prompt->count == 0) {
-        return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT, "prompt %u: %s", number,
-                         prompt->text ? "the text is empty" : "there are no tokens");
+    if (prompt->text) {
+        WEFT_TRY(weft_model_tokenize_prompt(generator->model, prompt->text, prompt->size,
+                                            &sequence->tokens, &sequence->count));
+    } else if (prompt->tokens && prompt->count > 0) {
+        WEFT_TRY(take_tokens(sequence, prompt, &generator->host));
     }
-    weft_status status =
-        prompt->text ? weft_model_tokenize_whole(generator->model, prompt->text, prompt->size,
-                                                 &sequence->tokens, &sequence->count)
-                     : take_tokens(sequence, prompt, &generator->host);
-    if (status != WEFT_OK) {
-        return weft_fail(&generator->host, status, "prompt %u: it could not be read", number);
+    if (sequence->count == 0) {
+        return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT, "prompt %u: %s", number,
+                         !prompt->text       ? "there are no tokens"
+                         : prompt->size == 0 ? "the text is empty"
+                                             : "the text has no tokens");
     }
     sequence->capacity = sequence->prompt_count = sequence->count;
     sequence->seed = params->seeds ? params->seeds[number] : params->sampling.seed;

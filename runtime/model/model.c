@@ -533,16 +533,21 @@ void weft_encoding_free(weft_model *model, weft_encoding *encoding) {
     }
 }
 
-static weft_status tokenize(weft_model *model, const char *text, size_t size, uint32_t most,
-                            int32_t **tokens, uint32_t *count) {
+weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
+                                uint32_t *count) {
+    WEFT_ENTER;
+    if (!model || !text || !tokens || !count) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_tokenize: null argument");
+    }
     if (size == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
     }
     trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model), most,
-                                       &ids, &id_count));
+    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
+                                       model->info.max_length, &ids, &id_count));
     if (id_count == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
@@ -551,19 +556,10 @@ static weft_status tokenize(weft_model *model, const char *text, size_t size, ui
     return WEFT_OK;
 }
 
-weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
-                                uint32_t *count) {
-    WEFT_ENTER;
-    if (!model || !text || !tokens || !count) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_tokenize: null argument");
-    }
-    return tokenize(model, text, size, model->info.max_length, tokens, count);
-}
-
-weft_status weft_model_tokenize_whole(weft_model *model, const char *text, size_t size,
-                                      int32_t **tokens, uint32_t *count) {
-    return tokenize(model, text, size, UINT32_MAX, tokens, count);
+weft_status weft_model_tokenize_prompt(weft_model *model, const char *text, size_t size,
+                                       int32_t **tokens, uint32_t *count) {
+    return weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model), UINT32_MAX,
+                                     tokens, count);
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {

@@ -16,8 +16,9 @@ extern "C" {
 
 /** What a text begins with: a text for the model's tokenizer, or tokens. */
 typedef struct weft_prompt {
-    const char *text;      /**< UTF-8, not zero-terminated; null: tokens */
-    size_t size;           /**< bytes of the text, at least 1 */
+    const char *text; /**< UTF-8, not zero-terminated; null: tokens */
+    size_t
+        size; /**< bytes of the text; 0: its special tokens, an error where the tokenizer has none */
     const int32_t *tokens; /**< used where text is null */
     uint32_t count;        /**< of the tokens, at least 1 */
 } weft_prompt;
@@ -104,7 +105,7 @@ typedef struct weft_generated {
 
 /** WEFT_NOT_FOUND past the last prompt. */
 WEFT_API weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
-                                        weft_generated *generated);
+                                             weft_generated *generated);
 
 /** Of the generator's decoder, whose batch is the number of prompts. */
 WEFT_API weft_status weft_generator_get_decoder_info(const weft_generator *generator,
