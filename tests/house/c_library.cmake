@@ -19,7 +19,7 @@ list(TRANSFORM defined REPLACE " [A-Z] $" "")
 list(TRANSFORM wanted REPLACE "^__([a-z0-9]+)_chk$" "\\1")
 list(REMOVE_DUPLICATES wanted)
 list(REMOVE_ITEM wanted ${defined})
-list(FILTER wanted EXCLUDE REGEX "^(__|_Z|_Unwind_|_GLOBAL_OFFSET_TABLE_|glslang_|json_|zip_)")
+list(FILTER wanted EXCLUDE REGEX "^(__|_Z|_Unwind_|_GLOBAL_OFFSET_TABLE_|glslang_|json_|utf8proc_|zip_)")
 
 file(STRINGS "${LIST}" allowed REGEX "^[^#]")
 list(TRANSFORM allowed REPLACE " .*" "")
