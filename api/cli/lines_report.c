@@ -6,7 +6,6 @@
 
 #include "core/json.h"
 #include "logits.h"
-#include "spans_report.h"
 #include "stop.h"
 
 #define NUMBER_WIDTH 8
@@ -81,7 +80,9 @@ static json_t *top_json(const weft_cli_lines_result *result, uint32_t row) {
 static json_t *line_json(const weft_cli_lines_result *result, uint32_t row, const char *name,
                          uint64_t number) {
     if (result->found) {
-        return weft_cli_found_json(result, row, name, number);
+        const bool answers = weft_model_answers_questions(result->session->model);
+        return json_pack("{s:I, s:o}", name, (json_int_t)number, answers ? "answers" : "entities",
+                         weft_cli_found_json(&result->found[row]));
     }
     return gives_values(result->session)
                ? json_pack("{s:I, s:o}", name, (json_int_t)number, "values",
@@ -129,7 +130,8 @@ static int print_tsv(const weft_cli_lines_result *result, uint32_t row) {
     weft_cli_entry *entries = NULL;
     uint32_t count = 0;
     if (result->found) {
-        return weft_cli_found_tsv(result, row);
+        weft_cli_found_tsv(&result->found[row]);
+        return WEFT_CLI_FINE;
     }
     for (uint32_t i = 0; gives_values(result->session) && i < value_count(result, row); i++) {
         print_tab(i > 0);
@@ -193,7 +195,8 @@ static int print_row(const weft_cli_lines_result *result, uint32_t row) {
         return WEFT_CLI_FINE;
     }
     if (result->found) {
-        return weft_cli_found_text(result, row);
+        weft_cli_found_text(&result->found[row], result->first + row + 1);
+        return WEFT_CLI_FINE;
     }
     for (uint32_t i = 0; gives_values(result->session) && i < value_count(result, row); i++) {
         snprintf(text, sizeof text, "%.6g", (double)row_of(result, row)[i]);

@@ -4,6 +4,7 @@
 #define WEFT_CLI_LINES_REPORT_H
 
 #include "session.h"
+#include "spans_report.h"
 
 /** How answers are printed. */
 typedef enum weft_cli_answers {
@@ -19,13 +20,6 @@ typedef enum weft_cli_line_state {
     WEFT_CLI_LINE_EMPTY,     /* without a text, and so without an answer */
     WEFT_CLI_LINE_DONE
 } weft_cli_line_state;
-
-/** What a token classifier has found in a line. */
-typedef struct weft_cli_found {
-    weft_text_span *spans; /* entities, or one answer */
-    uint32_t count;
-    char *text; /* that they are parts of; both are in fresh memory */
-} weft_cli_found;
 
 /** Some lines that follow each other. */
 typedef struct weft_cli_lines_result {

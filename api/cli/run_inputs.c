@@ -6,20 +6,37 @@
 
 /* ---- tokens ---- */
 
-/* The id of [MASK], where the tokenizer makes one piece of it, else -1. */
-static int32_t find_mask(const weft_cli_session *session) {
-    static const char mask[] = "[MASK]";
-    const weft_model_info *info = &session->info;
-    int32_t *ids = NULL;
-    uint32_t count = 0;
-    int32_t found = -1;
-    if (info->task == WEFT_TASK_MASKED_LM && strcmp(info->tokenizer, "sentencepiece") == 0 &&
-        info->max_length >= 3 &&
-        weft_model_tokenize(session->model, mask, strlen(mask), &ids, &count) == WEFT_OK) {
-        found = count == 3 ? ids[1] : -1; /* between [CLS] and [SEP] */
-        weft_tokens_free(session->model, &ids);
+/* Whether a token has no text, as special ones. */
+static bool is_silent(weft_model *model, int32_t token) {
+    char *text = NULL;
+    size_t size = 1;
+    const bool known = weft_model_detokenize(model, &token, 1, &text, &size) == WEFT_OK;
+    weft_text_free(model, &text);
+    return known && size == 0;
+}
+
+/* The one special token that a text is, or -1. */
+static int32_t special_token(weft_model *model, const char *text) {
+    weft_encoding encoding = {0};
+    if (weft_model_encode(&encoding, model,
+                          weft_encode_params(.text = text, .size = strlen(text),
+                                             .no_special = true)) != WEFT_OK) {
+        return -1;
     }
-    return found;
+    const int32_t token = encoding.count == 1 ? encoding.tokens[0] : -1;
+    weft_encoding_free(model, &encoding);
+    return token >= 0 && is_silent(model, token) ? token : -1;
+}
+
+/* The id of [MASK], or of <mask> as RoBERTa has it, where the tokenizer makes one special token of it, else -1. */
+static int32_t find_mask(const weft_cli_session *session) {
+    const weft_model_info *info = &session->info;
+    if (info->task != WEFT_TASK_MASKED_LM || strcmp(info->tokenizer, "none") == 0 ||
+        strcmp(info->tokenizer, "bytes") == 0) {
+        return -1;
+    }
+    const int32_t mask = special_token(session->model, "[MASK]");
+    return mask >= 0 ? mask : special_token(session->model, "<mask>");
 }
 
 static void tell_cut(const weft_cli_text_note *note, const char *path,

@@ -25,12 +25,10 @@ void weft_cli_found_head(const weft_cli_session *session) {
                    answers ? "" : "label", "score", "characters", "text");
 }
 
-int weft_cli_found_text(const weft_cli_lines_result *result, uint32_t row) {
-    const weft_cli_found *found = &result->found[row];
+void weft_cli_found_text(const weft_cli_found *found, uint64_t number) {
     for (uint32_t i = 0; i < found->count || i == 0; i++) {
         if (i == 0) {
-            weft_cli_print(stdout, "%*llu", NUMBER_WIDTH,
-                           (unsigned long long)(result->first + row + 1));
+            weft_cli_print(stdout, "%*llu", NUMBER_WIDTH, (unsigned long long)number);
         } else {
             weft_cli_print(stdout, "%*s", NUMBER_WIDTH, "");
         }
@@ -43,11 +41,9 @@ int weft_cli_found_text(const weft_cli_lines_result *result, uint32_t row) {
         }
         weft_cli_print(stdout, "\n");
     }
-    return WEFT_CLI_FINE;
 }
 
-int weft_cli_found_tsv(const weft_cli_lines_result *result, uint32_t row) {
-    const weft_cli_found *found = &result->found[row];
+void weft_cli_found_tsv(const weft_cli_found *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         const weft_text_span *span = &found->spans[i];
         weft_cli_print_text(stdout, "\t", i > 0 ? 1 : 0);
@@ -62,7 +58,6 @@ int weft_cli_found_tsv(const weft_cli_lines_result *result, uint32_t row) {
         weft_cli_print(stdout, "%.*s", (int)(span->end - span->begin), found->text + span->begin);
     }
     weft_cli_print(stdout, "\n");
-    return WEFT_CLI_FINE;
 }
 
 static json_t *span_json(const weft_cli_found *found, const weft_text_span *span) {
@@ -75,14 +70,10 @@ static json_t *span_json(const weft_cli_found *found, const weft_text_span *span
                        : object;
 }
 
-json_t *weft_cli_found_json(const weft_cli_lines_result *result, uint32_t row, const char *name,
-                            uint64_t number) {
-    const weft_cli_found *found = &result->found[row];
-    const bool answers = weft_model_answers_questions(result->session->model);
+json_t *weft_cli_found_json(const weft_cli_found *found) {
     json_t *list = json_array();
     for (uint32_t i = 0; list && i < found->count; i++) {
         list = weft_cli_json_append(list, span_json(found, &found->spans[i]));
     }
-    return json_pack("{s:I, s:o}", name, (json_int_t)number, answers ? "answers" : "entities",
-                     list);
+    return list;
 }

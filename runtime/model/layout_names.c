@@ -69,6 +69,25 @@ static bool add_prefix(struct weft_stored_name *stored, const struct weft_layout
     return weft_checkpoint_has(file, stored->text);
 }
 
+/* The same under the names that norms had in TensorFlow, which the oldest and most used files of BERT still have. */
+static bool add_older(struct weft_stored_name *stored, const struct weft_layout *layout,
+                      const struct weft_checkpoint *file) {
+    static const char *const names[][2] = {{"LayerNorm.weight", "LayerNorm.gamma"},
+                                           {"LayerNorm.bias", "LayerNorm.beta"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct weft_stored_name older = *stored;
+        if (ends(stored->text, names[i][0])) {
+            const size_t front = strlen(stored->text) - strlen(names[i][0]);
+            snprintf(older.text + front, sizeof older.text - front, "%s", names[i][1]);
+            if (add_prefix(&older, layout, file)) {
+                *stored = older;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool is_language_model(const struct weft_head *head) {
     return head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
 }
@@ -89,7 +108,8 @@ void weft_layout_find(struct weft_stored_name *stored, const struct weft_network
                       const char *ours) {
     const struct weft_layout *layout = network->layout;
     translate(stored, layout, ours);
-    if (add_prefix(stored, layout, network->checkpoint)) {
+    if (add_prefix(stored, layout, network->checkpoint) ||
+        add_older(stored, layout, network->checkpoint)) {
         return;
     }
     /* safetensors keeps one of the names that share memory: perhaps the head's. */

@@ -124,21 +124,18 @@ struct work {
 static weft_status put_by_pattern(const struct weft_decode_step *step, struct work *work,
                                   struct weft_text *out, const char *text, size_t size) {
     struct weft_chars *chars = &work->chars;
+    struct weft_regex_matches matches = {0};
     uint32_t done = 0;
-    uint32_t begin = 0;
-    uint32_t end = 0;
     chars->count = 0;
     weft_chars_decode(chars, text, size);
     if (chars->failed) {
         return weft_fail_memory(&chars->host, "a text");
     }
     weft_regex_begin(&work->regex, chars->count);
-    for (uint32_t from = 0; weft_regex_find(step->pattern, &work->regex, chars->at, chars->count,
-                                            from, &begin, &end);) {
-        weft_chars_put(out, chars->at + done, begin - done);
+    while (weft_regex_find_next(step->pattern, &work->regex, chars->at, chars->count, &matches)) {
+        weft_chars_put(out, chars->at + done, matches.begin - done);
         weft_text_put(out, step->text.data ? step->text.data : "", step->text.length);
-        done = end;
-        from = end > begin ? end : end + 1;
+        done = matches.end;
     }
     weft_chars_put(out, chars->at + done, chars->count - done);
     return work->regex.status;

@@ -150,20 +150,15 @@ static void put_content(const struct weft_chars *content, struct weft_char place
 
 static weft_status replace(const struct weft_normal_step *step, struct weft_normal_work *work,
                            struct form form, struct weft_chars *out) {
+    const struct weft_char start = {.begin = form.base, .end = form.base};
+    struct weft_regex_matches matches = {0};
     uint32_t done = 0;
-    uint32_t begin = 0;
-    uint32_t end = 0;
     weft_regex_begin(&work->regex, form.count);
-    for (uint32_t from = 0;
-         weft_regex_find(step->pattern, &work->regex, form.at, form.count, from, &begin, &end);) {
-        const struct weft_char start = {.begin = form.base, .end = form.base};
-        weft_chars_append(out, form.at + done, begin - done);
-        put_content(&step->content, end > 0 ? form.at[end - 1] : start, out);
-        done = end;
-        from = end > begin ? end : end + 1;
-        if (out->failed) {
-            break;
-        }
+    while (!out->failed &&
+           weft_regex_find_next(step->pattern, &work->regex, form.at, form.count, &matches)) {
+        weft_chars_append(out, form.at + done, matches.begin - done);
+        put_content(&step->content, matches.end > 0 ? form.at[matches.end - 1] : start, out);
+        done = matches.end;
     }
     WEFT_TRY(work->regex.status);
     weft_chars_append(out, form.at + done, form.count - done);

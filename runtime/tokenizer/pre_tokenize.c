@@ -106,21 +106,15 @@ static weft_status split_by_characters(const struct weft_pre_step *step, struct 
 
 static weft_status split_by_pattern(const struct weft_pre_step *step, struct splitter *splitter,
                                     uint32_t count, struct weft_regex_work *work) {
+    struct weft_regex_matches matches = {0};
     uint32_t done = 0;
-    uint32_t begin = 0;
-    uint32_t end = 0;
     weft_regex_begin(work, count);
-    for (uint32_t from = 0;
-         weft_regex_find(step->pattern, work, splitter->text, count, from, &begin, &end);) {
-        from = end > begin ? end : end + 1;
-        if (begin == end) {
-            continue;
+    while (weft_regex_find_next(step->pattern, work, splitter->text, count, &matches)) {
+        if (done < matches.begin) {
+            WEFT_TRY(put_stretch(splitter, done, matches.begin, step->invert));
         }
-        if (done < begin) {
-            WEFT_TRY(put_stretch(splitter, done, begin, step->invert));
-        }
-        WEFT_TRY(put_stretch(splitter, begin, end, !step->invert));
-        done = end;
+        WEFT_TRY(put_stretch(splitter, matches.begin, matches.end, !step->invert));
+        done = matches.end;
     }
     WEFT_TRY(work->status);
     return done < count ? put_stretch(splitter, done, count, step->invert) : WEFT_OK;

@@ -39,6 +39,19 @@ struct weft_regex_work {
 /** Gives it steps for a text of so many characters. */
 void weft_regex_begin(struct weft_regex_work *work, uint32_t count);
 
+/** Matches one after the other. Begin it with zeros. */
+struct weft_regex_matches {
+    uint32_t begin; /* of the newest match */
+    uint32_t end;
+    uint32_t from; /* where the next is searched for */
+    bool any;
+};
+
+/** The next match: none overlap, and an empty one does not follow right behind another. False as weft_regex_find. */
+bool weft_regex_find_next(const struct weft_regex *regex, struct weft_regex_work *work,
+                          const struct weft_char *text, uint32_t count,
+                          struct weft_regex_matches *matches);
+
 /**
  * The first match from `from` on, *begin ≤ *end; false when there is none, and after an error, which is in work->status:
  * WEFT_INVALID_ARGUMENT when it takes too many steps, WEFT_OUT_OF_HOST_MEMORY.

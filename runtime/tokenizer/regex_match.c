@@ -187,3 +187,21 @@ bool weft_regex_find(const struct weft_regex *regex, struct weft_regex_work *wor
     }
     return false;
 }
+
+bool weft_regex_find_next(const struct weft_regex *regex, struct weft_regex_work *work,
+                          const struct weft_char *text, uint32_t count,
+                          struct weft_regex_matches *matches) {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    while (weft_regex_find(regex, work, text, count, matches->from, &begin, &end)) {
+        matches->from = end > begin ? end : end + 1;
+        if (begin == end && matches->any && begin == matches->end) {
+            continue;
+        }
+        matches->begin = begin;
+        matches->end = end;
+        matches->any = true;
+        return true;
+    }
+    return false;
+}

@@ -5,8 +5,8 @@
 
 #define PLACES     32768u
 #define MOST_USED  (PLACES / 2)
-#define TEXT_ROOM  (MOST_USED * 16u)
-#define TOKEN_ROOM (MOST_USED * 4u)
+#define TEXT_ROOM  ((size_t)MOST_USED * 16)
+#define TOKEN_ROOM ((size_t)MOST_USED * 4)
 
 void weft_word_cache_clear(struct weft_word_cache *cache) {
     weft_free(&cache->host, cache->places);

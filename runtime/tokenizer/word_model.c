@@ -140,15 +140,15 @@ static weft_status spell(const struct weft_word_model *model, struct weft_text *
 
 /* A character that `text` spells, of `size` bytes. */
 static weft_status put_character(const struct weft_word_model *model, struct weft_symbols *symbols,
-                                 const char *text, size_t length, size_t size,
+                                 const char *text, size_t spelled, size_t size,
                                  struct unknown *unknown) {
-    const int32_t id = weft_vocabulary_find(&model->vocabulary, text, length);
+    const int32_t id = weft_vocabulary_find(&model->vocabulary, text, spelled);
     weft_status status = WEFT_OK;
     if (id >= 0) {
         WEFT_TRY(put_unknown(model, symbols, unknown));
         return weft_symbols_add(symbols, id, (uint32_t)size);
     }
-    if (model->byte_fallback && put_bytes(model, symbols, text, length, &status)) {
+    if (model->byte_fallback && put_bytes(model, symbols, text, spelled, &status)) {
         return status;
     }
     if (model->vocabulary.unknown < 0) {

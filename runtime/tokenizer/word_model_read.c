@@ -358,18 +358,21 @@ static weft_status read_model(struct reader *reader) {
     return weft_component_fail_type(&component);
 }
 
+static weft_status fail_twice(const struct reader *reader, const char *key) {
+    return weft_fail(reader->host, WEFT_BAD_FILE, "%s: field \"%s\": expected one, found two",
+                     reader->path, key);
+}
+
 static weft_status take_field(void *user, const char *key, const weft_json_part *part) {
     struct reader *reader = user;
-    weft_json_part *kept = strcmp(key, "vocab") == 0    ? &reader->vocab
-                           : strcmp(key, "merges") == 0 ? &reader->merges
-                                                        : NULL;
-    if (kept ? kept->text != NULL : json_object_get(reader->small, key) != NULL) {
-        return weft_fail(reader->host, WEFT_BAD_FILE, "%s: field \"%s\": expected one, found two",
-                         reader->path, key);
-    }
-    if (kept) {
+    if (strcmp(key, "vocab") == 0 || strcmp(key, "merges") == 0) {
+        weft_json_part *kept = key[0] == 'v' ? &reader->vocab : &reader->merges;
+        const bool twice = kept->text != NULL;
         *kept = *part;
-        return WEFT_OK;
+        return twice ? fail_twice(reader, key) : WEFT_OK;
+    }
+    if (json_object_get(reader->small, key)) {
+        return fail_twice(reader, key);
     }
     json_t *value = NULL;
     WEFT_TRY(weft_json_part_parse(&value, part));

@@ -356,6 +356,37 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
 
 /* ---- tokenizers, arguments, memory ---- */
 
+/* By a tokenizer of bytes. */
+static void expect_encodings(weft_model *model, struct weft_test_host *host) {
+    weft_encoding encoding = {0};
+    assert_ok(weft_model_encode(&encoding, model,
+                                weft_encode_params(.text = "abcd", .size = 4, .pair = "ef",
+                                                   .pair_size = 2, .max_tokens = 5)));
+    assert_int_equal(encoding.count, 5);
+    assert_int_equal(encoding.cut, 1);
+    static const int32_t tokens[] = {'a', 'b', 'c', 'e', 'f'};
+    static const int32_t types[] = {0, 0, 0, 1, 1};
+    static const uint32_t begins[] = {0, 1, 2, 0, 1};
+    assert_memory_equal(encoding.tokens, tokens, sizeof tokens);
+    assert_memory_equal(encoding.types, types, sizeof types);
+    assert_memory_equal(encoding.begins, begins, sizeof begins);
+    assert_int_equal(encoding.ends[2], 3);
+    assert_int_equal(encoding.sequences[4], 1);
+    weft_encoding_free(model, &encoding);
+    assert_null(encoding.tokens);
+    weft_encoding_free(model, &encoding);
+    weft_encoding_free(model, NULL);
+    weft_encoding_free(NULL, &encoding);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                        weft_model_encode(&encoding, model, weft_encode_params(.text = "")),
+                        "no tokens");
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                        weft_model_encode(&encoding, model, weft_encode_params(.pair = "a")),
+                        "null argument");
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_model_encode(&encoding, model, NULL),
+                        "null argument");
+}
+
 WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     int32_t *tokens = NULL;
     uint32_t count = 0;
@@ -366,6 +397,7 @@ WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     assert_int_equal(count, 2);
     assert_int_equal(tokens[1], 'b');
     weft_tokens_free(model, &tokens);
+    expect_encodings(model, host);
     weft_model_destroy(&model);
     model = expect_model(WEFT_TEST_FNET ",'architectures':['FNetModel']}", 1, host);
     weft_model_info info;

@@ -127,6 +127,27 @@ TEST(test_tied_pairs, f) {
                              WEFT_NOT_FOUND, "model.safetensors", "word_embeddings.weight");
 }
 
+/* The first files of BERT have TensorFlow's names of a norm's vectors. */
+TEST(test_older_names, f) {
+    add_bert(f, "bert.");
+    static const char *const norms[] = {"bert.embeddings.LayerNorm",
+                                        "bert.encoder.layer.0.attention.output.LayerNorm",
+                                        "bert.encoder.layer.0.output.LayerNorm"};
+    const weft_model_info info = weft_test_expect_loads(f, BERT("BertModel"));
+    for (size_t i = 0; i < sizeof norms / sizeof norms[0]; i++) {
+        static const char *const names[][2] = {{"weight", "gamma"}, {"bias", "beta"}};
+        for (size_t j = 0; j < 2; j++) {
+            char name[96];
+            snprintf(name, sizeof name, "%s.%s", norms[i], names[j][0]);
+            weft_test_model_remove(&f->model, name);
+            snprintf(name, sizeof name, "%s.%s", norms[i], names[j][1]);
+            weft_test_model_add(&f->model, name, weft_shape_of(D));
+        }
+    }
+    const weft_model_info older = weft_test_expect_loads(f, BERT("BertModel"));
+    assert_int_equal(info.parameters, older.parameters);
+}
+
 TEST(test_packed_tensors, f) {
     add_table(f, "", "embeddings.tok_embeddings", WORDS);
     weft_test_model_add(&f->model, "embeddings.norm.weight", weft_shape_of(D));

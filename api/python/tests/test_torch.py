@@ -262,7 +262,18 @@ def test_problem_types(device, problem, labels):
     assert found.labels == tuple(f"LABEL_{i}" for i in order)
 
 
-def test_batch_encodings_are_named(device):
-    model = weft.from_torch(transformers.FNetForSequenceClassification(small()).eval(), device)
-    with pytest.raises(weft.InvalidArgument, match="found BatchEncoding of input_ids: give its arrays one by one"):
-        model.logits(transformers.BatchEncoding({"input_ids": [[1, 2]]}))
+def test_batches_with_masks_and_types(device):
+    """What transformers gives for the same call: rows of three lengths, with token types."""
+    torch.manual_seed(3)
+    config = transformers.BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                                     intermediate_size=48, num_labels=3)
+    module = transformers.BertForSequenceClassification(config).eval()
+    model = weft.from_torch(module, device)
+    batch = transformers.BatchEncoding({"input_ids": torch.randint(1, 50, (3, 9)), "attention_mask": torch.ones(3, 9).long(),
+                                        "token_type_ids": torch.tensor([[0] * 4 + [1] * 5] * 3)})
+    for row, length in enumerate((9, 6, 1)):
+        batch["attention_mask"][row, length:] = 0
+    for given in (batch, {name: array for name, array in batch.items() if name != "token_type_ids"}):
+        with torch.no_grad():
+            expected = module(**given).logits.numpy()
+        assert np.abs(model(**given) - expected).max() <= 1e-5 * np.abs(expected).max()

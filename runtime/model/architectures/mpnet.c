@@ -58,8 +58,8 @@ static weft_tensor kinds(struct weft_builder *builder) {
                                      builder->host);
     }
     int32_t *data = weight ? weight->owned : NULL;
-    for (uint32_t i = 0; data && i < n * n; i++) {
-        data[i] = kind_of(i / n, i % n);
+    for (size_t i = 0; data && i < (size_t)n * n; i++) {
+        data[i] = kind_of((uint32_t)(i / n), (uint32_t)(i % n));
     }
     out = WEFT_BUILT(builder, out, weft_graph_weight(&out, builder->graph, weight));
     weft_weight_destroy(&weight);

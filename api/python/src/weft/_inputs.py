@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _array, errors
+from ._encoding import Encoding
 
 if TYPE_CHECKING:
     from .model import ModelInfo
@@ -32,7 +33,9 @@ def of_batch(batch: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_call(inputs: Any, batch: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of a call: of a batch, or token ids, and what is given by keyword."""
+    """The same of a call: of a batch, of an Encoding, or of token ids, and what is given by keyword."""
+    if isinstance(inputs, Encoding):
+        inputs = {"input_ids": inputs.tokens, "token_type_ids": inputs.types}
     if isinstance(inputs, Mapping):
         return of_batch({**inputs, **batch})
     return of_batch(batch if inputs is None else {"input_ids": inputs, **batch})
@@ -111,6 +114,11 @@ def _what_is_wrong(row: list[bool]) -> str:
         return 'is padded on the left: expected padding on the right, as a tokenizer with padding_side="right" gives it'
     at = first + row[first:].index(False) if not first else 0
     return f"hides position {at} before tokens that count: expected ones, and then zeros"
+
+
+def is_batch(given: Any) -> bool:
+    """Whether it is several arrays in one."""
+    return isinstance(given, (Mapping, Encoding))
 
 
 def is_array(given: Any) -> bool:

@@ -253,7 +253,7 @@ class Model:
 
     @overload
     def __call__(  # type: ignore[overload-overlap]
-        self, texts: Mapping[str, Any], *, progress: bool | None = None) -> F32: ...
+        self, texts: Mapping[str, Any] | Encoding, *, progress: bool | None = None) -> F32: ...
 
     @overload
     def __call__(self, texts: Iterable[str], *, progress: bool | None = None) -> list[Classification]: ...
@@ -268,14 +268,17 @@ class Model:
         What a tokenizer of transformers gives, as it is or by keyword, and token ids give what `logits` gives.
 
         Args:
-            texts: one or many; or a batch, or an array of token ids.
+            texts: one or many, or pairs of texts as tuples; or a batch, an `Encoding`, or an array of token ids.
             progress: whether a bar shows how far it is, once it takes a second; None: on a terminal. It needs tqdm.
             batch: input_ids, attention_mask and token_type_ids.
         """
-        if batch or isinstance(texts, Mapping) or _inputs.is_array(texts):
+        if batch or _inputs.is_batch(texts) or _inputs.is_array(texts):
             return self.logits(**_inputs.of_call(texts, batch))
         self._check_classifier()
         several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if several and isinstance(several[0], tuple):
+            with _progress(len(several), progress) as done:
+                return [self._classification(row) for row in _texts.pair_rows(self, several, done)]
         sequences = self._sequences(several)
         with _progress(len(several), progress) as done:
             rows = self._rows(sequences, done)
@@ -462,7 +465,7 @@ class Model:
             attention_mask: the same as ones, and zeros behind, of the tokens' shape.
             batch: input_ids and token_type_ids, as a tokenizer of transformers calls them.
         """
-        if batch or isinstance(inputs, Mapping):
+        if batch or _inputs.is_batch(inputs):
             given = {"types": types, "attention_mask": attention_mask, **_inputs.of_call(inputs, batch)}
             return self.logits(positions=positions, lengths=lengths, **given)
         arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)

@@ -203,7 +203,7 @@ class PooledModel:
 
     def __call__(self, texts: Any = None, **batch: Any) -> Any:
         """Classifies a text, or many, which the devices share. The order is kept. For batches see `Model`."""
-        if batch or isinstance(texts, Mapping) or _inputs.is_array(texts):
+        if batch or _inputs.is_batch(texts) or _inputs.is_array(texts):
             return self.logits(**_inputs.of_call(texts, batch))
         self._models[0]._check_classifier()
         several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
