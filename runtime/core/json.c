@@ -87,6 +87,40 @@ static weft_status check_size(const weft_json_part *text) {
     return WEFT_OK;
 }
 
+#define MOST_DIGITS 18 /* that every 64-bit integer has room for */
+
+/* The end of a number, or the next byte where there is none. */
+static const char *number_end(const char *at, const char *end, bool *is_long) {
+    const char *from = at;
+    bool integer = true;
+    while (at < end && strchr("+-.eE0123456789", *at) && *at != '\0') {
+        integer = integer && (*at == '-' || (*at >= '0' && *at <= '9'));
+        at++;
+    }
+    *is_long = integer && at - from > MOST_DIGITS;
+    return at > from ? at : at + 1;
+}
+
+/* The same document with its largest integers as reals, such as transformers' "no limit" of 10^30; null when memory is out. */
+static char *with_reals(size_t *size, const weft_json_part *text) {
+    char *copy = weft_alloc(text->host, text->size + text->size / MOST_DIGITS * 2 + 2);
+    const char *end = text->text + text->size;
+    size_t used = 0;
+    for (const char *at = text->text; copy && at < end;) {
+        bool is_long = false;
+        const char *next = *at == '"' ? string_end(at, end) : number_end(at, end, &is_long);
+        memcpy(copy + used, at, (size_t)(next - at));
+        used += (size_t)(next - at);
+        if (is_long) {
+            memcpy(copy + used, "e0", 2);
+            used += 2;
+        }
+        at = next;
+    }
+    *size = used;
+    return copy;
+}
+
 static weft_status parse(json_t **value, const weft_json_part *text, size_t flags) {
     WEFT_TRY(check_size(text));
     json_error_t error;
@@ -216,6 +250,28 @@ weft_status weft_json_walk_array(const weft_json_part *array,
 }
 
 /* ---- values ---- */
+
+static weft_status parse_with_reals(json_t **object, const weft_json_part *text) {
+    size_t size = 0;
+    char *copy = with_reals(&size, text);
+    if (!copy) {
+        return weft_fail_memory(text->host, text->path);
+    }
+    const weft_status status = weft_json_parse(object, copy, size, text->path, text->host);
+    weft_free(text->host, copy);
+    return status;
+}
+
+weft_status weft_json_read_with_reals(json_t **object, const char *path, const weft_host *host) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read_regular(&data, &size, WEFT_JSON_MAX_BYTES, path, host));
+    const weft_json_part text = {
+        .text = (const char *)data, .size = size, .path = path, .host = host};
+    const weft_status status = parse_with_reals(object, &text);
+    weft_free(host, data);
+    return status;
+}
 
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host) {
     uint8_t *data = NULL;

@@ -33,6 +33,9 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 /** weft_json_parse on a regular file of at most WEFT_JSON_MAX_BYTES. Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
 
+/** The same, but integers of more than 18 digits are reals, such as the 10^30 that transformers writes for "no limit". */
+weft_status weft_json_read_with_reals(json_t **object, const char *path, const weft_host *host);
+
 /** A part of a document that is read one entry after the other, without a tree of the whole. All pointers are borrowed. */
 typedef struct weft_json_part {
     const char *document; /* that it is a part of: positions in messages count from there */

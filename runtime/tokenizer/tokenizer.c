@@ -151,7 +151,7 @@ static weft_status check_settings(const char *path, const weft_host *host) {
         bool value;
     } settings[] = {{"do_lower_case", false}, {"keep_accents", true}, {"remove_space", true}};
     json_t *object = NULL;
-    weft_status status = weft_json_read(&object, path, host);
+    weft_status status = weft_json_read_with_reals(&object, path, host);
     if (status != WEFT_OK) {
         return status;
     }
@@ -173,7 +173,7 @@ static weft_status check_settings(const char *path, const weft_host *host) {
 static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
     json_t *object = NULL;
     const char *side = NULL;
-    WEFT_TRY(weft_json_read(&object, path, host));
+    WEFT_TRY(weft_json_read_with_reals(&object, path, host));
     const weft_json_fields fields = {object, path, host};
     weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
     if (status == WEFT_OK && side) {
