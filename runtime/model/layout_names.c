@@ -57,13 +57,28 @@ static void translate(struct weft_stored_name *stored, const struct weft_layout 
     }
 }
 
+static void put_prefix(struct weft_stored_name *stored, const char *prefix) {
+    const struct weft_stored_name bare = *stored;
+    snprintf(stored->text, sizeof stored->text, "%.64s%.180s", prefix, bare.text);
+}
+
+/* Whether the names of some tensors of the file have it. */
+static bool has_prefix(const struct weft_checkpoint *file, const char *prefix) {
+    for (uint32_t i = 0; i < weft_checkpoint_count(file); i++) {
+        if (begins(weft_checkpoint_name(file, i), prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The file's tensor of that name, with the prefix or without; false: it has neither. */
 static bool add_prefix(struct weft_stored_name *stored, const struct weft_layout *layout,
                        const struct weft_checkpoint *file) {
-    struct weft_stored_name full;
-    snprintf(full.text, sizeof full.text, "%.64s%.180s", layout->prefix, stored->text);
+    struct weft_stored_name full = *stored;
+    put_prefix(&full, layout->prefix);
     if (weft_checkpoint_has(file, full.text)) {
-        memcpy(stored->text, full.text, sizeof full.text);
+        *stored = full;
         return true;
     }
     return weft_checkpoint_has(file, stored->text);
@@ -121,6 +136,9 @@ void weft_layout_find(struct weft_stored_name *stored, const struct weft_network
             return;
         }
     }
+    if (stored->row && has_prefix(network->checkpoint, layout->prefix)) {
+        put_prefix(stored, layout->prefix); /* it is not there: so it is called in the message */
+    }
 }
 
 /* ---- other tensors ---- */
@@ -133,6 +151,17 @@ static bool is_in(const char *name, const char *part) {
 
 static bool is_of_head(const struct weft_head *head, const char *name) {
     return is_in(name, head->dense) || is_in(name, head->norm) || is_in(name, head->out);
+}
+
+/* Whether a tensor stands beside a part of that name, below the same module. */
+static bool is_beside(const char *name, const char *part) {
+    const char *point = part ? strrchr(part, '.') : NULL;
+    return point && strncmp(name, part, (size_t)(point - part) + 1) == 0;
+}
+
+static bool is_beside_head(const struct weft_head *head, const char *name) {
+    return is_beside(name, head->dense) || is_beside(name, head->norm) ||
+           is_beside(name, head->out);
 }
 
 /* Whether an encoder's tensor has a name that begins like this: all up to the first point. */
@@ -160,6 +189,14 @@ enum weft_other_tensor weft_layout_other(const struct weft_layout *layout,
     }
     for (const struct weft_head *other = layout->heads; other->name; other++) {
         if (is_of_head(other, bare) || is_in(bare, other->bias)) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
+    if (is_beside_head(head, bare)) {
+        return WEFT_TENSOR_PART;
+    }
+    for (const struct weft_head *other = layout->heads; other->name; other++) {
+        if (is_beside_head(other, bare)) {
             return WEFT_TENSOR_ELSEWHERE;
         }
     }

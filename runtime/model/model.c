@@ -514,7 +514,8 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
     WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
     if (encoded.count == 0) {
         weft_encoded_clear(&encoded, &model->host);
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %shas no tokens",
+                         params->size == 0 && params->pair_size == 0 ? "is empty and " : "");
     }
     *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
                                 encoded.sequences, encoded.count, encoded.cut};

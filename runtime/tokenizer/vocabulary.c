@@ -2,7 +2,6 @@
 #include "tokenizer/vocabulary.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ static weft_status check_text(const struct weft_piece *piece, uint32_t id,
 static weft_status check_piece(const struct weft_piece *piece, uint32_t id,
                                const struct place *place) {
     WEFT_TRY(check_text(piece, id, place));
-    if (!isfinite(piece->score)) {
+    if (!(piece->score >= -DBL_MAX && piece->score <= DBL_MAX)) { /* nor a NaN */
         return weft_fail(place->host, WEFT_BAD_FILE,
                          "%s: piece %u: score: expected a finite number, found %g", place->path,
                          (unsigned)id, piece->score);

