@@ -15,6 +15,7 @@
  *   features.h the weight matrices of random features
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
+ *   generate.h texts that language models make, several at once
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
