@@ -23,6 +23,15 @@ static const weft_trial trials[] = {
     {INVALID, WITH(.base = 0.5F), SAYS("base 0.5", "at least 1")},
     {INVALID, WITH(.base = NAN), SAYS("base nan")},
     {INVALID, WITH(.base = INFINITY), SAYS("base inf")},
+    {INVALID, WITH(.scale_factor = 0.5F), SAYS("scale_factor 0.5", "at least 1")},
+    {INVALID, WITH(.scale_factor = NAN), SAYS("scale_factor nan")},
+    {INVALID, WITH(.scale_low = 1.0F), SAYS("scale_low 1", "without a scale_length")},
+    {INVALID, WITH(.scale_length = 8, .scale_low = 2.0F, .scale_high = 1.0F),
+     SAYS("scale_low 2", "scale_high 1", "above the first")},
+    {INVALID, WITH(.scale_length = 8, .scale_high = 1.0F), SAYS("scale_low 0", "above 0")},
+    {INVALID, WITH(.scale_length = 8, .scale_low = 1.0F, .scale_high = INFINITY), SAYS("finite")},
+    {ACCEPTED,
+     WITH(.scale_factor = 8.0F, .scale_length = 8, .scale_low = 1.0F, .scale_high = 4.0F)},
     {ACCEPTED, IS(AS_I32(POSITIONS, 2))},
     {ACCEPTED, IS(AS_I32(POSITIONS, 2, 5))},
     {MISMATCH, IS(AS_I32(POSITIONS, 5)), SAYS("positions must be i32 [2] or [2, 5]", "[5]")},
@@ -48,6 +57,9 @@ struct row {
     int32_t most;       /* of these, at least minus this much */
     float base;
     weft_values kind;
+    float factor; /* 0: positions are not scaled */
+    uint32_t scale_length;
+    float low, high;
 };
 
 static const struct row rows[] = {
@@ -66,17 +78,39 @@ static const struct row rows[] = {
     {{3, {1, 1021, 2}}, 1, 0, false, 0, 0, 0, 1.0F, WEFT_VALUES_UNIT},
     {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_ZEROS},
     {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_MIXED},
+    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 2.5F},
+    {{3, {2, 1031, 48}}, 3, 14, true, 7, 0, 0, 0.0F, WEFT_VALUES_UNIT, 1.0F},
+    {{3, {1, 67, 128}}, 2, 0, false, 100000, 0, 0, 500000.0F, WEFT_VALUES_UNIT, 8.0F, 8192, 1, 4},
+    {{3, {2, 131, 24}}, 1, 0, true, 0, 1, 4000, 0.0F, WEFT_VALUES_UNIT, 32.0F, 53, 0.5F, 17},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     const weft_shape *x = &row->x;
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,heads=%u,rank=%u,batch=%u%s%s%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,heads=%u,rank=%u,batch=%u%s%s%s%s%s%s",
              row->interleaved ? "interleaved/" : "", weft_values_name(row->kind),
              x->dim[x->rank - 2], x->dim[x->rank - 1], row->heads, x->rank, x->dim[0],
              WEFT_CASE_PART(row->width != 0, ",width=%u", row->width),
              WEFT_CASE_PART(row->offset != 0, ",offset=%d", row->offset),
              WEFT_CASE_PART(row->positions != 0, ",positions=%u", row->positions),
-             WEFT_CASE_PART(row->base != 0.0F, ",base=%g", (double)row->base));
+             WEFT_CASE_PART(row->base != 0.0F, ",base=%g", (double)row->base),
+             WEFT_CASE_PART(row->factor != 0.0F, ",factor=%g", (double)row->factor),
+             WEFT_CASE_PART(row->scale_length != 0, ",scale_length=%u", row->scale_length));
+}
+
+/* The angle of pair j by wavelengths, as transformers has it ("llama3"). */
+static double frequency(const struct row *row, double base, uint32_t j, uint32_t rotated) {
+    const double usual = pow(base, -2.0 * j / rotated);
+    const double factor = row->factor != 0.0F ? (double)row->factor : 1.0;
+    const double length = 6.283185307179586 / usual;
+    if (row->scale_length == 0 || length > row->scale_length / (double)row->low) {
+        return usual / factor;
+    }
+    if (length < row->scale_length / (double)row->high) {
+        return usual;
+    }
+    const double smooth =
+        (row->scale_length / length - (double)row->low) / ((double)row->high - (double)row->low);
+    return (1.0 - smooth) * usual / factor + smooth * usual;
 }
 
 /* A head of a token. */
@@ -90,7 +124,7 @@ static void rotate(double *y, const double *x, const struct row *row, uint32_t w
     for (uint32_t j = 0; j < rotated / 2; j++) {
         const uint32_t u = row->interleaved ? 2 * j : j;
         const uint32_t v = row->interleaved ? 2 * j + 1 : j + rotated / 2;
-        const double angle = position * pow(base, -2.0 * j / rotated);
+        const double angle = position * frequency(row, base, j, rotated);
         y[u] = x[u] * cos(angle) - x[v] * sin(angle);
         y[v] = x[u] * sin(angle) + x[v] * cos(angle);
     }
@@ -134,7 +168,10 @@ static void build(weft_case *c, const struct row *row) {
         c, weft_graph_rope(&tensor, c->graph, x.tensor,
                            weft_rope_params(.heads = row->heads, .width = row->width,
                                             .base = row->base, .interleaved = row->interleaved,
-                                            .offset = row->offset, .positions = positions.tensor)));
+                                            .offset = row->offset, .positions = positions.tensor,
+                                            .scale_factor = row->factor,
+                                            .scale_length = row->scale_length,
+                                            .scale_low = row->low, .scale_high = row->high)));
     const weft_array made = weft_case_made(c, status, tensor, row->x, false, &y);
     if (y) {
         define(y, row, x.value, positions.value);

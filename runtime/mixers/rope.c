@@ -19,6 +19,9 @@ struct weft_rope_node {
     float base;
     uint32_t interleaved;
     int32_t offset;
+    float scale_factor;
+    uint32_t scale_length;
+    float scale_low, scale_high;
 };
 
 weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -30,9 +33,32 @@ weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         .width = params->width,
                                         .base = params->base != 0.0F ? params->base : 10000.0F,
                                         .interleaved = params->interleaved,
-                                        .offset = params->offset};
+                                        .offset = params->offset,
+                                        .scale_factor = params->scale_factor,
+                                        .scale_length = params->scale_length,
+                                        .scale_low = params->scale_low,
+                                        .scale_high = params->scale_high};
     const weft_tensor inputs[INPUTS] = {x, params->positions};
     return weft_graph_add(out, graph, &weft_op_rope, inputs, INPUTS, &node, sizeof node);
+}
+
+static weft_status check_scale(const weft_graph *graph, struct weft_rope_node *params) {
+    params->scale_factor = params->scale_factor != 0.0F ? params->scale_factor : 1.0F;
+    if (!(params->scale_factor >= 1.0F) || isinf(params->scale_factor)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "rope: scale_factor %g must be at least 1 and finite",
+                         (double)params->scale_factor);
+    }
+    const bool some = params->scale_length > 0;
+    const bool fits = some ? params->scale_low > 0.0F && params->scale_high > params->scale_low &&
+                                 !isinf(params->scale_high)
+                           : params->scale_low == 0.0F && params->scale_high == 0.0F;
+    return fits ? WEFT_OK
+                : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                            "rope: scale_low %g and scale_high %g must be %s",
+                            (double)params->scale_low, (double)params->scale_high,
+                            some ? "above 0, the second above the first, and finite"
+                                 : "0 without a scale_length");
 }
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node, uint32_t d) {
@@ -52,7 +78,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node,
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "rope: base %g must be at least 1 and finite", (double)params->base);
     }
-    return WEFT_OK;
+    return check_scale(graph, params);
 }
 
 /* [B] or [B, n]. */
@@ -89,13 +115,29 @@ static weft_status rope_infer(const weft_graph *graph, struct weft_node *node, w
     return check_positions(graph, node, shape);
 }
 
-/** [width/2, 2]: turns per token base^(-2j/width) / 2π, as 32 bits behind the point and the next 16. */
+/* Of turns per token, what is left by the scale. */
+static double scaled(double turns, const struct weft_rope_node *params) {
+    const double slow = turns / (double)params->scale_factor;
+    if (params->scale_length == 0) {
+        return slow;
+    }
+    const double low = (double)params->scale_low;
+    const double high = (double)params->scale_high;
+    const double times = turns * params->scale_length; /* in the old context */
+    if (times <= low || times >= high) {
+        return times <= low ? slow : turns;
+    }
+    const double share = (times - low) / (high - low);
+    return (1.0 - share) * slow + share * turns;
+}
+
+/** [width/2, 2]: turns per token base^(-2j/width) / 2π, scaled, as 32 bits behind the point and the next 16. */
 static weft_status fill_frequencies(void *user, void *data) {
     const struct weft_rope_node *params = user;
     uint32_t *pair = data;
     const double rate = weft_portable_log((double)params->base) * 2.0 / params->width;
     for (uint32_t j = 0; j < params->width / 2; j++, pair += 2) {
-        const double turns = weft_portable_exp(-rate * j) * 0.15915494309189533577;
+        const double turns = scaled(weft_portable_exp(-rate * j) * 0.15915494309189533577, params);
         const double high = floor(turns * 0x1p32);
         pair[0] = (uint32_t)high;
         pair[1] = (uint32_t)((turns * 0x1p32 - high) * 0x1p16);
@@ -104,10 +146,12 @@ static weft_status fill_frequencies(void *user, void *data) {
 }
 
 static uint32_t lower_frequencies(struct weft_lowering *lowering, struct weft_rope_node params) {
-    uint32_t base;
-    char key[48];
-    memcpy(&base, &params.base, sizeof base);
-    snprintf(key, sizeof key, "rope/%u/%08x", params.width, base);
+    const float floats[] = {params.base, params.scale_factor, params.scale_low, params.scale_high};
+    uint32_t bits[4];
+    char key[80];
+    memcpy(bits, floats, sizeof bits);
+    snprintf(key, sizeof key, "rope/%u/%08x/%u/%08x/%08x/%08x", params.width, bits[0],
+             params.scale_length, bits[1], bits[2], bits[3]);
     return weft_lower_table(lowering, key, UINT64_C(4) * params.width, fill_frequencies, &params);
 }
 
@@ -153,7 +197,11 @@ const struct weft_op weft_op_rope = {
     .fields = WEFT_FIELDS(
         WEFT_FIELD(weft_rope_node, heads, COUNT), WEFT_FIELD_OPTIONAL(weft_rope_node, width, U32),
         WEFT_FIELD(weft_rope_node, base, F32), WEFT_FIELD(weft_rope_node, interleaved, BOOL),
-        WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32)),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, offset, I32),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, scale_factor, F32),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, scale_length, U32),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, scale_low, F32),
+        WEFT_FIELD_OPTIONAL(weft_rope_node, scale_high, F32)),
     .infer = rope_infer,
     .cuts = WEFT_CUTS({.inputs = 1 << X | 1 << POSITIONS, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = rope_lower}),

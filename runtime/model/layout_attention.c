@@ -15,6 +15,9 @@ static weft_tensor turn(struct weft_builder *builder, weft_tensor x, uint32_t he
             &out, builder->graph, x,
             weft_rope_params(.heads = heads, .width = rotary->width, .base = base,
                              .interleaved = rotary->interleaved,
+                             .scale_factor = rotary->scale_factor,
+                             .scale_length = rotary->scale_length, .scale_low = rotary->scale_low,
+                             .scale_high = rotary->scale_high,
                              .positions = one ? decoding->position : (weft_tensor){0})));
 }
 

@@ -46,6 +46,9 @@ typedef struct weft_rotary {
     float base; /**< 0: no rotary positions */
     uint32_t width;
     bool interleaved;
+    float scale_factor; /**< 0: positions are not scaled */
+    uint32_t scale_length;
+    float scale_low, scale_high;
 } weft_rotary;
 
 /** What a classifier's outputs are: problem_type of transformers. */

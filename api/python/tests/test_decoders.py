@@ -20,6 +20,8 @@ GPT2 = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_po
 LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
          "num_key_value_heads": 2, "intermediate_size": 56, "max_position_embeddings": POSITIONS, **NO_TOKENS}
 WINDOW = {"use_sliding_window": True, "sliding_window": 7, "max_window_layers": 1}
+LONGER = {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0, "original_max_position_embeddings": 40,
+          "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 OLDER = {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
 
 CASES = (
@@ -28,6 +30,8 @@ CASES = (
     ("LlamaForCausalLM", LLAMA), ("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, "tie_word_embeddings": True}),
     ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True, "head_dim": 16, "num_key_value_heads": 1,
                           **OLDER}),
+    ("LlamaForCausalLM", {**LLAMA, "rope_parameters": LONGER}),
+    ("Qwen2ForCausalLM", {**LLAMA, "rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.5}}),
     ("MistralForCausalLM", {**LLAMA, "sliding_window": None}), ("MistralForCausalLM", {**LLAMA, "sliding_window": 9}),
     ("Qwen2ForCausalLM", LLAMA), ("Qwen2ForCausalLM", {**LLAMA, **WINDOW, "tie_word_embeddings": True}),
     ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}))
@@ -148,18 +152,22 @@ def edited(folder, module, **fields):
 
 
 def test_older_configs(tmp_path, device):
-    """rope_theta beside the other fields, and no number of key-value heads, of transformers 4."""
-    module = module_of("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, **OLDER})
-    folder = edited(tmp_path, module, rope_parameters="absent", rope_theta=500.0, rope_scaling=None,
-                    num_key_value_heads="absent")
+    """rope_theta and rope_scaling beside the other fields, and no number of key-value heads, of transformers 4."""
     tokens = np.arange(40)[None]
-    with weft.load(folder, device) as model:
-        assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
+    for rope, scaling in ((OLDER["rope_parameters"], None), (LONGER, LONGER), (
+            {"rope_type": "linear", "rope_theta": 500.0, "factor": 3.0}, {"type": "linear", "factor": 3.0})):
+        module = module_of("LlamaForCausalLM", {**LLAMA, "num_key_value_heads": 4, "rope_parameters": rope})
+        folder = edited(tmp_path, module, rope_parameters="absent", rope_theta=500.0, rope_scaling=scaling,
+                        num_key_value_heads="absent")
+        with weft.load(folder, device) as model:
+            assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
 
 
 @pytest.mark.parametrize(("fields", "words"), [
-    ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*llama3"),
-    ({"rope_parameters": "absent", "rope_scaling": {"type": "linear", "factor": 2.0}}, "rope_scaling.*null"),
+    ({"rope_parameters": {"rope_type": "yarn", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*llama3.*yarn"),
+    ({"rope_parameters": {**LONGER, "high_freq_factor": 0.5}}, "high_freq_factor.*more than low_freq_factor"),
+    ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "original_max_position_embeddings"),
+    ({"rope_parameters": "absent", "rope_scaling": {"type": "dynamic", "factor": 2.0}}, "type.*linear.*dynamic"),
     ({"num_key_value_heads": 3}, "num_key_value_heads.*divisor"), ({"head_dim": 7}, "head_dim.*even"),
     ({"hidden_act": "mish"}, "hidden_act"), ({"partial_rotary_factor": 0.5}, "partial_rotary_factor")])
 def test_other_models_are_refused(tmp_path, device, fields, words):

@@ -13,7 +13,6 @@ static const weft_field fields[] = {
     {WEFT_REAL("rms_norm_eps", weft_network_config, norm_eps, 0, 1)},
     {WEFT_INTEGER("num_key_value_heads", weft_network_config, kv_heads, 1, 65536)},
     {WEFT_INTEGER("head_dim", weft_network_config, head_size, 1, 65536)},
-    WEFT_REFUSED("rope_scaling", weft_field_null),
 };
 static const weft_field_table table = {fields, sizeof fields / sizeof fields[0]};
 
@@ -51,25 +50,59 @@ static const char *const unused[] = {"rotary_emb.inv_freq", NULL};
 
 /* ---- what the tables cannot say ---- */
 
-/* Newer files have rope_parameters, older ones rope_theta beside the other fields. */
+#define FACTOR \
+    { WEFT_REAL("factor", weft_rotary, scale_factor, 1, 1e6), .required = true }
+static const weft_field linear_fields[] = {FACTOR};
+static const weft_field llama3_fields[] = {
+    FACTOR,
+    {WEFT_INTEGER("original_max_position_embeddings", weft_rotary, scale_length, 1, INT32_MAX),
+     .required = true},
+    {WEFT_REAL("low_freq_factor", weft_rotary, scale_low, 1e-6, 1e6), .required = true},
+    {WEFT_REAL("high_freq_factor", weft_rotary, scale_high, 1e-6, 1e6), .required = true},
+};
+
+/* How positions are scaled for a longer context, by type. */
+static const struct {
+    const char *type;
+    weft_field_table table;
+} scales[] = {{"default", {linear_fields, 0}},
+              {"linear", {linear_fields, 1}},
+              {"llama3", {llama3_fields, sizeof llama3_fields / sizeof llama3_fields[0]}}};
+
+/* "type" is the older name of "rope_type". */
+static weft_status read_scale(weft_rotary *rotary, const weft_json_fields *rope) {
+    const char *name = weft_json_has(rope, "rope_type") ? "rope_type" : "type";
+    const char *type = "default";
+    WEFT_TRY(weft_json_optional_string(&type, rope, name));
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        if (strcmp(type, scales[i].type) == 0) {
+            WEFT_TRY(weft_fields_read(rotary, &scales[i].table, rope));
+            return rotary->scale_length == 0 || rotary->scale_high > rotary->scale_low
+                       ? WEFT_OK
+                       : weft_fields_refuse(rope, "high_freq_factor", "more than low_freq_factor");
+        }
+    }
+    return weft_json_fail(rope, WEFT_UNSUPPORTED, name, "\"default\", \"linear\" or \"llama3\"",
+                          json_object_get(rope->object, name));
+}
+
+/* Newer files have rope_parameters, older ones rope_theta beside the other fields and perhaps rope_scaling. */
 static weft_status read_rotary(weft_network_config *config, const weft_json_fields *json) {
     double base = 10000.0;
     double share = 1.0;
-    const char *type = "default";
-    weft_json_fields rope = *json;
-    rope.object = json_object_get(json->object, "rope_parameters");
+    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
     WEFT_TRY(weft_json_optional_real(&base, json, "rope_theta", 1, 1e30));
     WEFT_TRY(weft_json_optional_real(&share, json, "partial_rotary_factor", 0, 1));
-    if (json_is_object(rope.object)) {
-        WEFT_TRY(weft_json_optional_real(&base, &rope, "rope_theta", 1, 1e30));
-        WEFT_TRY(weft_json_optional_real(&share, &rope, "partial_rotary_factor", 0, 1));
-        WEFT_TRY(weft_json_optional_string(&type, &rope, "rope_type"));
-    } else if (weft_json_has(json, "rope_parameters")) {
-        return weft_fields_refuse(json, "rope_parameters", "an object");
-    }
-    if (strcmp(type, "default") != 0) {
-        return weft_json_fail(&rope, WEFT_UNSUPPORTED, "rope_parameters.rope_type", "\"default\"",
-                              json_object_get(rope.object, "rope_type"));
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
+        weft_json_fields rope = *json;
+        rope.object = json_object_get(json->object, objects[i]);
+        if (json_is_object(rope.object)) {
+            WEFT_TRY(weft_json_optional_real(&base, &rope, "rope_theta", 1, 1e30));
+            WEFT_TRY(weft_json_optional_real(&share, &rope, "partial_rotary_factor", 0, 1));
+            WEFT_TRY(read_scale(&config->rotary, &rope));
+        } else if (weft_json_has(json, objects[i])) {
+            return weft_fields_refuse(json, objects[i], "an object");
+        }
     }
     if (share < 1.0) {
         return weft_fields_refuse(json, "partial_rotary_factor", "1");

@@ -150,6 +150,18 @@ typedef struct weft_rope_params {
     int32_t offset; /**< added to all positions */
     weft_tensor
         positions; /**< i32 [B], of each sequence's first token, or [B, n], of each token; none: 0 */
+    /**
+     * Slower turns for a longer context: divides the angles of all pairs, or with scale_length of slow ones. At least 1; 0
+     * means 1.
+     */
+    float scale_factor;
+    /**
+     * The context that the model had before, in tokens; 0: all pairs are slow. A pair that turns fewer than scale_low times
+     * in it is slow, one of more than scale_high times stays, and between the two the shares of both are linear in the
+     * number of turns, as in Llama 3.1. 0 < scale_low < scale_high.
+     */
+    uint32_t scale_length;
+    float scale_low, scale_high;
 } weft_rope_params;
 
 #ifndef __cplusplus
@@ -163,7 +175,7 @@ typedef struct weft_rope_params {
  * [B, heads, n, w]; out likewise. Positions may have any value. Angles are reduced exactly: cosines and sines have an
  * absolute error below 2e-7 for positions below 2^20. It has no state: for a step, positions is the step's `position`.
  * params may be null.
- * Errors: WEFT_INVALID_ARGUMENT naming heads, width or base; WEFT_SHAPE_MISMATCH.
+ * Errors: WEFT_INVALID_ARGUMENT naming heads, width, base or what scales; WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                      const weft_rope_params *params);
