@@ -57,59 +57,69 @@ struct row {
     int32_t most;       /* of these, at least minus this much */
     float base;
     weft_values kind;
-    float factor; /* 0: positions are not scaled */
-    uint32_t scale_length;
-    float low, high;
+    uint32_t scale; /* in scales */
 };
 
+static const struct scale {
+    float factor;
+    uint32_t length;
+    float low, high;
+} scales[] = {{0.0F, 0, 0.0F, 0.0F},
+              {1.0F, 0, 0.0F, 0.0F},
+              {2.5F, 0, 0.0F, 0.0F},
+              {8.0F, 8192, 1.0F, 4.0F},
+              {32.0F, 53, 0.5F, 17.0F}};
+
 static const struct row rows[] = {
-    {{3, {1, 1, 2}}, 1, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {1, 1, 2}}, 1, 0, true, 5, 0, 0, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {2, 37, 48}}, 3, 0, true, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {3, 7, 65}}, 5, 6, false, 100, 0, 0, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {3, 7, 65}}, 5, 4, true, -100, 0, 0, 500000.0F, WEFT_VALUES_UNIT},
-    {{4, {2, 3, 131, 10}}, 1, 0, false, 0, 0, 0, 160000.0F, WEFT_VALUES_UNIT},
-    {{3, {3, 1, 24}}, 3, 0, false, 0, 1, 4000, 0.0F, WEFT_VALUES_UNIT},
-    {{4, {2, 3, 5, 8}}, 1, 0, true, 1, 1, 9, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {2, 67, 16}}, 2, 6, true, 0, 2, 1000, 0.0F, WEFT_VALUES_UNIT},
-    {{4, {2, 3, 19, 8}}, 1, 0, false, 3, 2, 100000, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {1, 5, 256}}, 1, 0, false, 1000000, 2, 1000, 0.0F, WEFT_VALUES_UNIT},
-    {{3, {1, 1021, 2}}, 1, 0, false, 0, 0, 0, 1.0F, WEFT_VALUES_UNIT},
-    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_ZEROS},
-    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_MIXED},
-    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 2.5F},
-    {{3, {2, 1031, 48}}, 3, 14, true, 7, 0, 0, 0.0F, WEFT_VALUES_UNIT, 1.0F},
-    {{3, {1, 67, 128}}, 2, 0, false, 100000, 0, 0, 500000.0F, WEFT_VALUES_UNIT, 8.0F, 8192, 1, 4},
-    {{3, {2, 131, 24}}, 1, 0, true, 0, 1, 4000, 0.0F, WEFT_VALUES_UNIT, 32.0F, 53, 0.5F, 17},
+    {{3, {1, 1, 2}}, 1, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {1, 1, 2}}, 1, 0, true, 5, 0, 0, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {2, 37, 48}}, 3, 0, true, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {3, 7, 65}}, 5, 6, false, 100, 0, 0, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {3, 7, 65}}, 5, 4, true, -100, 0, 0, 500000.0F, WEFT_VALUES_UNIT, 0},
+    {{4, {2, 3, 131, 10}}, 1, 0, false, 0, 0, 0, 160000.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {3, 1, 24}}, 3, 0, false, 0, 1, 4000, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{4, {2, 3, 5, 8}}, 1, 0, true, 1, 1, 9, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {2, 67, 16}}, 2, 6, true, 0, 2, 1000, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{4, {2, 3, 19, 8}}, 1, 0, false, 3, 2, 100000, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {1, 5, 256}}, 1, 0, false, 1000000, 2, 1000, 0.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {1, 1021, 2}}, 1, 0, false, 0, 0, 0, 1.0F, WEFT_VALUES_UNIT, 0},
+    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_ZEROS, 0},
+    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_MIXED, 0},
+    {{3, {2, 37, 48}}, 3, 0, false, 0, 0, 0, 0.0F, WEFT_VALUES_UNIT, 2},
+    {{3, {2, 1031, 48}}, 3, 14, true, 7, 0, 0, 0.0F, WEFT_VALUES_UNIT, 1},
+    {{3, {1, 67, 128}}, 2, 0, false, 100000, 0, 0, 500000.0F, WEFT_VALUES_UNIT, 3},
+    {{3, {2, 131, 24}}, 1, 0, true, 0, 1, 4000, 0.0F, WEFT_VALUES_UNIT, 4},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     const weft_shape *x = &row->x;
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,heads=%u,rank=%u,batch=%u%s%s%s%s%s%s",
-             row->interleaved ? "interleaved/" : "", weft_values_name(row->kind),
-             x->dim[x->rank - 2], x->dim[x->rank - 1], row->heads, x->rank, x->dim[0],
-             WEFT_CASE_PART(row->width != 0, ",width=%u", row->width),
-             WEFT_CASE_PART(row->offset != 0, ",offset=%d", row->offset),
-             WEFT_CASE_PART(row->positions != 0, ",positions=%u", row->positions),
-             WEFT_CASE_PART(row->base != 0.0F, ",base=%g", (double)row->base),
-             WEFT_CASE_PART(row->factor != 0.0F, ",factor=%g", (double)row->factor),
-             WEFT_CASE_PART(row->scale_length != 0, ",scale_length=%u", row->scale_length));
+    snprintf(
+        text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,heads=%u,rank=%u,batch=%u%s%s%s%s%s%s",
+        row->interleaved ? "interleaved/" : "", weft_values_name(row->kind), x->dim[x->rank - 2],
+        x->dim[x->rank - 1], row->heads, x->rank, x->dim[0],
+        WEFT_CASE_PART(row->width != 0, ",width=%u", row->width),
+        WEFT_CASE_PART(row->offset != 0, ",offset=%d", row->offset),
+        WEFT_CASE_PART(row->positions != 0, ",positions=%u", row->positions),
+        WEFT_CASE_PART(row->base != 0.0F, ",base=%g", (double)row->base),
+        WEFT_CASE_PART(row->scale != 0, ",factor=%g", (double)scales[row->scale].factor),
+        WEFT_CASE_PART(scales[row->scale].length != 0, ",length=%u", scales[row->scale].length));
 }
 
 /* The angle of pair j by wavelengths, as transformers has it ("llama3"). */
 static double frequency(const struct row *row, double base, uint32_t j, uint32_t rotated) {
     const double usual = pow(base, -2.0 * j / rotated);
-    const double factor = row->factor != 0.0F ? (double)row->factor : 1.0;
+    const struct scale *scale = &scales[row->scale];
+    const double factor = scale->factor != 0.0F ? (double)scale->factor : 1.0;
+    const double low = (double)scale->low, high = (double)scale->high;
     const double length = 6.283185307179586 / usual;
-    if (row->scale_length == 0 || length > row->scale_length / (double)row->low) {
+    if (scale->length == 0 || length > scale->length / low) {
         return usual / factor;
     }
-    if (length < row->scale_length / (double)row->high) {
+    if (length < scale->length / high) {
         return usual;
     }
-    const double smooth =
-        (row->scale_length / length - (double)row->low) / ((double)row->high - (double)row->low);
+    const double smooth = (scale->length / length - low) / (high - low);
     return (1.0 - smooth) * usual / factor + smooth * usual;
 }
 
@@ -169,9 +179,10 @@ static void build(weft_case *c, const struct row *row) {
                            weft_rope_params(.heads = row->heads, .width = row->width,
                                             .base = row->base, .interleaved = row->interleaved,
                                             .offset = row->offset, .positions = positions.tensor,
-                                            .scale_factor = row->factor,
-                                            .scale_length = row->scale_length,
-                                            .scale_low = row->low, .scale_high = row->high)));
+                                            .scale_factor = scales[row->scale].factor,
+                                            .scale_length = scales[row->scale].length,
+                                            .scale_low = scales[row->scale].low,
+                                            .scale_high = scales[row->scale].high)));
     const weft_array made = weft_case_made(c, status, tensor, row->x, false, &y);
     if (y) {
         define(y, row, x.value, positions.value);
