@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* A session of weft bench with cases of the test's own: interrupted, failing, out of order. */
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one driver */
+/* weft-test: slow one driver */
 /* weft-test: posix */
 /* SIGINT and SIGTERM in the middle of every long command: it ends soon, keeps what is done, and leaves nothing else. */
 #ifndef _DEFAULT_SOURCE

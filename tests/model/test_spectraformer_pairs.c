@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * Every component function with every weight matrix: it runs, or is refused; and a matrix that is drawn gives what the
  * same one in the checkpoint gives.

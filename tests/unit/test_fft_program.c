@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* FFT programs on a driver, against the discrete Fourier transform written out in float64. */
 #include <math.h>
 

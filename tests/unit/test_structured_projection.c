@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* Projections by structured matrices: exact entries, attention with them, memory and growth. */
 #include <math.h>
 

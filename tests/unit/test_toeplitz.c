@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one driver */
+/* weft-test: slow one driver */
 /* What is known of the Toeplitz operators without computing them. */
 #include <math.h>
 
