@@ -127,6 +127,13 @@ static void each(struct form form, struct weft_chars *out,
 
 /* ---- steps over all of a form ---- */
 
+/* Characters begin … end; of a form without any, `at` may be null. */
+static void put_part(struct form form, uint32_t begin, uint32_t end, struct weft_chars *out) {
+    if (begin < end) {
+        weft_chars_append(out, form.at + begin, end - begin);
+    }
+}
+
 static void strip(const struct weft_normal_step *step, struct form form, struct weft_chars *out) {
     uint32_t begin = 0;
     uint32_t end = form.count;
@@ -136,7 +143,7 @@ static void strip(const struct weft_normal_step *step, struct form form, struct 
     while (step->right && end > begin && weft_is_space(form.at[end - 1].code)) {
         end--;
     }
-    weft_chars_append(out, form.at + begin, end - begin);
+    put_part(form, begin, end, out);
 }
 
 /* The content, all of which comes from where that character does. */
@@ -156,12 +163,12 @@ static weft_status replace(const struct weft_normal_step *step, struct weft_norm
     weft_regex_begin(&work->regex, form.count);
     while (!out->failed &&
            weft_regex_find_next(step->pattern, &work->regex, form.at, form.count, &matches)) {
-        weft_chars_append(out, form.at + done, matches.begin - done);
+        put_part(form, done, matches.begin, out);
         put_content(&step->content, matches.end > 0 ? form.at[matches.end - 1] : start, out);
         done = matches.end;
     }
     WEFT_TRY(work->regex.status);
-    weft_chars_append(out, form.at + done, form.count - done);
+    put_part(form, done, form.count, out);
     return WEFT_OK;
 }
 
