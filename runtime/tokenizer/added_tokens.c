@@ -201,16 +201,6 @@ static weft_status read_token(struct reader *reader, const json_t *value) {
 
 /* ---- making the tables ---- */
 
-static int by_text(const void *left, const void *right) {
-    const struct weft_piece_entry *a = left;
-    const struct weft_piece_entry *b = right;
-    const int order = memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
-    if (order != 0 || a->size != b->size) {
-        return order != 0 ? order : a->size < b->size ? -1 : 1;
-    }
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
 /* Of texts that are there twice the last counts. */
 static uint32_t drop_equal(struct weft_piece_entry *entries, uint32_t count) {
     uint32_t kept = 0;
@@ -239,7 +229,7 @@ static weft_status make_trie(struct reader *reader, struct weft_piece_entry *ent
     if (count == 0) {
         return WEFT_OK;
     }
-    qsort(entries, count, sizeof *entries, by_text);
+    qsort(entries, count, sizeof *entries, weft_piece_entry_compare);
     count = drop_equal(entries, count);
     return weft_piece_trie_create(&tokens->tries[normalized], entries, count, reader->path,
                                   reader->host);

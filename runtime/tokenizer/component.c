@@ -57,6 +57,32 @@ weft_status weft_component_each(const struct weft_component *component, const ch
     return WEFT_OK;
 }
 
+struct walk {
+    const char *list, *path;
+    const weft_host *host;
+    weft_status (*read)(void *user, const struct weft_component *component);
+    void *user;
+};
+
+static weft_status walk_on(void *user, const json_t *value) {
+    const struct walk *walk = user;
+    const char *const names[] = {walk->list, NULL};
+    struct weft_component component;
+    WEFT_TRY(weft_component_open(&component, value, walk->path, walk->host));
+    if (strcmp(component.type, "Sequence") != 0) {
+        return walk->read(walk->user, &component);
+    }
+    WEFT_TRY(weft_component_allow(&component, names));
+    return weft_component_each(&component, walk->list, walk_on, user);
+}
+
+weft_status weft_component_walk(
+    const json_t *value, const char *list, const char *path, const weft_host *host,
+    weft_status (*read)(void *user, const struct weft_component *component), void *user) {
+    struct walk walk = {list, path, host, read, user};
+    return !value || json_is_null(value) ? WEFT_OK : walk_on(&walk, value);
+}
+
 weft_status weft_component_pattern(struct weft_regex **regex,
                                    const struct weft_component *component) {
     const weft_json_fields *fields = &component->fields;

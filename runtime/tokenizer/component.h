@@ -30,6 +30,14 @@ weft_status weft_component_fail_type(const struct weft_component *component);
 weft_status weft_component_each(const struct weft_component *component, const char *name,
                                 weft_status (*read)(void *user, const json_t *value), void *user);
 
+/**
+ * Calls `read` for a part, or for each part of a Sequence, whose list is the field `list`, and of Sequences in it. A missing
+ * or null value has none.
+ */
+weft_status weft_component_walk(
+    const json_t *value, const char *list, const char *path, const weft_host *host,
+    weft_status (*read)(void *user, const struct weft_component *component), void *user);
+
 /** The field "pattern": {"String": …} or {"Regex": …}. */
 weft_status weft_component_pattern(struct weft_regex **regex,
                                    const struct weft_component *component);

@@ -6,12 +6,6 @@
 #include "tokenizer/component.h"
 #include "tokenizer/decoder.h"
 
-struct reader {
-    struct weft_text_decoder *decoder;
-    const char *path;
-    const weft_host *host;
-};
-
 static const char *const no_names[] = {NULL};
 
 static weft_status read_text(struct weft_decode_step *step, const struct weft_component *component,
@@ -105,37 +99,29 @@ static const struct {
     {"Replace", WEFT_DECODE_REPLACE, read_replace},
 };
 
-static weft_status read_step(void *user, const json_t *value) {
-    static const char *const names[] = {"decoders", NULL};
-    struct reader *reader = user;
-    struct weft_text_decoder *decoder = reader->decoder;
-    struct weft_component component;
-    WEFT_TRY(weft_component_open(&component, value, reader->path, reader->host));
-    if (strcmp(component.type, "Sequence") == 0) {
-        WEFT_TRY(weft_component_allow(&component, names));
-        return weft_component_each(&component, names[0], read_step, reader);
-    }
+static weft_status read_step(void *user, const struct weft_component *component) {
+    struct weft_text_decoder *decoder = user;
+    const weft_host *host = component->fields.host;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(component.type, rows[i].type) != 0) {
+        if (strcmp(component->type, rows[i].type) != 0) {
             continue;
         }
         if (decoder->count == WEFT_MAX_COMPONENTS ||
-            !weft_grow(reader->host, &decoder->steps, decoder->count, &decoder->capacity,
+            !weft_grow(host, &decoder->steps, decoder->count, &decoder->capacity,
                        sizeof *decoder->steps)) {
-            return weft_fail_memory(reader->host, reader->path);
+            return weft_fail_memory(host, component->fields.path);
         }
         struct weft_decode_step *step = &decoder->steps[decoder->count++];
-        *step = (struct weft_decode_step){.kind = rows[i].kind, .text = {.host = *reader->host}};
-        return rows[i].read(step, &component);
+        *step = (struct weft_decode_step){.kind = rows[i].kind, .text = {.host = *host}};
+        return rows[i].read(step, component);
     }
-    return weft_component_fail_type(&component);
+    return weft_component_fail_type(component);
 }
 
 weft_status weft_text_decoder_read(struct weft_text_decoder *decoder, const json_t *value,
                                    const char *path, const weft_host *host) {
-    struct reader reader = {decoder, path, host};
     decoder->is_there = value && !json_is_null(value);
-    return decoder->is_there ? read_step(&reader, value) : WEFT_OK;
+    return weft_component_walk(value, "decoders", path, host, read_step, decoder);
 }
 
 void weft_text_decoder_clear(struct weft_text_decoder *decoder, const weft_host *host) {

@@ -7,12 +7,6 @@
 #include "tokenizer/normalizer.h"
 
 /* What the reading of one step needs. */
-struct reader {
-    struct weft_normalizer *normalizer;
-    const char *path;
-    const weft_host *host;
-};
-
 static weft_status read_bert(struct weft_normal_step *step,
                              const struct weft_component *component) {
     static const char *const names[] = {"clean_text", "handle_chinese_chars", "strip_accents",
@@ -135,38 +129,30 @@ static const struct {
     {"Nmt", WEFT_NORMAL_NMT, read_plain},
 };
 
-static weft_status read_step(void *user, const json_t *value) {
-    static const char *const names[] = {"normalizers", NULL};
-    struct reader *reader = user;
-    struct weft_normalizer *normalizer = reader->normalizer;
-    struct weft_component component;
-    WEFT_TRY(weft_component_open(&component, value, reader->path, reader->host));
-    if (strcmp(component.type, "Sequence") == 0) {
-        WEFT_TRY(weft_component_allow(&component, names));
-        return weft_component_each(&component, names[0], read_step, reader);
-    }
+static weft_status read_step(void *user, const struct weft_component *component) {
+    struct weft_normalizer *normalizer = user;
+    const weft_host *host = component->fields.host;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(component.type, rows[i].type) != 0) {
+        if (strcmp(component->type, rows[i].type) != 0) {
             continue;
         }
         if (normalizer->count == WEFT_MAX_COMPONENTS) {
-            return weft_component_fail_type(&component);
+            return weft_component_fail_type(component);
         }
-        if (!weft_grow(reader->host, &normalizer->steps, normalizer->count, &normalizer->capacity,
+        if (!weft_grow(host, &normalizer->steps, normalizer->count, &normalizer->capacity,
                        sizeof *normalizer->steps)) {
-            return weft_fail_memory(reader->host, reader->path);
+            return weft_fail_memory(host, component->fields.path);
         }
         struct weft_normal_step *step = &normalizer->steps[normalizer->count++];
-        *step = (struct weft_normal_step){.kind = rows[i].kind, .content = {.host = *reader->host}};
-        return rows[i].read(step, &component);
+        *step = (struct weft_normal_step){.kind = rows[i].kind, .content = {.host = *host}};
+        return rows[i].read(step, component);
     }
-    return weft_component_fail_type(&component);
+    return weft_component_fail_type(component);
 }
 
 weft_status weft_normalizer_read(struct weft_normalizer *normalizer, const json_t *value,
                                  const char *path, const weft_host *host) {
-    struct reader reader = {normalizer, path, host};
-    return !value || json_is_null(value) ? WEFT_OK : read_step(&reader, value);
+    return weft_component_walk(value, "normalizers", path, host, read_step, normalizer);
 }
 
 void weft_normalizer_clear(struct weft_normalizer *normalizer, const weft_host *host) {

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tokenizer/piece_trie.h"
 
+#include <string.h>
+
+int weft_piece_entry_compare(const void *left, const void *right) {
+    const struct weft_piece_entry *a = left;
+    const struct weft_piece_entry *b = right;
+    const int order = memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
+    if (order != 0 || a->size != b->size) {
+        return order != 0 ? order : a->size < b->size ? -1 : 1;
+    }
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
 /* Slots that a child may cost: this many times all nodes' children are the memory for bytes that lead nowhere. */
 #define MOST_SLOTS 16u
 

@@ -12,6 +12,9 @@ struct weft_piece_entry {
     int32_t id;
 };
 
+/** For qsort: by their bytes, and of equal ones by id. */
+int weft_piece_entry_compare(const void *left, const void *right);
+
 /**
  * The children of a node are numbered one after the other, by label. `slots` say which child a byte leads to: where the
  * labels lie close together one slot for each byte from `low` on, with the number of the child from 1 on, or 0; else one

@@ -184,27 +184,19 @@ static const struct {
     {"Split", read_split},
 };
 
-static weft_status read_step(void *user, const json_t *value) {
-    static const char *const names[] = {"pretokenizers", NULL};
-    struct reader *reader = user;
-    struct weft_component component;
-    WEFT_TRY(weft_component_open(&component, value, reader->path, reader->host));
-    if (strcmp(component.type, "Sequence") == 0) {
-        WEFT_TRY(weft_component_allow(&component, names));
-        return weft_component_each(&component, names[0], read_step, reader);
-    }
+static weft_status read_step(void *user, const struct weft_component *component) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(component.type, rows[i].type) == 0) {
-            return rows[i].read(reader, &component);
+        if (strcmp(component->type, rows[i].type) == 0) {
+            return rows[i].read(user, component);
         }
     }
-    return weft_component_fail_type(&component);
+    return weft_component_fail_type(component);
 }
 
 weft_status weft_pre_tokenizer_read(struct weft_pre_tokenizer *tokenizer, const json_t *value,
                                     const char *path, const weft_host *host) {
     struct reader reader = {tokenizer, path, host};
-    return !value || json_is_null(value) ? WEFT_OK : read_step(&reader, value);
+    return weft_component_walk(value, "pretokenizers", path, host, read_step, &reader);
 }
 
 void weft_pre_tokenizer_clear(struct weft_pre_tokenizer *tokenizer, const weft_host *host) {

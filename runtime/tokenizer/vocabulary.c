@@ -90,16 +90,6 @@ static weft_status check_pieces(struct weft_vocabulary *vocabulary, const struct
 
 /* ---- the trees ---- */
 
-static int by_text(const void *left, const void *right) {
-    const struct weft_piece_entry *a = left;
-    const struct weft_piece_entry *b = right;
-    const int order = memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
-    if (order != 0 || a->size != b->size) {
-        return order != 0 ? order : a->size < b->size ? -1 : 1;
-    }
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
 static weft_status check_once(const struct weft_piece_entry *entries, uint32_t count,
                               const struct place *place) {
     for (uint32_t i = 1; i < count; i++) {
@@ -134,7 +124,7 @@ static weft_status make_trees(struct weft_vocabulary *vocabulary, struct weft_pi
                 (struct weft_piece_entry){piece->text, (uint32_t)piece->size, (int32_t)id};
         }
     }
-    qsort(entries, count, sizeof *entries, by_text);
+    qsort(entries, count, sizeof *entries, weft_piece_entry_compare);
     WEFT_TRY(check_once(entries, count, place));
     WEFT_TRY(weft_piece_trie_create(&vocabulary->all, entries, count, place->path, place->host));
     const uint32_t kept = keep_user_defined(vocabulary, entries, count);

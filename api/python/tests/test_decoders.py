@@ -10,6 +10,7 @@ import pytest
 import torch
 import transformers
 
+import random_weights
 import weft
 
 TOLERANCE = 1e-5
@@ -49,17 +50,7 @@ def name_of(case):
 def module_of(name, fields):
     """With weights that make every part visible: no bias is 0, no norm's weight 1."""
     kind = getattr(transformers, name)
-    module = kind(kind.config_class(**fields)).eval()
-    generator = torch.Generator().manual_seed(7)
-    with torch.no_grad():
-        for label, parameter in module.named_parameters():
-            value = torch.randn(parameter.shape, generator=generator)
-            if parameter.dim() > 1:
-                value *= 1.3 / parameter.shape[-1] ** 0.5
-            else:
-                value = 1 + 0.2 * value if label.endswith("weight") else 0.2 * value
-            parameter.copy_(value)
-    return module
+    return random_weights.fill(kind(kind.config_class(**fields)).eval())
 
 
 def relative_l2(found, exact):

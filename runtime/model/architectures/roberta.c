@@ -27,31 +27,19 @@ static weft_status check(weft_network_config *config, const struct weft_head *he
     return weft_layout_offset_positions(config, (uint32_t)pad + 1, json);
 }
 
-static const struct weft_layout layout = {
-    .stem = "Roberta",
-    .encoder = "RobertaModel",
-    .prefix = "roberta.",
-    .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields},
-    .defaults = &weft_bert_defaults,
-    .check = check,
-    .names = weft_bert_names,
-    .heads = weft_roberta_heads,
-    .unused = weft_bert_unused};
+#define LAYOUT                                                                                 \
+    .prefix = "roberta.", .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields}, \
+    .defaults = &weft_bert_defaults, .check = check, .names = weft_bert_names,                 \
+    .heads = weft_roberta_heads, .unused = weft_bert_unused
+
+static const struct weft_layout layout = {.stem = "Roberta", .encoder = "RobertaModel", LAYOUT};
 
 const struct weft_model_family weft_family_roberta = {.model_type = "roberta",
                                                       WEFT_ENCODER_LAYOUT(&layout)};
 
 /* Conneau et al., "Unsupervised cross-lingual representation learning at scale", 2020. */
 static const struct weft_layout xlm_layout = {
-    .stem = "XLMRoberta",
-    .encoder = "XLMRobertaModel",
-    .prefix = "roberta.",
-    .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields},
-    .defaults = &weft_bert_defaults,
-    .check = check,
-    .names = weft_bert_names,
-    .heads = weft_roberta_heads,
-    .unused = weft_bert_unused};
+    .stem = "XLMRoberta", .encoder = "XLMRobertaModel", LAYOUT};
 
 const struct weft_model_family weft_family_xlm_roberta = {.model_type = "xlm-roberta",
                                                           WEFT_ENCODER_LAYOUT(&xlm_layout)};
