@@ -13,12 +13,20 @@
 
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
 
+/* Keeps the error of a tokenizer.json that is being read; then, what is logged goes on to the host. */
+struct relay {
+    weft_host host;
+    bool reading;
+    char *error;
+};
+
 struct weft_tokenizer {
     weft_host host;
     enum kind kind;
     char *reason; /* of KIND_NONE: why there is no tokenizer */
     struct weft_spm_tokenizer *spm;
     struct weft_json_tokenizer *json;
+    struct relay *relay; /* that json's host logs to, or null */
 };
 
 static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
@@ -41,6 +49,7 @@ void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
     weft_host host = destroyed->host;
     weft_spm_tokenizer_destroy(destroyed->spm);
     weft_json_tokenizer_destroy(destroyed->json);
+    weft_free(&host, destroyed->relay);
     weft_free(&host, destroyed->reason);
     weft_free(&host, destroyed);
 }
@@ -183,13 +192,54 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     return status;
 }
 
+static void relay_log(void *user, weft_log_level level, const char *message) {
+    struct relay *relay = user;
+    if (!relay->reading || level != WEFT_LOG_ERROR) {
+        weft_log(&relay->host, level, "%s", message);
+    } else if (!relay->error) {
+        relay->error = weft_strdup(&relay->host, message);
+    }
+}
+
+/* Opens a tokenizer.json, or makes a tokenizer of the reason why Weft does not support it: the model can still run. */
+static weft_status open_or_explain(weft_tokenizer **tokenizer, const char *file,
+                                   const weft_host *host) {
+    struct relay *relay = weft_alloc_zero(host, 1, sizeof *relay);
+    if (!relay) {
+        return weft_fail_memory(host, file);
+    }
+    relay->host = host ? *host : (weft_host){0};
+    relay->reading = true;
+    weft_host own = relay->host;
+    own.log = relay_log;
+    own.log_user = relay;
+    weft_status status = weft_tokenizer_open_json(tokenizer, file, &own);
+    relay->reading = false;
+    if (status == WEFT_OK) {
+        (*tokenizer)->host = relay->host;
+        (*tokenizer)->relay = relay;
+        return WEFT_OK;
+    }
+    if (status == WEFT_UNSUPPORTED && relay->error) {
+        status = create_none(tokenizer, relay->error, host);
+    } else {
+        weft_log(host, WEFT_LOG_ERROR, "%s", relay->error ? relay->error : file);
+        weft_free(host, relay->error);
+    }
+    weft_free(host, relay);
+    return status;
+}
+
 /* The folder's tokenizer.json; *tokenizer stays null where there is none. */
 static weft_status load_json(weft_tokenizer **tokenizer, const char *file, const char *preparation,
                              const weft_host *host) {
     if (!is_there(file)) {
         return WEFT_OK;
     }
-    WEFT_TRY(weft_tokenizer_open_json(tokenizer, file, host));
+    WEFT_TRY(open_or_explain(tokenizer, file, host));
+    if ((*tokenizer)->kind != KIND_JSON) {
+        return WEFT_OK;
+    }
     const weft_status status =
         is_there(preparation) ? adjust_json(*tokenizer, preparation, host) : WEFT_OK;
     if (status != WEFT_OK) {

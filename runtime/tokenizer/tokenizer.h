@@ -72,7 +72,7 @@ weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *pat
  * do_lower_case, remove_space or keep_accents other than above (WEFT_UNSUPPORTED naming the field).
  * A model without a tokenizer is fine (tokens can come from elsewhere): then the result is WEFT_OK
  * with a tokenizer whose kind is "none" and whose encode fails with the reason. That holds for an
- * unknown tokenizer_class and for a missing spiece.model too.
+ * unknown tokenizer_class, for a missing spiece.model, and for a tokenizer.json with parts that Weft does not support.
  * Without a folder (null) there are no files: the byte tokenizer, or "none".
  */
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,

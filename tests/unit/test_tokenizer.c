@@ -144,7 +144,6 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
     config.kind = WEFT_TOKENIZER_UNKNOWN;
     config.class_name = unknown;
     expect_none(test, folder, &config, "BertTokenizer");
-
     config.kind = WEFT_TOKENIZER_BYTES;
     weft_tokenizer *tokenizer = NULL;
     assert_ok(weft_tokenizer_load(&tokenizer, folder, &config, &test->host));
@@ -154,6 +153,17 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
                         weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
                         "found 100");
+
+    config.kind = WEFT_TOKENIZER_UNSPECIFIED;
+    static const char other[] =
+        "{\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"},"
+        "\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0},\"unk_token\":\"a\"}}";
+    weft_test_write(folder, "tokenizer.json", other, sizeof other - 1);
+    expect_none(test, folder, &config, "UnicodeScripts");
+    weft_test_write(folder, "tokenizer.json", other, 30);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
+                        "tokenizer.json");
 }
 
 /* ---- SentencePiece ---- */
