@@ -6,10 +6,10 @@
 
 #include "core/rules.h"
 #include "core/try.h"
+#include "core/vendor.h"
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/robustness.h"
-#include "core/vendor.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 

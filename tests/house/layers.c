@@ -82,9 +82,8 @@ static const struct layer headers[] = {
     {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
     {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
-    {"api/include/weft/generate.h", MODEL},
-    {"api/include/weft/opencl.h", DEVICE},  {"api/include/weft/arithmetic.h", OPS},
-    {"api/include/weft/movement.h", OPS},
+    {"api/include/weft/generate.h", MODEL}, {"api/include/weft/opencl.h", DEVICE},
+    {"api/include/weft/arithmetic.h", OPS}, {"api/include/weft/movement.h", OPS},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
