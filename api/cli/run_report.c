@@ -269,7 +269,9 @@ int weft_cli_report_text(const weft_cli_result *result) {
         exit_code = print_values(result);
     } else {
         weft_cli_print(stdout, "%s: f32 %s\n",
-                       task_of(result) == WEFT_TASK_HIDDEN ? "last hidden state" : "logits",
+                       task_of(result) == WEFT_TASK_HIDDEN  ? "last hidden state"
+                       : task_of(result) == WEFT_TASK_EMBED ? "vectors"
+                                                            : "logits",
                        weft_shape_text(result->shape, shape));
         print_first_values(result);
         if (result->session->info.task == WEFT_TASK_MASKED_LM) {
