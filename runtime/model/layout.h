@@ -73,6 +73,22 @@ extern const char *const weft_bert_unused[];
 extern const weft_network_config weft_bert_defaults;
 extern const struct weft_head weft_bert_heads[], weft_roberta_heads[];
 
+/* Rows of a list of names: the tensors that BERT and FNet have alike. */
+#define WEFT_BERT_NAMES                                                                    \
+    {WEFT_NAMED("embeddings.tokens", "embeddings.word_embeddings")},                       \
+        {WEFT_NAMED("embeddings.positions", "embeddings.position_embeddings")},            \
+        {WEFT_NAMED("embeddings.types", "embeddings.token_type_embeddings")},              \
+        {WEFT_NAMED("embeddings.norm", "embeddings.LayerNorm")},                           \
+        {WEFT_NAMED("layers.#.mixer.query", "encoder.layer.#.attention.self.query")},      \
+        {WEFT_NAMED("layers.#.mixer.key", "encoder.layer.#.attention.self.key")},          \
+        {WEFT_NAMED("layers.#.mixer.value", "encoder.layer.#.attention.self.value")},      \
+        {WEFT_NAMED("layers.#.mixer.output", "encoder.layer.#.attention.output.dense")},   \
+        {WEFT_NAMED("layers.#.mixer_norm", "encoder.layer.#.attention.output.LayerNorm")}, \
+        {WEFT_NAMED("layers.#.feed_forward.in", "encoder.layer.#.intermediate.dense")},    \
+        {WEFT_NAMED("layers.#.feed_forward.out", "encoder.layer.#.output.dense")}, {       \
+        WEFT_NAMED("layers.#.feed_forward_norm", "encoder.layer.#.output.LayerNorm")       \
+    }
+
 #define WEFT_BERT_DEFAULTS                                                               \
     .norm = WEFT_NORM_LAYER, .norm_position = 1, .norm_eps = 1e-12F,                     \
     .activation = WEFT_ACTIVATION_GELU_ERF, .position_embedding = WEFT_POSITION_LEARNED, \

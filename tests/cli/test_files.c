@@ -181,11 +181,22 @@ static char *folder_with(bool config, const char *name, const char *start) {
     return folder;
 }
 
+/* A file that is no weights of Weft's: its name and beginning, what the message calls it, and the way out. */
+struct other_file {
+    const char *name, *start, *is, *way;
+};
+
+static void expect_each_named(bool config, const struct other_file *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *folder = folder_with(config, rows[i].name, rows[i].start);
+        expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
+                       rows[i].way, NULL);
+    }
+}
+
 /* A folder has a config, and something in place of model.safetensors, which is named with the way out. */
 PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
-    static const struct {
-        const char *name, *start, *is, *way;
-    } rows[] = {
+    static const struct other_file rows[] = {
         {"model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 9\n",
          "a Git LFS pointer", "git lfs pull"},
         {"model.safetensors", "\n<!DOCTYPE html><html><head><title>Sign in</title></head></html>",
@@ -205,17 +216,11 @@ PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
         {"tf_model.h5", "x", "TensorFlow", "save_pretrained"},
         {"adapter_model.safetensors", "x", "an adapter", "merge_and_unload"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *folder = folder_with(true, rows[i].name, rows[i].start);
-        expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
-                       rows[i].way, NULL);
-    }
+    expect_each_named(true, rows, sizeof rows / sizeof rows[0]);
 }
 
 PLACE_TEST(what_is_no_model_folder_is_named_as_what_it_is, place) {
-    static const struct {
-        const char *name, *start, *is, *way;
-    } rows[] = {
+    static const struct other_file rows[] = {
         {"config.json", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer",
          "git lfs pull"},
         {"config.json", "<html>", "HTML", "login"},
@@ -223,11 +228,7 @@ PLACE_TEST(what_is_no_model_folder_is_named_as_what_it_is, place) {
         {"model.onnx", "x", "ONNX", "weft.from_onnx"},
         {"adapter_config.json", "{}", "an adapter", "merge_and_unload"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *folder = folder_with(false, rows[i].name, rows[i].start);
-        expect_refused(4, weft_test_text("inspect %s", folder), rows[i].name, rows[i].is,
-                       rows[i].way, NULL);
-    }
+    expect_each_named(false, rows, sizeof rows / sizeof rows[0]);
     const char *folder = folder_with(false, "model.gguf", "GGUF");
     expect_refused(4, weft_test_text("inspect %s/model.gguf", folder), "GGUF file", NULL);
     folder = folder_with(false, "net.onnx", "\x08\x07");

@@ -10,7 +10,6 @@ them; token_types0 … where a case has token types. Outputs are those of the mo
 import argparse
 import copy
 import os
-import shutil
 import sys
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -21,7 +20,7 @@ import transformers
 from transformers.utils import logging
 
 import goldens
-from make_model_goldens import CASES, FLOAT32_LIMIT, FOLDER, SEEDS, save_npz
+from make_model_goldens import CASES, write
 
 SIZES = {"vocab_size": 32, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 14,
          "max_position_embeddings": 24}
@@ -86,22 +85,6 @@ def golden(class_name, fields, seed):
     return model, inputs, outputs, worst
 
 
-def make(name, class_name, fields):
-    for seed in SEEDS:
-        model, inputs, outputs, worst = golden(class_name, fields, seed)
-        if worst <= FLOAT32_LIMIT:
-            break
-    else:
-        raise SystemExit(f"{name}: float32 is off by {worst:.1e} or more with every seed")
-    folder = FOLDER / name
-    shutil.rmtree(folder, ignore_errors=True)
-    model.save_pretrained(folder)
-    save_npz(folder / "input.npz", inputs)
-    save_npz(folder / "expected.npz", outputs)
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    print(f"{name:28} seed {seed}  float32 against float64 {worst:.1e}  {size / 1000:5.1f} kB")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="NAME")
@@ -111,7 +94,8 @@ def main():
     logging.disable_progress_bar()
     for name, class_name, fields in MODELS:
         if args.only is None or name in args.only:
-            make(name, class_name, fields)
+            write(name, lambda seed, class_name=class_name, fields=fields: golden(class_name, fields, seed),
+                  lambda folder, model: model.save_pretrained(folder))
 
 
 if __name__ == "__main__":

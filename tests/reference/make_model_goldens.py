@@ -61,16 +61,17 @@ def golden(config, seed, modules):
     return module, inputs, outputs, worst
 
 
-def make(name, config, modules):
+def write(name, golden_of, save):
+    """The folder of the first seed whose float32 is fair: golden_of(seed) as `golden` gives it, save(folder, model) its model."""
     for seed in SEEDS:
-        module, inputs, outputs, worst = golden(config, seed, modules)
+        model, inputs, outputs, worst = golden_of(seed)
         if worst <= FLOAT32_LIMIT:
             break
     else:
         raise SystemExit(f"{name}: float32 is off by {worst:.1e} or more with every seed")
     folder = FOLDER / name
     shutil.rmtree(folder, ignore_errors=True)
-    reference_model.save(folder, module, config, modules)
+    save(folder, model)
     save_npz(folder / "input.npz", inputs)
     save_npz(folder / "expected.npz", outputs)
     size = sum(path.stat().st_size for path in folder.iterdir())
@@ -87,7 +88,8 @@ def main():
     modules = reference_model.models(args.modules)
     for name, config in model_variants.configs().items():
         if args.only is None or name in args.only:
-            make(name, config, modules)
+            write(name, lambda seed, config=config: golden(config, seed, modules),
+                  lambda folder, module, config=config: reference_model.save(folder, module, config, modules))
 
 
 if __name__ == "__main__":

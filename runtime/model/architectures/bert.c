@@ -3,20 +3,7 @@
 #include "model/architecture.h"
 
 const struct weft_tensor_name weft_bert_names[] = {
-    {WEFT_NAMED("embeddings.tokens", "embeddings.word_embeddings")},
-    {WEFT_NAMED("embeddings.positions", "embeddings.position_embeddings")},
-    {WEFT_NAMED("embeddings.types", "embeddings.token_type_embeddings")},
-    {WEFT_NAMED("embeddings.norm", "embeddings.LayerNorm")},
-    {WEFT_NAMED("embeddings.projection", "embeddings_project")},
-    {WEFT_NAMED("layers.#.mixer.query", "encoder.layer.#.attention.self.query")},
-    {WEFT_NAMED("layers.#.mixer.key", "encoder.layer.#.attention.self.key")},
-    {WEFT_NAMED("layers.#.mixer.value", "encoder.layer.#.attention.self.value")},
-    {WEFT_NAMED("layers.#.mixer.output", "encoder.layer.#.attention.output.dense")},
-    {WEFT_NAMED("layers.#.mixer_norm", "encoder.layer.#.attention.output.LayerNorm")},
-    {WEFT_NAMED("layers.#.feed_forward.in", "encoder.layer.#.intermediate.dense")},
-    {WEFT_NAMED("layers.#.feed_forward.out", "encoder.layer.#.output.dense")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", "encoder.layer.#.output.LayerNorm")},
-    {.ours = NULL}};
+    WEFT_BERT_NAMES, {WEFT_NAMED("embeddings.projection", "embeddings_project")}, {.ours = NULL}};
 
 const char *const weft_bert_unused[] = {"embeddings.position_ids", "embeddings.token_type_ids",
                                         NULL};

@@ -97,22 +97,11 @@ static const char *mixer_norm(const void *state, uint32_t layer) {
 /* ---- tensors ---- */
 
 static const struct weft_tensor_name names[] = {
-    {WEFT_NAMED("embeddings.tokens", "embeddings.word_embeddings")},
-    {WEFT_NAMED("embeddings.positions", "embeddings.position_embeddings")},
-    {WEFT_NAMED("embeddings.types", "embeddings.token_type_embeddings")},
-    {WEFT_NAMED("embeddings.norm", "embeddings.LayerNorm")},
+    WEFT_BERT_NAMES,
     {WEFT_NAMED("layers.#.fourier_norm", "encoder.layer.#.fourier.output.LayerNorm")},
     {WEFT_NAMED("layers.#.mixer.sequence", "encoder.layer.#.mixing.seq")},
     {WEFT_NAMED("layers.#.mixer.hidden", "encoder.layer.#.mixing.hidden")},
     {WEFT_NAMED("layers.#.matrix_norm", "encoder.layer.#.mixing.output.LayerNorm")},
-    {WEFT_NAMED("layers.#.mixer.query", "encoder.layer.#.attention.self.query")},
-    {WEFT_NAMED("layers.#.mixer.key", "encoder.layer.#.attention.self.key")},
-    {WEFT_NAMED("layers.#.mixer.value", "encoder.layer.#.attention.self.value")},
-    {WEFT_NAMED("layers.#.mixer.output", "encoder.layer.#.attention.output.dense")},
-    {WEFT_NAMED("layers.#.mixer_norm", "encoder.layer.#.attention.output.LayerNorm")},
-    {WEFT_NAMED("layers.#.feed_forward.in", "encoder.layer.#.intermediate.dense")},
-    {WEFT_NAMED("layers.#.feed_forward.out", "encoder.layer.#.output.dense")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", "encoder.layer.#.output.LayerNorm")},
     {.ours = NULL}};
 
 static void clear(void *state, const weft_host *host) {

@@ -8,7 +8,7 @@ machine. weft/flt.h has the formulas of each kind.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _array, _checks, _core, errors
 from ._core import check, ffi, lib
@@ -50,26 +50,22 @@ def fill(kind: Kind, count: int, dimensions: int, **others: Any) -> tuple[F32, F
 
 def weights(frequencies: Any, kind: Kind, **others: Any) -> F32:
     """The weights g/p [count] of given frequencies [count, dimensions]. Others as of `fill`; seed and matrix do not count."""
-    import numpy as np
-
-    given = _frequencies(frequencies)
-    params, kept = _params(kind, given.shape[0], given.shape[1], others)
-    found = np.empty(given.shape[0], np.float32)
-    check(lib.weft_flt_weights(ffi.from_buffer("float[]", found, True), ffi.from_buffer("float[]", given), params,
-                               _core.host))
-    assert kept is not None  # the arrays live until here
-    return found
+    return cast("F32", _of_each(lib.weft_flt_weights, "float", frequencies, kind, others))
 
 
 def transform(frequencies: Any, kind: Kind, **others: Any) -> F64:
     """The Fourier transform g [count], f64, of the function at given frequencies [count, dimensions]. Others as of `fill`."""
+    return cast("F64", _of_each(lib.weft_flt_transform, "double", frequencies, kind, others))
+
+
+def _of_each(function: Any, number: str, frequencies: Any, kind: Kind, others: dict[str, Any]) -> Any:
+    """A number of C for each frequency."""
     import numpy as np
 
     given = _frequencies(frequencies)
     params, kept = _params(kind, given.shape[0], given.shape[1], others)
-    found = np.empty(given.shape[0], np.float64)
-    check(lib.weft_flt_transform(ffi.from_buffer("double[]", found, True), ffi.from_buffer("float[]", given), params,
-                                 _core.host))
+    found = np.empty(given.shape[0], np.float32 if number == "float" else np.float64)
+    check(function(ffi.from_buffer(f"{number}[]", found, True), ffi.from_buffer("float[]", given), params, _core.host))
     assert kept is not None  # the arrays live until here
     return found
 
