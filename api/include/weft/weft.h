@@ -83,6 +83,9 @@ WEFT_API const char *weft_status_name(weft_status status);
 /** The library's version as "major.minor.patch". Thread safe. */
 WEFT_API const char *weft_version(void);
 
+/** Which build this is, for reports of faults: the commit, the build type, and the versions of what is compiled in. Thread safe. */
+WEFT_API const char *weft_build(void);
+
 typedef enum weft_log_level {
     WEFT_LOG_ERROR =
         0, /**< why a call failed: at least one such line comes before a failing status */
