@@ -105,8 +105,8 @@ typedef enum weft_log_level {
 typedef struct weft_host {
     /**
      * Called with one line without a newline, at most 1023 bytes of UTF-8, by the thread that made the call. Text from
-     * files and drivers is escaped in it: control, bidirectional and invisible characters, and bytes that are not UTF-8
-     * (\x1b, \u202e). Labels, names and texts that functions return are not escaped. May be null.
+     * files and drivers is escaped in it: control, bidirectional and invisible characters, and bytes that are not UTF-8,
+     * as C writes them. Labels, names and texts that functions return are not escaped. May be null.
      */
     void (*log)(void *user, weft_log_level level, const char *message);
     void *log_user;
