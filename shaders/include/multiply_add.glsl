@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One step of a sum: two roundings in reproducible math, one in fused math (rules 1 and 9 of docs/reproducibility.md).
+// One step of a sum. Reproducible math rounds it twice: the pass no-contraction splits each fma. Fused and fast math round once.
 #ifndef WEFT_MULTIPLY_ADD_GLSL
 #define WEFT_MULTIPLY_ADD_GLSL
 
