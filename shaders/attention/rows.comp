@@ -18,6 +18,8 @@ layout(constant_id = 65) const uint FIXED_COLUMNS = 64; // of a panel of keys
 layout(constant_id = 66) const uint FIXED_CHUNK = 64;   // as WEFT_CHUNK of matmul.glsl
 layout(constant_id = 67) const uint FIXED_MOST_ROWS = 12; // in registers
 
+layout(constant_id = 68) const uint FIXED_CACHED = 8192; // scores that stay in the nearest cache
+
 #define VECTORS   4
 #define MOST_SUMS 24
 #define MOST_ROWS 12 // FIXED_MOST_ROWS, for the sizes of arrays
@@ -196,10 +198,12 @@ void scale_at(uint row, uint column, float scale)
 
 WEFT_ROW_EACH(scale_row, scale_at)
 
+// As many rows at once as the nearest cache holds.
 void make_weights(Block block)
 {
-    for (uint first = 0; first < block.rows; first += TILE_LANES) {
-        weft_rows rows = weft_rows(0, min(block.rows - first, TILE_LANES));
+    uint at_once = clamp(FIXED_CACHED / push.columns, 1u, TILE_LANES);
+    for (uint first = 0; first < block.rows; first += at_once) {
+        weft_rows rows = weft_rows(0, min(block.rows - first, at_once));
         scores_at = block.scores + first * push.score_stride;
         WEFT_EACH_ROW(rows, r, weft_keep_part(r, largest_key(r, push.columns)))
         weft_meet();
