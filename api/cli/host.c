@@ -170,7 +170,7 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
     return json_pack(
         "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:I, s:I, s:I, s:I, "
         "s:o, s:I, "
-        "s:b, s:b, s:b, s:b, s:b, s:o, s:s}",
+        "s:b, s:b, s:b, s:b, s:b, s:s, s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
@@ -186,5 +186,6 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",
         (int)info->has_pipeline_feedback, "executables", (int)info->has_executables, "usable",
         (int)info->usable, "compiles", (int)info->compiles, "by_name_only", (int)info->by_name_only,
-        "reason", info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
+        "fma", weft_fma_name(info->fma), "reason",
+        info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
 }

@@ -138,7 +138,7 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
     const weft_verify_run *first = first_run(record, run, index);
     weft_status status = WEFT_OK;
     char text[WEFT_REASON_SIZE];
-    if (first && !run->results[index].skipped && record->math == WEFT_MATH_REPRODUCIBLE &&
+    if (first && !run->results[index].skipped && record->math != WEFT_MATH_FAST &&
         !weft_case_same_bits(text, c, &first->results[index], &run->results[index])) {
         weft_verify_difference difference = {.case_index = index,
                                              .run = run,
@@ -290,15 +290,15 @@ static int verify(weft_verify_record *record, const verify_options *options) {
 
 /* Options that do not go together. */
 static int check_options(const verify_options *options, const weft_cli_syntax *syntax) {
-    bool reproducible = options->common.math == WEFT_MATH_REPRODUCIBLE;
-    if ((options->bits || options->write_bits) && !reproducible) {
+    bool fast = options->common.math == WEFT_MATH_FAST;
+    if ((options->bits || options->write_bits) && fast) {
         return weft_cli_usage_error(syntax,
-                                    "--bits and --write-bits need --math reproducible: the bits "
-                                    "of fast mode differ between devices");
+                                    "--bits and --write-bits need --math reproducible or fused: "
+                                    "the bits of fast mode differ between devices");
     }
-    if (options->evaluate && !reproducible) {
-        return weft_cli_usage_error(syntax, "--evaluate needs --math reproducible: the bits of "
-                                            "fast mode are the device's choice");
+    if (options->evaluate && fast) {
+        return weft_cli_usage_error(syntax, "--evaluate needs --math reproducible or fused: the "
+                                            "bits of fast mode are the device's choice");
     }
     if (options->evaluate_limit != 0 && !options->evaluate) {
         return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
@@ -310,9 +310,10 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
     if (options->kernels_once && !options->check_list && !options->write_list) {
         return weft_cli_usage_error(syntax, "--kernels-once needs --check-list or --write-list");
     }
-    if ((options->check_list || options->write_list) && !reproducible) {
+    if ((options->check_list || options->write_list) && fast) {
         return weft_cli_usage_error(syntax, "--check-list and --write-list need --math "
-                                            "reproducible: fast mode chooses by measurement");
+                                            "reproducible or fused: fast mode chooses by "
+                                            "measurement");
     }
     return WEFT_CLI_FINE;
 }
@@ -332,7 +333,7 @@ static int prepare(weft_verify_record *record, const verify_options *options,
         WEFT_CLI_TRY(weft_cli_exit_code(create_evaluator(record, options)));
     }
     if (options->bits) {
-        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
+        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, record->math, &record->host));
     }
     return weft_cli_exit_code(collect_devices(record, options));
 }

@@ -212,7 +212,7 @@ static weft_status open_system_device(weft_device *device, const weft_device_par
  */
 static weft_status open_flushing(weft_device *device, const void *open_params) {
     const weft_device_params *params = open_params;
-    if (params->math != WEFT_MATH_REPRODUCIBLE || !weft_rule_holds("thread-flush")) {
+    if (params->math == WEFT_MATH_FAST || !weft_rule_holds("thread-flush")) {
         return open_system_device(device, params);
     }
     const weft_float_state state = weft_float_state_kernel();

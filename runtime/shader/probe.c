@@ -203,7 +203,7 @@ static weft_status judge(struct probe *probe, weft_device *device) {
 }
 
 weft_status weft_device_probe(weft_device *device) {
-    const bool fast = device->math != WEFT_MATH_REPRODUCIBLE;
+    const bool fast = device->math == WEFT_MATH_FAST;
     if (fast && (device->compile_only || !can_be_careful(device))) {
         return WEFT_OK;
     }

@@ -133,6 +133,12 @@ bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id) {
            weft_spirv_string_is(import + 2, weft_spirv_length(import[0]) - 2, "GLSL.std.450");
 }
 
+bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction) {
+    return weft_spirv_opcode(instruction[0]) == SpvOpExtInst &&
+           weft_spirv_word(instruction, 4) == GLSLstd450Fma &&
+           weft_spirv_is_glsl(module, instruction[3]);
+}
+
 const char *weft_spirv_name(const struct weft_spirv_module *module, uint32_t id) {
     const uint32_t at = id < module->bound ? module->ids[id].name : 0;
     return at != 0 ? (const char *)(module->words + at + 2) : NULL;

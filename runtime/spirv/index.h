@@ -90,6 +90,9 @@ bool weft_spirv_member_has_decoration(uint32_t *literal, const struct weft_spirv
 /** Whether an id is the import of GLSL.std.450. */
 bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id);
 
+/** Whether an instruction is that set's Fma. */
+bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction);
+
 /** What numbers a value holds: of 32 bits, or true and false. */
 enum weft_spirv_kind {
     WEFT_SPIRV_OTHER = 0,

@@ -31,7 +31,7 @@ _weft() {
     help) options=$commands ;;
     esac
     case $previous in
-    --math) options="reproducible fast" ;;
+    --math) options="reproducible fused fast" ;;
     --weights) options="auto f32 f16" ;;
     --pass) options="graph fuse choose place order choices" ;;
     --pooling) options="mean cls last max" ;;

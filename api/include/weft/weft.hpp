@@ -3061,6 +3061,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
     return weft_device_type_name(type);
 }
 
+/** weft_fma_name of weft/device.h. */
+[[nodiscard]] inline const char *fma_name(::weft_fma fma) noexcept {
+    return weft_fma_name(fma);
+}
+
 /** weft_external_type_name of weft/external.h. */
 [[nodiscard]] inline const char *external_type_name(::weft_external_type type) noexcept {
     return weft_external_type_name(type);
@@ -3216,6 +3221,7 @@ using dtype = ::weft_dtype;
 using math = ::weft_math;
 using weight_storage = ::weft_weight_storage;
 using device_type = ::weft_device_type;
+using fma = ::weft_fma;
 using external_type = ::weft_external_type;
 using stored = ::weft_stored;
 using activation = ::weft_activation;

@@ -14,6 +14,10 @@ struct weft_spirv_needs {
     uint32_t loses_small_products; /* what the flush has to make up for */
     uint32_t float_modes;          /* flags of weft_float_mode */
     uint32_t lint;                 /* of reproducible math */
+    uint32_t
+        fused; /* an Fma is one operation: with this, no_contraction keeps it, and the lint allows it */
+    /* … by other means than the driver's Fma, of which there is one at most */
+    uint32_t fma_by_extension, fma_by_float64, fma_by_integers;
     uint32_t short_blocks;
     uint32_t unequal_branches;
 };
