@@ -176,10 +176,9 @@ WEFT_VARIANTS(panel_product, "matmul/panel_product",
                .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 3.0F}},
               {.name = "panels-6",
                .shader = &weft_shader_matmul_panels,
-               .tiles = {[WEFT_MATMUL_PANELS_AT_TILE_ROWS] = 6,
-                         [WEFT_MATMUL_PANELS_AT_TILE_CHUNKS] = 2},
+               .tiles = {[WEFT_MATMUL_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16, .invocations = 256, .shared_memory = 32768}})
+               .needs = {.least_subgroup = 16, .invocations = 256}})
 
 static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
                                          uint32_t batches) {

@@ -5,12 +5,11 @@
 // Matrix product for processors, of a constant b in panels (weft_lower_panel_weight): 64 columns side by side, one step of
 // k behind the other. Columns lie along the lanes: a register has a part of a row of b, and an element of a is the same for
 // all lanes. An invocation makes TILE_ROWS rows of four columns. All rows of a workgroup take a chunk of k before any takes
-// the next, from a copy of the panel's part in shared memory: it stays in the nearest cache, and there is f32.
+// the next: the panel's part stays in the nearest cache. That of 16-bit elements is widened into shared memory first.
 
 #include "matmul.glsl"
 
 layout(constant_id = 16) const uint TILE_ROWS = 2;      // of an invocation: 1 to MOST_ROWS
-layout(constant_id = 17) const uint TILE_CHUNKS = 1;    // in shared memory: with 2 one is copied while the other is multiplied
 layout(constant_id = 64) const uint FIXED_COLUMNS = 64; // of a panel, and of a workgroup
 
 #define COLUMNS   64 // FIXED_COLUMNS, for the sizes of arrays
@@ -32,34 +31,28 @@ struct HalfStep {
 
 layout(std430, binding = 1) readonly buffer BHalfPanels { HalfStep b_half_panels[]; };
 
-shared float tile[TILE_CHUNKS][WEFT_CHUNK][4][COLUMNS / 4];
+shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 
-// Copies an invocation's columns of one step of b to step t of a tile.
-void copy_step(uint side, uint t, uint step)
+// Copies an invocation's columns of one step of b to step t of the tile.
+void copy_step(uint t, uint step)
 {
     uint x = gl_LocalInvocationID.x;
-    if (HALF_B != 0) {
-        vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
-        vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
-        tile[side][t][0][x] = even.x;
-        tile[side][t][1][x] = odd.x;
-        tile[side][t][2][x] = even.y;
-        tile[side][t][3][x] = odd.y;
-        return;
-    }
-    for (uint j = 0; j < 4; j++) {
-        tile[side][t][j][x] = b_panels[step].column[j][x];
-    }
+    vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
+    vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
+    tile[t][0][x] = even.x;
+    tile[t][1][x] = odd.x;
+    tile[t][2][x] = even.y;
+    tile[t][3][x] = odd.y;
 }
 
 // Copies the chunk that begins with step `first` of b: each row of invocations some of its steps.
-void copy_chunk(uint side, uint first, uint depth)
+void copy_chunk(uint first, uint depth)
 {
     const uint STEPS = WEFT_CHUNK / gl_WorkGroupSize.y;
     for (uint i = 0; i < STEPS; i++) {
         uint t = gl_LocalInvocationID.y * STEPS + i;
         if (t < depth) {
-            copy_step(side, t, first + t);
+            copy_step(t, first + t);
         }
     }
 }
@@ -68,6 +61,7 @@ void copy_chunk(uint side, uint first, uint depth)
 // around. Said by a min, which then changes nothing, it lets a compiler keep an address of 64 bits for each row, and one
 // step for all of them.
 const uint LAST_CHUNK = 0x40000000u - WEFT_CHUNK;
+const uint LAST_STEP = 0x1000000u - WEFT_CHUNK; // of panels
 
 bool has_plain_rows(uint last)
 {
@@ -84,14 +78,19 @@ bool has_plain_rows(uint last)
         sum[i] = weft_multiply_add(element, columns, sum[i]); \
     }
 
-vec4 columns_of(uint side, uint t)
+// Those of step t of the chunk that begins with step `first` of b.
+vec4 columns_of(uint first, uint t)
 {
     uint x = gl_LocalInvocationID.x;
-    return vec4(tile[side][t][0][x], tile[side][t][1][x], tile[side][t][2][x], tile[side][t][3][x]);
+    if (HALF_B == 0) {
+        return vec4(b_panels[first + t].column[0][x], b_panels[first + t].column[1][x],
+                    b_panels[first + t].column[2][x], b_panels[first + t].column[3][x]);
+    }
+    return vec4(tile[t][0][x], tile[t][1][x], tile[t][2][x], tile[t][3][x]);
 }
 
-// Adds the sums of a chunk, whose first step is `begin`, to the totals.
-void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint side, uint begin)
+// Adds the sums of a chunk, whose first step of k is `begin` and of b is `first`, to the totals.
+void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint first, uint begin)
 {
     uint depth = min(WEFT_CHUNK, push.k - begin);
     uint k = begin * push.a_column;
@@ -105,7 +104,7 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint side, uin
             at[i] = min(rows[i] + k, LAST_CHUNK);
         }
         for (uint t = 0; t < depth; t++) {
-            vec4 columns = columns_of(side, t);
+            vec4 columns = columns_of(first, t);
             ROW(0, a[at[0] + t])
             ROW(1, a[at[1] + t])
             ROW(2, a[at[2] + t])
@@ -115,7 +114,7 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint side, uin
         }
     } else {
         for (uint t = 0; t < depth; t++) {
-            vec4 columns = columns_of(side, t);
+            vec4 columns = columns_of(first, t);
             ROW(0, weft_a(rows[0] + k))
             ROW(1, weft_a(rows[1] + k))
             ROW(2, weft_a(rows[2] + k))
@@ -141,22 +140,15 @@ void main()
         rows[i] = a_base + min(row + i, push.m - 1) * push.a_row;
         total[i] = vec4(0.0);
     }
-    copy_chunk(0, panel, min(WEFT_CHUNK, push.k));
     for (uint begin = 0; begin < push.k; begin += WEFT_CHUNK) {
-        uint next = begin + WEFT_CHUNK;
-        uint depth = next < push.k ? min(WEFT_CHUNK, push.k - next) : 0;
-        uint side = TILE_CHUNKS == 2 ? begin / WEFT_CHUNK % 2 : 0;
-        barrier();
-        if (TILE_CHUNKS == 2) {
-            copy_chunk(1 - side, panel + next, depth);
+        if (HALF_B != 0) {
+            copy_chunk(panel + begin, min(WEFT_CHUNK, push.k - begin));
+            barrier();
         }
         if (row < push.m) {
-            add_chunk(total, rows, side, begin);
+            add_chunk(total, rows, min(panel + begin, LAST_STEP), begin);
         }
-        if (TILE_CHUNKS == 1) {
-            barrier();
-            copy_chunk(0, panel + next, depth);
-        }
+        barrier();
     }
     uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
     uint column = gl_WorkGroupID.x * COLUMNS + gl_LocalInvocationID.x;
