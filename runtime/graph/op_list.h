@@ -80,6 +80,8 @@
     X(product)                \
     X(panel_product)          \
     X(cooperative_product)    \
+    X(matmul_pack)            \
+    X(attention_rows)         \
     X(band)                   \
     X(band_step)              \
     X(layer_norm)             \

@@ -9,6 +9,7 @@
 #ifndef WEFT_INCLUDE_ROW_LANES_GLSL
 #define WEFT_INCLUDE_ROW_LANES_GLSL
 
+#include "largest.glsl"
 #include "partial.glsl"
 
 #define WEFT_TURN 128 // columns
@@ -163,22 +164,12 @@ uint weft_at(uint row, uint column, uint columns)
     return row * columns + column;
 }
 
-struct weft_largest
-{
-    uint key; // of weft_order_key
-};
-
-void weft_note(inout weft_largest largest, float value)
-{
-    largest.key = max(largest.key, weft_order_key(value));
-}
-
 // A lane's part of the largest number in a row, as a key of weft_order_key: void note(inout weft_largest largest, uint row, uint column)
 // notes what a column has. Their order does not matter.
 #define WEFT_ROW_LARGEST(name, note)                                                             \
     uint name(uint row, uint columns)                                                            \
     {                                                                                            \
-        weft_largest largest = weft_largest(WEFT_LEAST_KEY);                                     \
+        weft_largest largest = weft_largest_of_none();                                           \
         uint whole = weft_whole(columns);                                                        \
         for (uint c = 0; c < whole; c += TILE_LANES) {                                           \
             note(largest, row, c + gl_LocalInvocationIndex);                                     \
@@ -186,7 +177,7 @@ void weft_note(inout weft_largest largest, float value)
         if (gl_LocalInvocationIndex < columns - whole) {                                         \
             note(largest, row, whole + gl_LocalInvocationIndex);                                 \
         }                                                                                        \
-        return largest.key;                                                                      \
+        return weft_largest_key(largest);                                                        \
     }
 
 // Calls float or void step(row, column, given) for all columns of a row.
