@@ -119,6 +119,7 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast) {
             .float_modes = weft_rule_holds("float-modes") ? device->float_modes : 0,
             .lint = weft_rule_holds("lint")};
     }
+    needs.plain_dots = !device->integer_dots;
     weft_pipeline_suit_compiler(&needs, &device->info);
     return needs;
 }
