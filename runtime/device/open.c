@@ -39,7 +39,7 @@ static bool uses_f16(const weft_device *device, const struct weft_physical *phys
     return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
 }
 
-enum { MAX_EXTENSIONS = 13 };
+enum { MAX_EXTENSIONS = 14 };
 
 static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
                                   const struct weft_physical *physical) {
@@ -61,6 +61,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
          uses_f16(device, physical) && device->info.most_subgroup != 0},
         {WEFT_COOPERATIVE_EXTENSION,
          uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0},
+        {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, physical->integer_dots},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, before_1_2 && physical->float_controls},
         {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, before_1_2 && uses_f16(device, physical)},
@@ -75,7 +76,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
 }
 
 /*
- * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, and in fast
+ * With timeline semaphores where there are any, memory of the host and of others, dot products of bytes, bounds checks for kernels that are not its own, and in fast
  * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
@@ -108,6 +109,12 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     if (uses_f16(device, physical)) {
         features = weft_cooperative_enable(&cooperative, &device->info, features);
     }
+    VkPhysicalDeviceShaderIntegerDotProductFeatures integer_dots = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+        .pNext = features,
+        .shaderIntegerDotProduct = VK_TRUE,
+    };
+    features = physical->integer_dots ? &integer_dots : features;
     struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
