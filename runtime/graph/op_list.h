@@ -80,6 +80,7 @@
     X(product)                \
     X(panel_product)          \
     X(cooperative_product)    \
+    X(int8_product)           \
     X(band)                   \
     X(band_step)              \
     X(layer_norm)             \
