@@ -68,6 +68,7 @@ struct weft_device {
     bool owns_handles;    /* false for an adopted device */
     uint32_t float_modes; /* execution modes for float32 that it has: flags of weft_float_mode */
     bool robustness;      /* a pipeline can ask for bounds checks */
+    bool integer_dots;    /* modules may have SPV_KHR_integer_dot_product */
     bool compile_only;    /* it has no queue, no commands and no memory */
     bool executables;     /* its driver keeps what it tells of pipelines */
     bool queries_wait;    /* vkGetQueryPoolResults waits until it is idle, whatever the flags */

@@ -63,6 +63,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
         {WEFT_COOPERATIVE_EXTENSION,
          uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0},
         {WEFT_SHADER_FMA_EXTENSION, device->fma_extension},
+        {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, physical->integer_dots},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, before_1_2 && physical->float_controls},
         {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, before_1_2 && uses_f16(device, physical)},
@@ -77,9 +78,9 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
 }
 
 /*
- * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, in fast
- * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any, and in fused mode what an exact Fma may be made by.
- * Nothing else is turned on, so nothing else can come to matter.
+ * With timeline semaphores where there are any, memory of the host and of others, dot products of bytes, bounds checks for kernels that are
+ * not its own, in fast mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any, and in fused mode what an exact
+ * Fma may be made by. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_soft_jobs_info *jobs) {
@@ -116,6 +117,12 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         features = weft_shader_fma_enable(&fma, features);
     }
     const VkPhysicalDeviceFeatures wide = {.shaderFloat64 = VK_TRUE, .shaderInt64 = VK_TRUE};
+    VkPhysicalDeviceShaderIntegerDotProductFeatures integer_dots = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+        .pNext = features,
+        .shaderIntegerDotProduct = VK_TRUE,
+    };
+    features = physical->integer_dots ? &integer_dots : features;
     struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

@@ -40,6 +40,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->family_count = 1;
     device->float_modes = physical->float_modes;
     device->robustness = physical->robustness;
+    device->integer_dots = physical->integer_dots;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
     VkPhysicalDeviceMaintenance3Properties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};

@@ -27,6 +27,8 @@ struct weft_weight {
     char *name;
     weft_dtype dtype;
     weft_stored stored; /* what `data` has and `read` gives */
+    float *scales;      /* of bytes that are no part of another weight's */
+    bool scale_columns; /* … are of columns */
     atomic_int finite;  /* half_weight.c's, of f16: found when it is first asked for */
     weft_shape shape;
     const void *data;     /* null: they are read when they are needed, by `read` or of the whole */
@@ -59,6 +61,10 @@ weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t
 weft_status weft_weight_read_stored(const weft_weight *weight, uint64_t first, uint64_t count,
                                     void *out);
 uint32_t weft_weight_element_size(const weft_weight *weight);
+
+/** Whether it is stored as bytes, and then the scale of an element. */
+bool weft_weight_is_int8(const weft_weight *weight);
+float weft_weight_scale(const weft_weight *weight, uint64_t element);
 
 /** All elements in memory, for a while: what was read for it is freed by weft_weight_view_close. */
 struct weft_weight_view {

@@ -82,6 +82,7 @@
     X(cooperative_product)    \
     X(matmul_pack)            \
     X(attention_rows)         \
+    X(int8_product)           \
     X(band)                   \
     X(band_step)              \
     X(layer_norm)             \

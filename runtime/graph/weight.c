@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/int8.h"
 #include "core/try.h"
 #include "graph/graph.h"
 
@@ -13,18 +14,24 @@ static weft_status check_params(const weft_weight_params *params, const weft_hos
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: a weight is f32 or i32, not %s", name,
                          weft_dtype_name(params->dtype));
     }
-    if ((uint32_t)params->stored > WEFT_STORED_BF16 ||
+    if ((uint32_t)params->stored > WEFT_STORED_I8_ONLY ||
         (params->stored != WEFT_STORED_WHOLE && params->dtype != WEFT_F32)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "%s: stored: expected a value of weft_stored, and 16-bit elements for f32 "
+                         "%s: stored: expected a value of weft_stored, and narrower elements for f32 "
                          "alone, found %d for %s",
                          name, (int)params->stored, weft_dtype_name(params->dtype));
     }
     return weft_shape_check(params->shape, name, host);
 }
 
+bool weft_weight_is_int8(const weft_weight *weight) {
+    return weight->stored >= WEFT_STORED_I8;
+}
+
 uint32_t weft_weight_element_size(const weft_weight *weight) {
-    return weight->stored == WEFT_STORED_WHOLE ? weft_dtype_size(weight->dtype) : 2;
+    return weight->stored == WEFT_STORED_WHOLE ? weft_dtype_size(weight->dtype)
+           : weft_weight_is_int8(weight)       ? 1
+                                               : 2;
 }
 
 /* As they are stored. */
@@ -53,6 +60,46 @@ static weft_status take_data(weft_weight *weight, const weft_weight_params *para
     return WEFT_OK;
 }
 
+/* A part has those of the whole. */
+static weft_status take_scales(weft_weight *weight, const weft_weight_params *params) {
+    if (!weft_weight_is_int8(weight) || !params->scales) {
+        return WEFT_OK;
+    }
+    const size_t count = params->shape.dim[params->scale_columns ? 1 : 0];
+    weight->scales = weft_alloc(&weight->host, count * sizeof *weight->scales);
+    if (!weight->scales) {
+        return weft_fail_memory(&weight->host, "a weight's scales");
+    }
+    memcpy(weight->scales, params->scales, count * sizeof *weight->scales);
+    return WEFT_OK;
+}
+
+/* What is given as bytes: a matrix, with its scales. */
+static weft_status check_int8(const weft_weight_params *params, const weft_host *host) {
+    const char *name = params->name ? params->name : "weight";
+    if (params->shape.rank != 2 || !params->scales) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "%s: bytes: expected a matrix with scales, found %u axes and %s", name,
+                         params->shape.rank, params->scales ? "scales" : "none");
+    }
+    for (uint32_t i = 0; i < params->shape.dim[params->scale_columns ? 1 : 0]; i++) {
+        if (!weft_int8_is_scale(params->scales[i])) {
+            return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                             "%s: scale %u: expected 0 or a positive normal number, found %g", name,
+                             i, (double)params->scales[i]);
+        }
+    }
+    const int8_t *bytes = params->data;
+    for (uint64_t i = 0; i < weft_shape_elements(params->shape); i++) {
+        if (bytes[i] < -WEFT_INT8_MOST) {
+            return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                             "%s: element %llu: expected -127 to 127, found %d", name,
+                             (unsigned long long)i, bytes[i]);
+        }
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_weight_create(weft_weight **out, const weft_weight_params *params,
                                const weft_host *host) {
     WEFT_ENTER;
@@ -63,6 +110,10 @@ weft_status weft_weight_create(weft_weight **out, const weft_weight_params *para
     if (!params->data) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null",
                          params->name ? params->name : "weight");
+    }
+    WEFT_TRY(check_params(params, host));
+    if (params->stored >= WEFT_STORED_I8) {
+        WEFT_TRY(check_int8(params, host));
     }
     return weft_weight_create_empty(out, params, host);
 }
@@ -83,14 +134,17 @@ weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params
     weight->shape = params->shape;
     weight->uid = atomic_fetch_add(&next_uid, 1);
     atomic_init(&weight->references, 1);
+    weight->scale_columns = params->scale_columns;
     atomic_init(&weight->half_exponent, 0);
     atomic_init(&weight->finite, 0);
     atomic_init(&weight->parts, NULL);
     atomic_init(&weight->kept, NULL);
     weight->name = weft_strdup(host, params->name ? params->name : "weight");
-    status = weight->name ? take_data(weight, params) : weft_fail_memory(host, "a weight's name");
+    status = weight->name ? take_scales(weight, params) : weft_fail_memory(host, "a weight's name");
+    status = status == WEFT_OK ? take_data(weight, params) : status;
     if (status != WEFT_OK) {
         weft_free(host, weight->name);
+        weft_free(host, weight->scales);
         weft_free(host, weight);
         return status;
     }
@@ -119,7 +173,8 @@ static bool narrow(uint16_t *out, const float *elements, uint64_t count, weft_st
 
 void weft_weight_narrow(weft_weight *weight, weft_stored stored) {
     const uint64_t count = weft_shape_elements(weight->shape);
-    if (stored == WEFT_STORED_WHOLE || weight->stored != WEFT_STORED_WHOLE ||
+    if ((stored != WEFT_STORED_F16 && stored != WEFT_STORED_BF16) ||
+        weight->stored != WEFT_STORED_WHOLE ||
         weight->dtype != WEFT_F32 || !weight->owned) {
         return;
     }
@@ -163,9 +218,31 @@ static void widen(float *out, const unsigned char *narrow, uint64_t count, weft_
     }
 }
 
+float weft_weight_scale(const weft_weight *weight, uint64_t element) {
+    if (weight->part_of) {
+        return weft_weight_scale(weight->part_of, weight->first + element);
+    }
+    const uint64_t columns = weight->shape.dim[1];
+    return weight->scales[weight->scale_columns ? element % columns : element / columns];
+}
+
+/* The bytes are the last quarter of `out`, and read likewise. */
+static weft_status read_int8(const weft_weight *weight, uint64_t first, uint64_t count, float *out) {
+    const int8_t *bytes = (const int8_t *)out + 3 * count;
+    WEFT_TRY(weft_weight_read_stored(weight, first, count, (int8_t *)out + 3 * count));
+    for (uint64_t i = 0; i < count; i++) {
+        const float value = (float)bytes[i] * weft_weight_scale(weight, first + i);
+        memcpy(&out[i], &value, sizeof value);
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out) {
     if (weight->stored == WEFT_STORED_WHOLE) {
         return weft_weight_read_stored(weight, first, count, out);
+    }
+    if (weft_weight_is_int8(weight)) {
+        return read_int8(weight, first, count, out);
     }
     unsigned char *narrow = (unsigned char *)out + 2 * count;
     WEFT_TRY(weft_weight_read_stored(weight, first, count, narrow));
@@ -275,7 +352,7 @@ weft_status weft_weight_part_of(weft_weight **out, weft_weight *whole, uint64_t 
         out,
         weft_weight_params(.name = whole->name, .dtype = whole->dtype, .shape = shape, .data = data,
                            .release = release_whole, .release_user = whole,
-                           .stored = whole->stored),
+                           .stored = whole->stored, .scale_columns = whole->scale_columns),
         &whole->host));
     (*out)->uid = uid;
     (*out)->part_of = weft_weight_retain(whole);
@@ -310,6 +387,7 @@ void weft_weight_destroy(weft_weight **address) {
     free_parts(weight);
     weft_host host = weight->host;
     weft_free(&host, weight->owned);
+    weft_free(&host, weight->scales);
     weft_free(&host, atomic_load(&weight->kept));
     weft_free(&host, weight->name);
     weft_free(&host, weight);

@@ -303,6 +303,7 @@ static void take_back(struct weft_lowering *lowering, const struct mark *mark) {
     lowering->storage_count = mark->storages;
     lowering->dispatch_count = mark->dispatches;
     lowering->stored_count = mark->stored;
+    lowering->row_bytes.root = 0;
 }
 
 /* The most that one of the dispatches from `first` on binds at once. */

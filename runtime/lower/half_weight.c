@@ -78,7 +78,7 @@ static weft_status exponent_of(int *known, weft_weight *weight) {
 bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value) {
     weft_weight *weight = lowering->graph->values[value].weight;
     if (lowering->device->weight_storage != WEFT_WEIGHTS_F16 || lowering->runs_once || !weight ||
-        weight->dtype != WEFT_F32) {
+        weight->dtype != WEFT_F32 || weft_weight_is_int8(weight)) {
         return false;
     }
     int found = STAYS_F32;
@@ -115,7 +115,7 @@ static weft_status finite_of(int *known, weft_weight *weight) {
 
 enum weft_half weft_lower_exact_half(struct weft_lowering *lowering, uint32_t value) {
     weft_weight *weight = lowering->graph->values[value].weight;
-    if (!weight || weight->stored == WEFT_STORED_WHOLE) {
+    if (!weight || weight->stored == WEFT_STORED_WHOLE || weft_weight_is_int8(weight)) {
         return WEFT_HALF_NOT;
     }
     if (weight->stored == WEFT_STORED_BF16) {

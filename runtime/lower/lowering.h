@@ -80,6 +80,14 @@ struct weft_dispatch {
     bool barrier;   /* set by the order pass */
 };
 
+/** Rows of a value as bytes (ops/matmul_int8.c), which several products may read: those of queries, keys and values. */
+struct weft_row_bytes {
+    uint32_t root; /* the value in whose memory the rows are; 0: there are none */
+    uint32_t rows, k;
+    bool transposed;
+    uint32_t storage;
+};
+
 struct weft_lowering {
     weft_device *device;
     weft_graph *graph; /* the plan's own, which lowering gives more values (cut.h) */
@@ -97,6 +105,7 @@ struct weft_lowering {
     uint32_t value_room;  /* of these */
     uint32_t *stored;     /* values in the order in which they got a storage by weft_lower_value */
     uint32_t stored_count, stored_room;
+    struct weft_row_bytes row_bytes;   /* that were made last */
     uint64_t steps; /* of the passes that look for what is nearby: what tests count */
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
@@ -126,7 +135,8 @@ enum weft_half {
     WEFT_HALF_NOT = 0,
     WEFT_HALF_SCALED = 1, /* f16, rounded, times a power of two: in fast mode */
     WEFT_HALF_BF16 = 2,   /* as given; widening is exact */
-    WEFT_HALF_F16 = 3     /* as given; all elements are finite */
+    WEFT_HALF_F16 = 3,    /* as given; all elements are finite */
+    WEFT_HALF_I8 = 4      /* bytes, four in a word, with their scales behind them */
 };
 
 /**
@@ -149,7 +159,8 @@ enum weft_layout {
     WEFT_LAYOUT_AS_IT_IS = 0,
     WEFT_LAYOUT_TRANSPOSED = 1,           /* rows and columns exchanged */
     WEFT_LAYOUT_PANELS_OF_TRANSPOSED = 2, /* weft_lower_panel_weight, with `transposed` … */
-    WEFT_LAYOUT_PANELS = 3                /* … and without */
+    WEFT_LAYOUT_PANELS = 3,               /* … and without */
+    WEFT_LAYOUT_FOURS = 4 /* panels of words of bytes, each of four elements along k: products of bytes by bytes read it */
 };
 
 #define WEFT_PANEL_COLUMNS 64u
@@ -161,6 +172,16 @@ enum weft_layout {
  */
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
                                  enum weft_half half);
+
+/** Whether a value is a matrix of bytes with a scale for each row, or each column. */
+bool weft_lower_is_int8(const weft_graph *graph, uint32_t value, bool scale_columns);
+
+/** Whether, besides, products make bytes of what they multiply with it: not where a sum of 32 bits could overflow. */
+bool weft_lower_makes_bytes(const weft_graph *graph, uint32_t value, bool scale_columns);
+
+/** The storage of such a matrix in a layout, and behind it of the scales. Uploaded on first use. */
+uint32_t weft_lower_int8_weight(struct weft_lowering *lowering, uint32_t value,
+                                enum weft_layout layout);
 
 /** The storage of a weight in that layout and form: one of the above. */
 uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,

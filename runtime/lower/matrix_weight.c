@@ -6,6 +6,9 @@
 
 uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
                            enum weft_half half) {
+    if (half == WEFT_HALF_I8) {
+        return weft_lower_int8_weight(lowering, value, layout);
+    }
     if (layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED) {
         return weft_lower_panel_weight(lowering, value, layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED,
                                        half);

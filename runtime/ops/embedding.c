@@ -119,7 +119,9 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
     const struct window *window = (const void *)node->params.bytes;
     const uint32_t rows = weft_node_shape(graph, node, TABLE)->dim[0];
     const enum weft_layout layout = weft_lower_shared_layout(lowering, node->input[TABLE]);
-    const enum weft_half half = weft_lower_exact_half(lowering, node->input[TABLE]);
+    const enum weft_half half = weft_lower_is_int8(graph, node->input[TABLE], false)
+                                    ? WEFT_HALF_I8
+                                    : weft_lower_exact_half(lowering, node->input[TABLE]);
     uint32_t input[INPUTS];
     for (uint32_t i = 0; i < INPUTS; i++) {
         input[i] = i == TABLE ? weft_lower_matrix(lowering, node->input[i], layout, half)

@@ -223,6 +223,10 @@ static bool can_load_fours(const struct weft_matrix *matrix, uint32_t contiguous
            fours(matrix->inner);
 }
 
+static double element_bytes(enum weft_half half) {
+    return half == WEFT_HALF_NOT ? 4.0 : half == WEFT_HALF_I8 ? 1.0 : 2.0;
+}
+
 static void count_costs(struct weft_dispatch *dispatch, const struct weft_product *product) {
     double m = product->m;
     double n = product->n;
@@ -231,7 +235,7 @@ static void count_costs(struct weft_dispatch *dispatch, const struct weft_produc
         product->batches * (2.0 * m * n * k + m * n * (product->activation ? 20.0 : 0.0));
     dispatch->bytes =
         product->batches *
-        (m * k * (product->a.half ? 2.0 : 4.0) + k * n * (product->b.half ? 2.0 : 4.0) +
+        (m * k * (product->a.half ? 2.0 : 4.0) + k * n * element_bytes(product->b.half) +
          4.0 * m * n * (product->residual != WEFT_NO_STORAGE ? 2 : 1));
 }
 
@@ -403,15 +407,23 @@ static void address(struct weft_product *product, const weft_graph *graph,
     }
 }
 
+/* Of a b that is no weight, or one of 32 bits, NOT. */
+static enum weft_half b_form(struct weft_lowering *lowering, uint32_t value, bool transpose_b) {
+    return weft_lower_is_int8(lowering->graph, value, !transpose_b)
+               ? WEFT_HALF_I8
+               : weft_lower_exact_half(lowering, value);
+}
+
 /**
  * Sets an operand's storage: as f16 where the device keeps the weight so, whose power of two then moves to alpha; otherwise, also
  * when alpha cannot take it exactly, b as it is stored, and a as f32.
  */
 static void place_operand(struct weft_lowering *lowering, struct weft_product *product,
-                          struct weft_matrix *matrix, uint32_t value, enum weft_layout layout) {
+                          struct weft_matrix *matrix, uint32_t value, enum weft_layout layout,
+                          bool transpose_b) {
     int exponent = 0;
     matrix->panels = layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED;
-    matrix->half = matrix == &product->b ? weft_lower_exact_half(lowering, value) : WEFT_HALF_NOT;
+    matrix->half = matrix == &product->b ? b_form(lowering, value, transpose_b) : WEFT_HALF_NOT;
     if (weft_lower_half_exponent(&exponent, lowering, value)) {
         float alpha = ldexpf(product->alpha, -exponent);
         if (ldexpf(alpha, exponent) == product->alpha) {
@@ -429,8 +441,13 @@ static weft_status lower(struct weft_lowering *lowering, const struct weft_node 
     struct weft_product product = {
         .inner_count = 1, .alpha = params->alpha, .activation = node->epilogue.activation};
     address(&product, lowering->graph, node);
-    place_operand(lowering, &product, &product.a, node->input[0], WEFT_LAYOUT_AS_IT_IS);
-    place_operand(lowering, &product, &product.b, node->input[1], b_layout);
+    const bool transpose_b = params->transpose_b != 0;
+    if (b_layout == WEFT_LAYOUT_FOURS) {
+        product.b.storage = weft_lower_int8_weight(lowering, node->input[1], b_layout);
+    } else {
+        place_operand(lowering, &product, &product.a, node->input[0], WEFT_LAYOUT_AS_IT_IS, false);
+        place_operand(lowering, &product, &product.b, node->input[1], b_layout, transpose_b);
+    }
     if (b_layout == WEFT_LAYOUT_TRANSPOSED) {
         product.b.row = params->transpose_b ? product.n : 1;
         product.b.column = params->transpose_b ? 1 : product.k;
@@ -439,12 +456,37 @@ static weft_status lower(struct weft_lowering *lowering, const struct weft_node 
     product.bias = weft_lower_optional(lowering, node->epilogue.bias);
     product.residual = weft_lower_optional(lowering, node->epilogue.residual);
     product.c.storage = weft_lower_value(lowering, node->output);
-    weft_lower_product(lowering, &product);
+    if (b_layout == WEFT_LAYOUT_FOURS) {
+        weft_lower_int8_product(lowering, &product, node->input[0]);
+    } else {
+        weft_lower_product(lowering, &product);
+    }
     return weft_lower_status(lowering);
 }
 
 static bool b_is_constant(const weft_graph *graph, const struct weft_node *node) {
     return graph->values[node->input[1]].weight && weft_node_shape(graph, node, 1)->rank == 2;
+}
+
+/* What has a b of bytes that asks for it is multiplied by "int8" alone. */
+static bool makes_bytes(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    return weft_lower_makes_bytes(graph, node->input[1], params->transpose_b == 0);
+}
+
+static bool product_supports(const weft_graph *graph, const struct weft_node *node,
+                             const weft_device_info *device) {
+    (void)device;
+    return !makes_bytes(graph, node);
+}
+
+static bool int8_supports(const weft_graph *graph, const struct weft_node *node,
+                          const weft_device_info *device) {
+    return !product_supports(graph, node, device);
+}
+
+static weft_status lower_int8(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower(lowering, node, WEFT_LAYOUT_FOURS, false);
 }
 
 /* Rows of b next to each other in memory let kernels load four columns at once. */
@@ -460,7 +502,7 @@ static bool panels_support(const weft_graph *graph, const struct weft_node *node
     (void)device;
     const uint64_t n = dims_of(graph, node).n;
     const uint64_t padded = (n + WEFT_PANEL_COLUMNS - 1) / WEFT_PANEL_COLUMNS * WEFT_PANEL_COLUMNS;
-    return b_is_constant(graph, node) && 4 * n >= 3 * padded;
+    return !makes_bytes(graph, node) && b_is_constant(graph, node) && 4 * n >= 3 * padded;
 }
 
 static weft_status lower_panels(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -474,10 +516,12 @@ static uint32_t matmul_constant_layout(const struct weft_node *node, uint32_t in
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     const bool panels = node->implementation && node->implementation->lower == lower_panels;
     const bool product = node->implementation && node->implementation->lower == lower_product;
+    const bool bytes = node->implementation && node->implementation->lower == lower_int8;
     if (input != 1 || !params->transpose_b) {
         return panels && input == 1 ? WEFT_LAYOUT_PANELS : WEFT_LAYOUT_AS_IT_IS;
     }
     return panels    ? WEFT_LAYOUT_PANELS_OF_TRANSPOSED
+           : bytes   ? WEFT_LAYOUT_FOURS
            : product ? WEFT_LAYOUT_TRANSPOSED
                      : WEFT_LAYOUT_AS_IT_IS;
 }
@@ -495,8 +539,7 @@ static weft_status lower_cooperative(struct weft_lowering *lowering, const struc
 
 static bool cooperative_supports(const weft_graph *graph, const struct weft_node *node,
                                  const weft_device_info *device) {
-    (void)device;
-    return b_is_constant(graph, node);
+    return product_supports(graph, node, device) && b_is_constant(graph, node);
 }
 
 static bool has_cooperative_matrices(const weft_device_info *info) {
@@ -612,7 +655,15 @@ const struct weft_op weft_op_matmul = {
     .lower_parts = matmul_lower_parts,
     .describe = matmul_describe,
     .implementations = WEFT_IMPLEMENTATIONS(
-        {.name = "product", .cost = {.processor = 3.0F}, .lower = lower_product},
+        {.name = "product",
+         .supports = product_supports,
+         .limits = "a b that is no weight of bytes for which a becomes bytes, too",
+         .cost = {.processor = 3.0F},
+         .lower = lower_product},
+        {.name = "int8",
+         .supports = int8_supports,
+         .limits = "a weight b stored as I8 with scales for the result's columns",
+         .lower = lower_int8},
         {.name = "panels",
          .supports = panels_support,
          .limits = "a constant matrix b that fills three quarters of its panels of 64 columns",

@@ -29,6 +29,10 @@ struct weft_product {
     weft_activation activation;
 };
 
+/** Appends the dispatches of a product by a matrix of bytes, p->b.storage in WEFT_LAYOUT_FOURS: makes bytes of the rows of the value `a`, too. */
+void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_product *p,
+                             uint32_t a);
+
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 

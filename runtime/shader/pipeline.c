@@ -135,6 +135,7 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast) {
             .lint = weft_rule_holds("lint")};
         add_fused(&needs, device);
     }
+    needs.plain_dots = !device->integer_dots;
     weft_pipeline_suit_compiler(&needs, &device->info);
     return needs;
 }

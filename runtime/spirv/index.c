@@ -219,6 +219,18 @@ struct weft_spirv_shape weft_spirv_shape_of(const struct weft_spirv_module *modu
     return (struct weft_spirv_shape){.kind = kind, .width = width, .scalar = scalar};
 }
 
+static bool is_word(struct weft_spirv_shape shape) {
+    return shape.width == 1 && (shape.kind == WEFT_SPIRV_UINT || shape.kind == WEFT_SPIRV_INT);
+}
+
+bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot) {
+    const uint32_t type = weft_spirv_type_of(module, dot[3]);
+    return weft_spirv_length(dot[0]) == 6 &&
+           dot[5] == SpvPackedVectorFormatPackedVectorFormat4x8Bit &&
+           is_word(weft_spirv_shape_of(module, dot[1])) &&
+           is_word(weft_spirv_shape_of(module, type)) && weft_spirv_type_of(module, dot[4]) == type;
+}
+
 bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable) {
     const uint32_t length = weft_spirv_length(entry_point[0]);
     uint32_t i = weft_spirv_interface_start(entry_point);

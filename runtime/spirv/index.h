@@ -92,6 +92,8 @@ bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id);
 
 /** Whether an instruction is that set's Fma. */
 bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction);
+/** Whether an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */
+bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot);
 
 /** What numbers a value holds: of 32 bits, or true and false. */
 enum weft_spirv_kind {

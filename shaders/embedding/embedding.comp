@@ -39,14 +39,38 @@ layout(constant_id = 6) const uint HALF_TABLE = 0; // half.glsl: how it is store
 layout(constant_id = 7) const uint TABLE_LAYOUT = 0; // enum weft_layout of lower/lowering.h: as it is, or as a product reads it
 
 #include "half.glsl"
+#include "int8.glsl"
 
 #define TABLE_TRANSPOSED 1
 #define TABLE_PANELS     2
+#define TABLE_FOURS      4 // of bytes
 #define PANEL            64u // rows of the table that are columns of a panel
+
+// Of bytes: a word of a panel has four rows, a quarter of the panel apart, or four elements of a row. The scales come behind all panels.
+float table_byte(uint row, uint column)
+{
+    uint panels = (push.window_rows + PANEL - 1) / PANEL;
+    uint step = row / PANEL * push.columns + column;
+    uint place = TABLE_LAYOUT == TABLE_TRANSPOSED ? column * push.window_rows + row : row * push.columns + column;
+    uint scales = (push.window_rows * push.columns + 3) / 4;
+    if (TABLE_LAYOUT == TABLE_PANELS) {
+        place = step * PANEL + row % (PANEL / 4) * 4 + row % PANEL / (PANEL / 4);
+        scales = panels * push.columns * (PANEL / 4);
+    }
+    if (TABLE_LAYOUT == TABLE_FOURS) {
+        uint words = (push.columns + 3) / 4;
+        place = ((row / PANEL * words + column / 4) * PANEL + row % PANEL) * 4 + column % 4;
+        scales = panels * words * PANEL;
+    }
+    return float(weft_int8_of(table_half[place / 4], place % 4)) * uintBitsToFloat(table_half[scales + row]);
+}
 
 // Of a panel in 16 bits, a word has two rows, half a panel apart.
 float table_value(uint row, uint column)
 {
+    if (HALF_TABLE == WEFT_HALF_I8) {
+        return table_byte(row, column);
+    }
     uint step = row / PANEL * push.columns + column;
     uint index = TABLE_LAYOUT == TABLE_PANELS       ? step * PANEL + row % PANEL
                  : TABLE_LAYOUT == TABLE_TRANSPOSED ? column * push.window_rows + row

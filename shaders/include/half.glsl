@@ -10,6 +10,7 @@
 #define WEFT_HALF_SCALED 1 // f16, in fast mode: rounded, times a power of two
 #define WEFT_HALF_BF16   2
 #define WEFT_HALF_F16    3 // as given
+#define WEFT_HALF_I8     4 // bytes, four in a word, with scales behind them (int8.glsl): not for the functions below
 
 // Bits of an f16 that is finite. Subnormal ones are 2^-14 (1 + fraction) - 2^-14.
 float weft_float_of_f16(uint bits)

@@ -12,6 +12,7 @@
 
 #include "activation.glsl"
 #include "half.glsl"
+#include "int8.glsl"
 #include "multiply_add.glsl"
 
 #define WEFT_CHUNK 64
@@ -55,7 +56,9 @@ layout(push_constant) uniform Push
     float alpha;
 } push;
 
-// Constant operands may have 16 bits (half.glsl).
+#include "matmul_finish.glsl"
+
+// Constant operands may have 16 bits or 8 (half.glsl).
 #ifdef WEFT_MATH_FAST
 layout(constant_id = 5) const uint HALF_A = 0; // 0 or WEFT_HALF_SCALED
 
@@ -97,6 +100,9 @@ vec4 weft_a_four(uint index)
 
 float weft_b(uint index)
 {
+    if (HALF_B == WEFT_HALF_I8) {
+        return float(weft_int8_of(b_half[index / 4], index % 4));
+    }
     if (HALF_B != 0) {
         return weft_half_of(HALF_B, b_half[index / 2], index);
     }
@@ -105,6 +111,9 @@ float weft_b(uint index)
 
 vec4 weft_b_four_at(uint four)
 {
+    if (HALF_B == WEFT_HALF_I8) {
+        return weft_int8s_of(b_half[four]);
+    }
     if (HALF_B != 0) {
         uvec2 words = b_half4[four];
         return vec4(weft_halves_of(HALF_B, words.x), weft_halves_of(HALF_B, words.y));
@@ -144,20 +153,14 @@ uint weft_batch_offset(uint outer_stride, uint inner_stride)
     return (z / push.inner) * outer_stride + (z % push.inner) * inner_stride;
 }
 
-// What is stored, of a sum and what its place has of bias and residual.
-float weft_finish(float sum, float bias_value, float residual_value)
+// Of a b in bytes: their scales come behind them, one for each column.
+#ifndef WEFT_B_WORDS
+#define WEFT_B_WORDS ((push.k * push.n + 3) / 4)
+#endif
+
+float weft_scaled(float sum, uint column)
 {
-    float value = push.alpha * sum;
-    if (HAS_BIAS != 0) {
-        value = value + bias_value;
-    }
-    if (ACTIVATION != WEFT_ACTIVATION_NONE) {
-        value = weft_activate(ACTIVATION, value);
-    }
-    if (HAS_RESIDUAL != 0) {
-        value = value + residual_value;
-    }
-    return weft_flush(value);
+    return HALF_B == WEFT_HALF_I8 ? sum * uintBitsToFloat(b_half[WEFT_B_WORDS + column]) : sum;
 }
 
 void weft_store(uint base, uint row, uint column, float sum)
@@ -166,7 +169,7 @@ void weft_store(uint base, uint row, uint column, float sum)
         return;
     }
     uint index = base + row * push.c_row + column;
-    c[index] = weft_finish(sum, HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
+    c[index] = weft_finish(weft_scaled(sum, column), HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
 }
 
 // Columns column … column + 3 of a row; column is a multiple of four.
@@ -186,7 +189,7 @@ void weft_store_four(uint base, uint row, uint column, vec4 sum)
     vec4 residual_values = HAS_RESIDUAL != 0 ? residual4[index] : vec4(0.0);
     vec4 values;
     for (uint j = 0; j < 4; j++) {
-        values[j] = weft_finish(sum[j], bias_values[j], residual_values[j]);
+        values[j] = weft_finish(weft_scaled(sum[j], column + j), bias_values[j], residual_values[j]);
     }
     c4[index] = values;
 }

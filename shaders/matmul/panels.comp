@@ -5,7 +5,9 @@
 // Matrix product for processors, of a constant b in panels (weft_lower_panel_weight): 64 columns side by side, one step of
 // k behind the other. Columns lie along the lanes: a register has a part of a row of b, and an element of a is the same for
 // all lanes. An invocation makes TILE_ROWS rows of four columns. All rows of a workgroup take a chunk of k before any takes
-// the next: the panel's part stays in the nearest cache. That of 16-bit elements is widened into shared memory first.
+// the next: the panel's part stays in the nearest cache. That of 16-bit elements or bytes is widened into shared memory first.
+
+#define WEFT_B_WORDS ((push.n + 63) / 64 * push.k * 16) // of panels of bytes
 
 #include "matmul.glsl"
 
@@ -31,12 +33,26 @@ struct HalfStep {
 
 layout(std430, binding = 1) readonly buffer BHalfPanels { HalfStep b_half_panels[]; };
 
+// A word of bytes has the four columns of an invocation.
+struct ByteStep {
+    uint columns[COLUMNS / 4];
+};
+
+layout(std430, binding = 1) readonly buffer BBytePanels { ByteStep b_byte_panels[]; };
+
 shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 
 // Copies an invocation's columns of one step of b to step t of the tile.
 void copy_step(uint t, uint step)
 {
     uint x = gl_LocalInvocationID.x;
+    if (HALF_B == WEFT_HALF_I8) {
+        vec4 columns = weft_int8s_of(b_byte_panels[step].columns[x]);
+        for (uint j = 0; j < 4; j++) {
+            tile[t][j][x] = columns[j];
+        }
+        return;
+    }
     vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
     vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
     tile[t][0][x] = even.x;

@@ -61,13 +61,16 @@ static const weft_host host = {.log = print_log};
 
 static weft_status create_device(struct compiler *c) {
     const weft_device_info *device = &c->physical.info;
-    const char *extensions[3] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const char *extensions[4] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
     uint32_t extension_count = 1;
     if (device->most_subgroup != 0) {
         extensions[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     }
     if (device->matrix_shapes[0].m != 0) {
         extensions[extension_count++] = WEFT_COOPERATIVE_EXTENSION;
+    }
+    if (c->physical.integer_dots) {
+        extensions[extension_count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
     }
     const float priority = 1.0F;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -77,9 +80,13 @@ static weft_status create_device(struct compiler *c) {
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
         .pipelineExecutableInfo = VK_TRUE};
+    VkPhysicalDeviceShaderIntegerDotProductFeatures dots = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+        .pNext = &executables,
+        .shaderIntegerDotProduct = VK_TRUE};
     VkPhysicalDeviceShaderFloat16Int8Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
-        .pNext = &executables,
+        .pNext = c->physical.integer_dots ? (void *)&dots : &executables,
         .shaderFloat16 = device->has_f16_arithmetic};
     struct weft_cooperative_links cooperative;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -177,6 +184,7 @@ static weft_status make_ready(const struct compiler *c, struct source *source, b
         needs.flushes = (modes & WEFT_FLOAT_FLUSH) == 0;
         needs.float_modes = modes;
     }
+    needs.plain_dots = !c->physical.integer_dots;
     weft_pipeline_suit_compiler(&needs, &c->physical.info);
     struct weft_spirv_edit made;
     WEFT_TRY(weft_spirv_rewrite(&made, source->words, source->size, &needs, &host));

@@ -101,6 +101,8 @@ typedef struct weft_device_info {
     bool has_subgroup_arithmetic;
     /** Computes in f16 (shaderFloat16). Weft enables it in fast mode, never on adopted devices. */
     bool has_f16_arithmetic;
+    /** Has an instruction for sums of products of four bytes (VK_KHR_shader_integer_dot_product); else they are made of others. Not used on adopted devices. */
+    bool has_integer_dot_product;
     /**
      * The subgroup sizes that kernels of fast mode can request (VK_EXT_subgroup_size_control): powers of two in this
      * range. Both are 0 if none can be requested, as on adopted devices.

@@ -31,13 +31,20 @@ typedef struct weft_weight weft_weight;
 typedef void (*weft_release)(void *user);
 
 /**
- * How the elements of an f32 weight are given, and kept on devices where products and embeddings read it: in 16 bits each,
- * in all math modes. Widening is exact, so results have the bits that they have with the widened elements.
+ * How the elements of an f32 weight are given, and kept on devices where products and embeddings read it: in 16 bits or a byte each, in all
+ * math modes. Widening 16 bits is exact, so results have the bits that they have with the widened elements.
+ *
+ * A byte q of -127 … 127 stands for q · scale, one scale for each row or column of a matrix. As the right-hand side of a product whose scales
+ * are those of the result's columns (rows of the weight of weft_graph_linear), I8 makes bytes of the other factor, too, and adds up whole
+ * numbers; I8_ONLY leaves it f32, and multiplies each sum by the scale. Everything else reads q · scale, rounded to f32. Exactly:
+ * docs/reproducibility.md, int8.
  */
 typedef enum weft_stored {
     WEFT_STORED_WHOLE = 0, /**< elements of dtype */
     WEFT_STORED_F16 = 1,   /**< IEEE 754 binary16 */
-    WEFT_STORED_BF16 = 2   /**< bfloat16: the upper halves of f32 elements */
+    WEFT_STORED_BF16 = 2,  /**< bfloat16: the upper halves of f32 elements */
+    WEFT_STORED_I8 = 3,    /**< signed bytes; products make bytes of what they are multiplied with */
+    WEFT_STORED_I8_ONLY = 4 /**< signed bytes, multiplied with f32 */
 } weft_stored;
 
 typedef struct weft_weight_params {
@@ -49,16 +56,30 @@ typedef struct weft_weight_params {
     weft_release release;
     void *release_user;
     weft_stored stored; /**< with dtype WEFT_F32 */
+    /** Of I8 and I8_ONLY, whose shape is [rows, columns]: a scale for each row, copied; each 0, or positive and normal */
+    const float *scales;
+    bool scale_columns; /**< a scale for each column instead */
 } weft_weight_params;
 
 #ifndef __cplusplus
 #define weft_weight_params(...) (&(weft_weight_params){__VA_ARGS__})
 #endif
 
-/** host may be null. Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0. */
+/**
+ * host may be null. Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0; of bytes also for another rank than
+ * 2, a scale that cannot be, or an element of -128.
+ */
 WEFT_API weft_status weft_weight_create(weft_weight **weight, const weft_weight_params *params,
                                         const weft_host *host);
 WEFT_API void weft_weight_destroy(weft_weight **weight);
+
+/**
+ * A weight of the bytes of an f32 matrix [rows, columns], stored as I8 or I8_ONLY, with a scale for each row or column: the 127th part of the
+ * largest magnitude there. It holds a reference to `source` and reads that when a device needs the bytes.
+ * Errors: WEFT_INVALID_ARGUMENT for another type or rank, a source of bytes, or an element that is not finite; those of reading the source.
+ */
+WEFT_API weft_status weft_weight_quantize(weft_weight **weight, weft_weight *source,
+                                          weft_stored stored, bool scale_columns);
 
 /* ---- graphs ---- */
 

@@ -331,6 +331,9 @@ static LLVMValueRef binary(struct weft_emit *emit, uint32_t op, LLVMValueRef a, 
     case WEFT_IR_CARRY:
     case WEFT_IR_BORROW:
         return carry(emit, op, a, b);
+    case WEFT_IR_DOT4:
+    case WEFT_IR_DOT4_MIXED:
+        return weft_emit_dot(emit, a, b, NULL, op == WEFT_IR_DOT4_MIXED);
     case WEFT_IR_HIGH_UNSIGNED:
     case WEFT_IR_HIGH_SIGNED:
         return high_product(emit, a, b, op == WEFT_IR_HIGH_SIGNED);
@@ -361,21 +364,41 @@ static LLVMValueRef compute(struct weft_emit *emit, const struct weft_ir_instruc
     }
 }
 
-/* ---- contraction, where the module allows it ---- */
+/* ---- sums with what is added ---- */
 
-/* The product that an operand is, if it may be fused with what takes it. */
-static const struct weft_ir_instruction *product(const struct weft_emit *emit,
-                                                 weft_ir_value value) {
+/* What makes a value, or null. */
+static const struct weft_ir_instruction *maker(const struct weft_emit *emit, weft_ir_value value) {
     const struct weft_ir_def *def = &emit->program->values[value];
-    if (def->constant || def->instruction == WEFT_IR_NONE) {
-        return NULL;
-    }
-    const struct weft_ir_instruction *made = &emit->program->instructions[def->instruction];
-    return made->op == SpvOpFMul && made->fusible ? made : NULL;
+    return def->constant || def->instruction == WEFT_IR_NONE
+               ? NULL
+               : &emit->program->instructions[def->instruction];
 }
 
 static LLVMValueRef operand(struct weft_emit *emit, weft_ir_value value, bool varying) {
     return varying ? weft_emit_vector(emit, value) : weft_emit_scalar(emit, value);
+}
+
+/* A sum of products of bytes and what it is added to as one operation; null where there is none. */
+static LLVMValueRef add_dot(struct weft_emit *emit, const struct weft_ir_instruction *instruction,
+                            bool varying) {
+    const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
+    for (uint32_t i = 0; i < 2 && varying && instruction->op == SpvOpIAdd; i++) {
+        const struct weft_ir_instruction *dot = maker(emit, arguments[i]);
+        if (dot && (dot->op == WEFT_IR_DOT4 || dot->op == WEFT_IR_DOT4_MIXED)) {
+            const weft_ir_value *words = emit->program->arguments + dot->arguments;
+            return weft_emit_dot(
+                emit, weft_emit_vector(emit, words[0]), weft_emit_vector(emit, words[1]),
+                weft_emit_vector(emit, arguments[1 - i]), dot->op == WEFT_IR_DOT4_MIXED);
+        }
+    }
+    return NULL;
+}
+
+/* The product that an operand is, if the module allows that it is fused with what takes it. */
+static const struct weft_ir_instruction *product(const struct weft_emit *emit,
+                                                 weft_ir_value value) {
+    const struct weft_ir_instruction *made = maker(emit, value);
+    return made && made->op == SpvOpFMul && made->fusible ? made : NULL;
 }
 
 /* a b + c, a b - c and c - a b as one operation; null where that may not be. */
@@ -406,6 +429,7 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
     const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
     const bool varying = weft_emit_is_varying(emit, instruction->result);
     LLVMValueRef made = fuse(emit, instruction, varying);
+    made = made ? made : add_dot(emit, instruction, varying);
     if (!made && instruction->argument_count <= MOST_OPERANDS) {
         LLVMValueRef x[MOST_OPERANDS];
         LLVMValueRef second_scalar = NULL;

@@ -15,6 +15,7 @@ static const struct pass {
     size_t need; /* where in weft_spirv_needs */
     weft_spirv_pass *run;
 } passes[] = {
+    {"plain-dots", NEEDS(plain_dots), weft_spirv_plain_dots},
     {"no-contraction", NEEDS(no_contraction), weft_spirv_no_contraction},
     {"hide-zeros", NEEDS(hidden_zeros), weft_spirv_hide_zeros},
     {"flush", NEEDS(flushes), weft_spirv_flush},
