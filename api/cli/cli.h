@@ -95,7 +95,8 @@ typedef struct weft_cli_option {
         {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                                \
          "reproducible (default: the same bits on every device) or fast"},              \
         {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                       \
-         "how weights are kept: f32, f16, or auto (default: f16 with --math fast)"},    \
+         "how weights are kept: f32, f16, int8, int8-only (multiplied with f32), or auto (default: f16 " \
+         "with --math fast)"},    \
         {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                      \
          "turn on the Vulkan validation layer; any message from it fails the command"}, \
     {                                                                                   \

@@ -32,7 +32,7 @@ _weft() {
     esac
     case $previous in
     --math) options="reproducible fused fast" ;;
-    --weights) options="auto f32 f16" ;;
+    --weights) options="auto f32 f16 int8 int8-only" ;;
     --pass) options="graph fuse choose place order choices" ;;
     --pooling) options="mean cls last max" ;;
     --size) options="full short smallest" ;;

@@ -15,7 +15,7 @@ complete -c weft -n __fish_use_subcommand -a help -d 'print the help'
 
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l device -x -d 'which device: an index or part of a name'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l math -xa 'reproducible fused fast' -d 'math mode'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l weights -xa 'auto f32 f16' -d 'how weights are kept'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l weights -xa 'auto f32 f16 int8 int8-only' -d 'how weights are kept'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l validation -d 'turn on the Vulkan validation layer'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l no-cache -d 'keep no compiled shaders on disk, and use none'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate verify bench inspect' -l json -d 'print one JSON object instead'

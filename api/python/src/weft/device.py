@@ -16,7 +16,7 @@ Math = Literal["reproducible", "fused", "fast"]
 """reproducible, fused: equal input bits give equal output bits on every device; fused rounds a product and its sum once, so has
 other bits and takes less time where hardware does. fast: accurate, but bits differ."""
 
-WeightStorage = Literal["auto", "f32", "f16"]
+WeightStorage = Literal["auto", "f32", "f16", "int8", "int8-only"]
 """How constant operands of matrix products are kept; auto: f16 in fast mode, f32 in the others."""
 
 
