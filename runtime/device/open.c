@@ -40,7 +40,7 @@ static bool uses_f16(const weft_device *device, const struct weft_physical *phys
     return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
 }
 
-enum { MAX_EXTENSIONS = 14 };
+enum { MAX_EXTENSIONS = 15 };
 
 static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
                                   const struct weft_physical *physical) {
