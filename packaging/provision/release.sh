@@ -32,7 +32,7 @@ try_release() {
          v/bin/python weft-$version/api/python/tests/try_wheel.py; v/bin/weft --version"
     say "trying the Debian packages"
     in_empty_debian ca-certificates "$source" "$out"/*.deb -- \
-        "$unpack; apt-get -q -y install ./*.deb >apt.log; weft --version; weft devices
+        "$unpack; apt-get -q -y -o APT::Install-Recommends=true install ./*.deb >apt.log; weft --version; weft devices
          weft run $model --file $model/samples/vi.txt --top 1
          python3 -c \"import weft; print(weft.load(\\\"$model\\\")(open(\\\"$model/samples/vi.txt\\\").read()))\""
     say "trying the source, as FetchContent has it"
