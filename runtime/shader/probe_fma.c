@@ -93,8 +93,7 @@ weft_status weft_probe_fma(uint32_t *verdict, uint32_t *needs, char *text, size_
     }
     weft_probe_fma_make(questions->inputs);
     *verdict = WEFT_PROBE_WRONG;
-    (void)snprintf(text, size, "it has no fma by %s, which " VARIABLE " asks for",
-                   getenv(VARIABLE));
+    (void)snprintf(text, size, "it has no fma by %s, which " VARIABLE " asks for", wanted());
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < KINDS && status == WEFT_OK && *verdict != WEFT_PROBE_RIGHT; i++) {
         if (has_kind(device, order[i]) && is_wanted(order[i])) {
@@ -114,7 +113,7 @@ void weft_probe_fma_guess(weft_device *device) {
     device->info.fma = WEFT_FMA_INTEGERS;
     for (uint32_t i = KINDS; i-- > 0;) {
         if (has_kind(device, order[i]) && is_wanted(order[i]) &&
-            (order[i] != WEFT_FMA_INSTRUCTION || !lacks || getenv(VARIABLE))) {
+            (order[i] != WEFT_FMA_INSTRUCTION || !lacks || wanted()[0] != '\0')) {
             device->info.fma = order[i];
         }
     }
@@ -123,8 +122,9 @@ void weft_probe_fma_guess(weft_device *device) {
 void weft_probe_fma_identify(weft_sha256 *hash, const weft_device *device) {
     const struct weft_shader *shader = weft_shader_find(SHADER);
     weft_sha256_add(hash, shader->reproducible.words, shader->reproducible.size);
+    weft_sha256_add(hash, wanted(), strlen(wanted()) + 1);
     for (uint32_t i = 0; i < KINDS; i++) {
-        const uint8_t taken = has_kind(device, order[i]) && is_wanted(order[i]);
-        weft_sha256_add(hash, &taken, sizeof taken);
+        const uint8_t there = has_kind(device, order[i]);
+        weft_sha256_add(hash, &there, sizeof there);
     }
 }
