@@ -31,12 +31,13 @@ WEFT_VARIANTS(int8_product, "matmul/int8_product",
               {.name = "int8-panels-2",
                .shader = &weft_shader_matmul_int8_panels,
                .grid = panels_grid,
+               .needs = {.invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-panels-6",
                .shader = &weft_shader_matmul_int8_panels,
                .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16},
+               .needs = {.least_subgroup = 16, .invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-tiled",
                .shader = &weft_shader_matmul_int8_tiled,
@@ -47,14 +48,14 @@ static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;
 }
 
-/* A word for each four elements of a row, and a scale for each row. */
+/* A word for each four elements of a row, and a scale and a sum for each row. */
 static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_product *p,
                            uint32_t a) {
     const uint32_t rows = p->m * p->batches;
     const uint32_t words = words_of(p->k);
     const bool fours = p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
     const uint32_t x = weft_lower_value(lowering, a);
-    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 1) * rows * 4);
+    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 2) * rows * 4);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, matmul_int8_quantize, weft_grid_of_groups(rows),
                    .bind = {.x = x, .result = result},
