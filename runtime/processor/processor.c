@@ -45,7 +45,7 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->native = weft_cpu_can_compile();
     properties->interprets = !properties->native;
     properties->accelerates_dots =
-        properties->native && weft_cpu_machine()->dot != WEFT_CPU_DOT_PLAIN;
+        properties->native && weft_cpu_machine()->dot > WEFT_CPU_DOT_PAIRS;
     if (properties->interprets) {
         (void)snprintf(properties->version, sizeof properties->version,
                        "%s, interpreted: slow, without LLVM", weft_version());

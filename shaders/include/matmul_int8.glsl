@@ -3,7 +3,7 @@
 // What the kernels of products of int8 by int8 share. Sums of bytes are exact, so all kernels give the same bits, in whatever order they add.
 //
 // a, as int8_quantize.comp writes it: rows of `words` words, of four elements along k each, zeros behind the last; behind all rows a scale for
-// each. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words of a step of four elements side by side; zeros fill up the last
+// each, and the sum of each row's bytes. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words of a step of four elements side by side; zeros fill up the last
 // panel and the last step; behind all panels a scale for each column.
 
 #ifndef WEFT_INCLUDE_MATMUL_INT8_GLSL
@@ -44,6 +44,11 @@ uint weft_b_step(uint panel, uint word)
 float weft_a_scale(uint row)
 {
     return uintBitsToFloat(a[push.m * push.words + row]);
+}
+
+int weft_a_sum(uint row)
+{
+    return int(a[push.m * (push.words + 1u) + row]);
 }
 
 float weft_b_scale(uint column)

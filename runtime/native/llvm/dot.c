@@ -16,6 +16,7 @@ struct dot {
     struct weft_emit *emit;
     LLVMValueRef a, b, sum;
     bool mixed; /* b's bytes are unsigned */
+    bool pairs; /* of halves of words instead of bytes */
 };
 
 /* ---- without instructions of its own ---- */
@@ -103,21 +104,25 @@ static LLVMValueRef widen(struct weft_emit *emit, LLVMValueRef word, bool odd, b
                      : LLVMBuildLShr(builder, pairs, eight, "");
 }
 
+/* a and b as signed halves of words. */
+static LLVMValueRef multiply_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
+                                   LLVMValueRef sum) {
+    const uint32_t lanes = LLVMGetVectorSize(LLVMTypeOf(sum));
+    LLVMValueRef operands[] = {a, b};
+    const LLVMValueRef pairs = call(emit,
+                                    lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                                    : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                                 : "llvm.x86.sse2.pmadd.wd",
+                                    NULL, 0, operands, 2);
+    return LLVMBuildAdd(emit->builder, sum, pairs, "");
+}
+
 static LLVMValueRef by_pairs(const struct dot *dot) {
     struct weft_emit *emit = dot->emit;
-    const uint32_t lanes = LLVMGetVectorSize(LLVMTypeOf(dot->a));
-    LLVMValueRef sum = dot->sum;
-    for (uint32_t odd = 0; odd < 2; odd++) {
-        LLVMValueRef operands[] = {widen(emit, dot->a, odd != 0, true),
-                                   widen(emit, dot->b, odd != 0, !dot->mixed)};
-        const LLVMValueRef pairs = call(emit,
-                                        lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
-                                        : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
-                                                     : "llvm.x86.sse2.pmadd.wd",
-                                        NULL, 0, operands, 2);
-        sum = LLVMBuildAdd(emit->builder, sum, pairs, "");
-    }
-    return sum;
+    const LLVMValueRef even = multiply_pairs(emit, widen(emit, dot->a, false, true),
+                                             widen(emit, dot->b, false, !dot->mixed), dot->sum);
+    return multiply_pairs(emit, widen(emit, dot->a, true, true),
+                          widen(emit, dot->b, true, !dot->mixed), even);
 }
 
 static LLVMValueRef neon(struct weft_emit *emit, LLVMValueRef sum, LLVMValueRef a, LLVMValueRef b) {
@@ -137,6 +142,9 @@ static LLVMValueRef by_neon(const struct dot *dot) {
 }
 
 static LLVMValueRef by_registers(const struct dot *dot) {
+    if (dot->pairs) {
+        return multiply_pairs(dot->emit, dot->a, dot->b, dot->sum);
+    }
     switch (weft_cpu_machine()->dot) {
     case WEFT_CPU_DOT_VNNI:
         return by_vnni(dot);
@@ -173,7 +181,8 @@ static LLVMValueRef by_halves(const struct dot *dot) {
                                  .b = take(dot->emit, dot->b, dot->b, i * lanes / 2, lanes / 2),
                                  .sum =
                                      take(dot->emit, dot->sum, dot->sum, i * lanes / 2, lanes / 2),
-                                 .mixed = dot->mixed};
+                                 .mixed = dot->mixed,
+                                 .pairs = dot->pairs};
         parts[i] = by_halves(&half);
     }
     return take(dot->emit, parts[0], parts[1], 0, lanes);
@@ -187,4 +196,11 @@ LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef 
     }
     dot.sum = sum ? sum : LLVMConstNull(LLVMTypeOf(a));
     return by_halves(&dot);
+}
+
+LLVMValueRef weft_emit_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
+                             LLVMValueRef sum) {
+    const enum weft_cpu_dot form = weft_cpu_machine()->dot;
+    const struct dot dot = {.emit = emit, .a = a, .b = b, .sum = sum, .pairs = true};
+    return form == WEFT_CPU_DOT_PAIRS || form == WEFT_CPU_DOT_VNNI ? by_halves(&dot) : NULL;
 }

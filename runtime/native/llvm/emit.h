@@ -118,6 +118,9 @@ LLVMValueRef weft_emit_glsl(struct weft_emit *emit, uint32_t number, uint32_t ty
 /** The sum of products of the bytes of two words, and of `sum` where it is not null; `mixed`: b's are unsigned. All scalars or all vectors. */
 LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b, LLVMValueRef sum,
                            bool mixed);
+/** sum + the products of the signed halves of two words, all vectors; null where this processor has nothing for it. */
+LLVMValueRef weft_emit_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
+                             LLVMValueRef sum);
 void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_atomic(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
