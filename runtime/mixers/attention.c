@@ -236,13 +236,13 @@ static struct weft_grid rows_grid(const struct weft_variant *variant, const void
     return weft_grid_of(a->push.groups, 1, 1);
 }
 
-#define ROWS(text, lanes, rows)                                                \
-    {                                                                          \
-        .name = (text), .shader = &weft_shader_attention_rows,                 \
-        .tiles = {[WEFT_ATTENTION_ROWS_AT_TILE_LANES] = (lanes),               \
-                  [WEFT_ATTENTION_ROWS_AT_TILE_ROWS] = (rows)},                \
-        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},        \
-        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = rows_grid,      \
+#define ROWS(text, lanes, rows)                                           \
+    {                                                                     \
+        .name = (text), .shader = &weft_shader_attention_rows,            \
+        .tiles = {[WEFT_ATTENTION_ROWS_AT_TILE_LANES] = (lanes),          \
+                  [WEFT_ATTENTION_ROWS_AT_TILE_ROWS] = (rows)},           \
+        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},   \
+        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = rows_grid, \
     }
 
 WEFT_VARIANTS(attention_rows, "attention/rows", ROWS("lanes-4", 4, 2), ROWS("lanes-8", 8, 2),
@@ -258,21 +258,21 @@ static uint32_t lower_panels(struct weft_lowering *lowering, const struct weft_p
         return WEFT_NO_STORAGE;
     }
     const uint32_t panels = weft_lower_scratch(lowering, elements * sizeof(float));
-    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
-        lowering, &weft_matmul_pack_variants, product->batches, matmul_pack,
-        .bind = {.b = b->storage, .lengths = lengths, .panels = panels},
-        .push = {.n = product->n,
-                 .k = product->k,
-                 .count = count,
-                 .inner = product->inner_count,
-                 .b_outer = b->outer,
-                 .b_inner = b->inner,
-                 .b_row = b->row,
-                 .b_column = b->column},
-        .constant = {.has_lengths = lengths != WEFT_NO_STORAGE,
-                     .panel = panel,
-                     .vector = b->row == 1 && b->column % 4 == 0 && b->outer % 4 == 0 &&
-                               b->inner % 4 == 0});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_matmul_pack_variants, product->batches, matmul_pack,
+                            .bind = {.b = b->storage, .lengths = lengths, .panels = panels},
+                            .push = {.n = product->n,
+                                     .k = product->k,
+                                     .count = count,
+                                     .inner = product->inner_count,
+                                     .b_outer = b->outer,
+                                     .b_inner = b->inner,
+                                     .b_row = b->row,
+                                     .b_column = b->column},
+                            .constant = {.has_lengths = lengths != WEFT_NO_STORAGE,
+                                         .panel = panel,
+                                         .vector = b->row == 1 && b->column % 4 == 0 &&
+                                                   b->outer % 4 == 0 && b->inner % 4 == 0});
     dispatch->bytes = 8.0 * (double)elements;
     return panels;
 }
@@ -314,8 +314,7 @@ static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_
     if (!weft_lower_countable(lowering, (double)(groups * group_stride), "scores")) {
         return weft_lower_status(lowering);
     }
-    const uint32_t scratch =
-        weft_lower_scratch(lowering, groups * group_stride * sizeof(float));
+    const uint32_t scratch = weft_lower_scratch(lowering, groups * group_stride * sizeof(float));
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
         lowering, &weft_attention_rows_variants, 1, attention_rows,
@@ -342,14 +341,14 @@ static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_
     return weft_lower_status(lowering);
 }
 
+/* Fewer queries do not pay for the packing. */
 static bool rows_support(const weft_graph *graph, const struct weft_node *node,
                          const weft_device_info *device) {
-    enum { LEAST_WIDTH = 24, LEAST_QUERIES = 16 };
+    enum { LEAST_QUERIES = 16 };
     const struct weft_attention_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(graph, node, 0);
     (void)device;
     return !params->causal && !weft_node_has_input(node, BIAS) &&
-           q->dim[2] / params->heads >= LEAST_WIDTH && q->dim[1] >= LEAST_QUERIES;
+           weft_node_shape(graph, node, 0)->dim[1] >= LEAST_QUERIES;
 }
 
 /* ---- causal, chunk by chunk ---- */
@@ -410,19 +409,17 @@ const struct weft_op weft_op_attention = {
     .infer = attention_infer,
     .lower_parts = attention_lower_parts,
     .choose = attention_choose,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
-                                            {.name = "rows",
-                                             .supports = rows_support,
-                                             .limits = "attention of 16 queries or more in heads "
-                                                       "of 24 channels or more, without a bias, "
-                                                       "not causal",
-                                             .cost = {.software = 8.0F,
-                                                      .hardware = 16.0F,
-                                                      .processor = 0.4F},
-                                             .lower = rows_lower},
-                                            {.name = "band",
-                                             .bits = 1,
-                                             .supports = band_supports,
-                                             .limits = "causal attention without a bias",
-                                             .lower = band_lower}),
+    .implementations =
+        WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
+                             {.name = "rows",
+                              .supports = rows_support,
+                              .limits = "attention of 16 queries or more, without "
+                                        "a bias, not causal",
+                              .cost = {.software = 8.0F, .hardware = 16.0F, .processor = 0.4F},
+                              .lower = rows_lower},
+                             {.name = "band",
+                              .bits = 1,
+                              .supports = band_supports,
+                              .limits = "causal attention without a bias",
+                              .lower = band_lower}),
 };

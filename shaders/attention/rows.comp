@@ -30,7 +30,7 @@ layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
 layout(std430, binding = 2) readonly buffer Values { float values[]; };
 layout(std430, binding = 3) readonly buffer Lengths { int lengths[]; };
-layout(std430, binding = 4) buffer Scratch { float scratch[]; }; // of each workgroup: rows of scores, totals of a panel of values, queries
+layout(std430, binding = 4) coherent buffer Scratch { float scratch[]; }; // of each workgroup: rows of scores, totals of a panel of values, queries
 layout(std430, binding = 5) writeonly buffer Result { float result[]; };
 
 layout(push_constant) uniform Push
