@@ -2,7 +2,7 @@
 /*
  * Steps: causal mixers for one new token at a time, after a first call with any number of tokens. A step computes row p
  * of its mixer over the tokens 0 … p, from token p alone and a state of bounded size. In reproducible mode it gives the
- * mixer's bits; fast mode adds in another order. Time and memory do not depend on p.
+ * mixer's bits; fast mode adds in another order. Time and memory do not depend on p, but for the time of Toeplitz matrices.
  *
  *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
@@ -89,6 +89,23 @@ WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_gra
 WEFT_API weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                             weft_tensor weight, const weft_step *step,
                                             const weft_conv1d_params *params);
+
+/**
+ * weft_graph_toeplitz with causal, by its definition (implementation "direct", whose bits a step has at every position):
+ * coefficients f32 [m, d], and positions below m. The state holds the tokens so far, m d elements. Time O(p d); of the n
+ * tokens that begin a sequence O(n² d).
+ */
+WEFT_API weft_status weft_graph_toeplitz_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                              weft_tensor coefficients, const weft_step *step,
+                                              const weft_toeplitz_params *params);
+
+/**
+ * weft_graph_gtu with a causal operator: TOEPLITZ by weft_graph_toeplitz_step, whose state it has, with a kernel f32 [m,
+ * channels]; FD with a response f32 [N + 1, channels] by the same step with the coefficients of
+ * weft_graph_toeplitz_fd_taps. WEFT_UNSUPPORTED for SKI, which is bidirectional.
+ */
+WEFT_API weft_status weft_graph_gtu_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         const weft_step *step, const weft_gtu_params *params);
 
 #ifdef __cplusplus
 }

@@ -444,7 +444,7 @@ WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder
 typedef enum weft_decoding {
     /**
      * A state of bounded size is carried from token to token: weft/decode.h. Time per token does not depend on the
-     * position.
+     * position, except of softmax attention and Toeplitz matrices, which read what came before.
      */
     WEFT_DECODING_RECURRENT = 0,
     /**
@@ -475,8 +475,10 @@ typedef struct weft_decoder weft_decoder;
 /**
  * Makes a decoder of empty sequences. Models with a recurrence are transformer, gpt2, llama, mistral, qwen2, qwen3,
  * performer, fmmformer, flt (without an input for positions), spectraformer (with features that do not depend on other
- * tokens) and cosformer (with a fixed length). Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
- * its length. All others are reevaluated; with operators by FFT bits can depend on the plan's length.
+ * tokens), cosformer (with a fixed length), tnn, fd-tnn and hyenadna. Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
+ * its length. Those of tnn, fd-tnn and hyenadna add by the definition of Toeplitz matrices at every length, with the kernel of the
+ * model's longest sequences: the plan has their bits at max_length up to 192, but differs by rounding errors where it takes
+ * transforms. All others are reevaluated.
  * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
  */
