@@ -83,7 +83,8 @@ struct row {
     uint32_t batch, n, d, taps;
     bool causal, has_bias;
     weft_values kind;
-    uint32_t prompt; /* of steps: tokens of the first one; 0: 1 */
+    uint32_t prompt;  /* of steps: tokens of the first one; 0: 1 */
+    uint32_t shorter; /* and how many each sequence lacks of the one before it */
 };
 
 static const struct row rows[] = {
@@ -101,10 +102,11 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,taps=%u,batch=%u%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,taps=%u,batch=%u%s%s%s",
              row->causal ? "causal/" : "", weft_values_name(row->kind), row->n, row->d, row->taps,
              row->batch, row->has_bias ? ",bias" : "",
-             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
+             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
+             WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
 }
 
 static void build(weft_case *c, const struct row *row) {
@@ -127,6 +129,7 @@ static const struct row step_rows[] = {
     {1, 40, 5, 31, true, false, .kind = WEFT_VALUES_UNIT},
     {2, 17, 24, 4, true, true, .kind = WEFT_VALUES_UNIT, .prompt = 13},
     {1, 9, 7, 8, true, false, .kind = WEFT_VALUES_UNIT, .prompt = 3},
+    {3, 15, 7, 4, true, true, .kind = WEFT_VALUES_UNIT, .prompt = 12, .shorter = 5},
 };
 
 struct step_call {
@@ -153,7 +156,7 @@ static void build_steps(weft_case *c, const struct row *row) {
     const weft_array whole = mix_conv1d(c, x, &params);
     c->only_values = false;
     const struct step_call call = {x[1].tensor, &params};
-    weft_case_expect_steps(c, x[0], whole, row->prompt, add_step, &call);
+    weft_case_expect_steps(c, x[0], whole, row->prompt, row->shorter, add_step, &call);
 }
 
 WEFT_CASE_TABLE(conv1d_step, step_rows, WEFT_TOLERANCE_LINEAR, name_case, build_steps);

@@ -11,7 +11,9 @@
 /* ---- steps ---- */
 
 struct row {
-    uint32_t batch, n, d, reach, prompt; /* tokens of the first step; 0: 1 */
+    uint32_t batch, n, d, reach;
+    uint32_t prompt;  /* tokens of the first step; 0: 1 */
+    uint32_t shorter; /* and how many each sequence lacks of the one before it */
     bool decays;
     weft_values kind;
 };
@@ -26,12 +28,14 @@ static const struct row rows[] = {
     {1, 70, 5, 70, .prompt = 62, .decays = true, .kind = WEFT_VALUES_UNIT},
     {1, 1100, 17, 1103, .prompt = 1090, .kind = WEFT_VALUES_UNIT},
     {2, 9, 24, 9, .prompt = 5, .kind = WEFT_VALUES_SUBNORMAL},
+    {3, 15, 7, 16, .prompt = 12, .shorter = 5, .kind = WEFT_VALUES_UNIT},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,reach=%u,batch=%u%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,reach=%u,batch=%u%s%s",
              row->decays ? "decay/" : "", weft_values_name(row->kind), row->n, row->d, row->reach,
-             row->batch, WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
+             row->batch, WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
+             WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
 }
 
 struct step_call {
@@ -66,7 +70,7 @@ static void build(weft_case *c, const struct row *row) {
     const weft_array whole = weft_case_toeplitz(c, x, t, &params);
     c->only_values = false;
     const struct step_call call = {t.tensor, &params};
-    weft_case_expect_steps(c, x, whole, row->prompt, add_step, &call);
+    weft_case_expect_steps(c, x, whole, row->prompt, row->shorter, add_step, &call);
 }
 
 WEFT_CASE_TABLE(toeplitz_step, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

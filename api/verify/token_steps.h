@@ -12,10 +12,11 @@ typedef weft_status weft_add_token_step(weft_tensor *y, weft_graph *graph, weft_
                                         const weft_step *step, const void *user);
 
 /**
- * The steps of all tokens of x, the first one of `prompt` tokens (0: 1), with the state "state". Outputs are the first, a middle
+ * The steps of all tokens of x, the first one of `prompt` tokens (0: 1), of which each sequence lacks `shorter` of those that the
+ * one before it has, with the state "state". Outputs are the first, a middle
  * and the last token, as `whole` has them: what the mixer's definition makes of x.
  */
 void weft_case_expect_steps(weft_case *c, weft_array x, weft_array whole, uint32_t prompt,
-                            weft_add_token_step *add, const void *user);
+                            uint32_t shorter, weft_add_token_step *add, const void *user);
 
 #endif

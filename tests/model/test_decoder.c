@@ -352,6 +352,96 @@ TEST(test_prompts, f) {
     }
 }
 
+/* Row `position` of sequence b of what is expected. */
+static void expect_row(const struct variant *variant, const float *logits, const float *expected,
+                       uint32_t n, uint32_t vocabulary, uint32_t b, uint32_t position) {
+    const float *row = expected + ((size_t)b * n + position) * vocabulary;
+    if (memcmp(logits + (size_t)b * vocabulary, row, vocabulary * sizeof *logits) != 0) {
+        fail_msg("%s: sequence %u, position %u, beside another length: other bits", variant->golden,
+                 b, position);
+    }
+}
+
+/* Sequences that begin with prompts of different lengths, and go on at positions of their own until the longer one ends. */
+static void check_lengths(const struct variant *variant, weft_decoder *decoder,
+                          const int32_t *tokens, uint32_t n, const int32_t given[BATCH],
+                          const float *expected) {
+    weft_decoder_info now;
+    const uint32_t count = (uint32_t)(given[0] > given[1] ? given[0] : given[1]);
+    const uint32_t longer = given[0] > given[1] ? 0 : 1;
+    uint32_t length[BATCH] = {(uint32_t)given[0], (uint32_t)given[1]};
+    int32_t *prompt = make_prompt(tokens, n, count);
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    float *logits = calloc((size_t)BATCH * now.vocabulary, sizeof *logits);
+    weft_decoder_reset(decoder);
+    assert_ok(weft_decoder_prompt_lengths(decoder, prompt, count, given, logits));
+    for (uint32_t step = 0; step < 20; step++) {
+        const bool ends = step > 12;
+        int32_t taken[BATCH];
+        for (uint32_t b = 0; b < BATCH; b++) {
+            if (!ends || b != longer) {
+                expect_row(variant, logits, expected, n, now.vocabulary, b, length[b] - 1);
+            }
+            taken[b] = ends && b == longer ? WEFT_NO_TOKEN : tokens[(size_t)b * n + length[b]++];
+        }
+        assert_ok(weft_decoder_step(decoder, taken, logits));
+    }
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    assert_int_equal(now.length,
+                     length[longer] > length[1 - longer] ? length[longer] : length[1 - longer]);
+    const int32_t anew[BATCH] = {0, 0};
+    assert_int_equal(weft_decoder_step(decoder, anew, logits), WEFT_INVALID_ARGUMENT);
+    free(logits);
+    free(prompt);
+}
+
+TEST(test_prompts_of_different_lengths, f) {
+    static const int32_t lengths[][BATCH] = {{1, 2}, {7, 1}, {3, 66}, {65, 64}, {127, 70}};
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        weft_model_info info;
+        weft_decoder *decoder = NULL;
+        load(&model, f, &variants[i]);
+        assert_ok(weft_model_get_info(model, &info));
+        const uint32_t n = info.max_length;
+        int32_t *tokens = make_tokens(&info, n);
+        float *whole = variants[i].decoding == WEFT_DECODING_RECURRENT
+                           ? expected_of(f, &variants[i], model, tokens, n)
+                           : NULL;
+        assert_ok(
+            weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
+        for (size_t k = 0; whole && k < sizeof lengths / sizeof lengths[0]; k++) {
+            if ((uint32_t)lengths[k][0] + 20 <= n && (uint32_t)lengths[k][1] + 20 <= n) {
+                check_lengths(&variants[i], decoder, tokens, n, lengths[k], whole);
+            }
+        }
+        weft_decoder_destroy(&decoder);
+        free(whole);
+        free(tokens);
+        weft_model_destroy(&model);
+    }
+}
+
+/* Evaluated again, too, each sequence has a length of its own. */
+TEST(test_lengths_evaluated_again, f) {
+    static const int32_t lengths[BATCH] = {9, 40};
+    weft_model *model = NULL;
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    load(&model, f, &variants[0]);
+    assert_ok(weft_model_get_info(model, &info));
+    const uint32_t n = info.max_length;
+    int32_t *tokens = make_tokens(&info, n);
+    float *whole = run_whole(f, model, tokens, n, n, n);
+    assert_ok(weft_decoder_create(&decoder, model, f->device,
+                                  weft_decoder_params(.batch = BATCH, .reevaluate = true)));
+    check_lengths(&variants[0], decoder, tokens, n, lengths, whole);
+    weft_decoder_destroy(&decoder);
+    free(whole);
+    free(tokens);
+    weft_model_destroy(&model);
+}
+
 /* Evaluated again, too, a prompt is many steps. */
 TEST(test_prompts_evaluated_again, f) {
     weft_model *model = NULL;

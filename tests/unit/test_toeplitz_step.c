@@ -55,7 +55,7 @@ static void run_step(struct weft_test_graph *f, struct operator* o, float *state
     int32_t positions[BATCH];
     assert_true(x && y);
     for (uint32_t b = 0; b < BATCH; b++) {
-        positions[b] = (int32_t)first[b];
+        positions[b] = (int32_t)(first[b] + count - 1);
         memcpy(x + (size_t)b * count * D, o->x + ((size_t)b * N + first[b]) * D,
                (size_t)count * D * sizeof *x);
     }

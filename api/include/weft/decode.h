@@ -9,8 +9,8 @@
  *
  * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. The buffer's
  * owner keeps it from run to run. A sequence starts at p = 0, whatever the buffer contains, and continues with p + 1. A
- * step of n > 1 tokens begins a sequence: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that n
- * single steps would leave. `position` is then 0, and is not read. Positions that are not consecutive give meaningless
+ * step of n > 1 tokens begins sequences: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that single
+ * steps of the tokens 0 … `position` would leave: n - 1, or less of a sequence that is shorter. Positions that are not consecutive give meaningless
  * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added; steps
  * with the same state name share the state.
  */
@@ -25,7 +25,8 @@ extern "C" {
 
 /** Parameters of every step. */
 typedef struct weft_step {
-    weft_tensor position; /**< i32 [B], the number p of each sequence's token, 0 … 2^31 - 1 */
+    weft_tensor
+        position; /**< i32 [B], the number p of each sequence's token, its last one, 0 … 2^31 - 1 */
     const char
         *state; /**< name of the state, an input f32 [B, size] that the step adds to the graph */
 } weft_step;

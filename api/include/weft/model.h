@@ -486,10 +486,13 @@ WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *mod
                                          weft_device *device, const weft_decoder_params *params);
 WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
 
+#define WEFT_NO_TOKEN (-1) /**< in a step: none, for a sequence that ends */
+
 /**
  * Appends a token to each sequence, tokens[batch], and writes the logits of the next tokens, f32 [batch, vocabulary].
- * If logits is null, a decoder that reevaluates only records the token.
- * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or if the sequences already have max_length tokens;
+ * If logits is null, a decoder that reevaluates only records the token. WEFT_NO_TOKEN ends a sequence that has tokens: it is passed in all
+ * later steps, too, until the decoder is reset, and the sequence's logits say nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or or for a sequence that already has max_length tokens or has ended;
  * the decoder is then unchanged. After any other error, reset it.
  */
 WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
@@ -504,6 +507,15 @@ WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tok
 WEFT_API weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens,
                                          uint32_t count, float *logits);
 
+/**
+ * The same for sequences of different lengths: sequence b has the first lengths[b] of its `count` tokens, 1 … count; those
+ * behind them may be any. The logits are those behind each sequence's last token, which it would get alone. Further errors:
+ * WEFT_INVALID_ARGUMENT for a length. lengths may be null: all have `count`.
+ */
+WEFT_API weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *tokens,
+                                                 uint32_t count, const int32_t *lengths,
+                                                 float *logits);
+
 /** Empties the sequences. */
 WEFT_API void weft_decoder_reset(weft_decoder *decoder);
 
@@ -511,7 +523,7 @@ typedef struct weft_decoder_info {
     weft_decoding decoding;
     uint32_t batch;
     uint32_t vocabulary;
-    uint32_t length;      /**< tokens of each sequence so far */
+    uint32_t length;      /**< tokens of the longest sequence so far */
     uint32_t max_length;  /**< the most they can have */
     uint32_t plan_length; /**< tokens of the newest plan: 1 when recurrent; 0: there is none yet */
     uint64_t state_bytes; /**< device memory carried from token to token; 0 when reevaluated */

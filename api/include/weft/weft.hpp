@@ -784,6 +784,18 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
         return weft_decoder_prompt(get(), tokens.data(), static_cast<std::uint32_t>(tokens.size() / known->batch),
                                    logits.empty() ? nullptr : logits.data());
     }
+    /** weft_decoder_prompt_lengths of weft/model.h: a length for each sequence. Sizes as for step. */
+    status prompt_lengths(span<const std::int32_t> tokens, span<const std::int32_t> lengths,
+                          span<float> logits) noexcept {
+        const result<::weft_decoder_info> known = info();
+        if (!known.ok() || known->batch == 0 || tokens.size() % known->batch != 0 ||
+            lengths.size() != known->batch || !fits(*known, logits)) {
+            return known.ok() ? status(WEFT_INVALID_ARGUMENT) : known.status();
+        }
+        return weft_decoder_prompt_lengths(get(), tokens.data(),
+                                           static_cast<std::uint32_t>(tokens.size() / known->batch), lengths.data(),
+                                           logits.empty() ? nullptr : logits.data());
+    }
 
   private:
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
