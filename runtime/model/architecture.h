@@ -64,7 +64,8 @@ struct weft_model_step {
 /**
  * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
  * "position_number" f32 [B, 1, 1], and states; output "output" f32 [B, 1, V]. Or for several that the sequences begin with: inputs
- * "tokens" i32 [B, n] and states of the same names; the output is that of the last one.
+ * "tokens" i32 [B, n], "lengths" i32 [B], how many of them each has, "position" i32 [B], one less, and states of the same
+ * names; the output is that of each sequence's last one.
  */
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
                                     const struct weft_model_step *step,

@@ -793,9 +793,10 @@ static weft_status build_step(weft_graph *graph, const weft_model *model, uint32
     weft_tensor output = {0};
     WEFT_TRY(
         weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, tokens)));
-    if (tokens == 1) {
+    WEFT_TRY(weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    if (tokens > 1) {
         WEFT_TRY(
-            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
     }
     WEFT_TRY(weft_network_build_step(&output, model->network, graph, &inputs));
     return weft_graph_output(graph, "output", output);

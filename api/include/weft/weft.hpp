@@ -474,6 +474,8 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> toeplitz_fd(const operand &x, const operand &response,
                                       const ::weft_toeplitz_fd_params &params) noexcept;
     result<::weft_tensor> toeplitz_fd(const operand &x, const operand &response) noexcept;
+    /** weft_graph_toeplitz_fd_taps of weft/mixers/toeplitz.h. */
+    result<::weft_tensor> toeplitz_fd_taps(const operand &response) noexcept;
     /** weft_graph_ski_toeplitz of weft/mixers/toeplitz.h. */
     result<::weft_tensor> ski_toeplitz(const operand &x,
                                        const ::weft_ski_toeplitz_params &params) noexcept;
@@ -526,6 +528,16 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                       const ::weft_conv1d_params &params) noexcept;
     result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
                                       const ::weft_step &step) noexcept;
+    /** weft_graph_toeplitz_step of weft/decode.h. */
+    result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
+                                        const ::weft_step &step,
+                                        const ::weft_toeplitz_params &params) noexcept;
+    result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
+                                        const ::weft_step &step) noexcept;
+    /** weft_graph_gtu_step of weft/decode.h. */
+    result<::weft_tensor> gtu_step(const operand &x, const ::weft_step &step,
+                                   const ::weft_gtu_params &params) noexcept;
+    result<::weft_tensor> gtu_step(const operand &x, const ::weft_step &step) noexcept;
     /** weft_graph_save of weft/model.h. */
     status save(const char *folder) const noexcept;
 
@@ -771,6 +783,18 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
         }
         return weft_decoder_prompt(get(), tokens.data(), static_cast<std::uint32_t>(tokens.size() / known->batch),
                                    logits.empty() ? nullptr : logits.data());
+    }
+    /** weft_decoder_prompt_lengths of weft/model.h: a length for each sequence. Sizes as for step. */
+    status prompt_lengths(span<const std::int32_t> tokens, span<const std::int32_t> lengths,
+                          span<float> logits) noexcept {
+        const result<::weft_decoder_info> known = info();
+        if (!known.ok() || known->batch == 0 || tokens.size() % known->batch != 0 ||
+            lengths.size() != known->batch || !fits(*known, logits)) {
+            return known.ok() ? status(WEFT_INVALID_ARGUMENT) : known.status();
+        }
+        return weft_decoder_prompt_lengths(get(), tokens.data(),
+                                           static_cast<std::uint32_t>(tokens.size() / known->batch), lengths.data(),
+                                           logits.empty() ? nullptr : logits.data());
     }
 
   private:
@@ -2389,6 +2413,18 @@ inline result<::weft_tensor> graph::toeplitz_fd(const operand &x,
     return made;
 }
 
+inline result<::weft_tensor> graph::toeplitz_fd_taps(const operand &response) noexcept {
+    if (const weft_status code = error_of(response); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_fd_taps(&made, get(), response.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::ski_toeplitz(const operand &x,
                                                  const ::weft_ski_toeplitz_params &params) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
@@ -2633,6 +2669,60 @@ inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand 
     ::weft_tensor made{};
     const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
                                                     &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::toeplitz_step(const operand &x, const operand &coefficients,
+                                                  const ::weft_step &step,
+                                                  const ::weft_toeplitz_params &params) noexcept {
+    if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_step(&made, get(), x.tensor(),
+                                                      coefficients.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::toeplitz_step(const operand &x, const operand &coefficients,
+                                                  const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_step(&made, get(), x.tensor(),
+                                                      coefficients.tensor(), &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gtu_step(const operand &x, const ::weft_step &step,
+                                             const ::weft_gtu_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gtu_step(&made, get(), x.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gtu_step(const operand &x, const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gtu_step(&made, get(), x.tensor(), &step, nullptr);
     if (code != WEFT_OK) {
         return code;
     }
