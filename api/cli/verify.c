@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "stop.h"
 #include "verify_list.h"
+#include "verify_receipt.h"
 #include "verify_record.h"
 
 typedef struct verify_options {
@@ -339,7 +340,12 @@ static int prepare(weft_verify_record *record, const verify_options *options,
 }
 
 int weft_cli_verify(int argc, char **argv) {
+    if (weft_cli_verifies_receipt(argc, argv)) {
+        return weft_cli_verify_receipt(argc, argv);
+    }
     verify_options options = {.filter = NULL};
+    const char *receipt = NULL; /* and the other are of the above */
+    const char *against = NULL;
     const weft_cli_option table[] = {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
          "only the cases whose names contain S, such as fourier/fft"},
@@ -364,6 +370,12 @@ int weft_cli_verify(int argc, char **argv) {
          "differ from that does not do what the shaders say"},
         {"evaluate-limit", WEFT_CLI_COUNT, &options.evaluate_limit, "N",
          "skip evaluations that take more than N million steps (default: skip none)"},
+        {"receipt", WEFT_CLI_TEXT, &receipt, "FILE",
+         "instead make a receipt again: behind it stand the model and inputs of the command\n"
+         "that wrote it, such as MODEL --text STRING; exit code 1 when anything differs"},
+        {"against", WEFT_CLI_TEXT, &against, "SEL",
+         "with --receipt: where it differs, run every node here on this device, too, and\n"
+         "find the first one in which the two differ"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -372,7 +384,8 @@ int weft_cli_verify(int argc, char **argv) {
         .command = "verify",
         .summary = "Runs every op and mixer on many shapes and compares the results with float64.\n"
                    "--device all takes every usable device, and in reproducible mode compares\n"
-                   "their bits. Exit code 1 when a case fails, a bit differs, or the validation\n"
+                   "their bits. With --receipt it makes the receipt of a run again. Exit code 1 "
+                   "when a case fails, a bit differs, or the validation\n"
                    "layer complains; 3 when there is no usable device.",
         .options = table,
     };

@@ -224,6 +224,12 @@ weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                  uint64_t size);
 
+/** Takes a piece of `size` bytes, which is gone when it returns. */
+typedef void (*weft_download_sink)(void *user, const void *data, size_t size);
+/** The same, piece by piece in order, on this thread. */
+weft_status weft_device_download_to(weft_device *device, VkBuffer buffer, uint64_t offset,
+                                    uint64_t size, weft_download_sink to, void *user);
+
 /** Submits command buffers in order as one submission. *value is the timeline value that says it is complete. */
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value);

@@ -44,6 +44,19 @@ struct weft_program;
 /** The model's program, or null: then it has a network. */
 struct weft_program *weft_model_program(const weft_model *model);
 
+struct weft_checkpoint;
+struct weft_embedding;
+
+/** What a model is made of; it keeps all of it. */
+struct weft_model_parts {
+    const char *config;
+    const struct weft_checkpoint *checkpoint;
+    const weft_tokenizer *tokenizer;
+    const struct weft_embedding *embedding; /* or null */
+    bool headless;
+};
+struct weft_model_parts weft_model_parts(const weft_model *model);
+
 /* ---- for decoder.c and generator.c ---- */
 
 const weft_host *weft_model_host(const weft_model *model);

@@ -448,14 +448,22 @@ const char *weft_model_config(const weft_model *model) {
     return model ? model->config : NULL;
 }
 
+struct weft_model_parts weft_model_parts(const weft_model *model) {
+    return (struct weft_model_parts){.config = model->config,
+                                     .checkpoint = model->network ? model->network->loaded
+                                                                  : model->program->checkpoint,
+                                     .tokenizer = model->tokenizer,
+                                     .embedding = model->embedding,
+                                     .headless = model->headless};
+}
+
 weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
     WEFT_ENTER;
     if (!model || !bytes || !size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_weights: null argument");
     }
-    return weft_checkpoint_copy(
-        model->network ? model->network->loaded : model->program->checkpoint, bytes, size);
+    return weft_checkpoint_copy(weft_model_parts(model).checkpoint, bytes, size);
 }
 
 const char *weft_model_label(const weft_model *model, uint32_t index) {

@@ -21,6 +21,8 @@ complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate 
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate verify bench inspect' -l json -d 'print one JSON object instead'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate verify bench inspect' -l verbose -d 'tell on stderr what is chosen and done'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate verify bench inspect' -l help -d 'print the help'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l receipt -rF -d 'write hashes of the model, inputs, values and outputs'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l checkpoints -xa 'none layers nodes' -d 'which values a receipt has'
 
 complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
@@ -88,6 +90,8 @@ complete -c weft -n '__fish_seen_subcommand_from verify' -l write-list -rF -d 'w
 complete -c weft -n '__fish_seen_subcommand_from verify' -l kernels-once -d 'of these two lists ask for each kernel once, whatever its constants'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate -d 'also evaluate each shader in plain C on the host'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate-limit -x -d 'skip evaluations of more than N million steps'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l receipt -rF -d 'make the receipt of a run again'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l against -x -d 'with --receipt: a second device, to find the first different node'
 
 complete -c weft -n '__fish_seen_subcommand_from bench' -l suite -xa 'ops mixers fnet fmm flt ski spectra models decode device' -d 'only this suite'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l filter -x -d 'only cases whose name has TEXT in it'

@@ -16,6 +16,7 @@
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
  *   generate.h texts that language models make, several at once
+ *   receipt.h  what a computation read, went through and gave, as hashes that another device can make again
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
