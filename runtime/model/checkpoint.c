@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/int8_tensor.h"
+#include "model/layout.h"
 #include "model/random_weights.h"
 #include "model/shards.h"
 
@@ -313,6 +314,30 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
         }
     }
     return make_weight(weight, checkpoint, name, stored, shape);
+}
+
+bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const weft_weight *weight) {
+    if (weight->part_of) {
+        return weft_checkpoint_find_origin(origin, weight->part_of);
+    }
+    const weft_weight *other = weft_weight_transposed_from(weight);
+    if (other) {
+        const bool found = weft_checkpoint_find_origin(origin, other);
+        origin->transposed = !origin->transposed;
+        return found;
+    }
+    if (weight->release != release_stored) {
+        *origin = (struct weft_checkpoint_origin){0};
+        return false;
+    }
+    const struct stored *stored = weight->release_user;
+    *origin =
+        (struct weft_checkpoint_origin){.checkpoint = stored->checkpoint, .tensor = stored->named};
+    return true;
+}
+
+const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoint *checkpoint) {
+    return &checkpoint->files.names;
 }
 
 /* ---- tensors of programs ---- */

@@ -5,7 +5,7 @@
 
 #include <weft/graph.h>
 
-#include "model/safetensors.h"
+#include "model/tensor_names.h"
 
 /** Files that stay open until the last weight taken from it is gone. Reference counted, atomically. */
 struct weft_checkpoint;
@@ -73,6 +73,19 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
 /** The same of so many elements, under whatever shape the file has them; the weight's is [elements]. */
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements);
+
+/** What tensor a weight is made of: it, rows of it, or it transposed. */
+struct weft_checkpoint_origin {
+    struct weft_checkpoint *checkpoint; /* no reference */
+    const struct weft_named_tensor *tensor;
+    bool transposed;
+};
+
+/** False for weights that are of no file. */
+bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const weft_weight *weight);
+
+/** All tensors. */
+const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoint *checkpoint);
 
 /** Whether the file has a tensor of exactly that name, whatever is in front of others. */
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name);

@@ -56,3 +56,7 @@ weft_status weft_weight_transposed_of(weft_weight **out, weft_weight *weight) {
     }
     return status;
 }
+
+const weft_weight *weft_weight_transposed_from(const weft_weight *weight) {
+    return weight->read == read_transposed ? weight->release_user : NULL;
+}

@@ -47,14 +47,15 @@ static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;
 }
 
-/* A word for each four elements of a row, and a scale for each row. */
+/* A word for each four elements of a row, and for each row its scale and the byte that stands for 0. */
 static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_product *p,
                            uint32_t a) {
     const uint32_t rows = p->m * p->batches;
     const uint32_t words = words_of(p->k);
-    const bool fours = p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
+    const bool fours =
+        p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
     const uint32_t x = weft_lower_value(lowering, a);
-    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 1) * rows * 4);
+    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 2) * rows * 4);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, matmul_int8_quantize, weft_grid_of_groups(rows),
                    .bind = {.x = x, .result = result},
@@ -92,23 +93,23 @@ static uint32_t find_bytes(struct weft_lowering *lowering, const struct weft_pro
 void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_product *p,
                              uint32_t a) {
     const uint32_t bytes = find_bytes(lowering, p, a);
-    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
-        lowering, &weft_int8_product_variants, 1, matmul_int8_panels,
-        .bind = {.a = bytes,
-                 .b = p->b.storage,
-                 .bias = p->bias,
-                 .residual = p->residual,
-                 .c = p->c.storage},
-        .push = {.m = p->m * p->batches,
-                 .n = p->n,
-                 .words = words_of(p->k),
-                 .c_row = p->c.row,
-                 .alpha = p->alpha},
-        .constant = {.activation = (int32_t)p->activation,
-                     .has_bias = p->bias != WEFT_NO_STORAGE,
-                     .has_residual = p->residual != WEFT_NO_STORAGE});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_int8_product_variants, 1, matmul_int8_panels,
+                            .bind = {.a = bytes,
+                                     .b = p->b.storage,
+                                     .bias = p->bias,
+                                     .residual = p->residual,
+                                     .c = p->c.storage},
+                            .push = {.m = p->m * p->batches,
+                                     .n = p->n,
+                                     .words = words_of(p->k),
+                                     .c_row = p->c.row,
+                                     .alpha = p->alpha},
+                            .constant = {.activation = (int32_t)p->activation,
+                                         .has_bias = p->bias != WEFT_NO_STORAGE,
+                                         .has_residual = p->residual != WEFT_NO_STORAGE});
     const double m = (double)p->m * p->batches;
     dispatch->flops = m * p->n * (2.0 * p->k + (p->activation ? 20.0 : 0.0));
-    dispatch->bytes = m * p->k + (double)p->k * p->n +
-                      4.0 * m * p->n * (p->residual != WEFT_NO_STORAGE ? 2 : 1);
+    dispatch->bytes =
+        m * p->k + (double)p->k * p->n + 4.0 * m * p->n * (p->residual != WEFT_NO_STORAGE ? 2 : 1);
 }
