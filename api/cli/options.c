@@ -94,7 +94,7 @@ static bool read_math(weft_math *value, const char *text) {
 }
 
 static bool read_weights(weft_weight_storage *value, const char *text) {
-    for (int storage = WEFT_WEIGHTS_AUTO; storage <= WEFT_WEIGHTS_F16; storage++) {
+    for (int storage = WEFT_WEIGHTS_AUTO; storage <= WEFT_WEIGHTS_I8_ONLY; storage++) {
         if (strcmp(text, weft_weight_storage_name((weft_weight_storage)storage)) == 0) {
             *value = (weft_weight_storage)storage;
             return true;

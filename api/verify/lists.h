@@ -92,6 +92,7 @@
     ROW(fused)                    \
     ROW(structure)                \
     ROW(half_weights)             \
+    ROW(int8_weights)             \
     ROW(special_binary)           \
     ROW(special_unary)            \
     ROW(special_affine)           \

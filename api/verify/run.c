@@ -376,7 +376,10 @@ static bool set_tolerance(session *s) {
     if (!succeeded(s->result, "weft_plan_get_info", weft_plan_get_info(s->plan, &info))) {
         return false;
     }
-    if (info.f16_weight_bytes > 0) {
+    /* Fast math may round to another byte. */
+    const bool rounds_bytes =
+        info.int8_weight_bytes > 0 && weft_device_get_math(s->device) == WEFT_MATH_FAST;
+    if (info.f16_weight_bytes > 0 || rounds_bytes) {
         s->result->tolerance = fmax(s->result->tolerance, WEFT_TOLERANCE_HALF);
     }
     return true;

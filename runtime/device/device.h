@@ -56,7 +56,7 @@ enum weft_cost_column { WEFT_COST_HARDWARE, WEFT_COST_SOFTWARE, WEFT_COST_PROCES
 struct weft_device {
     weft_host host;
     weft_math math;
-    weft_weight_storage weight_storage; /* f32 or f16 */
+    weft_weight_storage weight_storage; /* not AUTO */
     weft_device_info info;
     struct weft_vk_instance instance;
     struct weft_vk_device vk;

@@ -16,7 +16,18 @@ const char *weft_math_name(weft_math math) {
 }
 
 const char *weft_weight_storage_name(weft_weight_storage storage) {
-    return storage == WEFT_WEIGHTS_F16 ? "f16" : storage == WEFT_WEIGHTS_F32 ? "f32" : "auto";
+    switch (storage) {
+    case WEFT_WEIGHTS_F32:
+        return "f32";
+    case WEFT_WEIGHTS_F16:
+        return "f16";
+    case WEFT_WEIGHTS_I8:
+        return "int8";
+    case WEFT_WEIGHTS_I8_ONLY:
+        return "int8-only";
+    default:
+        return "auto";
+    }
 }
 
 const char *weft_device_type_name(weft_device_type type) {

@@ -76,7 +76,7 @@ static double first_rate(weft_device_type type) {
 
 static weft_status set_weight_storage(weft_device *device, weft_weight_storage wanted) {
     const bool fast = device->math == WEFT_MATH_FAST;
-    if ((unsigned)wanted > WEFT_WEIGHTS_F16) {
+    if ((unsigned)wanted > WEFT_WEIGHTS_I8_ONLY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "there is no weight storage %d",
                          (int)wanted);
     }

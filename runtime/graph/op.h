@@ -136,6 +136,9 @@ struct weft_op {
     void (*read_transposed)(struct weft_node *node, uint32_t input);
     /** In what order the node's kernels read an input that is a constant matrix: an enum weft_layout. Null: as it is. */
     uint32_t (*constant_layout)(const struct weft_node *node, uint32_t input);
+    /** Whether an input of a node may be a matrix of bytes (weft_stored), and whether they need scales for its columns. Null: none. */
+    bool (*takes_bytes)(bool *columns, const weft_graph *graph, const struct weft_node *node,
+                        uint32_t input);
     bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also

@@ -203,12 +203,20 @@ static bool embedding_lower_parts(struct weft_lowering *lowering, const struct w
            lower_windows(lowering, node);
 }
 
+static bool embedding_takes_bytes(bool *columns, const weft_graph *graph,
+                                  const struct weft_node *node, uint32_t input) {
+    (void)graph, (void)node;
+    *columns = false;
+    return input == TABLE;
+}
+
 const struct weft_op weft_op_embedding = {
     .name = "embedding",
     .min_inputs = 2,
     .max_inputs = 5,
     .fusable = WEFT_FUSE_NORM,
     .indices = {{.input = TOKENS, .table = TABLE}, {.input = TYPES, .table = TYPE_TABLE}},
+    .takes_bytes = embedding_takes_bytes,
     .infer = embedding_infer,
     .lower_parts = embedding_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = embedding_lower}),

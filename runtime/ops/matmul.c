@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/int8.h"
 #include "core/try.h"
 #include "core/vendor.h"
 #include "kernels/matmul/cooperative.h"
@@ -640,6 +641,14 @@ static void matmul_describe(const struct weft_node *node, char *text, size_t siz
              params->transpose_b ? "[bT]" : "");
 }
 
+static bool matmul_takes_bytes(bool *columns, const weft_graph *graph, const struct weft_node *node,
+                               uint32_t input) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    *columns = params->transpose_b == 0;
+    return input == 1 && b_is_constant(graph, node) &&
+           dims_of(graph, node).k <= WEFT_INT8_MOST_TERMS;
+}
+
 const struct weft_op weft_op_matmul = {
     .name = "matmul",
     .min_inputs = 2,
@@ -651,6 +660,7 @@ const struct weft_op weft_op_matmul = {
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
     .read_transposed = matmul_read_transposed,
     .constant_layout = matmul_constant_layout,
+    .takes_bytes = matmul_takes_bytes,
     .infer = matmul_infer,
     .lower_parts = matmul_lower_parts,
     .describe = matmul_describe,

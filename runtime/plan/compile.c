@@ -91,13 +91,29 @@ static weft_status describe(weft_plan *plan, uint32_t pass, char *text) {
     return text ? WEFT_OK : weft_fail_memory(&plan->device->host, "a description of a plan");
 }
 
+/* Products read them also where they are transposed: without the pass they would be numbers by then. */
+static bool has_bytes(const weft_graph *graph) {
+    bool found = false;
+    for (uint32_t i = 1; i < graph->value_count && !found; i++) {
+        found = graph->values[i].weight && weft_weight_is_int8(graph->values[i].weight);
+    }
+    return found;
+}
+
 static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
                                     const weft_plan_params *params) {
     const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_pass_prune(graph));
     WEFT_TRY(describe(plan, WEFT_PASS_GRAPH, weft_describe_graph(graph, false, host)));
-    if (!params->no_fusion) {
+    const bool quantize =
+        plan->device->weight_storage >= WEFT_WEIGHTS_I8 && !plan->lowering.runs_once;
+    if (!params->no_fusion || quantize || has_bytes(graph)) {
         WEFT_TRY(weft_pass_transposes(graph));
+    }
+    if (quantize) {
+        WEFT_TRY(weft_pass_quantize(graph, plan->device));
+    }
+    if (!params->no_fusion) {
         WEFT_TRY(
             weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.engine));
         WEFT_TRY(weft_pass_fuse(graph));
@@ -153,6 +169,7 @@ static void sum_up(weft_plan *plan) {
             plan->info.weight_bytes += storage->bytes;
             plan->info.f16_weight_bytes += storage->half == WEFT_HALF_SCALED ? storage->bytes : 0;
             plan->info.narrow_weight_bytes += storage->half > WEFT_HALF_SCALED ? storage->bytes : 0;
+            plan->info.int8_weight_bytes += storage->half == WEFT_HALF_I8 ? storage->bytes : 0;
         }
     }
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {

@@ -8,6 +8,9 @@
 /** Makes products read transposed matrices as they are, by ops' is_transpose and read_transposed. */
 weft_status weft_pass_transposes(weft_graph *graph);
 
+/** Replaces the weights of matrices.h by their bytes, if the device keeps weights so. After the transposes pass. */
+weft_status weft_pass_quantize(weft_graph *graph, weft_device *device);
+
 /** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */
 weft_status weft_pass_fuse(weft_graph *graph);
 

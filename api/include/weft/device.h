@@ -25,8 +25,8 @@ typedef enum weft_math {
 WEFT_API const char *weft_math_name(weft_math math);
 
 /**
- * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else,
- * embedding tables included, is always f32.
+ * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else is
+ * always f32, embedding tables included, if they do not become bytes.
  *
  * f16 halves memory and bandwidth. Arithmetic stays f32 except on devices with weft_device_info.matrix_shapes. There a
  * product with an f16 weight may round the other tensor to f16, too, after scaling each row by a power of two that
@@ -41,10 +41,16 @@ WEFT_API const char *weft_math_name(weft_math math);
 typedef enum weft_weight_storage {
     WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in reproducible mode */
     WEFT_WEIGHTS_F32 = 1,  /**< or as they are stored in 16 bits (weft_stored): not rounded */
-    WEFT_WEIGHTS_F16 = 2   /**< needs WEFT_MATH_FAST; works on every device */
+    WEFT_WEIGHTS_F16 = 2,  /**< needs WEFT_MATH_FAST; works on every device */
+    /**
+     * In any math mode: matrices that nothing but products and embeddings reads become bytes with a scale for each row or column, as
+     * WEFT_STORED_I8 of weft_stored; weft_weight_quantize makes the same bytes. Weights with elements that are not finite stay as they are.
+     */
+    WEFT_WEIGHTS_I8 = 3,
+    WEFT_WEIGHTS_I8_ONLY = 4 /**< the same with WEFT_STORED_I8_ONLY: what they are multiplied with stays f32 */
 } weft_weight_storage;
 
-/** "auto", "f32" or "f16". */
+/** "auto", "f32", "f16", "int8" or "int8-only". */
 WEFT_API const char *weft_weight_storage_name(weft_weight_storage storage);
 
 typedef enum weft_device_type {

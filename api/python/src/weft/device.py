@@ -15,7 +15,7 @@ from ._core import check, ffi, lib, text_of
 Math = Literal["reproducible", "fast"]
 """reproducible: equal input bits give equal output bits on every device. fast: accurate, but bits differ."""
 
-WeightStorage = Literal["auto", "f32", "f16"]
+WeightStorage = Literal["auto", "f32", "f16", "int8", "int8-only"]
 """How constant operands of matrix products are kept; auto: f16 in fast mode, f32 in reproducible mode."""
 
 
