@@ -34,6 +34,10 @@ static const struct row {
     {BYTES("int8-panels-6", 7, 11, 129)},
     {BYTES("int8-panels-6", 101, 131, 64)},
     {BYTES("int8-panels-6", 5, 64, 4099)},
+    {BYTES("int8-pairs", 1, 1, 1)},
+    {BYTES("int8-pairs", 7, 11, 129)},
+    {BYTES("int8-pairs", 67, 131, 64)},
+    {BYTES("int8-pairs", 5, 64, 4099)},
     {BYTES("int8-tiled", 1, 1, 1)},
     {BYTES("int8-tiled", 7, 11, 129)},
     {BYTES("int8-tiled", 97, 131, 64)},
@@ -119,6 +123,37 @@ static struct scaling scaling_of(const float *x, uint32_t count, size_t step) {
                : (struct scaling){.scale = largest / 127.0F, .inverse = 127.0F / largest};
 }
 
+/* Of a row of the other factor: its bytes are steps from its lowest number, or 0, to its highest, or 0. */
+struct steps {
+    float scale, inverse;
+    double zero; /* the step that stands for 0, from 0 to 255 */
+};
+
+static struct steps steps_of(const float *x, uint32_t count) {
+    float high = 0.0F, low = 0.0F;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isfinite(x[i])) {
+            return (struct steps){.scale = NAN};
+        }
+        high = fmaxf(high, fabsf(x[i]) < FLT_MIN ? 0.0F : x[i]);
+        low = fminf(low, fabsf(x[i]) < FLT_MIN ? 0.0F : x[i]);
+    }
+    const float half = high * 0.5F - low * 0.5F;
+    if (half < 0x1p-119F) {
+        return (struct steps){0};
+    }
+    const float inverse = 127.5F / half;
+    const float zero = -low * inverse;
+    return (struct steps){half / 127.5F, inverse, nearbyint((double)zero)};
+}
+
+/* How many steps an element is away from 0. */
+static double step_of(float x, struct steps steps) {
+    const float scaled = (fabsf(x) < FLT_MIN ? 0.0F : x) * steps.inverse;
+    const double step = nearbyint((double)scaled) + steps.zero;
+    return isnan(steps.scale) ? 0.0 : fmin(fmax(step, 0.0), 255.0) - steps.zero;
+}
+
 static double byte_of(float x, struct scaling scaling) {
     const float scaled = x * scaling.inverse;
     return isfinite(scaling.scale) && fabsf(x) >= FLT_MIN ? nearbyint((double)scaled) : 0.0;
@@ -190,14 +225,14 @@ static void expect_row(double *out, const double *a, size_t step, const struct r
         line[i] = (float)a[i * step];
     }
     const bool bytes = row->stored == WEFT_STORED_I8;
-    const struct scaling scaling = scaling_of(line, row->k, 1);
+    const struct steps steps = steps_of(line, row->k);
     for (uint32_t j = 0; j < row->n; j++) {
         double sum = 0.0;
         for (uint32_t i = 0; i < row->k; i++) {
-            sum += (bytes ? byte_of(line[i], scaling) : (double)line[i]) *
+            sum += (bytes ? step_of(line[i], steps) : (double)line[i]) *
                    b->byte[(size_t)i * row->n + j];
         }
-        out[j] = sum * (double)b->scale[j] * (bytes ? (double)scaling.scale : 1.0);
+        out[j] = sum * (double)b->scale[j] * (bytes ? (double)steps.scale : 1.0);
         out[j] = bytes && fabs(out[j]) < (double)FLT_MIN ? copysign(0.0, out[j]) : out[j];
     }
 }

@@ -8,8 +8,8 @@
 
 #define WEFT_INT8_MOST 127
 
-/** The most products of bytes that a sum of 32 bits holds. */
-#define WEFT_INT8_MOST_TERMS (INT32_MAX / (WEFT_INT8_MOST * WEFT_INT8_MOST))
+/** The most products that a sum of 32 bits holds: of a weight's bytes, and of differences between bytes. */
+#define WEFT_INT8_MOST_TERMS (INT32_MAX / (255 * WEFT_INT8_MOST))
 
 /** What the elements of a row or column have in common. */
 struct weft_int8_scaling {

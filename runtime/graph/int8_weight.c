@@ -71,8 +71,7 @@ static weft_status read_quantized(void *user, uint64_t first, uint64_t count, vo
 }
 
 /* Into `scale`, for a while, the largest magnitudes. */
-static weft_status note_largest(void *user, uint64_t first, uint64_t count,
-                                const float *elements) {
+static weft_status note_largest(void *user, uint64_t first, uint64_t count, const float *elements) {
     const struct quantized *quantized = user;
     for (uint64_t i = 0; i < count; i++) {
         const float magnitude = fabsf(elements[i]);
@@ -105,9 +104,8 @@ static weft_status create(weft_weight **out, struct quantized *quantized, weft_s
     const uint64_t channels = source->shape.dim[quantized->scale_columns ? 1 : 0];
     float *scales = weft_alloc(host, (size_t)channels * sizeof *scales);
     quantized->scaling = weft_alloc_zero(host, (size_t)channels, sizeof *quantized->scaling);
-    weft_status status = scales && quantized->scaling
-                             ? find_scaling(quantized, scales, channels)
-                             : weft_fail_memory(host, source->name);
+    weft_status status = scales && quantized->scaling ? find_scaling(quantized, scales, channels)
+                                                      : weft_fail_memory(host, source->name);
     if (status == WEFT_OK) {
         status = weft_weight_create_read(
             out,

@@ -16,10 +16,11 @@ static weft_status check_params(const weft_weight_params *params, const weft_hos
     }
     if ((uint32_t)params->stored > WEFT_STORED_I8_ONLY ||
         (params->stored != WEFT_STORED_WHOLE && params->dtype != WEFT_F32)) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "%s: stored: expected a value of weft_stored, and narrower elements for f32 "
-                         "alone, found %d for %s",
-                         name, (int)params->stored, weft_dtype_name(params->dtype));
+        return weft_fail(
+            host, WEFT_INVALID_ARGUMENT,
+            "%s: stored: expected a value of weft_stored, and narrower elements for f32 "
+            "alone, found %d for %s",
+            name, (int)params->stored, weft_dtype_name(params->dtype));
     }
     return weft_shape_check(params->shape, name, host);
 }
@@ -174,8 +175,7 @@ static bool narrow(uint16_t *out, const float *elements, uint64_t count, weft_st
 void weft_weight_narrow(weft_weight *weight, weft_stored stored) {
     const uint64_t count = weft_shape_elements(weight->shape);
     if ((stored != WEFT_STORED_F16 && stored != WEFT_STORED_BF16) ||
-        weight->stored != WEFT_STORED_WHOLE ||
-        weight->dtype != WEFT_F32 || !weight->owned) {
+        weight->stored != WEFT_STORED_WHOLE || weight->dtype != WEFT_F32 || !weight->owned) {
         return;
     }
     uint16_t *halves = weft_alloc(&weight->host, (size_t)count * sizeof *halves);
@@ -227,7 +227,8 @@ float weft_weight_scale(const weft_weight *weight, uint64_t element) {
 }
 
 /* The bytes are the last quarter of `out`, and read likewise. */
-static weft_status read_int8(const weft_weight *weight, uint64_t first, uint64_t count, float *out) {
+static weft_status read_int8(const weft_weight *weight, uint64_t first, uint64_t count,
+                             float *out) {
     const int8_t *bytes = (const int8_t *)out + 3 * count;
     WEFT_TRY(weft_weight_read_stored(weight, first, count, (int8_t *)out + 3 * count));
     for (uint64_t i = 0; i < count; i++) {
@@ -351,8 +352,8 @@ weft_status weft_weight_part_of(weft_weight **out, weft_weight *whole, uint64_t 
     WEFT_TRY(weft_weight_create_empty(
         out,
         weft_weight_params(.name = whole->name, .dtype = whole->dtype, .shape = shape, .data = data,
-                           .release = release_whole, .release_user = whole,
-                           .stored = whole->stored, .scale_columns = whole->scale_columns),
+                           .release = release_whole, .release_user = whole, .stored = whole->stored,
+                           .scale_columns = whole->scale_columns),
         &whole->host));
     (*out)->uid = uid;
     (*out)->part_of = weft_weight_retain(whole);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of bytes on the device: four in a word, in the order in which a kernel reads them, and their scales behind them. */
+/* Weights of bytes on the device: four in a word, in the order in which a kernel reads them; behind them scales, and in FOURS the columns' sums. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +76,16 @@ static void write_bytes(int8_t *target, const int8_t *source, const struct matri
     }
 }
 
+/* Of each column. */
+static void write_sums(int32_t *sums, const int8_t *source, const struct matrix *m) {
+    memset(sums, 0, m->n * sizeof *sums);
+    for (size_t k = 0; k < m->k; k++) {
+        for (size_t column = 0; column < m->n; column++) {
+            sums[column] += source[k * m->along_k + column * m->along_n];
+        }
+    }
+}
+
 static weft_status fill(void *user, void *data) {
     const struct matrix *m = user;
     const weft_host *host = &m->weight->host;
@@ -92,6 +102,9 @@ static weft_status fill(void *user, void *data) {
         float *scales = (float *)data + words;
         for (uint32_t i = 0; i < m->n; i++) {
             scales[i] = weft_weight_scale(m->weight, i * (uint64_t)m->along_n);
+        }
+        if (m->layout == WEFT_LAYOUT_FOURS) {
+            write_sums((int32_t *)data + words + m->n, bytes, m);
         }
     }
     weft_free(host, bytes);
@@ -116,11 +129,12 @@ uint32_t weft_lower_int8_weight(struct weft_lowering *lowering, uint32_t value,
                                 enum weft_layout layout) {
     static const char *const names[] = {"", "/transposed", "/panels", "/panels", "/fours"};
     struct matrix m = matrix_of(lowering->graph->values[value].weight, layout);
+    const uint32_t numbers = layout == WEFT_LAYOUT_FOURS ? 2 : 1; /* of a column */
     char key[64];
     snprintf(key, sizeof key, "weight/%llu%s/int8", (unsigned long long)m.weight->uid,
              names[layout]);
     const uint32_t storage =
-        weft_lower_table(lowering, key, (count_words(&m) + m.n) * 4, fill, &m);
+        weft_lower_table(lowering, key, (count_words(&m) + (uint64_t)m.n * numbers) * 4, fill, &m);
     if (weft_lower_status(lowering) == WEFT_OK) {
         lowering->storages[storage].half = WEFT_HALF_I8;
     }

@@ -7,6 +7,8 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/int8_tensor.h"
+#include "model/layout.h"
 #include "model/random_weights.h"
 #include "model/shards.h"
 
@@ -229,6 +231,11 @@ bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t
     return found && found->tensor == tensor->tensor;
 }
 
+bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index) {
+    const struct weft_tensor_names *names = &checkpoint->files.names;
+    return weft_int8_tensor_is_scale(names, names->tensors[index].name);
+}
+
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
     const struct weft_named_tensor *found = find(checkpoint, name);
     const weft_safetensors_tensor *tensor = found ? found->tensor : NULL;
@@ -250,6 +257,12 @@ static weft_status read_stored(void *user, uint64_t first, uint64_t count, void 
 static weft_status read_halves(void *user, uint64_t first, uint64_t count, void *out) {
     const struct stored *stored = user;
     return weft_safetensors_read_u16(stored->named->file, stored->named->tensor, first, count, out);
+}
+
+static weft_status read_bytes(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read(stored->named->file, stored->named->tensor, first, out,
+                                 (size_t)count);
 }
 
 /* How a tensor of numbers is read: in 16 bits where the file has it so. */
@@ -286,6 +299,15 @@ static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *c
     return status;
 }
 
+static weft_status create_bytes(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                const struct weft_named_tensor *named, weft_weight_params params) {
+    WEFT_TRY(weft_int8_tensor_read(&params, &checkpoint->files.names, named, &checkpoint->host));
+    float *scales = (float *)(uintptr_t)params.scales; /* which the weight copies */
+    const weft_status status = create_stored(weight, checkpoint, named, params, read_bytes);
+    weft_free(&checkpoint->host, scales);
+    return status;
+}
+
 /* The tensor, which has the shape `stored_shape`, as a weight of shape `shape`. */
 static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                const char *name, weft_shape stored_shape, weft_shape shape) {
@@ -294,9 +316,13 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
         return weft_safetensors_missing(checkpoint->path, file_name(checkpoint, name).text,
                                         stored_shape, &checkpoint->host);
     }
+    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
+    if (found->tensor->dtype == WEFT_SAFETENSORS_I8 && shape.rank == 2) {
+        WEFT_TRY(weft_safetensors_expect_shape(found->file, found->tensor, shape));
+        return create_bytes(weight, checkpoint, found, params);
+    }
     WEFT_TRY(weft_safetensors_expect(found->file, found->tensor, stored_shape));
     WEFT_TRY(weft_safetensors_check_finite(found->file, found->tensor));
-    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
     const weft_weight_reader read = real_reader(&params.stored, found->tensor);
     return create_stored(weight, checkpoint, found, params, read);
 }
@@ -326,6 +352,30 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
     return make_weight(weight, checkpoint, name, stored, shape);
 }
 
+bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const weft_weight *weight) {
+    if (weight->part_of) {
+        return weft_checkpoint_find_origin(origin, weight->part_of);
+    }
+    const weft_weight *other = weft_weight_transposed_from(weight);
+    if (other) {
+        const bool found = weft_checkpoint_find_origin(origin, other);
+        origin->transposed = !origin->transposed;
+        return found;
+    }
+    if (weight->release != release_stored) {
+        *origin = (struct weft_checkpoint_origin){0};
+        return false;
+    }
+    const struct stored *stored = weight->release_user;
+    *origin =
+        (struct weft_checkpoint_origin){.checkpoint = stored->checkpoint, .tensor = stored->named};
+    return true;
+}
+
+const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoint *checkpoint) {
+    return &checkpoint->files.names;
+}
+
 /* ---- tensors of programs ---- */
 
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name) {
@@ -343,8 +393,9 @@ static bool find_type(weft_dtype *dtype, weft_shape *shape, const weft_safetenso
         tensor->dtype == WEFT_SAFETENSORS_I32 || tensor->dtype == WEFT_SAFETENSORS_I64;
     *dtype = whole ? WEFT_I32 : WEFT_F32;
     shape->rank = tensor->rank;
-    bool fits =
-        tensor->rank <= WEFT_MAX_RANK && (whole || weft_safetensors_is_float(tensor->dtype));
+    bool fits = tensor->rank <= WEFT_MAX_RANK &&
+                (whole || weft_safetensors_is_float(tensor->dtype) ||
+                 (tensor->dtype == WEFT_SAFETENSORS_I8 && tensor->rank == 2));
     for (uint32_t i = 0; fits && i < tensor->rank; i++) {
         fits = tensor->shape[i] > 0 && tensor->shape[i] <= UINT32_MAX;
         shape->dim[i] = (uint32_t)tensor->shape[i];
@@ -363,12 +414,15 @@ weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *ch
     if (!find_type(&params.dtype, &params.shape, tensor)) {
         return weft_fail(&checkpoint->host, WEFT_BAD_FILE,
                          "%s: tensor \"%.200s\": expected F32, F16, BF16, F64, I32 or I64 with up "
-                         "to 8 axes that are not 0, found %s with %u axes",
+                         "to 8 axes that are not 0, or I8 with 2, found %s with %u axes",
                          weft_safetensors_path(named->file), name,
                          weft_safetensors_dtype_name(tensor->dtype), tensor->rank);
     }
     if (tensor->dtype == WEFT_SAFETENSORS_I64) {
         WEFT_TRY(weft_safetensors_check_i32(named->file, tensor));
+    }
+    if (tensor->dtype == WEFT_SAFETENSORS_I8) {
+        return create_bytes(weight, checkpoint, named, params);
     }
     if (params.dtype == WEFT_I32) {
         return create_stored(weight, checkpoint, named, params, read_whole);

@@ -7,6 +7,7 @@
 
 #include "core/hash.h"
 #include "model/safetensors.h"
+#include "model/tensor_names.h"
 
 /** Files that stay open until the last weight taken from it is gone. Reference counted, atomically. */
 struct weft_checkpoint;
@@ -63,12 +64,15 @@ weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOIN
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name);
 
+/** Whether tensor `index` has the scales of a matrix of bytes (model/int8_tensor.h). */
+bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index);
+
 /** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**
- * The tensor of that name and shape as an f32 weight, which stores f16 and bf16 as such; F64 is rounded. All its values must be
- * finite; they are looked at now, and read again when a device or a check needs them. Errors name file, tensor, expected and found.
+ * The tensor of that name and shape as an f32 weight, which stores f16 and bf16 as such, and matrices of I8 with their scales; F64 is rounded.
+ * All its values must be finite; they are looked at now, and read again when a device or a check needs them. Errors name file, tensor, expected and found.
  */
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape);
@@ -77,11 +81,24 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements);
 
+/** What tensor a weight is made of: it, rows of it, or it transposed. */
+struct weft_checkpoint_origin {
+    struct weft_checkpoint *checkpoint; /* no reference */
+    const struct weft_named_tensor *tensor;
+    bool transposed;
+};
+
+/** False for weights that are of no file. */
+bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const weft_weight *weight);
+
+/** All tensors. */
+const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoint *checkpoint);
+
 /** Whether the file has a tensor of exactly that name, whatever is in front of others. */
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**
- * That tensor in the file's own shape: f32 of floating-point types, i32 of I32 and I64. Values may be any, but those of I64 must fit
+ * That tensor in the file's own shape: f32 of floating-point types and of I8 with scales, i32 of I32 and I64. Values may be any, but those of I64 must fit
  * i32. Read when they are needed. Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE.
  */
 weft_status weft_checkpoint_any(weft_weight **weight, struct weft_checkpoint *checkpoint,

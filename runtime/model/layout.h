@@ -149,6 +149,8 @@ enum weft_other_tensor weft_layout_other(const struct weft_layout *layout,
 
 /** A matrix [r, c] as [c, r]; its rows are read from the other's columns when they are needed. */
 weft_status weft_weight_transposed_of(weft_weight **out, weft_weight *weight);
+/** The weight that one of these is made of; null for others. */
+const weft_weight *weft_weight_transposed_from(const weft_weight *weight);
 
 /* ---- building ---- */
 

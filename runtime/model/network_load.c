@@ -145,7 +145,7 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
     const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (is_loaded(network, i)) {
+        if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);

@@ -109,6 +109,9 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
 /** The two halves of that: of a tensor that was found, and what is said where there is none. */
 weft_status weft_safetensors_expect(const weft_safetensors *file,
                                     const weft_safetensors_tensor *tensor, weft_shape shape);
+/** The shape alone. */
+weft_status weft_safetensors_expect_shape(const weft_safetensors *file,
+                                          const weft_safetensors_tensor *tensor, weft_shape shape);
 weft_status weft_safetensors_missing(const char *path, const char *name, weft_shape shape,
                                      const weft_host *host);
 

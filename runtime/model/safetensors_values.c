@@ -82,9 +82,13 @@ static bool has_shape(const weft_safetensors_tensor *tensor, weft_shape shape) {
 
 weft_status weft_safetensors_expect(const weft_safetensors *file,
                                     const weft_safetensors_tensor *tensor, weft_shape shape) {
-    if (!weft_safetensors_is_float(tensor->dtype)) {
-        return fail_dtype(file, tensor);
-    }
+    return weft_safetensors_is_float(tensor->dtype)
+               ? weft_safetensors_expect_shape(file, tensor, shape)
+               : fail_dtype(file, tensor);
+}
+
+weft_status weft_safetensors_expect_shape(const weft_safetensors *file,
+                                          const weft_safetensors_tensor *tensor, weft_shape shape) {
     if (!has_shape(tensor, shape)) {
         char expected[WEFT_SHAPE_TEXT_SIZE];
         char text[SHAPE_TEXT_SIZE];

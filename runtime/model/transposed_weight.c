@@ -43,15 +43,20 @@ static void release_whole(void *user) {
 
 weft_status weft_weight_transposed_of(weft_weight **out, weft_weight *weight) {
     const weft_shape shape = weft_shape_of(weight->shape.dim[1], weight->shape.dim[0]);
-    weft_weight *whole = weft_weight_retain(weight);
-    const weft_status status =
-        weft_weight_create_read(out,
-                                weft_weight_params(.name = weight->name, .dtype = WEFT_F32,
-                                                   .shape = shape, .release = release_whole,
-                                                   .release_user = whole, .stored = weight->stored),
-                                read_transposed, &weight->host);
+    weft_weight *whole = weft_weight_retain(weight); /* its scales are copied */
+    const weft_status status = weft_weight_create_read(
+        out,
+        weft_weight_params(.name = weight->name, .dtype = WEFT_F32, .shape = shape,
+                           .release = release_whole, .release_user = whole,
+                           .stored = weight->stored, .scales = weight->scales,
+                           .scale_columns = !weight->scale_columns),
+        read_transposed, &weight->host);
     if (status != WEFT_OK) {
         weft_weight_destroy(&whole);
     }
     return status;
+}
+
+const weft_weight *weft_weight_transposed_from(const weft_weight *weight) {
+    return weight->read == read_transposed ? weight->release_user : NULL;
 }

@@ -641,8 +641,8 @@ static void matmul_describe(const struct weft_node *node, char *text, size_t siz
              params->transpose_b ? "[bT]" : "");
 }
 
-static bool matmul_takes_bytes(bool *columns, const weft_graph *graph,
-                               const struct weft_node *node, uint32_t input) {
+static bool matmul_takes_bytes(bool *columns, const weft_graph *graph, const struct weft_node *node,
+                               uint32_t input) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     *columns = params->transpose_b == 0;
     return input == 1 && b_is_constant(graph, node) &&

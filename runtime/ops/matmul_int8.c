@@ -37,33 +37,23 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
     return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS);
 }
 
-static bool lacks_dots(const weft_device_info *info) {
-    return !info->has_integer_dot_product;
-}
-
-static bool has_dots(const weft_device_info *info) {
-    return info->has_integer_dot_product;
-}
-
+/* Processors have instructions for int8-panels, or, with vectors of 8 lanes or fewer, perhaps only for int8-pairs. */
 WEFT_VARIANTS(int8_product, "matmul/int8_product",
               {.name = "int8-panels-2",
                .shader = &weft_shader_matmul_int8_panels,
                .grid = panels_grid,
-               .needs = {.invocations = 256, .also = has_dots},
+               .needs = {.invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-panels-6",
                .shader = &weft_shader_matmul_int8_panels,
                .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16, .invocations = 256, .also = has_dots},
+               .needs = {.least_subgroup = 16, .invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-pairs",
                .shader = &weft_shader_matmul_int8_pairs,
                .grid = pairs_grid,
-               .needs = {.invocations = 256,
-                         .shared_memory = 28 << 10,
-                         .also = lacks_dots,
-                         .also_text = "for devices without dot products of bytes"},
+               .needs = {.most_subgroup = 8, .invocations = 256, .shared_memory = 28 << 10},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-tiled",
                .shader = &weft_shader_matmul_int8_tiled,
@@ -74,7 +64,7 @@ static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;
 }
 
-/* A word for each four elements of a row, and a scale and a sum for each row. */
+/* A word for each four elements of a row, and for each row its scale, the byte that stands for 0, and the sum of its bytes. */
 static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_product *p,
                            uint32_t a) {
     const uint32_t rows = p->m * p->batches;
@@ -82,7 +72,7 @@ static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_pro
     const bool fours =
         p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
     const uint32_t x = weft_lower_value(lowering, a);
-    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 2) * rows * 4);
+    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 3) * rows * 4);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, matmul_int8_quantize, weft_grid_of_groups(rows),
                    .bind = {.x = x, .result = result},

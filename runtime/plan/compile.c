@@ -105,8 +105,8 @@ static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
     const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_pass_prune(graph));
     WEFT_TRY(describe(plan, WEFT_PASS_GRAPH, weft_describe_graph(graph, false, host)));
-    const bool quantize = plan->device->weight_storage >= WEFT_WEIGHTS_I8 &&
-                          !plan->lowering.runs_once;
+    const bool quantize =
+        plan->device->weight_storage >= WEFT_WEIGHTS_I8 && !plan->lowering.runs_once;
     if (!params->no_fusion || quantize || has_bytes(graph)) {
         WEFT_TRY(weft_pass_transposes(graph));
     }

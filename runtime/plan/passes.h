@@ -8,12 +8,7 @@
 /** Makes products read transposed matrices as they are, by ops' is_transpose and read_transposed. */
 weft_status weft_pass_transposes(weft_graph *graph);
 
-/** Calls `take` for each weight that only products and embeddings read, in such a way that it may be one of bytes, with scales for its columns or rows. */
-weft_status weft_plan_each_matrix(const weft_graph *graph,
-                                  weft_status (*take)(void *user, uint32_t value, bool columns),
-                                  void *user);
-
-/** Replaces these weights by their bytes, if the device keeps weights so. After the transposes pass. */
+/** Replaces the weights of matrices.h by their bytes, if the device keeps weights so. After the transposes pass. */
 weft_status weft_pass_quantize(weft_graph *graph, weft_device *device);
 
 /** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */

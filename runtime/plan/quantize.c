@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "device/device.h"
+#include "plan/matrices.h"
 #include "plan/passes.h"
 
 /* What reads a weight, per value. */
@@ -54,6 +55,11 @@ weft_status weft_plan_each_matrix(const weft_graph *graph,
     return status;
 }
 
+weft_status weft_plan_prepare_matrices(weft_graph *graph) {
+    WEFT_TRY(weft_pass_prune(graph));
+    return weft_pass_transposes(graph);
+}
+
 struct quantize {
     weft_graph *graph;
     weft_device *device;
@@ -90,7 +96,8 @@ static weft_status make_bytes(weft_weight **made, struct quantize *quantize, wef
     if (*made || !finite) {
         return WEFT_OK;
     }
-    WEFT_TRY(weft_weight_quantize(made, weight, only ? WEFT_STORED_I8_ONLY : WEFT_STORED_I8, columns));
+    WEFT_TRY(
+        weft_weight_quantize(made, weight, only ? WEFT_STORED_I8_ONLY : WEFT_STORED_I8, columns));
     return weft_device_keep_weight(quantize->device, key, *made);
 }
 

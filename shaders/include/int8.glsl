@@ -27,33 +27,45 @@ float weft_float_of_sum(int sum)
     return float(sum >> 12) * 4096.0 + float(sum & 0xfff);
 }
 
-// Rows whose largest magnitude is below 2^-119 count as zeros, so that no scale is subnormal.
+// Rows whose range has less than this for its half, 2^-119, count as zeros, so that no scale is subnormal.
 #define WEFT_INT8_LEAST 0x04000000u
 
-// Of a row, by the bits of its largest magnitude, which are the largest of the magnitudes' bits: NaN is above infinity.
+// Of a row whose bytes are between -128 and 127: what a step of one is, and the byte that stands for 0.
 struct weft_int8_row
 {
-    float scale;   // of a byte: the 127th part of the largest magnitude; NaN for a row with an element that is not finite
-    float inverse; // bytes for a magnitude of 1
-    bool is_zero;  // all bytes are
+    float scale;   // NaN for a row with an element that is not finite
+    float inverse; // steps for a magnitude of 1
+    int zero;
+    bool is_zero; // all elements count as zeros
 };
 
-weft_int8_row weft_int8_row_of(uint largest)
+// A number to nearest even, as a whole one between -2^22 and 2^22: 1.5 2^23 leaves it in the low bits.
+int weft_int8_round(float x)
 {
-    bool finite = largest < WEFT_BITS_INF;
-    bool zero = largest < WEFT_INT8_LEAST || !finite;
-    float magnitude = uintBitsToFloat(zero ? WEFT_BITS_ONE : largest);
-    float scale = zero ? 0.0 : weft_div(magnitude, 127.0);
-    return weft_int8_row(finite ? scale : uintBitsToFloat(WEFT_BITS_NAN), weft_div(127.0, magnitude), zero);
+    return int(floatBitsToUint(x + 12582912.0) - 0x4b400000u);
 }
 
-// The byte of an element, to nearest even: 1.5 2^23 leaves a whole number in the low bits. A product is at most 127 (1 + 2^-23), which is
-// 127 by then.
+// By the largest of the bits of what is not below zero, and of the magnitudes of what is: whole numbers, of which NaN is above infinity.
+weft_int8_row weft_int8_row_of(uint above, uint below)
+{
+    bool finite = max(above, below) < WEFT_BITS_INF;
+    float low = uintBitsToFloat(finite ? below : 0u); // without its sign
+    float half_range = uintBitsToFloat(finite ? above : 0u) * 0.5 + low * 0.5;
+    bool zero = floatBitsToUint(half_range) < WEFT_INT8_LEAST;
+    float range = zero ? 1.0 : half_range;
+    float inverse = weft_div(127.5, range);
+    float scale = zero ? 0.0 : weft_div(range, 127.5);
+    float steps = low * inverse;
+    return weft_int8_row(finite ? scale : uintBitsToFloat(WEFT_BITS_NAN), inverse,
+                         zero ? 0 : weft_int8_round(steps) - 128, zero);
+}
+
+// The byte of an element.
 uint weft_int8_byte(weft_int8_row row, float x)
 {
-    float scaled = x * row.inverse;
-    uint whole = floatBitsToUint(scaled + 12582912.0);
-    return row.is_zero ? 0u : whole & 0xffu;
+    float steps = x * row.inverse;
+    int byte_value = clamp(weft_int8_round(steps) + row.zero, -128, 127);
+    return row.is_zero ? 0u : uint(byte_value) & 0xffu;
 }
 
 #endif

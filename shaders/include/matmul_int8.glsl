@@ -2,9 +2,10 @@
 //
 // What the kernels of products of int8 by int8 share. Sums of bytes are exact, so all kernels give the same bits, in whatever order they add.
 //
-// a, as int8_quantize.comp writes it: rows of `words` words, of four elements along k each, zeros behind the last; behind all rows a scale for
-// each, and the sum of each row's bytes. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words of a step of four elements side by side; zeros fill up the last
-// panel and the last step; behind all panels a scale for each column.
+// a, as int8_quantize.comp writes it: rows of `words` words, of four elements along k each; behind all rows a scale for each, behind these the
+// byte that stands for 0 in each, and then the sum of each row's bytes. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words
+// of a step of four elements side by side; zeros fill up the last panel and the last step; behind all panels a scale for each column, and the sum
+// of its bytes.
 
 #ifndef WEFT_INCLUDE_MATMUL_INT8_GLSL
 #define WEFT_INCLUDE_MATMUL_INT8_GLSL
@@ -41,31 +42,35 @@ uint weft_b_step(uint panel, uint word)
     return (panel * push.words + word) * WEFT_PANEL;
 }
 
-float weft_a_scale(uint row)
+// Where b's scales are.
+uint weft_b_scales()
 {
-    return uintBitsToFloat(a[push.m * push.words + row]);
+    return weft_b_step((push.n + WEFT_PANEL - 1u) / WEFT_PANEL, 0u);
 }
 
+// The sum of a row's bytes.
 int weft_a_sum(uint row)
 {
-    return int(a[push.m * (push.words + 1u) + row]);
+    return int(a[push.m * (push.words + 2u) + row]);
 }
 
-float weft_b_scale(uint column)
+// A sum of products of bytes as a number: without what a's zeros have added, which is exact, times both scales, one after the other, so that no
+// product of scales overflows or underflows.
+float weft_int8_value(int sum, uint row, uint column)
 {
-    uint panels = (push.n + WEFT_PANEL - 1u) / WEFT_PANEL;
-    return uintBitsToFloat(b[weft_b_step(panels, 0u) + column]);
+    uint a_scales = push.m * push.words;
+    uint b_scales = weft_b_scales();
+    int moved = sum - int(a[a_scales + push.m + row]) * int(b[b_scales + push.n + column]);
+    return weft_float_of_sum(moved) * uintBitsToFloat(b[b_scales + column]) * uintBitsToFloat(a[a_scales + row]);
 }
 
-// The scales are of normal numbers, or 0, or NaN; applied one after the other, so that none of their own overflows or underflows.
 void weft_store(uint row, uint column, int sum)
 {
     if (row >= push.m || column >= push.n) {
         return;
     }
     uint index = row * push.c_row + column;
-    float value = weft_float_of_sum(sum) * weft_b_scale(column) * weft_a_scale(row);
-    c[index] = weft_finish(value, HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
+    c[index] = weft_finish(weft_int8_value(sum, row, column), HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
 }
 
 #endif

@@ -28,7 +28,7 @@ layout(push_constant) uniform Push
     uint x_column;
 } push;
 
-shared uint tops[64];
+shared uvec2 tops[64];
 shared int sums[64];
 
 // Elements 4 word … 4 word + 3 of the row that begins at `base`; zeros behind the last.
@@ -47,10 +47,17 @@ vec4 elements(uint base, uint word)
     return found;
 }
 
-uint largest_of(vec4 found)
+// The bits of the largest of what is not below zero, and of the largest magnitude of what is.
+uvec2 tops_of(float x)
 {
-    uvec4 bits = floatBitsToUint(found) & uvec4(WEFT_BITS_ABS);
-    return max(max(bits.x, bits.y), max(bits.z, bits.w));
+    uint bits = floatBitsToUint(x);
+    uint magnitude = bits & WEFT_BITS_ABS;
+    return bits == magnitude ? uvec2(magnitude, 0u) : uvec2(0u, magnitude);
+}
+
+uvec2 largest_of(vec4 found)
+{
+    return max(max(tops_of(found.x), tops_of(found.y)), max(tops_of(found.z), tops_of(found.w)));
 }
 
 void main()
@@ -61,7 +68,7 @@ void main()
     }
     uint lane = gl_LocalInvocationID.x;
     uint base = row / push.matrix_rows * push.x_matrix + row % push.matrix_rows * push.x_row;
-    uint top = 0;
+    uvec2 top = uvec2(0u);
     for (uint word = lane; word < push.words; word += 64) {
         top = max(top, largest_of(elements(base, word)));
     }
@@ -73,7 +80,7 @@ void main()
         }
         barrier();
     }
-    weft_int8_row scaled = weft_int8_row_of(tops[0]);
+    weft_int8_row scaled = weft_int8_row_of(tops[0].x, tops[0].y);
     int sum = 0;
     for (uint word = lane; word < push.words; word += 64) {
         vec4 found = elements(base, word);
@@ -91,7 +98,9 @@ void main()
         barrier();
     }
     if (lane == 0) {
-        result[push.rows * push.words + row] = floatBitsToUint(scaled.scale);
-        result[push.rows * (push.words + 1) + row] = uint(sums[0]);
+        uint behind = push.rows * push.words + row;
+        result[behind] = floatBitsToUint(scaled.scale);
+        result[behind + push.rows] = uint(scaled.zero);
+        result[behind + 2 * push.rows] = uint(sums[0]);
     }
 }

@@ -9,7 +9,7 @@ _weft_words() {
 # An empty reply means that bash completes file names.
 _weft() {
     local command=${COMP_WORDS[1]:-} previous=${COMP_WORDS[COMP_CWORD - 1]} options=""
-    local commands="devices run embed rerank eval generate verify bench inspect help"
+    local commands="devices run embed rerank eval generate quantize verify bench inspect help"
     local device="--device --math --weights --validation --no-cache" output="--json --verbose --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -23,6 +23,7 @@ _weft() {
     rerank) options="--query --lines --top --pooling --batch --receipt --checkpoints $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect --receipt --checkpoints $device $output" ;;
     generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate $device $output" ;;
+    quantize) options="--weights-only $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit --receipt --against
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare

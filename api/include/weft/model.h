@@ -79,6 +79,25 @@ WEFT_API weft_status weft_model_create_random(weft_model **model, const char *co
  */
 WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed);
 
+/** What weft_model_quantize has made. */
+typedef struct weft_quantize_info {
+    uint32_t matrices;     /**< that are bytes now */
+    uint64_t bytes_before; /**< of all tensors of the files that it has read */
+    uint64_t bytes_after;
+} weft_quantize_info;
+
+/**
+ * Writes a model folder in which the matrices are bytes that a device with WEFT_WEIGHTS_I8 (or for I8_ONLY, WEFT_WEIGHTS_I8_ONLY) makes of
+ * `folder`: the same bits without that option. Such a matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale,
+ * or NAME.scale_only, of shape [rows, 1] or [1, columns]. All other tensors, configs and tokenizers are copied; weights in several files
+ * become one. Files of those names in `out` are replaced. info and host may be null.
+ * Errors: those of weft_model_load; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if there is no such matrix;
+ * WEFT_IO_ERROR.
+ */
+WEFT_API weft_status weft_model_quantize(weft_quantize_info *info, const char *folder,
+                                         const char *out, weft_stored stored,
+                                         const weft_host *host);
+
 /** Destroys a model from any of these functions. */
 WEFT_API void weft_model_destroy(weft_model **model);
 

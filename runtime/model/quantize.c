@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* From a model folder to one whose matrices are bytes: those that a device would make bytes of (plan/quantize.c). */
+#include <weft/model.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/system.h"
+#include "core/try.h"
+#include "graph/graph.h"
+#include "model/architecture.h"
+#include "model/checkpoint.h"
+#include "model/int8_file.h"
+#include "model/other_files.h"
+#include "model/program.h"
+#include "plan/matrices.h"
+
+#define LENGTH 16u
+
+struct quantize {
+    const weft_graph *graph;
+    struct weft_int8_files files;
+};
+
+/* ---- the graph ---- */
+
+static weft_status build_task(weft_graph *graph, weft_model *model, const weft_model_info *info) {
+    weft_model_inputs inputs = {0};
+    weft_tensor out = {0};
+    const uint32_t batch = info->task == WEFT_TASK_RETRIEVE ? 2 : 1;
+    const uint32_t most = info->max_length < LENGTH ? info->max_length : LENGTH;
+    const uint32_t length = info->exact_length ? info->exact_length : most;
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info->input_size,
+                                   info->position_size));
+    WEFT_TRY(weft_model_build(&out, model, graph, &inputs));
+    return weft_graph_output(graph, "output", out);
+}
+
+static weft_status build_program(weft_graph **graph, weft_model *model) {
+    weft_symbol symbols[WEFT_MAX_SYMBOLS];
+    weft_symbol_info info;
+    uint32_t count = 0;
+    while (weft_model_get_symbol(model, count, &info) == WEFT_OK) {
+        symbols[count++] = (weft_symbol){.name = info.name, .value = info.example};
+    }
+    return weft_model_program_graph(graph, model, symbols, count);
+}
+
+/* As a plan sees it when weights become bytes. To be destroyed also after an error. */
+static weft_status build(weft_graph **graph, weft_model *model, const weft_host *host) {
+    weft_model_info info;
+    WEFT_TRY(weft_model_get_info(model, &info));
+    if (weft_model_program(model)) {
+        WEFT_TRY(build_program(graph, model));
+    } else {
+        WEFT_TRY(weft_graph_create(graph, host));
+        WEFT_TRY(build_task(*graph, model, &info));
+    }
+    return weft_plan_prepare_matrices(*graph);
+}
+
+/* ---- its matrices ---- */
+
+static weft_status take(void *user, uint32_t value, bool columns) {
+    struct quantize *quantize = user;
+    return weft_int8_files_mark(&quantize->files, quantize->graph->values[value].weight, columns);
+}
+
+static weft_status find_matrices(struct quantize *quantize) {
+    const weft_graph *graph = quantize->graph;
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].weight) {
+            WEFT_TRY(weft_int8_files_add(&quantize->files, graph->values[i].weight));
+        }
+    }
+    return weft_plan_each_matrix(graph, take, quantize);
+}
+
+/* ---- the folder ---- */
+
+static weft_status check_folders(const char *folder, const char *out, const weft_host *host) {
+    char *paths = weft_alloc(host, (size_t)2 * WEFT_SYSTEM_PATH_SIZE);
+    if (!paths) {
+        return weft_fail_memory(host, "paths");
+    }
+    char *other = paths + WEFT_SYSTEM_PATH_SIZE;
+    const bool same = weft_system_resolve(paths, folder) == 0 &&
+                      weft_system_resolve(other, out) == 0 && strcmp(paths, other) == 0;
+    weft_free(host, paths);
+    return same ? weft_fail(host, WEFT_INVALID_ARGUMENT,
+                            "%s: expected another folder than the model's", out)
+                : WEFT_OK;
+}
+
+static weft_status write(weft_quantize_info *info, struct quantize *quantize, const char *folder,
+                         const char *out, const weft_host *host) {
+    if (weft_int8_files_matrices(&quantize->files) == 0) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "%s: expected matrices of floating-point numbers that only products and "
+                         "embeddings read, found none",
+                         folder);
+    }
+    WEFT_TRY(weft_make_folders(out, host));
+    WEFT_TRY(weft_int8_files_write(info, &quantize->files, folder, out));
+    return weft_copy_other_files(folder, out, host);
+}
+
+static weft_status quantize(weft_quantize_info *info, weft_model *model, const char *folder,
+                            const char *out, weft_stored stored, const weft_host *host) {
+    struct quantize quantize = {.files = {.stored = stored, .host = host}};
+    weft_graph *graph = NULL;
+    weft_status status = build(&graph, model, host);
+    quantize.graph = graph;
+    if (status == WEFT_OK) {
+        status = find_matrices(&quantize);
+    }
+    if (status == WEFT_OK) {
+        status = write(info, &quantize, folder, out, host);
+    }
+    weft_int8_files_free(&quantize.files);
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, const char *out,
+                                weft_stored stored, const weft_host *host) {
+    WEFT_ENTER;
+    weft_quantize_info ignored;
+    weft_model *model = NULL;
+    if (!folder || !out) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_quantize: null argument");
+    }
+    if (stored != WEFT_STORED_I8 && stored != WEFT_STORED_I8_ONLY) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "weft_model_quantize: stored: expected I8 or I8_ONLY, found %d",
+                         (int)stored);
+    }
+    WEFT_TRY(check_folders(folder, out, host));
+    WEFT_TRY(weft_model_load(&model, folder, host));
+    const weft_status status = quantize(info ? info : &ignored, model, folder, out, stored, host);
+    weft_model_destroy(&model);
+    return status;
+}
