@@ -176,8 +176,8 @@ static bool incomparable(char reason[REASON_SIZE], const json_t *before, const j
 static bool output_changed(const json_t *before, const json_t *after) {
     const char *was = weft_bench_text(before, "output_sha256");
     const char *is = weft_bench_text(after, "output_sha256");
-    return strcmp(weft_bench_text(after, "math"), "reproducible") == 0 && was[0] != '\0' &&
-           is[0] != '\0' && strcmp(was, is) != 0 &&
+    return strcmp(weft_bench_text(after, "math"), "fast") != 0 && was[0] != '\0' && is[0] != '\0' &&
+           strcmp(was, is) != 0 &&
            json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"));
 }
 

@@ -18,7 +18,7 @@ static const char *const kind_names[] = {
     [POSITIVE] = "a number above 0",
     [FLAG] = "true or false",
     [STATUS] = "\"ok\", \"unsupported\", \"skipped\" or \"error\"",
-    [MATH] = "\"reproducible\" or \"fast\"",
+    [MATH] = "\"reproducible\", \"fused\" or \"fast\"",
     [SIZES] = "a list of integers above 0",
     [INTERVAL] = "two numbers of at least 0 in ascending order",
     [OBJECT] = "an object",
@@ -124,7 +124,7 @@ static bool is_interval(const json_t *value) {
 
 static bool is_of_kind(const json_t *value, enum kind kind) {
     static const char *const states[] = {"ok", "unsupported", "skipped", "error", NULL};
-    static const char *const modes[] = {"reproducible", "fast", NULL};
+    static const char *const modes[] = {"reproducible", "fused", "fast", NULL};
     switch (kind) {
     case TEXT:
         return json_is_string(value);

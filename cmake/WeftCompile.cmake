@@ -3,38 +3,25 @@
 # Dependencies that only the build needs, and weft_compile_options(): the one place that says how
 # Weft's own C and C++ is compiled.
 
-if(weft_missing)
-    message(FATAL_ERROR "Weft cannot be built here:${weft_missing}\n"
-            "On Debian, ./dev setup installs everything.")
-endif()
+# weft_need(<variable> <file of headers> <what it is> <suffixes of include folders ...>): headers that the build alone needs.
+macro(weft_need variable file what)
+    find_path(${variable} ${file} PATH_SUFFIXES ${ARGN})
+    mark_as_advanced(${variable})
+    if(NOT ${variable})
+        string(APPEND weft_missing "\n  ${what} was not found.")
+    endif()
+endmacro()
 
 find_program(WEFT_GLSLANG_VALIDATOR glslangValidator)
 find_program(WEFT_SPIRV_VAL spirv-val)
 if(NOT WEFT_GLSLANG_VALIDATOR)
-    message(FATAL_ERROR "Weft cannot be built here: glslangValidator (glslang-tools) was not found.\n"
-            "On Debian, ./dev setup installs everything.")
+    string(APPEND weft_missing "\n  glslangValidator (glslang-tools) was not found.")
 endif()
-
-# The numbers of SPIR-V: headers alone, and the same for every target.
-find_path(WEFT_SPIRV_HEADERS_INCLUDE_DIR spirv/unified1/spirv.h)
-if(NOT WEFT_SPIRV_HEADERS_INCLUDE_DIR)
-    message(FATAL_ERROR "Weft cannot be built here: spirv/unified1/spirv.h (spirv-headers) was not found.\n"
-            "On Debian, ./dev setup installs everything.")
-endif()
-
-# What OpenCL's functions are: headers alone, since its library is opened at run time.
-find_path(WEFT_OPENCL_HEADERS_INCLUDE_DIR CL/cl.h)
-if(NOT WEFT_OPENCL_HEADERS_INCLUDE_DIR)
-    message(FATAL_ERROR "Weft cannot be built here: CL/cl.h (opencl-c-headers) was not found.\n"
-            "On Debian, ./dev setup installs everything.")
-endif()
-
-# "glslang_c_interface.h" by its bare name, as VkFFT includes it.
-find_path(WEFT_GLSLANG_C_INCLUDE_DIR glslang_c_interface.h PATH_SUFFIXES glslang/Include)
-if(NOT WEFT_GLSLANG_C_INCLUDE_DIR)
-    message(FATAL_ERROR "Weft cannot be built here: glslang_c_interface.h (glslang-dev) was not found.\n"
-            "On Debian, ./dev setup installs everything.")
-endif()
+weft_need(WEFT_SPIRV_HEADERS_INCLUDE_DIR spirv/unified1/spirv.h "spirv/unified1/spirv.h (spirv-headers)")
+weft_need(WEFT_VOLK_INCLUDE_DIR volk.h "volk.h (libvulkan-volk-dev)")
+weft_need(WEFT_OPENCL_HEADERS_INCLUDE_DIR CL/cl.h "CL/cl.h (opencl-c-headers)") # its library is opened at run time
+# By its bare name, as VkFFT includes it.
+weft_need(WEFT_GLSLANG_C_INCLUDE_DIR glslang_c_interface.h "glslang_c_interface.h (glslang-dev)" glslang/Include)
 
 # VkFFT before 1.3 does not compile with current glslang, so the version is part of the search.
 function(weft_accept_vkfft result_variable folder)
@@ -67,10 +54,13 @@ else()
         endif()
     endforeach()
     if(NOT weft_vkfft_dir)
-        message(FATAL_ERROR "Weft cannot be built here: VkFFT 1.3 or later was not found.\n"
-                "On Debian, ./dev setup fetches it; elsewhere, download it and pass "
-                "-DVKFFT_INCLUDE_DIR=<folder that holds vkFFT.h>.")
+        string(APPEND weft_missing "\n  VkFFT 1.3 or later (libvkfft-dev of Debian 13 and of Debian 12's backports; elsewhere, download it and pass "
+               "-DVKFFT_INCLUDE_DIR=<folder that holds vkFFT.h>) was not found.")
     endif()
+endif()
+if(weft_missing)
+    message(FATAL_ERROR "Weft cannot be built here:${weft_missing}\nOn Debian, ./dev setup in ${PROJECT_SOURCE_DIR} installs everything; "
+            "docs/programming.md has the list.")
 endif()
 message(STATUS "VkFFT: ${weft_vkfft_dir}")
 

@@ -106,10 +106,15 @@ endif()
 
 set(weft_all_objects
     $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_compiler_objects})
+# Until 1.0 a minor version may change the ABI.
+set(weft_soversion ${PROJECT_VERSION_MAJOR})
+if(weft_soversion EQUAL 0)
+    string(APPEND weft_soversion ".${PROJECT_VERSION_MINOR}")
+endif()
 add_library(weft ${weft_all_objects})
 add_library(weft::weft ALIAS weft)
 set_target_properties(weft PROPERTIES
-    LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${weft_soversion}
     EXPORT_NAME weft)
 target_include_directories(weft PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/api/include>

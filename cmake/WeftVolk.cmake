@@ -4,12 +4,6 @@
 # the host program's own volk or loader, so volk_unit.c compiles volk under other names: this writes the header that
 # renames everything volk.h declares, for whatever version of volk is installed.
 
-find_path(WEFT_VOLK_INCLUDE_DIR volk.h)
-mark_as_advanced(WEFT_VOLK_INCLUDE_DIR)
-if(NOT WEFT_VOLK_INCLUDE_DIR)
-    message(FATAL_ERROR "volk (libvulkan-volk-dev) was not found.\nOn Debian, ./dev setup installs everything.")
-endif()
-
 file(READ "${WEFT_VOLK_INCLUDE_DIR}/volk.h" weft_volk_text)
 string(REGEX MATCHALL "extern PFN_vk[A-Za-z0-9_]+ vk[A-Za-z0-9_]+|[ \n]volk[A-Z][A-Za-z0-9]*\\(" weft_volk_declarations
        "${weft_volk_text}")

@@ -14,7 +14,7 @@ mkdir -p "$root" "$work"
 for package in "$packages"/*.deb; do
     [[ $package == *-dbgsym_* ]] || dpkg-deb -x "$package" "$root"
 done
-libraries=$(dirname "$(find "$root" -name 'libweft.so.0')")
+libraries=$(dirname "$(find "$root" -name 'libweft.so.0.1')")
 export LD_LIBRARY_PATH=$libraries WEFT_PROCESSOR=1
 
 expect() {
@@ -33,12 +33,12 @@ expect 'the command' 'vi ' "$root/usr/bin/weft" run "$source/api/examples/models
 expect 'the man page' 'weft' zcat "$root/usr/share/man/man1/weft.1.gz"
 [[ -f $root/usr/share/bash-completion/completions/weft && -f $root/usr/share/zsh/vendor-completions/_weft ]]
 
-for package in libweft0 libweft-dev weft python3-weft; do
+for package in libweft0.1 libweft-dev weft python3-weft; do
     expect "$package's notices" 'VkFFT (MIT)' zcat -f "$root/usr/share/doc/$package/THIRD-PARTY-NOTICES.txt"*
     expect "$package's parts" 'CycloneDX' zcat -f "$root/usr/share/doc/$package/weft.cdx.json"*
 done
 module=$(find "$root" -name '_native*.so')
-expect 'hardening' '' cmake -DREADELF=readelf "-DFILES=$libraries/libweft.so.0;$root/usr/bin/weft;$module" "-DTREES=$source;$packages" \
+expect 'hardening' '' cmake -DREADELF=readelf "-DFILES=$libraries/libweft.so.0.1;$root/usr/bin/weft;$module" "-DTREES=$source;$packages" \
     -P "$source/tests/packaging/hardening.cmake"
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig

@@ -60,6 +60,9 @@ typedef struct weft_cli_common {
     bool json;                   /* --json */
     bool compile_only;           /* --compile-only, which only inspect has */
     bool executables;            /* no option: as weft_device_params */
+    const char *receipt;         /* --receipt, or null */
+    const char *checkpoints;     /* --checkpoints, or null */
+    const char *command;         /* no option: what a receipt is to say that it is of */
     /* No option: receives the newest error (WEFT_CLI_ERROR_SIZE bytes) instead of stderr; or null. */
     char *error;
 } weft_cli_common;
@@ -108,6 +111,16 @@ typedef struct weft_cli_option {
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \
         "verbose", WEFT_CLI_FLAG, &(common)->verbose, NULL,                            \
             "report choices and progress on stderr"                                    \
+    }
+
+#define WEFT_CLI_RECEIPT_OPTIONS(common)                                                     \
+    {"receipt", WEFT_CLI_TEXT, &(common)->receipt, "FILE",                                   \
+     "write hashes of the model, the inputs, values on the way and the outputs as JSON:\n"   \
+     "weft verify --receipt FILE makes them again, on any device"},                          \
+    {                                                                                        \
+        "checkpoints", WEFT_CLI_TEXT, &(common)->checkpoints, "KIND",                        \
+            "with --receipt: which values on the way, none, layers (default) or nodes: all," \
+            "\nwhich takes longer"                                                           \
     }
 
 typedef struct weft_cli_syntax {
@@ -166,6 +179,9 @@ json_t *weft_cli_device_json(const weft_device_info *info);
  * Everything that the command prints goes through these. What a value brings along is harmless then (core/harmless.h):
  * it cannot steer a terminal, nor look like a line of the command's own.
  */
+
+/** Whether all that would go to stdout from now on is left out: a command runs inside another. */
+void weft_cli_be_quiet(bool quiet);
 
 /** printf to a stream. Newlines are at the ends of the format alone; others are values', and escaped. */
 void weft_cli_print(FILE *stream, const char *format, ...) WEFT_PRINTF(2, 3);

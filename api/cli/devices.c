@@ -42,9 +42,9 @@ static void write_matrices(weft_cli_table *table, const weft_device_info *info) 
 
 static int print_as_table(const weft_device_info *infos, uint32_t count,
                           const weft_device_info *taken) {
-    static const char *const columns[] = {
-        ">index",        "name",     "type",    "driver", "Vulkan", ">subgroup",
-        "subgroup sums", "matrices", ">memory", "usable", NULL};
+    static const char *const columns[] = {">index",   "name",      "type",          "driver",
+                                          "Vulkan",   ">subgroup", "subgroup sums", "dots of bytes",
+                                          "matrices", ">memory",   "usable",        NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t index = 0; index < count; index++) {
         const weft_device_info *info = &infos[index];
@@ -62,6 +62,7 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
                             info->api_version[2]);
         weft_cli_table_cell(table, "%u", info->subgroup_size);
         weft_cli_table_cell(table, "%s", info->has_subgroup_arithmetic ? "yes" : "no");
+        weft_cli_table_cell(table, "%s", info->has_integer_dot_product ? "yes" : "no");
         write_matrices(table, info);
         weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
         if (info->usable) {

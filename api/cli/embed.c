@@ -91,6 +91,7 @@ static int deliver(embed_state *state) {
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(state->options->out, result->values, shape, &state->session.host)));
     }
+    WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
 }
@@ -119,7 +120,7 @@ static int run(const embed_options *options, const weft_cli_syntax *syntax) {
 /* ---- the command line ---- */
 
 int weft_cli_embed(int argc, char **argv) {
-    embed_options options = {.model = NULL};
+    embed_options options = {.common = {.command = "embed"}};
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_LIST, &options.texts, "STRING",
          "a text itself; may be there several times"},
@@ -138,6 +139,7 @@ int weft_cli_embed(int argc, char **argv) {
          "give vectors of length 1, also where the model's folder does not say so"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
          "run so many texts at once (default: by their length); no bit depends on it"},
+        WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

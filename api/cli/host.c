@@ -168,9 +168,10 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
     }
     return json_pack(
-        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:I, s:I, s:I, s:I, "
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:b, s:o, s:I, s:I, s:I, "
+        "s:I, "
         "s:o, s:I, "
-        "s:b, s:b, s:b, s:b, s:b, s:o, s:s}",
+        "s:b, s:b, s:b, s:b, s:b, s:s, s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
@@ -178,7 +179,8 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         "subgroup_size", (json_int_t)info->subgroup_size, "subgroup_sizes",
         subgroup_sizes_json(info), "threads",
         info->threads > 0 ? json_integer((json_int_t)info->threads) : json_null(),
-        "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "matrices", matrices_json(info),
+        "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "integer_dot_product",
+        (int)info->has_integer_dot_product, "matrices", matrices_json(info),
         "max_workgroup_invocations", (json_int_t)info->max_workgroup_invocations,
         "max_shared_memory", (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
@@ -186,5 +188,6 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",
         (int)info->has_pipeline_feedback, "executables", (int)info->has_executables, "usable",
         (int)info->usable, "compiles", (int)info->compiles, "by_name_only", (int)info->by_name_only,
-        "reason", info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
+        "fma", weft_fma_name(info->fma), "reason",
+        info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
 }

@@ -38,7 +38,7 @@ static void print_help(FILE *stream) {
     weft_cli_print_lines(
         stream,
         "  help      print this; weft COMMAND --help describes a command\n"
-        "  --version print the version\n\n"
+        "  --version print the version, the commit and what is compiled in\n\n"
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
         "130 or 143 stopped by Ctrl-C or SIGTERM: finished work is kept.\n");
 }
@@ -79,7 +79,7 @@ static int dispatch(int argc, char **argv) {
         return WEFT_CLI_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        weft_cli_print(stdout, "weft %s\n", weft_version());
+        weft_cli_print(stdout, "weft %s (%s)\n", weft_version(), weft_build());
         return WEFT_CLI_FINE;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||

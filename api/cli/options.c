@@ -84,7 +84,7 @@ static bool read_seconds(double *value, const char *text) {
 }
 
 static bool read_math(weft_math *value, const char *text) {
-    for (int math = WEFT_MATH_REPRODUCIBLE; math <= WEFT_MATH_FAST; math++) {
+    for (int math = WEFT_MATH_REPRODUCIBLE; math <= WEFT_MATH_FUSED; math++) {
         if (strcmp(text, weft_math_name((weft_math)math)) == 0) {
             *value = (weft_math)math;
             return true;
@@ -137,7 +137,7 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
         break;
     case WEFT_CLI_MATH:
         fits = read_math(option->value, text);
-        snprintf(expected, sizeof expected, "reproducible or fast");
+        snprintf(expected, sizeof expected, "reproducible, fused or fast");
         break;
     case WEFT_CLI_WEIGHTS:
         fits = read_weights(option->value, text);

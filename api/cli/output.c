@@ -16,12 +16,23 @@
 /* The library's allocator, which is the C library's as long as no other is named. */
 static const weft_host c_library = {0};
 
+static bool quiet; /* on stdout */
+
+void weft_cli_be_quiet(bool be_quiet) {
+    quiet = be_quiet;
+}
+
+static bool is_quiet(FILE *stream) {
+    return quiet && stream == stdout;
+}
+
 /* ---- text ---- */
 
 static bool write_harmless(FILE *stream, const char *text, size_t size, const char *kept) {
     char chunk[1024];
     size_t used = 0;
     bool written = true;
+    size = is_quiet(stream) ? 0 : size;
     while (size > 0) {
         size_t length = 0;
         const size_t taken =
@@ -57,6 +68,9 @@ static size_t newlines_at_end(const char *format, size_t begin) {
 
 /* What the format has at its ends it prints there, so that between them every newline is a value's. */
 static void print_line(FILE *stream, const char *format, const char *line, size_t size) {
+    if (is_quiet(stream)) {
+        return;
+    }
     const size_t begin = strspn(format, "\n");
     const size_t end = newlines_at_end(format, begin);
     fwrite(format, 1, begin, stream);
@@ -102,8 +116,10 @@ static int print_json(json_t *object, size_t layout) {
     if (!text) {
         return out_of_memory("the JSON report");
     }
-    fputs(text, stdout); /* its errors are seen when main closes the stream */
-    fputc('\n', stdout);
+    if (!quiet) {
+        fputs(text, stdout); /* its errors are seen when main closes the stream */
+        fputc('\n', stdout);
+    }
     weft_free(&c_library, text);
     return WEFT_CLI_FINE;
 }

@@ -234,8 +234,9 @@ static weft_status find_symbols(run *r) {
 /* ---- running ---- */
 
 static weft_status make_plan(run *r) {
-    weft_plan_params params = {.timestamps = r->params->trace != NULL};
     weft_cli_session *session = r->session;
+    const weft_plan_params params = {.timestamps = r->params->trace != NULL,
+                                     .checkpoints = session->recording.checkpoints};
     WEFT_TRY(weft_model_compile_program(&r->plan, session->model, session->device, r->symbols.at,
                                         r->symbols.count, &params));
     for (uint32_t i = r->input_count; i < r->count; i++) {
@@ -257,11 +258,12 @@ static weft_status execute(run *r) {
         WEFT_TRY(weft_plan_get_port(r->plan, i, &info));
         tensors[i] = (weft_host_tensor){info.name, r->ports[i].data, info.bytes};
     }
-    weft_cli_execution execution = {.plan = r->plan,
+    weft_cli_execution execution = {.session = r->session,
+                                    .plan = r->plan,
                                     .tensors = tensors,
                                     .tensor_count = r->count,
                                     .repeats = r->params->repeats};
-    return weft_cli_execute(&r->run_ms, &execution, &r->session->host);
+    return weft_cli_execute(&r->run_ms, &execution);
 }
 
 static int write_outputs(const run *r) {
@@ -349,6 +351,7 @@ static int run_all(run *r) {
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(make_plan(r)));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(execute(r)));
     WEFT_CLI_TRY(write_outputs(r));
+    WEFT_CLI_TRY(weft_cli_receipt_end(&session->recording, r->params->common));
     if (r->params->trace) {
         WEFT_CLI_TRY(weft_cli_write_trace(r->params->trace, r->plan, session));
     }

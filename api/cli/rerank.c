@@ -214,6 +214,7 @@ static int run_all(rerank_state *state, const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(weft_cli_lines_open(&state->lines, options->lines, &state->session));
     WEFT_CLI_TRY(run_texts(state, syntax));
+    WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &options->common));
     WEFT_CLI_TRY(options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
 }
@@ -234,7 +235,7 @@ static int run(const rerank_options *options, const weft_cli_syntax *syntax) {
 /* ---- the command line ---- */
 
 int weft_cli_rerank(int argc, char **argv) {
-    rerank_options options = {.top = DEFAULT_TOP};
+    rerank_options options = {.common = {.command = "rerank"}, .top = DEFAULT_TOP};
     const weft_cli_option table[] = {
         {"query", WEFT_CLI_TEXT, &options.query, "STRING", "the query itself"},
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
@@ -244,6 +245,7 @@ int weft_cli_rerank(int argc, char **argv) {
          "mean, cls, last or max: for an encoder without a modules.json"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
          "run so many texts at once (default: by their length); no bit depends on it"},
+        WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -44,7 +44,8 @@ typedef struct run_state {
 
 static weft_status make_plan(run_state *state) {
     const weft_host *host = &state->session.host;
-    weft_plan_params params = {.timestamps = state->options->trace != NULL};
+    weft_plan_params params = {.timestamps = state->options->trace != NULL,
+                               .checkpoints = state->session.recording.checkpoints};
     WEFT_TRY(weft_model_compile(&state->plan, state->session.model, state->session.device,
                                 state->inputs.batch, state->inputs.length,
                                 state->inputs.types.values != NULL, &params));
@@ -60,11 +61,12 @@ static int execute(run_state *state) {
     uint32_t count = weft_cli_inputs_tensors(tensors, &state->inputs);
     tensors[count++] = (weft_host_tensor){"output", state->output,
                                           weft_shape_elements(state->shape) * sizeof(float)};
-    weft_cli_execution execution = {.plan = state->plan,
+    weft_cli_execution execution = {.session = &state->session,
+                                    .plan = state->plan,
                                     .tensors = tensors,
                                     .tensor_count = count,
                                     .repeats = state->options->repeats};
-    weft_status status = weft_cli_execute(&state->run_ms, &execution, &state->session.host);
+    weft_status status = weft_cli_execute(&state->run_ms, &execution);
     if (status == WEFT_INVALID_ARGUMENT && state->options->paths.types) {
         /* The tokens were checked before: it is the types. */
         weft_fail(&state->session.host, status, "%s: the model cannot take these token types",
@@ -90,6 +92,7 @@ static int deliver(run_state *state) {
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host)));
     }
+    WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &options->common));
     if (options->trace) {
         WEFT_CLI_TRY(weft_cli_write_trace(options->trace, state->plan, &state->session));
     }
@@ -217,7 +220,7 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
 }
 
 int weft_cli_run(int argc, char **argv) {
-    run_options options = {.top = 3, .repeats = 1};
+    run_options options = {.common = {.command = "run"}, .top = 3, .repeats = 1};
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_TEXT, &options.paths.source.text, "STRING", "the text itself"},
         {"pair", WEFT_CLI_TEXT, &options.pair, "STRING",
@@ -255,6 +258,7 @@ int weft_cli_run(int argc, char **argv) {
          "write the device time of every dispatch as a Chrome trace"},
         {"repeat", WEFT_CLI_COUNT, &options.repeats, "N",
          "run N times and give the median time (default 1)"},
+        WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -337,6 +337,7 @@ static int finish(lines_state *state) {
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(params->out, state->outputs, shape, &state->session.host)));
     }
+    WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, params->common));
     if (state->cut > 0) {
         weft_cli_print(stderr,
                        "weft: note: %u texts are longer than the model's %u positions; the rest of "

@@ -22,10 +22,13 @@ int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *comm
     if (status == WEFT_OK) {
         status = weft_device_get_info(session->device, &session->device_info);
     }
-    return weft_cli_open_exit_code(status);
+    return status == WEFT_OK ? weft_cli_receipt_begin(&session->recording, session->model,
+                                                      session->device, common)
+                             : weft_cli_open_exit_code(status);
 }
 
 void weft_cli_session_close(weft_cli_session *session) {
+    weft_receipt_destroy(&session->recording.receipt);
     weft_model_destroy(&session->model);
     weft_device_destroy(&session->device);
 }
@@ -41,8 +44,15 @@ double weft_cli_median(double *times, uint32_t count) {
     return (times[(count - 1) / 2] + times[count / 2]) / 2.0;
 }
 
-weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
-                             const weft_host *host) {
+weft_status weft_cli_session_run(const weft_cli_session *session, weft_plan *plan,
+                                 const weft_host_tensor *tensors, uint32_t count) {
+    return session->recording.receipt
+               ? weft_cli_receipt_execute(&session->recording, plan, tensors, count)
+               : weft_plan_execute(plan, tensors, count);
+}
+
+weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution) {
+    const weft_host *host = &execution->session->host;
     uint32_t repeats = execution->repeats;
     double *times = weft_alloc_zero(host, repeats, sizeof *times);
     if (!times) {
@@ -51,7 +61,8 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
     weft_status status = WEFT_OK;
     for (uint32_t repeat = 0; repeat < repeats && status == WEFT_OK; repeat++) {
         double begin = weft_clock_ms();
-        status = weft_plan_execute(execution->plan, execution->tensors, execution->tensor_count);
+        status = weft_cli_session_run(execution->session, execution->plan, execution->tensors,
+                                      execution->tensor_count);
         times[repeat] = weft_clock_ms() - begin;
     }
     if (status == WEFT_OK) {

@@ -6,6 +6,7 @@
 #include <weft/model.h>
 
 #include "cli.h"
+#include "receipt.h"
 
 typedef struct weft_cli_session {
     weft_host host;
@@ -14,18 +15,24 @@ typedef struct weft_cli_session {
     weft_model_info info;
     weft_device *device;
     weft_device_info device_info;
+    weft_cli_recording recording; /* of what it runs */
 } weft_cli_session;
 
 /** Loads the model; needs no device. `common` and `folder` must outlive the session. */
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder);
-/** Opens the device. */
+/** Opens the device, and begins the receipt where there is to be one. */
 int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *common);
 /** Releases both; a zeroed session is fine. Plans must be gone. */
 void weft_cli_session_close(weft_cli_session *session);
 
+/** weft_plan_execute, into the session's receipt if it has one. Plans are then compiled with the recording's checkpoints. */
+weft_status weft_cli_session_run(const weft_cli_session *session, weft_plan *plan,
+                                 const weft_host_tensor *tensors, uint32_t count);
+
 /** A run that is to be repeated. */
 typedef struct weft_cli_execution {
+    const weft_cli_session *session;
     weft_plan *plan;
     const weft_host_tensor *tensors;
     uint32_t tensor_count;
@@ -35,9 +42,8 @@ typedef struct weft_cli_execution {
 /** The median of at least one time; sorts them. */
 double weft_cli_median(double *times, uint32_t count);
 
-/** Runs, and gives the median time of weft_plan_execute, transfers included. */
-weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
-                             const weft_host *host);
+/** Runs, and gives the median time of weft_cli_session_run, transfers included. */
+weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution);
 
 /** The shape of a plan's "output". */
 weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan);

@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "stop.h"
 #include "verify_list.h"
+#include "verify_receipt.h"
 #include "verify_record.h"
 
 typedef struct verify_options {
@@ -138,7 +139,7 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
     const weft_verify_run *first = first_run(record, run, index);
     weft_status status = WEFT_OK;
     char text[WEFT_REASON_SIZE];
-    if (first && !run->results[index].skipped && record->math == WEFT_MATH_REPRODUCIBLE &&
+    if (first && !run->results[index].skipped && record->math != WEFT_MATH_FAST &&
         !weft_case_same_bits(text, c, &first->results[index], &run->results[index])) {
         weft_verify_difference difference = {.case_index = index,
                                              .run = run,
@@ -290,15 +291,15 @@ static int verify(weft_verify_record *record, const verify_options *options) {
 
 /* Options that do not go together. */
 static int check_options(const verify_options *options, const weft_cli_syntax *syntax) {
-    bool reproducible = options->common.math == WEFT_MATH_REPRODUCIBLE;
-    if ((options->bits || options->write_bits) && !reproducible) {
+    bool fast = options->common.math == WEFT_MATH_FAST;
+    if ((options->bits || options->write_bits) && fast) {
         return weft_cli_usage_error(syntax,
-                                    "--bits and --write-bits need --math reproducible: the bits "
-                                    "of fast mode differ between devices");
+                                    "--bits and --write-bits need --math reproducible or fused: "
+                                    "the bits of fast mode differ between devices");
     }
-    if (options->evaluate && !reproducible) {
-        return weft_cli_usage_error(syntax, "--evaluate needs --math reproducible: the bits of "
-                                            "fast mode are the device's choice");
+    if (options->evaluate && fast) {
+        return weft_cli_usage_error(syntax, "--evaluate needs --math reproducible or fused: the "
+                                            "bits of fast mode are the device's choice");
     }
     if (options->evaluate_limit != 0 && !options->evaluate) {
         return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
@@ -310,9 +311,10 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
     if (options->kernels_once && !options->check_list && !options->write_list) {
         return weft_cli_usage_error(syntax, "--kernels-once needs --check-list or --write-list");
     }
-    if ((options->check_list || options->write_list) && !reproducible) {
+    if ((options->check_list || options->write_list) && fast) {
         return weft_cli_usage_error(syntax, "--check-list and --write-list need --math "
-                                            "reproducible: fast mode chooses by measurement");
+                                            "reproducible or fused: fast mode chooses by "
+                                            "measurement");
     }
     return WEFT_CLI_FINE;
 }
@@ -332,13 +334,18 @@ static int prepare(weft_verify_record *record, const verify_options *options,
         WEFT_CLI_TRY(weft_cli_exit_code(create_evaluator(record, options)));
     }
     if (options->bits) {
-        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
+        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, record->math, &record->host));
     }
     return weft_cli_exit_code(collect_devices(record, options));
 }
 
 int weft_cli_verify(int argc, char **argv) {
+    if (weft_cli_verifies_receipt(argc, argv)) {
+        return weft_cli_verify_receipt(argc, argv);
+    }
     verify_options options = {.filter = NULL};
+    const char *receipt = NULL; /* and the other are of the above */
+    const char *against = NULL;
     const weft_cli_option table[] = {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
          "only the cases whose names contain S, such as fourier/fft"},
@@ -363,6 +370,12 @@ int weft_cli_verify(int argc, char **argv) {
          "differ from that does not do what the shaders say"},
         {"evaluate-limit", WEFT_CLI_COUNT, &options.evaluate_limit, "N",
          "skip evaluations that take more than N million steps (default: skip none)"},
+        {"receipt", WEFT_CLI_TEXT, &receipt, "FILE",
+         "instead make a receipt again: behind it stand the model and inputs of the command\n"
+         "that wrote it, such as MODEL --text STRING; exit code 1 when anything differs"},
+        {"against", WEFT_CLI_TEXT, &against, "SEL",
+         "with --receipt: where it differs, run every node here on this device, too, and\n"
+         "find the first one in which the two differ"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -371,7 +384,8 @@ int weft_cli_verify(int argc, char **argv) {
         .command = "verify",
         .summary = "Runs every op and mixer on many shapes and compares the results with float64.\n"
                    "--device all takes every usable device, and in reproducible mode compares\n"
-                   "their bits. Exit code 1 when a case fails, a bit differs, or the validation\n"
+                   "their bits. With --receipt it makes the receipt of a run again. Exit code 1 "
+                   "when a case fails, a bit differs, or the validation\n"
                    "layer complains; 3 when there is no usable device.",
         .options = table,
     };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the expected bits of every case: one file, or a folder with a file OP.json for each op. */
+/*
+ * Files of the expected bits of every case: one file, or a folder with a file OP.json for each op. Beside a folder stands another,
+ * whose name ends in "-fused", with those cases that have other bits in fused math.
+ */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/file.h"
@@ -109,11 +113,10 @@ static bool is_folder(const char *path) {
     return weft_system_list(path, take_nothing, NULL) == 0;
 }
 
-static weft_status read_bits(json_t **object, const char *path, const weft_host *host) {
-    if (!is_folder(path)) {
-        return read_file(object, path, host);
-    }
-    folder_reader folder = {host, path, json_object(), WEFT_OK};
+/* Adds the cases of a folder to an object, which is then null after an error. */
+static weft_status read_folder(json_t **object, const char *path, const weft_host *host) {
+    folder_reader folder = {host, path, *object, WEFT_OK};
+    *object = NULL;
     if (!folder.object) {
         return weft_fail_memory(host, path);
     }
@@ -128,9 +131,35 @@ static weft_status read_bits(json_t **object, const char *path, const weft_host 
     return WEFT_OK;
 }
 
-int weft_verify_check_bits_file(const char *path, const weft_host *host) {
+/* Where the cases of a folder stand that have other bits in fused math. */
+static char *fused_folder(const char *path, const weft_host *host) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    return weft_format(host, "%.*s-fused", (int)length, path);
+}
+
+static weft_status read_bits(json_t **object, const char *path, weft_math math,
+                             const weft_host *host) {
+    if (!is_folder(path)) {
+        return read_file(object, path, host);
+    }
+    *object = json_object();
+    WEFT_TRY(read_folder(object, path, host));
+    if (math != WEFT_MATH_FUSED) {
+        return WEFT_OK;
+    }
+    char *fused = fused_folder(path, host);
+    const weft_status status =
+        fused ? read_folder(object, fused, host) : weft_fail_memory(host, path);
+    weft_free(host, fused);
+    return status;
+}
+
+int weft_verify_check_bits_file(const char *path, weft_math math, const weft_host *host) {
     json_t *object = NULL;
-    weft_status status = read_bits(&object, path, host);
+    weft_status status = read_bits(&object, path, math, host);
     json_decref(object);
     return weft_cli_exit_code_of_file(status);
 }
@@ -176,7 +205,7 @@ static weft_status find_strangers(weft_verify_record *record, json_t *object) {
 
 int weft_verify_compare_bits(weft_verify_record *record, const char *path, bool filtered) {
     json_t *object = NULL;
-    weft_status status = read_bits(&object, path, &record->host);
+    weft_status status = read_bits(&object, path, record->math, &record->host);
     if (status != WEFT_OK) {
         return weft_cli_exit_code_of_file(status);
     }
@@ -206,16 +235,18 @@ static weft_status write_file(json_t *object, const char *path, const weft_host 
     return status;
 }
 
-/* The digests of all cases, or of those of the op of case `first`; null when memory is out. */
+/* The digests of all cases, or of those of the op of case `first`, but for those that `known` has; null when memory is out. */
 static json_t *digests(const weft_verify_record *record, const weft_verify_run *run, uint32_t first,
-                       bool of_one_op) {
+                       bool of_one_op, json_t *known) {
     const char *op = record->cases[first].name;
     json_t *object = json_object();
     for (uint32_t index = first; object && index < record->case_count; index++) {
         const char *name = record->cases[index].name;
-        const bool taken = !of_one_op || strncmp(name, op, op_length(op, '/') + 1) == 0;
-        if (taken &&
-            json_object_set_new(object, name, json_string(run->results[index].digest)) != 0) {
+        const char *digest = run->results[index].digest;
+        const char *there = json_string_value(json_object_get(known, name));
+        const bool taken = (!of_one_op || strncmp(name, op, op_length(op, '/') + 1) == 0) &&
+                           (!there || strcmp(there, digest) != 0);
+        if (taken && json_object_set_new(object, name, json_string(digest)) != 0) {
             json_decref(object);
             return NULL;
         }
@@ -223,9 +254,9 @@ static json_t *digests(const weft_verify_record *record, const weft_verify_run *
     return object;
 }
 
-/* A file for each op, written when its first case comes. */
+/* A file for each op that has anything else than what is known, written when its first case comes. */
 static weft_status write_folder(const weft_verify_record *record, const weft_verify_run *run,
-                                const char *folder) {
+                                const char *folder, json_t *known) {
     weft_status status = WEFT_OK;
     for (uint32_t index = 0; index < record->case_count && status == WEFT_OK; index++) {
         const char *op = record->cases[index].name;
@@ -238,9 +269,14 @@ static weft_status write_folder(const weft_verify_record *record, const weft_ver
             continue;
         }
         char *path = weft_format(&record->host, "%s/%.*s.json", folder, (int)length, op);
-        json_t *object = digests(record, run, index, true);
-        status = path ? write_file(object, path, &record->host)
-                      : weft_fail_memory(&record->host, folder);
+        json_t *object = digests(record, run, index, true, known);
+        if (!path) {
+            status = weft_fail_memory(&record->host, folder);
+        } else if (known && object && json_object_size(object) == 0) {
+            (void)remove(path); /* which may be there from before */
+        } else {
+            status = write_file(object, path, &record->host);
+        }
         json_decref(object);
         weft_free(&record->host, path);
     }
@@ -269,15 +305,29 @@ static const weft_verify_run *complete_run(const weft_verify_record *record, con
     return run;
 }
 
+static weft_status write_fused(const weft_verify_record *record, const weft_verify_run *run,
+                               const char *path) {
+    json_t *known = NULL;
+    WEFT_TRY(read_bits(&known, path, WEFT_MATH_REPRODUCIBLE, &record->host));
+    char *folder = fused_folder(path, &record->host);
+    const weft_status status =
+        folder ? write_folder(record, run, folder, known) : weft_fail_memory(&record->host, path);
+    weft_free(&record->host, folder);
+    json_decref(known);
+    return status;
+}
+
 int weft_verify_write_bits(const weft_verify_record *record, const char *path) {
     const weft_verify_run *run = complete_run(record, path);
     if (!run) {
         return weft_cli_exit_code(WEFT_UNSUPPORTED);
     }
     if (is_folder(path)) {
-        return weft_cli_exit_code(write_folder(record, run, path));
+        return weft_cli_exit_code(record->math == WEFT_MATH_FUSED
+                                      ? write_fused(record, run, path)
+                                      : write_folder(record, run, path, NULL));
     }
-    json_t *object = digests(record, run, 0, false);
+    json_t *object = digests(record, run, 0, false, NULL);
     const weft_status status = write_file(object, path, &record->host);
     json_decref(object);
     return weft_cli_exit_code(status);

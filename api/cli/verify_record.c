@@ -317,7 +317,7 @@ int weft_verify_report_text(const weft_verify_record *record) {
     }
     print_differences(record, record->differences, record->difference_count);
     print_differences(record, record->bits_differences, record->bits_difference_count);
-    if (record->math == WEFT_MATH_REPRODUCIBLE && count_devices_that_ran(record) > 1 &&
+    if (record->math != WEFT_MATH_FAST && count_devices_that_ran(record) > 1 &&
         record->difference_count == 0) {
         weft_cli_print(stdout, "The same bits on all %u devices%s.\n",
                        count_devices_that_ran(record),

@@ -77,7 +77,10 @@ int weft_verify_report_json(const weft_verify_record *record);
  */
 int weft_verify_report_text(const weft_verify_record *record);
 
-/* ---- files of expected bits: an object {case name: SHA-256}, or a folder with such a file OP.json for each op ---- */
+/*
+ * Files of expected bits: an object {case name: SHA-256}, or a folder with such a file OP.json for each op. In fused math the folder's are
+ * those of the cases that a folder beside it, with "-fused" behind its name, does not have.
+ */
 
 /**
  * Compares every device's digests with a file's. Names in the file that are no case are differences
@@ -86,7 +89,7 @@ int weft_verify_report_text(const weft_verify_record *record);
 int weft_verify_compare_bits(weft_verify_record *record, const char *path, bool filtered);
 
 /** Tells whether a file is one that can be compared with, before anything runs: an exit code. */
-int weft_verify_check_bits_file(const char *path, const weft_host *host);
+int weft_verify_check_bits_file(const char *path, weft_math math, const weft_host *host);
 
 /** Writes the digests of the first device that ran. Returns an exit code. */
 int weft_verify_write_bits(const weft_verify_record *record, const char *path);

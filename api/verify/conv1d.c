@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Short filters along the tokens by their definition, and their steps. */
 #include <stdio.h>
-#include <string.h>
 
+#include "verify/token_steps.h"
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(conv1d, x[0], x[1])
@@ -83,7 +83,8 @@ struct row {
     uint32_t batch, n, d, taps;
     bool causal, has_bias;
     weft_values kind;
-    uint32_t prompt; /* of steps: tokens of the first one; 0: 1 */
+    uint32_t prompt;  /* of steps: tokens of the first one; 0: 1 */
+    uint32_t shorter; /* and how many each sequence lacks of the one before it */
 };
 
 static const struct row rows[] = {
@@ -101,10 +102,11 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,taps=%u,batch=%u%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,taps=%u,batch=%u%s%s%s",
              row->causal ? "causal/" : "", weft_values_name(row->kind), row->n, row->d, row->taps,
              row->batch, row->has_bias ? ",bias" : "",
-             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
+             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
+             WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
 }
 
 static void build(weft_case *c, const struct row *row) {
@@ -127,58 +129,18 @@ static const struct row step_rows[] = {
     {1, 40, 5, 31, true, false, .kind = WEFT_VALUES_UNIT},
     {2, 17, 24, 4, true, true, .kind = WEFT_VALUES_UNIT, .prompt = 13},
     {1, 9, 7, 8, true, false, .kind = WEFT_VALUES_UNIT, .prompt = 3},
+    {3, 15, 7, 4, true, true, .kind = WEFT_VALUES_UNIT, .prompt = 12, .shorter = 5},
 };
 
-/* The tokens from `token` on as [batch, count, d], an input for each step. */
-static weft_tensor take(weft_case *c, weft_array x, uint32_t token, uint32_t count) {
-    const uint32_t batch = x.shape.dim[0];
-    const uint32_t n = x.shape.dim[1];
-    int32_t rows_of[64];
-    weft_tensor table = {0};
-    weft_tensor y = {0};
-    for (uint32_t i = 0; i < batch * count; i++) {
-        rows_of[i] = (int32_t)(i / count * n + token + i % count);
-    }
-    const weft_tensor tokens = weft_case_indices_of(c, weft_shape_of(batch, count), rows_of);
-    if (c->ref.status == WEFT_OK) {
-        weft_case_check(c, weft_graph_reshape(&table, c->graph, x.tensor,
-                                              weft_shape_of(batch * n, x.shape.dim[2])));
-    }
-    if (c->ref.status == WEFT_OK) {
-        weft_case_check(
-            c, weft_graph_embedding(&y, c->graph,
-                                    weft_embedding_params(.tokens = tokens, .table = table)));
-    }
-    return y;
-}
+struct step_call {
+    weft_tensor weight;
+    const weft_conv1d_params *params;
+};
 
-static weft_tensor add_step(weft_case *c, const weft_array *x, uint32_t token, uint32_t count,
-                            const weft_conv1d_params *params) {
-    int32_t positions[4];
-    for (uint32_t b = 0; b < x[0].shape.dim[0]; b++) {
-        positions[b] = (int32_t)token;
-    }
-    const weft_step step = {
-        .state = "state",
-        .position = weft_case_indices_of(c, weft_shape_of(x[0].shape.dim[0]), positions)};
-    const weft_tensor own = take(c, x[0], token, count);
-    weft_tensor y = {0};
-    if (c->ref.status == WEFT_OK) {
-        weft_case_check(c, weft_graph_conv1d_step(&y, c->graph, own, x[1].tensor, &step, params));
-    }
-    return y;
-}
-
-/* The tokens of the last step, an output. */
-static void expect_last(weft_case *c, weft_tensor y, weft_array whole, uint32_t count) {
-    const uint64_t n = whole.shape.dim[1];
-    const uint64_t d = whole.shape.dim[2];
-    char name[24];
-    snprintf(name, sizeof name, "y%u", c->output_count);
-    double *expected = weft_case_output(c, name, y);
-    for (uint64_t b = 0; expected && b < whole.shape.dim[0]; b++) {
-        memcpy(expected + b * count * d, whole.value + b * n * d, count * d * sizeof *expected);
-    }
+static weft_status add_step(weft_tensor *y, weft_graph *graph, weft_tensor x, const weft_step *step,
+                            const void *user) {
+    const struct step_call *call = user;
+    return weft_graph_conv1d_step(y, graph, x, call->weight, step, call->params);
 }
 
 static void build_steps(weft_case *c, const struct row *row) {
@@ -193,16 +155,8 @@ static void build_steps(weft_case *c, const struct row *row) {
     c->only_values = true;
     const weft_array whole = mix_conv1d(c, x, &params);
     c->only_values = false;
-    for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n;) {
-        const uint32_t count = token == 0 && row->prompt ? row->prompt : 1;
-        const weft_tensor y = add_step(c, x, token, count, &params);
-        if (token == 0 || token == row->n / 2 || token + 1 == row->n) {
-            weft_array rest = whole;
-            rest.value = whole.value ? whole.value + (uint64_t)token * row->d : NULL;
-            expect_last(c, y, rest, count);
-        }
-        token += count;
-    }
+    const struct step_call call = {x[1].tensor, &params};
+    weft_case_expect_steps(c, x[0], whole, row->prompt, row->shorter, add_step, &call);
 }
 
 WEFT_CASE_TABLE(conv1d_step, step_rows, WEFT_TOLERANCE_LINEAR, name_case, build_steps);

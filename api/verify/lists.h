@@ -74,6 +74,8 @@
     ROW(rope)                     \
     ROW(conv1d)                   \
     ROW(conv1d_step)              \
+    ROW(toeplitz_step)            \
+    ROW(toeplitz_fd_taps)         \
     ROW(conv)                     \
     ROW(pool)                     \
     ROW(rfft)                     \

@@ -460,7 +460,7 @@ void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *de
     } else if (run_plan(result, c, device, false, result->bits, again)) {
         digest_bits(result);
         check_reference(result, c, result->bits);
-        if (weft_device_get_math(device) == WEFT_MATH_REPRODUCIBLE) {
+        if (weft_device_get_math(device) != WEFT_MATH_FAST) {
             check_canonical(result, c, result->bits);
         }
         if (c->check_fusion) {

@@ -13,15 +13,16 @@ struct row {
     uint32_t option; /* kernels, M, or the half-width */
     weft_values kind;
     uint32_t prompt;   /* tokens of the first step; 0: 1, as of all others */
+    uint32_t shorter;  /* tokens that each sequence's prompt lacks of the one before it */
     uint32_t kv_heads; /* 0: heads */
     bool unrolled;     /* by the kernel of GPUs, which software drivers would not take */
 };
 
-/* The constant [batch] of `token` in every element. */
-static weft_tensor add_position(weft_case *c, uint32_t batch, uint32_t token) {
+/* The constant [batch] of `token` less what each sequence lacks. */
+static weft_tensor add_position(weft_case *c, uint32_t batch, uint32_t token, uint32_t shorter) {
     int32_t data[4];
     for (uint32_t b = 0; b < batch; b++) {
-        data[b] = (int32_t)token;
+        data[b] = (int32_t)(token - b * shorter);
     }
     return weft_case_indices_of(c, weft_shape_of(batch), data);
 }
@@ -43,12 +44,14 @@ static weft_tensor take_token(weft_case *c, weft_tensor x, uint32_t token) {
 
 #define MOST_PROMPT_TOKENS 256 /* of all sequences */
 
-/* The first tokens of all sequences, as [batch, count, columns]. */
-static weft_tensor take_tokens(weft_case *c, weft_array x, uint32_t count) {
+/* The tokens of all sequences from `first` on, less what each lacks, as [batch, count, columns]. */
+static weft_tensor take_tokens(weft_case *c, weft_array x, uint32_t first, uint32_t count,
+                               uint32_t shorter) {
     const uint32_t batch = x.shape.dim[0];
     int32_t rows[MOST_PROMPT_TOKENS];
     for (uint32_t i = 0; i < batch * count; i++) {
-        rows[i] = (int32_t)(i / count * x.shape.dim[1] + i % count);
+        const uint32_t b = i / count;
+        rows[i] = (int32_t)(b * x.shape.dim[1] + first - b * shorter + i % count);
     }
     const weft_tensor tokens = weft_case_indices_of(c, weft_shape_of(batch, count), rows);
     weft_tensor table = {0};
@@ -73,26 +76,32 @@ static bool is_shown(const struct row *row, uint32_t token) {
 
 /* Makes a step's result an output, that of `count` tokens from that one on in each sequence of `whole`. */
 static void expect_tokens(weft_case *c, weft_tensor y, weft_array whole, uint32_t token,
-                          uint32_t count) {
+                          uint32_t count, uint32_t shorter) {
     const uint64_t channels = whole.shape.dim[2];
     const uint64_t own = count * channels;
     char name[24];
     snprintf(name, sizeof name, "y%u", token);
     double *expected = weft_case_output(c, name, y);
     for (uint64_t b = 0; expected && b < whole.shape.dim[0]; b++) {
-        memcpy(expected + b * own, whole.value + (b * whole.shape.dim[1] + token) * channels,
+        memcpy(expected + b * own,
+               whole.value + (b * whole.shape.dim[1] + token - b * shorter) * channels,
                own * sizeof *expected);
     }
 }
 
 /* The step of the tokens from that one on. */
 static weft_tensor add_step(weft_case *c, const weft_sheet *sheet, const weft_sheet_params *params,
-                            const weft_array x[4], uint32_t token, uint32_t count) {
-    weft_step step = {.state = "state", .position = add_position(c, x[0].shape.dim[0], token)};
+                            const weft_array x[4], uint32_t token, uint32_t count,
+                            uint32_t shorter) {
+    const weft_step step = {.state = "state",
+                            .position =
+                                add_position(c, x[0].shape.dim[0], token + count - 1, shorter)};
     weft_tensor y = {0};
     weft_tensor own[4];
     for (uint32_t i = 0; i < 4; i++) {
-        own[i] = count > 1 ? take_tokens(c, x[i], count) : take_token(c, x[i].tensor, token);
+        own[i] = count > 1     ? take_tokens(c, x[i], 0, count, 0)
+                 : shorter > 0 ? take_tokens(c, x[i], token, 1, shorter)
+                               : take_token(c, x[i].tensor, token);
     }
     weft_case_check(c, WEFT_CASE_ADD(c, sheet->step(&y, c->graph, own, &step, params)));
     return y;
@@ -132,9 +141,9 @@ static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *r
     c->only_values = false;
     for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n;) {
         const uint32_t count = token == 0 && row->prompt ? row->prompt : 1;
-        const weft_tensor y = add_step(c, sheet, &own, x, token, count);
+        const weft_tensor y = add_step(c, sheet, &own, x, token, count, row->shorter);
         if (is_shown(row, token)) {
-            expect_tokens(c, y, whole, token, count);
+            expect_tokens(c, y, whole, token, count, count > 1 ? 0 : row->shorter);
         }
         token += count;
     }
@@ -152,6 +161,7 @@ static const struct row linear_rows[] = {
     {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 64},
     {1, 132, 1, 4, 4, .kind = WEFT_VALUES_UNIT, .prompt = 129},
     {1, 68, 1, 70, 131, .kind = WEFT_VALUES_UNIT, .prompt = 66},
+    {3, 71, 1, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 69, .shorter = 34},
 };
 
 static const struct row kernel_rows[] = {
@@ -159,12 +169,14 @@ static const struct row kernel_rows[] = {
     {1, 67, 3, 7, 5, .option = 3, .kind = WEFT_VALUES_UNIT},
     {1, 66, 1, 4, 4, .option = 2, .kind = WEFT_VALUES_TENS},
     {1, 67, 3, 7, 5, .option = 3, .kind = WEFT_VALUES_UNIT, .prompt = 65},
+    {2, 69, 1, 7, 5, .option = 2, .kind = WEFT_VALUES_UNIT, .prompt = 66, .shorter = 1},
 };
 
 static const struct row cosformer_rows[] = {
     {2, 17, 2, 8, 8, .option = 17, .kind = WEFT_VALUES_UNIT},
     {1, 67, 3, 7, 5, .option = 100, .kind = WEFT_VALUES_UNIT},
     {2, 20, 2, 8, 8, .option = 33, .kind = WEFT_VALUES_UNIT, .prompt = 17},
+    {2, 20, 2, 8, 8, .option = 33, .kind = WEFT_VALUES_UNIT, .prompt = 17, .shorter = 16},
 };
 
 static const struct row rule_rows[] = {
@@ -178,6 +190,7 @@ static const struct row rule_rows[] = {
     {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 64},
     {1, 132, 1, 4, 4, .kind = WEFT_VALUES_UNIT, .prompt = 129},
     {1, 68, 1, 130, 9, .kind = WEFT_VALUES_UNIT, .prompt = 66},
+    {3, 71, 1, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 69, .shorter = 34},
 };
 
 static const struct row band_rows[] = {
@@ -190,6 +203,7 @@ static const struct row band_rows[] = {
     {2, 17, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .prompt = 13},
     {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .prompt = 20},
     {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .prompt = 7},
+    {3, 24, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .prompt = 20, .shorter = 9},
     {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT, .unrolled = true},
     {2, 17, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .unrolled = true},
     {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .unrolled = true},
@@ -207,9 +221,10 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
         row->unrolled ? "unrolled/" : "", weft_values_name(row->kind), row->n,
         row->heads * row->width, row->heads * row->values, row->heads, row->batch, row->option);
     if (used > 0 && used < WEFT_CASE_NAME_SIZE) {
-        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s",
+        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s%s",
                  WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
-                 WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt));
+                 WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
+                 WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
     }
 }
 

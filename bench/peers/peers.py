@@ -351,7 +351,7 @@ def read_options():
     parser.add_argument("--also-device", metavar="DEVICE",
                         help="show Weft on a second device as one more peer; where --device is the "
                              "processor, Vulkan peers take this one")
-    parser.add_argument("--math", choices=("reproducible", "fast"), help="as weft's --math")
+    parser.add_argument("--math", choices=("reproducible", "fused", "fast"), help="as weft's --math")
     parser.add_argument("--out", help="write rows, Weft's and the peers', as JSON")
     parser.add_argument("--markdown", help="write the table as Markdown")
     parser.add_argument("--quick", action="store_true", help="a few cases, n = 512, one round")

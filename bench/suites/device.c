@@ -205,7 +205,8 @@ static weft_status compile_f16(weft_plan **plan, weft_device *device,
     weft_device_info info;
     WEFT_TRY(weft_device_get_info(device, &info));
     if (weft_device_get_math(device) != WEFT_MATH_FAST) {
-        return weft_fail(host, WEFT_UNSUPPORTED, "reproducible math computes in f32 alone");
+        return weft_fail(host, WEFT_UNSUPPORTED, "%s math computes in f32 alone",
+                         weft_math_name(weft_device_get_math(device)));
     }
     if (!info.has_f16_arithmetic) {
         return weft_fail(host, WEFT_UNSUPPORTED, "the device has no f16 arithmetic");

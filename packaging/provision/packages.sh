@@ -54,6 +54,8 @@ command_package() {
     *) die "./dev package builds Debian packages, ./dev package conan the Conan package; '$1' is neither" ;;
     esac
     setup_build "${debian_packages[@]}"
+    WEFT_COMMIT=$(git rev-parse --short=12 HEAD)
+    export WEFT_COMMIT
     local version place=$root/build/package source vkfft missing
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
     source=$place/weft-$version

@@ -3,71 +3,7 @@
 
 #include <string.h>
 
-/* FIPS 180-4, 4.2.2: the fractional bits of the cube roots of the first 64 primes. */
-static const uint32_t round_constants[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-static uint32_t rotate_right(uint32_t word, unsigned bits) {
-    return word >> bits | word << (32 - bits);
-}
-
-static void expand_message(uint32_t schedule[64], const uint8_t block[64]) {
-    for (size_t t = 0; t < 16; t++) {
-        schedule[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-                      (uint32_t)block[4 * t + 2] << 8 | (uint32_t)block[4 * t + 3];
-    }
-    for (size_t t = 16; t < 64; t++) {
-        uint32_t w15 = schedule[t - 15];
-        uint32_t w2 = schedule[t - 2];
-        uint32_t sigma0 = rotate_right(w15, 7) ^ rotate_right(w15, 18) ^ w15 >> 3;
-        uint32_t sigma1 = rotate_right(w2, 17) ^ rotate_right(w2, 19) ^ w2 >> 10;
-        schedule[t] = sigma1 + schedule[t - 7] + sigma0 + schedule[t - 16];
-    }
-}
-
-/* A turn of FIPS 180-4, 6.2.2, of the standard's a to h: the names move on, and not the words. */
-static inline void turn(uint32_t v[8], uint32_t first, uint32_t word) {
-    uint32_t *at[8];
-    for (uint32_t i = 0; i < 8; i++) {
-        at[i] = &v[(first + i) % 8];
-    }
-    const uint32_t a = *at[0], e = *at[4];
-    const uint32_t sum1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
-    const uint32_t choose = (e & *at[5]) ^ (~e & *at[6]);
-    const uint32_t added = *at[7] + sum1 + choose + word;
-    const uint32_t sum0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
-    const uint32_t majority = (a & *at[1]) ^ (a & *at[2]) ^ (*at[1] & *at[2]);
-    *at[3] += added;
-    *at[7] = added + sum0 + majority;
-}
-
-/* FIPS 180-4, 6.2.2. */
-static void compress(uint32_t state[8], const uint8_t block[64]) {
-    uint32_t schedule[64];
-    expand_message(schedule, block);
-    uint32_t v[8]; /* the standard's a to h */
-    memcpy(v, state, sizeof v);
-    for (size_t t = 0; t < 64; t += 8) {
-        turn(v, 0, round_constants[t] + schedule[t]);
-        turn(v, 7, round_constants[t + 1] + schedule[t + 1]);
-        turn(v, 6, round_constants[t + 2] + schedule[t + 2]);
-        turn(v, 5, round_constants[t + 3] + schedule[t + 3]);
-        turn(v, 4, round_constants[t + 4] + schedule[t + 4]);
-        turn(v, 3, round_constants[t + 5] + schedule[t + 5]);
-        turn(v, 2, round_constants[t + 6] + schedule[t + 6]);
-        turn(v, 1, round_constants[t + 7] + schedule[t + 7]);
-    }
-    for (size_t i = 0; i < 8; i++) {
-        state[i] += v[i];
-    }
-}
+#include "core/sha256_blocks.h"
 
 void weft_sha256_begin(weft_sha256 *hash) {
     static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -88,13 +24,11 @@ void weft_sha256_add(weft_sha256 *hash, const void *data, size_t size) {
         if (held + taken < 64) {
             return;
         }
-        compress(hash->state, hash->block);
+        weft_sha256_blocks(hash->state, hash->block, 1);
     }
-    for (; size >= 64; bytes += 64, size -= 64) {
-        compress(hash->state, bytes);
-    }
-    if (size > 0) {
-        memcpy(hash->block, bytes, size);
+    weft_sha256_blocks(hash->state, bytes, size / 64);
+    if (size % 64 > 0) {
+        memcpy(hash->block, bytes + size / 64 * 64, size % 64);
     }
 }
 
@@ -120,6 +54,59 @@ weft_digest weft_digest_of(const void *data, size_t size) {
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, data, size);
     return weft_sha256_end(&hash);
+}
+
+void weft_tree_hash_begin(weft_tree_hash *hash) {
+    weft_sha256_begin(&hash->root);
+    weft_sha256_begin(&hash->leaf);
+}
+
+static void end_leaf(weft_tree_hash *hash, weft_sha256 *leaf) {
+    const weft_digest digest = weft_sha256_end(leaf);
+    weft_sha256_add(&hash->root, digest.bytes, sizeof digest.bytes);
+    weft_sha256_begin(leaf);
+}
+
+/* Two whole leaves. */
+static void add_two(weft_tree_hash *hash, const uint8_t *bytes) {
+    uint32_t states[2][8];
+    memcpy(states[0], hash->leaf.state, sizeof states[0]);
+    memcpy(states[1], hash->leaf.state, sizeof states[1]);
+    const uint8_t *const data[2] = {bytes, bytes + WEFT_TREE_LEAF};
+    weft_sha256_blocks_of_two(states, data, WEFT_TREE_LEAF / 64);
+    for (size_t i = 0; i < 2; i++) {
+        weft_sha256 leaf = {.length = WEFT_TREE_LEAF};
+        memcpy(leaf.state, states[i], sizeof leaf.state);
+        end_leaf(hash, &leaf);
+    }
+}
+
+void weft_tree_hash_add(weft_tree_hash *hash, const void *data, size_t size) {
+    const uint8_t *bytes = data;
+    while (size > 0) {
+        const size_t held = (size_t)hash->leaf.length;
+        if (held == 0 && size >= 2 * WEFT_TREE_LEAF) {
+            add_two(hash, bytes);
+            bytes += 2 * WEFT_TREE_LEAF;
+            size -= 2 * WEFT_TREE_LEAF;
+            continue;
+        }
+        const size_t room = WEFT_TREE_LEAF - held;
+        const size_t taken = size < room ? size : room;
+        weft_sha256_add(&hash->leaf, bytes, taken);
+        if (taken == room) {
+            end_leaf(hash, &hash->leaf);
+        }
+        bytes += taken;
+        size -= taken;
+    }
+}
+
+weft_digest weft_tree_hash_end(weft_tree_hash *hash) {
+    if (hash->leaf.length > 0) {
+        end_leaf(hash, &hash->leaf);
+    }
+    return weft_sha256_end(&hash->root);
 }
 
 const char *weft_digest_text(const weft_digest *digest, char *text) {

@@ -24,6 +24,19 @@ void weft_sha256_add(weft_sha256 *hash, const void *data, size_t size);
 weft_digest weft_sha256_end(weft_sha256 *hash);
 
 weft_digest weft_digest_of(const void *data, size_t size);
+
+/**
+ * For much data: the SHA-256 of the SHA-256s of each 64 KiB, of which the last may be shorter. Two of these are computed at once.
+ */
+#define WEFT_TREE_LEAF ((size_t)64 << 10)
+typedef struct weft_tree_hash {
+    weft_sha256 root, leaf;
+} weft_tree_hash;
+
+void weft_tree_hash_begin(weft_tree_hash *hash);
+void weft_tree_hash_add(weft_tree_hash *hash, const void *data, size_t size);
+weft_digest weft_tree_hash_end(weft_tree_hash *hash);
+
 /** Lower-case hexadecimal; text holds WEFT_DIGEST_TEXT_SIZE bytes. Returns text. */
 const char *weft_digest_text(const weft_digest *digest, char *text);
 /** Whether `length` characters are 64 lower-case hexadecimal digits, as weft_digest_text writes. */

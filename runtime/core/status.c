@@ -46,3 +46,7 @@ const char *weft_status_name(weft_status status) {
 const char *weft_version(void) {
     return VERSION(WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH);
 }
+
+const char *weft_build(void) {
+    return WEFT_BUILD;
+}

@@ -68,15 +68,17 @@ struct weft_device {
     bool owns_handles;    /* false for an adopted device */
     uint32_t float_modes; /* execution modes for float32 that it has: flags of weft_float_mode */
     bool robustness;      /* a pipeline can ask for bounds checks */
+    bool integer_dots;    /* modules may have SPV_KHR_integer_dot_product */
     bool compile_only;    /* it has no queue, no commands and no memory */
     bool executables;     /* its driver keeps what it tells of pipelines */
     bool queries_wait;    /* vkGetQueryPoolResults waits until it is idle, whatever the flags */
     bool on_processor;    /* the processor does the work, by this library or by a driver */
     enum weft_cost_column cost_column;
     struct weft_vk_external external;
-    bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
-    bool loses_small_products; /* found by the probe: those modules do more about products */
-    bool folds_zeros;          /* found by the probe: modules need the pass hide-zeros */
+    bool keeps_subnormals;       /* found by the probe: modules need the pass flush */
+    bool loses_small_products;   /* found by the probe: those modules do more about products */
+    bool folds_zeros;            /* found by the probe: modules need the pass hide-zeros */
+    bool fma_extension, float64; /* what an exact Fma can be made by: as of weft_physical */
     bool careful; /* found by the probe: its compiler is right only without optimization */
     uint32_t queue_family;
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */
@@ -221,6 +223,12 @@ weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64
 /** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                  uint64_t size);
+
+/** Takes a piece of `size` bytes, which is gone when it returns. */
+typedef void (*weft_download_sink)(void *user, const void *data, size_t size);
+/** The same, piece by piece in order, on this thread. */
+weft_status weft_device_download_to(weft_device *device, VkBuffer buffer, uint64_t offset,
+                                    uint64_t size, weft_download_sink to, void *user);
 
 /** Submits command buffers in order as one submission. *value is the timeline value that says it is complete. */
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,

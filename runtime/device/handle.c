@@ -12,7 +12,16 @@
 #include "softvk/softvk.h"
 
 const char *weft_math_name(weft_math math) {
-    return math == WEFT_MATH_FAST ? "fast" : "reproducible";
+    return math == WEFT_MATH_FAST ? "fast" : math == WEFT_MATH_FUSED ? "fused" : "reproducible";
+}
+
+const char *weft_fma_name(weft_fma fma) {
+    static const char *const names[] = {[WEFT_FMA_NONE] = "none",
+                                        [WEFT_FMA_INSTRUCTION] = "instruction",
+                                        [WEFT_FMA_EXTENSION] = "extension",
+                                        [WEFT_FMA_FLOAT64] = "float64",
+                                        [WEFT_FMA_INTEGERS] = "integers"};
+    return (unsigned)fma <= WEFT_FMA_INTEGERS ? names[fma] : names[WEFT_FMA_NONE];
 }
 
 const char *weft_weight_storage_name(weft_weight_storage storage) {

@@ -13,6 +13,7 @@
 #include "device/host_memory.h"
 #include "device/result.h"
 #include "device/robustness.h"
+#include "device/shader_fma.h"
 #include "device/software.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
@@ -105,6 +106,8 @@ static bool *note_of(struct weft_physical *physical, const char *name) {
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, &physical->executables},
         {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &physical->subgroup_sizes},
         {WEFT_COOPERATIVE_EXTENSION, &physical->cooperative},
+        {WEFT_SHADER_FMA_EXTENSION, &physical->fma},
+        {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, &physical->integer_dots},
         {"VK_KHR_portability_subset", &physical->portability_subset},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, &physical->timeline_semaphore},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, &physical->float_controls},
@@ -312,6 +315,24 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
     }
 }
 
+/* Also of drivers that have it as a part of Vulkan 1.3 and no longer as an extension: there are none. */
+static void read_integer_dots(struct weft_physical *physical,
+                              const struct weft_vk_instance *instance) {
+    VkPhysicalDeviceShaderIntegerDotProductFeatures feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &feature};
+    VkPhysicalDeviceShaderIntegerDotProductProperties dots = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &dots};
+    instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
+    instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+    physical->integer_dots = feature.shaderIntegerDotProduct == VK_TRUE;
+    physical->info.has_integer_dot_product =
+        physical->integer_dots && dots.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE;
+}
+
 /* Both are for Vulkan 1.2, which has the memory model that modules with cooperative matrices are written for. */
 static weft_status read_cooperative(struct weft_physical *physical,
                                     const struct weft_vk_instance *instance,
@@ -351,6 +372,14 @@ weft_status weft_physical_read(struct weft_physical *physical,
     physical->executables =
         physical->executables && compiles && weft_executable_feature(handle, instance);
     physical->info.has_executables = physical->executables;
+    physical->fma = physical->fma && compiles && !instance->old_layer;
+    if (compiles) {
+        weft_shader_fma_read(physical, instance);
+    }
+    physical->integer_dots = physical->integer_dots && compiles;
+    if (physical->integer_dots) {
+        read_integer_dots(physical, instance);
+    }
     return read_cooperative(physical, instance, host);
 }
 

@@ -24,13 +24,16 @@ struct weft_physical {
     struct weft_external_extensions external; /* has these */
     bool robustness;                          /* has VK_EXT_pipeline_robustness, with its feature */
     bool subgroup_sizes,
-        cooperative;  /* has VK_EXT_subgroup_size_control, VK_KHR_cooperative_matrix */
-    bool executables; /* has VK_KHR_pipeline_executable_properties, with its feature */
+        cooperative;   /* has VK_EXT_subgroup_size_control, VK_KHR_cooperative_matrix */
+    bool executables;  /* has VK_KHR_pipeline_executable_properties, with its feature */
+    bool integer_dots; /* has VK_KHR_shader_integer_dot_product, with its feature */
     /* Has VK_KHR_timeline_semaphore, VK_KHR_shader_float_controls, VK_KHR_shader_float16_int8 and VK_KHR_driver_properties, which
      * are part of Vulkan 1.2: before, they must be enabled to be used. */
     bool timeline_semaphore, float_controls, float16, driver_properties;
     bool timeline; /* timeline semaphores can be used; else submissions are counted by fences */
     uint32_t float_modes; /* execution modes for float32: flags of weft_float_mode */
+    bool fma;             /* has VK_KHR_shader_fma, with its feature */
+    bool float64;         /* computes in 64 bits: shaderFloat64 and shaderInt64 */
 };
 
 /**

@@ -11,7 +11,7 @@
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
 static weft_status begin(weft_device **device, const weft_host *host, weft_math math) {
-    if (math != WEFT_MATH_REPRODUCIBLE && math != WEFT_MATH_FAST) {
+    if ((unsigned)math > WEFT_MATH_FUSED) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "there is no math mode %d", (int)math);
     }
     weft_device *made = weft_alloc_zero(host, 1, sizeof *made);
@@ -40,6 +40,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->family_count = 1;
     device->float_modes = physical->float_modes;
     device->robustness = physical->robustness;
+    device->integer_dots = physical->integer_dots;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
     VkPhysicalDeviceMaintenance3Properties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
@@ -81,7 +82,8 @@ static weft_status set_weight_storage(weft_device *device, weft_weight_storage w
     }
     if (wanted == WEFT_WEIGHTS_F16 && !fast) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
-                         "f16 weights need fast math; reproducible math keeps f32");
+                         "f16 weights need fast math; %s math keeps f32",
+                         weft_math_name(device->math));
     }
     device->weight_storage = wanted;
     if (wanted == WEFT_WEIGHTS_AUTO) {

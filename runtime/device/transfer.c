@@ -37,10 +37,10 @@ static void copy(const weft_device *device, VkCommandBuffer commands, VkBuffer s
 struct piece {
     VkBuffer buffer;
     uint64_t offset, size;
-    weft_upload_source from; /* or null: to `to` */
+    weft_upload_source from; /* or null and … */
+    weft_download_sink to;   /* … this one */
     void *user;
     uint64_t begin; /* of what `from` gives */
-    uint8_t *to;
 };
 
 static weft_status upload(weft_device *device, struct weft_commands *commands,
@@ -65,7 +65,7 @@ static weft_status download(weft_device *device, struct weft_commands *commands,
     barrier(device, commands->handle, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     WEFT_TRY(weft_commands_run(commands, device));
-    memcpy(piece->to, commands->staging_memory->mapped, (size_t)piece->size);
+    piece->to(piece->user, commands->staging_memory->mapped, (size_t)piece->size);
     return WEFT_OK;
 }
 
@@ -79,9 +79,9 @@ static weft_status transfer(weft_device *device, const struct piece *whole) {
                                     .offset = whole->offset + done,
                                     .size = left < WEFT_STAGING_SIZE ? left : WEFT_STAGING_SIZE,
                                     .from = whole->from,
+                                    .to = whole->to,
                                     .user = whole->user,
-                                    .begin = done,
-                                    .to = whole->from ? NULL : whole->to + done};
+                                    .begin = done};
         status = (piece.from ? upload : download)(device, commands, &piece);
         done += piece.size;
     }
@@ -108,8 +108,21 @@ weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64
                     .buffer = buffer, .offset = offset, .size = size, .from = from, .user = user});
 }
 
+static void take_bytes(void *user, const void *data, size_t size) {
+    uint8_t **at = user;
+    memcpy(*at, data, size);
+    *at += size;
+}
+
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                  uint64_t size) {
-    return transfer(device,
-                    &(struct piece){.buffer = buffer, .offset = offset, .size = size, .to = data});
+    uint8_t *at = data;
+    return weft_device_download_to(device, buffer, offset, size, take_bytes, &at);
+}
+
+weft_status weft_device_download_to(weft_device *device, VkBuffer buffer, uint64_t offset,
+                                    uint64_t size, weft_download_sink to, void *user) {
+    return transfer(
+        device,
+        &(struct piece){.buffer = buffer, .offset = offset, .size = size, .to = to, .user = user});
 }

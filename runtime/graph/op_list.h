@@ -39,6 +39,7 @@
     X(toeplitz_attention)    \
     X(toeplitz_fd)           \
     X(toeplitz_fd_kernel)    \
+    X(toeplitz_fd_taps)      \
     X(banded_attention)      \
     X(ski_toeplitz)          \
     X(linear_attention)      \
@@ -67,6 +68,7 @@
     X(rope)                  \
     X(conv1d)                \
     X(conv1d_step)           \
+    X(toeplitz_step)         \
     X(conv)                  \
     X(pool)                  \
     X(rfft)                  \
@@ -80,6 +82,8 @@
     X(product)                \
     X(panel_product)          \
     X(cooperative_product)    \
+    X(matmul_pack)            \
+    X(attention_rows)         \
     X(int8_product)           \
     X(band)                   \
     X(band_step)              \
@@ -92,6 +96,7 @@
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \
+    X(toeplitz_step)          \
     X(linear_attention_state) \
     X(linear_attention_apply) \
     X(fast_weight_normalize)  \

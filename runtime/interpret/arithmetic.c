@@ -3,6 +3,7 @@
  * Float32 arithmetic. Compiled with -ffp-contract=off; every operation is one C operation on floats
  * between explicit flushes of subnormal numbers, so that no mode of the host's can show.
  */
+#include "core/fused.h"
 #include "interpret/group.h"
 #include "interpret/number.h"
 #include "spirv/ir/glsl.h"
@@ -26,6 +27,8 @@ static inline uint32_t multiply(uint32_t a, uint32_t b) {
 }
 
 WEFT_INTERPRET_BINARY(f_mul, multiply(a, b))
+
+WEFT_INTERPRET_TERNARY(f_fma, weft_fused_multiply_add(a, b, c))
 
 WEFT_INTERPRET_BINARY(f_equal, number(a) == number(b))
 WEFT_INTERPRET_BINARY(f_not_equal, number(a) != number(b))
@@ -68,6 +71,7 @@ weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op) {
         {SpvOpFOrdLessThanEqual, f_less_equal},
         {SpvOpFOrdGreaterThanEqual, f_greater_equal},
         {WEFT_IR_GLSL + WEFT_GLSL_F_ABS, f_abs},
+        {WEFT_IR_GLSL + WEFT_GLSL_FMA, f_fma},
     };
     return weft_interpret_find(rules, sizeof rules / sizeof rules[0], op);
 }

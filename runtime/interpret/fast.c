@@ -23,7 +23,6 @@ WEFT_INTERPRET_BINARY(f_min, word(lesser(number(a), number(b))))
 WEFT_INTERPRET_BINARY(f_max, word(greater(number(a), number(b))))
 WEFT_INTERPRET_TERNARY(f_clamp, word(lesser(greater(number(a), number(b)), number(c))))
 WEFT_INTERPRET_TERNARY(f_mix, word(number(a) + (number(b) - number(a)) * number(c)))
-WEFT_INTERPRET_TERNARY(f_fma, word(fmaf(number(a), number(b), number(c))))
 
 /* ---- comparisons ---- */
 
@@ -99,7 +98,6 @@ weft_interpret_function *weft_interpret_find_fast(uint32_t op) {
         {WEFT_IR_GLSL + WEFT_GLSL_F_MAX, f_max},
         {WEFT_IR_GLSL + WEFT_GLSL_F_CLAMP, f_clamp},
         {WEFT_IR_GLSL + WEFT_GLSL_F_MIX, f_mix},
-        {WEFT_IR_GLSL + WEFT_GLSL_FMA, f_fma},
         {WEFT_IR_GLSL + WEFT_GLSL_UNPACK_HALF, unpack_half},
         {WEFT_IR_GLSL + WEFT_GLSL_N_MIN, f_min},
         {WEFT_IR_GLSL + WEFT_GLSL_N_MAX, f_max},

@@ -16,7 +16,7 @@ struct weft_interpret_constant {
 
 struct weft_interpreted {
     struct weft_ir_program program;
-    const weft_host *host;
+    weft_host host; /* a copy: the caller's may be gone when the kernel is freed */
     bool strict;
     weft_interpret_function **functions;       /* of each instruction; null: nothing to do */
     uint32_t *row;                             /* of each value */

@@ -20,6 +20,23 @@ WEFT_INTERPRET_BINARY(i_borrow, a < b)
 WEFT_INTERPRET_BINARY(u_mul_high, (uint32_t)((uint64_t)a *b >> 32))
 WEFT_INTERPRET_BINARY(s_mul_high,
                       (uint32_t)((uint64_t)((int64_t)(int32_t)a *(int64_t)(int32_t)b) >> 32))
+
+/* A byte with its sign. */
+static inline uint32_t signed_byte(uint32_t word, uint32_t index) {
+    const uint32_t byte = word >> 8 * index & 0xFFu;
+    return (byte ^ 0x80u) - 0x80u;
+}
+
+static inline uint32_t dot(uint32_t a, uint32_t b, bool mixed) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        sum += signed_byte(a, i) * (mixed ? b >> 8 * i & 0xFFu : signed_byte(b, i));
+    }
+    return sum;
+}
+
+WEFT_INTERPRET_BINARY(dot4, dot(a, b, false))
+WEFT_INTERPRET_BINARY(dot4_mixed, dot(a, b, true))
 WEFT_INTERPRET_BINARY(u_div, b == 0 ? UINT32_MAX : a / b)
 WEFT_INTERPRET_BINARY(u_mod, b == 0 ? a : a % b)
 
@@ -165,6 +182,8 @@ weft_interpret_function *weft_interpret_find_integer(uint32_t op) {
         {WEFT_IR_BORROW, i_borrow},
         {WEFT_IR_HIGH_UNSIGNED, u_mul_high},
         {WEFT_IR_HIGH_SIGNED, s_mul_high},
+        {WEFT_IR_DOT4, dot4},
+        {WEFT_IR_DOT4_MIXED, dot4_mixed},
         {SpvOpLogicalEqual, i_equal},
         {SpvOpLogicalNotEqual, i_not_equal},
         {SpvOpLogicalOr, bitwise_or},

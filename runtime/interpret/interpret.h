@@ -22,7 +22,7 @@
 struct weft_interpreted;
 
 /**
- * Makes a kernel of a module. Free it with weft_interpreted_free. A strict one is refused when it has anything that does not
+ * Makes a kernel of a module, which keeps a copy of the host. Free it with weft_interpreted_free. A strict one is refused when it has anything that does not
  * have the same bits everywhere, or that no kernel of Weft's needs (integers of other sizes than 32 bits); the others may have
  * what the processor's compiler takes, but no float64.
  * Errors, each with a sentence in `text`: WEFT_UNSUPPORTED naming what is not interpreted; WEFT_COMPILE_ERROR for a module

@@ -303,7 +303,7 @@ static void place(struct places *places, struct constant *sorted) {
 }
 
 static void place_all(struct weft_interpreted *kernel) {
-    const weft_host *host = kernel->host;
+    const weft_host *host = &kernel->host;
     const size_t count = (size_t)kernel->program.value_count + 1;
     struct constant *sorted = weft_alloc(host, count * sizeof *sorted);
     struct places places = {.kernel = kernel,
@@ -324,7 +324,7 @@ static void place_all(struct weft_interpreted *kernel) {
 /* ---- all of it ---- */
 
 static void *array(struct weft_interpreted *kernel, size_t count, size_t size) {
-    void *made = weft_alloc_zero(kernel->host, count + 1, size);
+    void *made = weft_alloc_zero(&kernel->host, count + 1, size);
     if (!made) {
         weft_ir_error(&kernel->program, WEFT_OUT_OF_HOST_MEMORY, "out of memory for a module");
     }
@@ -356,10 +356,10 @@ weft_status weft_interpret(struct weft_interpreted **kernel, const struct weft_i
         snprintf(text, WEFT_IR_TEXT, "out of memory for a module");
         return WEFT_OUT_OF_HOST_MEMORY;
     }
-    (*kernel)->host = host;
+    (*kernel)->host = host ? *host : (weft_host){0};
     (*kernel)->strict = strict;
     (*kernel)->program =
-        (struct weft_ir_program){.host = host, .lanes = source->lanes, .exact = true};
+        (struct weft_ir_program){.host = &(*kernel)->host, .lanes = source->lanes, .exact = true};
     make(*kernel, source);
     const weft_status status = (*kernel)->program.status;
     if (status != WEFT_OK) {
@@ -373,7 +373,7 @@ void weft_interpreted_free(struct weft_interpreted **kernel) {
     if (!*kernel) {
         return;
     }
-    const weft_host *host = (*kernel)->host;
+    const weft_host own = (*kernel)->host, *host = &own;
     weft_ir_free(&(*kernel)->program);
     weft_free(host, (*kernel)->functions);
     weft_free(host, (*kernel)->row);

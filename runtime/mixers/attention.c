@@ -6,12 +6,15 @@
 
 #include "core/try.h"
 #include "kernels/attention/repeat.h"
+#include "kernels/attention/rows.h"
+#include "kernels/matmul/pack.h"
 #include "lower/cut.h"
 #include "mixers/band.h"
 #include "mixers/qkv.h"
 #include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"
+#include "ops/row.h"
 #include "ops/softmax.h"
 
 enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
@@ -215,6 +218,139 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
+/* ---- in one pass, on processors ---- */
+
+static struct weft_grid pack_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    const struct weft_matmul_pack_args *a = args;
+    (void)variant;
+    return weft_grid_of(a->push.count, (a->push.k - 1) / WEFT_MATMUL_PACK_STEPS + 1, batches);
+}
+
+WEFT_VARIANTS(matmul_pack, "matmul/pack", WEFT_LANES_ROWS(matmul_pack, pack_grid, 1))
+
+static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    const struct weft_attention_rows_args *a = args;
+    (void)variant, (void)batches;
+    return weft_grid_of(a->push.groups, 1, 1);
+}
+
+#define ROWS(text, lanes, rows)                                           \
+    {                                                                     \
+        .name = (text), .shader = &weft_shader_attention_rows,            \
+        .tiles = {[WEFT_ATTENTION_ROWS_AT_TILE_LANES] = (lanes),          \
+                  [WEFT_ATTENTION_ROWS_AT_TILE_ROWS] = (rows)},           \
+        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},   \
+        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = rows_grid, \
+    }
+
+WEFT_VARIANTS(attention_rows, "attention/rows", ROWS("lanes-4", 4, 2), ROWS("lanes-8", 8, 2),
+              ROWS("lanes-16", 16, 6))
+
+/* A matrix of each head in panels of `panel` columns. */
+static uint32_t lower_panels(struct weft_lowering *lowering, const struct weft_product *product,
+                             uint32_t panel, uint32_t lengths) {
+    const struct weft_matrix *b = &product->b;
+    const uint32_t count = (product->n - 1) / panel + 1;
+    const uint64_t elements = (uint64_t)product->batches * count * panel * product->k;
+    if (!weft_lower_countable(lowering, (double)elements, "elements in panels")) {
+        return WEFT_NO_STORAGE;
+    }
+    const uint32_t panels = weft_lower_scratch(lowering, elements * sizeof(float));
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_matmul_pack_variants, product->batches, matmul_pack,
+                            .bind = {.b = b->storage, .lengths = lengths, .panels = panels},
+                            .push = {.n = product->n,
+                                     .k = product->k,
+                                     .count = count,
+                                     .inner = product->inner_count,
+                                     .b_outer = b->outer,
+                                     .b_inner = b->inner,
+                                     .b_row = b->row,
+                                     .b_column = b->column},
+                            .constant = {.has_lengths = lengths != WEFT_NO_STORAGE,
+                                         .panel = panel,
+                                         .vector = b->row == 1 && b->column % 4 == 0 &&
+                                                   b->outer % 4 == 0 && b->inner % 4 == 0});
+    dispatch->bytes = 8.0 * (double)elements;
+    return panels;
+}
+
+/* Queries that share the panels while these are in the nearest cache, as long as their scores stay in the next. */
+static uint32_t rows_of_block(uint32_t queries, uint32_t columns) {
+    enum { STEP = WEFT_ATTENTION_ROWS_MOST_ROWS, MOST = 96, BYTES = 1536 << 10 };
+    const uint32_t fitting = BYTES / 4 / columns / STEP * STEP;
+    const uint32_t most = fitting == 0 ? STEP : fitting < MOST ? fitting : MOST;
+    const uint32_t blocks = (queries - 1) / most + 1;
+    return ((queries - 1) / blocks / STEP + 1) * STEP;
+}
+
+static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    enum { GROUPS_OF_A_THREAD = 4, GROUPS = 64 };
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
+    struct weft_product product = score_product(lowering, node, WEFT_NO_STORAGE);
+    const uint32_t m = product.n;
+    const uint32_t width = product.k;
+    const uint32_t n = product.m;
+    const uint32_t keys = lower_panels(lowering, &product, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE);
+    const uint32_t v_storage =
+        lower_repeated(lowering, node, weft_lower_value(lowering, node->input[2]));
+    product.b = transposed(product.b);
+    product.b.storage = v_storage;
+    product.n = width;
+    product.k = m;
+    const uint32_t vectors = width <= WEFT_PANEL_COLUMNS / 2 ? 2 : 4;
+    const uint32_t panel = WEFT_PANEL_COLUMNS / 4 * vectors;
+    const uint32_t values = lower_panels(lowering, &product, panel, lengths);
+    const uint32_t rows = rows_of_block(n, m);
+    const uint32_t blocks = product.batches * ((n - 1) / rows + 1);
+    const uint32_t threads = lowering->device->info.threads;
+    const uint32_t most = threads ? threads * GROUPS_OF_A_THREAD : GROUPS;
+    const uint32_t groups = blocks < most ? blocks : most;
+    const uint32_t stride = ((m - 1) / WEFT_PANEL_COLUMNS + 1) * WEFT_PANEL_COLUMNS;
+    const uint64_t group_stride = (uint64_t)rows * (stride + WEFT_PANEL_COLUMNS + width);
+    if (!weft_lower_countable(lowering, (double)(groups * group_stride), "scores")) {
+        return weft_lower_status(lowering);
+    }
+    const uint32_t scratch = weft_lower_scratch(lowering, groups * group_stride * sizeof(float));
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_attention_rows_variants, 1, attention_rows,
+        .bind = {.q = product.a.storage,
+                 .keys = keys,
+                 .values = values,
+                 .lengths = lengths,
+                 .scratch = scratch,
+                 .result = result},
+        .push = {.groups = groups,
+                 .blocks = blocks,
+                 .rows = rows,
+                 .queries = n,
+                 .columns = m,
+                 .heads = params->heads,
+                 .width = width,
+                 .score_stride = stride,
+                 .group_stride = (uint32_t)group_stride,
+                 .scale = product.alpha},
+        .constant = {.has_lengths = lengths != WEFT_NO_STORAGE, .value_vectors = vectors});
+    const double scores = (double)product.batches * n * m;
+    dispatch->flops = scores * (4.0 * width + 20.0);
+    dispatch->bytes = 4.0 * product.batches * (double)width * 2.0 * (n + m);
+    return weft_lower_status(lowering);
+}
+
+/* Fewer queries do not pay for the packing. */
+static bool rows_support(const weft_graph *graph, const struct weft_node *node,
+                         const weft_device_info *device) {
+    enum { LEAST_QUERIES = 16 };
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    (void)device;
+    return !params->causal && !weft_node_has_input(node, BIAS) &&
+           weft_node_shape(graph, node, 0)->dim[1] >= LEAST_QUERIES;
+}
+
 /* ---- causal, chunk by chunk ---- */
 
 static bool is_band(const struct weft_node *node) {
@@ -273,10 +409,17 @@ const struct weft_op weft_op_attention = {
     .infer = attention_infer,
     .lower_parts = attention_lower_parts,
     .choose = attention_choose,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
-                                            {.name = "band",
-                                             .bits = 1,
-                                             .supports = band_supports,
-                                             .limits = "causal attention without a bias",
-                                             .lower = band_lower}),
+    .implementations =
+        WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
+                             {.name = "rows",
+                              .supports = rows_support,
+                              .limits = "attention of 16 queries or more, without "
+                                        "a bias, not causal",
+                              .cost = {.software = 8.0F, .hardware = 16.0F, .processor = 0.4F},
+                              .lower = rows_lower},
+                             {.name = "band",
+                              .bits = 1,
+                              .supports = band_supports,
+                              .limits = "causal attention without a bias",
+                              .lower = band_lower}),
 };

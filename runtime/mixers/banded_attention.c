@@ -153,6 +153,7 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
         lowering, banded_attention_prompt, weft_grid_of_items(count),
         .bind = {.k = weft_lower_value(lowering, node->input[1]),
                  .v = weft_lower_value(lowering, node->input[2]),
+                 .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
                  .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE])},
         .push = {.count = (uint32_t)count, .n = n, .d = d, .kept = kept, .before = before});
     dispatch->bytes = 16.0 * (double)count;

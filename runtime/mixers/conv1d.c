@@ -152,13 +152,12 @@ weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_ten
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint32_t taps = weft_node_shape(lowering->graph, node, WEIGHT)->dim[1];
     const bool is_one = weft_node_shape(lowering->graph, node, X)->dim[1] == 1;
-    const struct filter filter = {
-        .state = is_one ? TAKEN : KEPT,
-        .x = weft_lower_value(lowering, node->input[X]),
-        .position =
-            is_one ? weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]) : WEFT_NO_STORAGE,
-        .kept = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
-        .before = taps - 1};
+    const struct filter filter = {.state = is_one ? TAKEN : KEPT,
+                                  .x = weft_lower_value(lowering, node->input[X]),
+                                  .position =
+                                      weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
+                                  .kept = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
+                                  .before = taps - 1};
     lower_filter(lowering, node, &filter);
     return weft_lower_status(lowering);
 }

@@ -233,6 +233,7 @@ static void lower_prompt(struct weft_lowering *lowering, const struct rule *rule
                             .w = updated ? WEFT_NO_STORAGE : rule->w,
                             .u = rule->u,
                             .starts = has_starts ? starts : WEFT_NO_STORAGE,
+                            .position = step->position,
                             .state = step->state},
                    .push = {.count = (uint32_t)count,
                             .n = rule->n,

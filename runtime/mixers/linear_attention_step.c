@@ -61,16 +61,16 @@ void weft_lower_linear_attention_prompt(struct weft_lowering *lowering,
     const uint64_t heads = (uint64_t)a->batch * a->heads;
     const uint64_t sums = (uint64_t)a->features * (a->values + UINT64_C(1));
     const uint64_t count = heads * (sums + a->features + a->values);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, linear_attention_prompt, weft_grid_of_items(count),
-                   .bind = {.keys = a->k, .values = a->v, .state = a->state},
-                   .push = {.count = (uint32_t)count,
-                            .n = a->n,
-                            .heads = a->heads,
-                            .features = a->features,
-                            .values = a->values,
-                            .stride = a->stride,
-                            .offset = a->offset});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, linear_attention_prompt, weft_grid_of_items(count),
+        .bind = {.keys = a->k, .values = a->v, .position = a->position, .state = a->state},
+        .push = {.count = (uint32_t)count,
+                 .n = a->n,
+                 .heads = a->heads,
+                 .features = a->features,
+                 .values = a->values,
+                 .stride = a->stride,
+                 .offset = a->offset});
     dispatch->flops = 2.0 * (double)(heads * sums) * a->n;
     dispatch->bytes = 4.0 * ((double)heads * a->n * ((double)a->features + a->values) +
                              WEFT_LINEAR_ATTENTION_STEP_STATE_SUMS * (double)(heads * sums));

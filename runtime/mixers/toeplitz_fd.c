@@ -11,6 +11,7 @@
 #include "kernels/toeplitz_fd/causal.h"
 #include "kernels/toeplitz_fd/response.h"
 #include "kernels/toeplitz_fd/shared_spectrum.h"
+#include "kernels/toeplitz_fd/taps.h"
 #include "lower/prepared.h"
 #include "mixers/convolution.h"
 
@@ -261,4 +262,48 @@ const struct weft_op weft_op_toeplitz_fd = {
          .supports = lanes_supports,
          .limits = "N = 4096, and VkFFT 1.3.4",
          .lower = lower_lanes}),
+};
+
+/* ---- toeplitz_fd_taps ---- */
+
+weft_status weft_graph_toeplitz_fd_taps(weft_tensor *out, weft_graph *graph, weft_tensor response) {
+    WEFT_ENTER;
+    return weft_graph_add(out, graph, &weft_op_toeplitz_fd_taps, &response, 1, NULL, 0);
+}
+
+static weft_status taps_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                              weft_shape *shape) {
+    WEFT_TRY(check_response(graph, node, 0, 1, true));
+    const weft_shape *response = weft_node_shape(graph, node, 0);
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(response->dim[0] - 1, response->dim[1]);
+    return WEFT_OK;
+}
+
+static weft_status taps_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct response response = response_of(lowering->graph, node, 0, true);
+    response.source = weft_lower_value(lowering, node->input[0]);
+    const uint32_t lags = response.bins - 1;
+    const uint32_t length = response.length;
+    const uint32_t channels = response.channels;
+    const uint32_t even = weft_lower_scratch(lowering, spectrum_bytes(&response));
+    const uint32_t kernel = weft_lower_scratch(lowering, UINT64_C(4) * channels * length);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    lower_response(lowering, &response, even);
+    weft_lower_row_fft(lowering, WEFT_FFT_C2R, length, channels, even, kernel);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, toeplitz_fd_taps, weft_transpose_grid(lags, channels),
+                   .bind = {.kernel = kernel, .coefficients = result},
+                   .push = {.channels = channels, .lags = lags});
+    dispatch->bytes = 8.0 * channels * lags;
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_toeplitz_fd_taps = {
+    .name = "toeplitz_fd_taps",
+    .min_inputs = 1,
+    .max_inputs = 1,
+
+    .infer = taps_infer,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "fft", .lower = taps_lower}),
 };

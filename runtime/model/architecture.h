@@ -44,6 +44,19 @@ struct weft_program;
 /** The model's program, or null: then it has a network. */
 struct weft_program *weft_model_program(const weft_model *model);
 
+struct weft_checkpoint;
+struct weft_embedding;
+
+/** What a model is made of; it keeps all of it. */
+struct weft_model_parts {
+    const char *config;
+    const struct weft_checkpoint *checkpoint;
+    const weft_tokenizer *tokenizer;
+    const struct weft_embedding *embedding; /* or null */
+    bool headless;
+};
+struct weft_model_parts weft_model_parts(const weft_model *model);
+
 /* ---- for decoder.c and generator.c ---- */
 
 const weft_host *weft_model_host(const weft_model *model);
@@ -64,7 +77,8 @@ struct weft_model_step {
 /**
  * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
  * "position_number" f32 [B, 1, 1], and states; output "output" f32 [B, 1, V]. Or for several that the sequences begin with: inputs
- * "tokens" i32 [B, n] and states of the same names; the output is that of the last one.
+ * "tokens" i32 [B, n], "lengths" i32 [B], how many of them each has, "position" i32 [B], one less, and states of the same
+ * names; the output is that of each sequence's last one.
  */
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
                                     const struct weft_model_step *step,

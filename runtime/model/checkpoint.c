@@ -184,6 +184,42 @@ const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint3
     return index < names->count ? names->tensors[index].name + strlen(checkpoint->prefix) : NULL;
 }
 
+/* Every axis may have 20 digits. */
+static void write_type(char type[WEFT_CHECKPOINT_TYPE_SIZE],
+                       const weft_safetensors_tensor *tensor) {
+    int used = snprintf(type, WEFT_CHECKPOINT_TYPE_SIZE, "%s [",
+                        weft_safetensors_dtype_name(tensor->dtype));
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        used += snprintf(type + used, WEFT_CHECKPOINT_TYPE_SIZE - (size_t)used, "%s%llu",
+                         i ? ", " : "", (unsigned long long)tensor->shape[i]);
+    }
+    snprintf(type + used, WEFT_CHECKPOINT_TYPE_SIZE - (size_t)used, "]");
+}
+
+weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
+                                   const struct weft_checkpoint *checkpoint, uint32_t index) {
+    const struct weft_named_tensor *named = &checkpoint->files.names.tensors[index];
+    const size_t most = (size_t)1 << 20;
+    uint8_t *piece = weft_alloc(&checkpoint->host, most);
+    weft_status status =
+        piece ? WEFT_OK : weft_fail_memory(&checkpoint->host, "a piece of a tensor");
+    weft_tree_hash hash;
+    weft_tree_hash_begin(&hash);
+    for (uint64_t at = 0; at < named->tensor->bytes && status == WEFT_OK; at += most) {
+        const uint64_t left = named->tensor->bytes - at;
+        const size_t size = left < most ? (size_t)left : most;
+        status = weft_safetensors_read(named->file, named->tensor, at, piece, size);
+        if (status == WEFT_OK) {
+            weft_tree_hash_add(&hash, piece, size);
+        }
+    }
+    weft_free(&checkpoint->host, piece);
+    WEFT_TRY(status);
+    *digest = weft_tree_hash_end(&hash);
+    write_type(type, named->tensor);
+    return WEFT_OK;
+}
+
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name) {
     const struct weft_tensor_names *names = &checkpoint->files.names;

@@ -5,6 +5,7 @@
 
 #include <weft/graph.h>
 
+#include "core/hash.h"
 #include "model/tensor_names.h"
 
 /** Files that stay open until the last weight taken from it is gone. Reference counted, atomically. */
@@ -52,6 +53,11 @@ weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char 
 /** Number of tensors in the file, and their names, in byte order; null when index is out of range. 0 and null without a file. */
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
+
+/** Its type and shape as text, such as "BF16 [2, 384]", and the tree hash of its bytes in the file. Errors as weft_safetensors_read. */
+#define WEFT_CHECKPOINT_TYPE_SIZE 224
+weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
+                                   const struct weft_checkpoint *checkpoint, uint32_t index);
 
 /** Whether tensor `index` of these has that name, or it is another name of the tensor. */
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,

@@ -19,8 +19,10 @@ struct weft_decoder {
     weft_plan_params plan_params;
     weft_decoding decoding;
     uint32_t batch;
-    uint32_t length;     /* tokens of each sequence so far */
-    uint32_t max_length; /* that they may have */
+    int32_t *lengths;    /* [batch], tokens of each sequence so far */
+    int32_t *next;       /* [batch], these after a call */
+    bool *ended;         /* [batch], sequences that take no more */
+    uint32_t max_length; /* tokens that each may have */
     weft_plan *plan;
     uint32_t plan_length;
     /* recurrent */
@@ -28,8 +30,9 @@ struct weft_decoder {
         *prompt; /* the newest for the tokens that sequences begin with, on the states of `plan` */
     uint32_t prompt_length; /* how many those are */
     bool has_numbers;       /* the plan reads the positions as numbers, too */
-    int32_t *position;      /* [batch] */
-    float *number;          /* [batch] */
+    int32_t *position;      /* [batch], of each sequence's newest token */
+    float *number;          /* [batch], the same */
+    int32_t *given;         /* [batch], the tokens of a step */
     uint64_t state_bytes;
     /* evaluated again */
     int32_t *tokens; /* [batch, max_length] */
@@ -59,7 +62,8 @@ static weft_status find_states(weft_decoder *decoder) {
     }
     decoder->position = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->position);
     decoder->number = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->number);
-    return decoder->position && decoder->number
+    decoder->given = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->given);
+    return decoder->position && decoder->number && decoder->given
                ? WEFT_OK
                : weft_fail_memory(&decoder->host, "a decoder's positions");
 }
@@ -102,32 +106,36 @@ static uint32_t add_logits(weft_host_tensor *tensor, const weft_decoder *decoder
 }
 
 static weft_status prompt_recurrent(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
-                                    float *logits) {
+                                    const int32_t *lengths, float *logits) {
+    const uint64_t bytes = decoder->batch * (uint64_t)sizeof(int32_t);
     WEFT_TRY(prepare_prompt(decoder, count));
-    /* Cast: an input's data are only read. */
-    weft_host_tensor tensors[2] = {
-        {"tokens", (void *)(uintptr_t)tokens, (uint64_t)decoder->batch * count * sizeof *tokens}};
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->position[b] = lengths[b] - 1;
+    }
+    /* Casts: an input's data are only read. */
+    weft_host_tensor tensors[4] = {{"tokens", (void *)(uintptr_t)tokens, bytes * count},
+                                   {"position", decoder->position, bytes},
+                                   {"lengths", (void *)(uintptr_t)lengths, bytes}};
     return weft_plan_execute(decoder->prompt, tensors,
-                             1 + add_logits(&tensors[1], decoder, logits));
+                             3 + add_logits(&tensors[3], decoder, logits));
 }
 
-/** The plan keeps the states in its own buffers from step to step. */
+/** The plan keeps the states in its own buffers from step to step. A sequence that has ended gets any token at a place of its own. */
 static weft_status step_recurrent(weft_decoder *decoder, const int32_t *tokens, float *logits) {
-    const uint32_t batch = decoder->batch;
+    const uint64_t bytes = decoder->batch * (uint64_t)sizeof(int32_t);
+    const int32_t last = (int32_t)decoder->max_length - 1;
     weft_host_tensor tensors[4];
     uint32_t count = 0;
-    for (uint32_t b = 0; b < batch; b++) {
-        decoder->position[b] = (int32_t)decoder->length;
-        decoder->number[b] = (float)decoder->length;
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        const int32_t place = decoder->lengths[b] < last ? decoder->lengths[b] : last;
+        decoder->given[b] = tokens[b] < 0 ? 0 : tokens[b];
+        decoder->position[b] = place;
+        decoder->number[b] = (float)place;
     }
-    /* Cast: an input's data are only read. */
-    tensors[count++] =
-        (weft_host_tensor){"tokens", (void *)(uintptr_t)tokens, batch * (uint64_t)sizeof *tokens};
-    tensors[count++] = (weft_host_tensor){"position", decoder->position,
-                                          batch * (uint64_t)sizeof *decoder->position};
+    tensors[count++] = (weft_host_tensor){"tokens", decoder->given, bytes};
+    tensors[count++] = (weft_host_tensor){"position", decoder->position, bytes};
     if (decoder->has_numbers) {
-        tensors[count++] = (weft_host_tensor){"position_number", decoder->number,
-                                              batch * (uint64_t)sizeof *decoder->number};
+        tensors[count++] = (weft_host_tensor){"position_number", decoder->number, bytes};
     }
     count += add_logits(&tensors[count], decoder, logits);
     return weft_plan_execute(decoder->plan, tensors, count);
@@ -197,39 +205,48 @@ static weft_status prepare_again(weft_decoder *decoder, uint32_t length) {
     return status;
 }
 
-/** Uploads the first `length` tokens, runs, and reads the logits behind the last. */
-static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logits) {
+/** Uploads the tokens, runs, and reads the logits behind the last of each sequence. */
+static weft_status run_again(weft_decoder *decoder, const int32_t *lengths, float *logits) {
     const uint32_t n = decoder->plan_length;
     const uint32_t vocabulary = decoder->model_info.vocabulary;
     const uint64_t row_bytes = vocabulary * (uint64_t)sizeof *logits;
     memset(decoder->staging, 0, (size_t)decoder->batch * n * sizeof *decoder->staging);
     for (uint32_t b = 0; b < decoder->batch; b++) {
         memcpy(decoder->staging + (size_t)b * n, decoder->tokens + (size_t)b * decoder->max_length,
-               length * sizeof *decoder->tokens);
+               (size_t)lengths[b] * sizeof *decoder->tokens);
     }
     WEFT_TRY(weft_buffer_write(decoder->input, 0, decoder->staging,
                                (uint64_t)decoder->batch * n * sizeof *decoder->staging));
     WEFT_TRY(weft_plan_run(decoder->plan, decoder->bindings));
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        const uint64_t row = (uint64_t)b * n + length - 1;
+        const uint64_t row = (uint64_t)b * n + (uint32_t)lengths[b] - 1;
         WEFT_TRY(weft_buffer_read(decoder->output, row * row_bytes, logits + (size_t)b * vocabulary,
                                   row_bytes));
     }
     return WEFT_OK;
 }
 
-/** Appends `count` tokens to each sequence. */
-static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
-                              float *logits) {
+static uint32_t longest_of(const weft_decoder *decoder, const int32_t *lengths) {
+    int32_t longest = 0;
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        memcpy(decoder->tokens + (size_t)b * decoder->max_length + decoder->length,
-               tokens + (size_t)b * count, count * sizeof *tokens);
+        longest = lengths[b] > longest ? lengths[b] : longest;
+    }
+    return (uint32_t)longest;
+}
+
+/** Each sequence has lengths[b] tokens afterwards, of which the new ones are in a row of `count`. */
+static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                              const int32_t *lengths, float *logits) {
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        const size_t before = (size_t)decoder->lengths[b];
+        memcpy(decoder->tokens + (size_t)b * decoder->max_length + before,
+               tokens + (size_t)b * count, ((size_t)lengths[b] - before) * sizeof *decoder->tokens);
     }
     if (!logits) {
         return WEFT_OK;
     }
-    WEFT_TRY(prepare_again(decoder, decoder->length + count));
-    return run_again(decoder, decoder->length + count, logits);
+    WEFT_TRY(prepare_again(decoder, longest_of(decoder, lengths)));
+    return run_again(decoder, lengths, logits);
 }
 
 /* ---- both ---- */
@@ -260,6 +277,12 @@ static weft_status begin(weft_decoder *decoder, const weft_decoder_params *param
     decoder->max_length =
         params && params->max_length ? params->max_length : decoder->model_info.max_length;
     WEFT_TRY(check_model(decoder));
+    decoder->lengths = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->lengths);
+    decoder->ended = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->ended);
+    decoder->next = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->next);
+    if (!decoder->lengths || !decoder->ended || !decoder->next) {
+        return weft_fail_memory(&decoder->host, "a decoder's lengths");
+    }
     const bool again = (params && params->reevaluate) || !weft_model_is_recurrent(decoder->model);
     return again ? begin_again(decoder) : begin_recurrent(decoder);
 }
@@ -302,30 +325,40 @@ void weft_decoder_destroy(weft_decoder **address) {
     drop_plan(decoder);
     weft_free(&host, decoder->position);
     weft_free(&host, decoder->number);
+    weft_free(&host, decoder->given);
+    weft_free(&host, decoder->lengths);
+    weft_free(&host, decoder->next);
+    weft_free(&host, decoder->ended);
     weft_free(&host, decoder->tokens);
     weft_free(&host, decoder);
 }
 
-static weft_status check_tokens(const weft_decoder *decoder, const int32_t *tokens,
-                                uint32_t count) {
+static weft_status check_token(const weft_decoder *decoder, uint32_t sequence, int32_t token) {
     const weft_model_info *info = &decoder->model_info;
-    for (size_t i = 0; i < (size_t)decoder->batch * count; i++) {
-        if (tokens[i] < 0 || (uint32_t)tokens[i] >= info->vocabulary) {
-            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                             "sequence %zu: token %d is outside 0 to %u", i / count, tokens[i],
-                             info->vocabulary - 1);
-        }
-    }
-    return WEFT_OK;
+    return token >= 0 && (uint32_t)token < info->vocabulary
+               ? WEFT_OK
+               : weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                           "sequence %u: token %d is outside 0 to %u", sequence, token,
+                           info->vocabulary - 1);
 }
 
+/* A token for each sequence that goes on, for which there is a position. */
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
-    if (decoder->length >= decoder->max_length) {
-        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "the sequences already fill all of their %u positions",
-                         decoder->max_length);
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        const bool ends = tokens[b] == WEFT_NO_TOKEN && decoder->lengths[b] > 0;
+        if (!ends && decoder->ended[b]) {
+            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                             "sequence %u has ended: it takes no token until the decoder is reset",
+                             b);
+        }
+        if (!ends && (uint32_t)decoder->lengths[b] >= decoder->max_length) {
+            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                             "sequence %u already fills all of its %u positions", b,
+                             decoder->max_length);
+        }
+        WEFT_TRY(ends ? WEFT_OK : check_token(decoder, b, tokens[b]));
     }
-    return check_tokens(decoder, tokens, 1);
+    return WEFT_OK;
 }
 
 weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
@@ -335,49 +368,77 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
                          "weft_decoder_step: null argument");
     }
     WEFT_TRY(check_step(decoder, tokens));
-    WEFT_TRY(decoder->decoding == WEFT_DECODING_RECURRENT ? step_recurrent(decoder, tokens, logits)
-                                                          : step_again(decoder, tokens, 1, logits));
-    decoder->length++;
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->next[b] = decoder->lengths[b] + (tokens[b] == WEFT_NO_TOKEN ? 0 : 1);
+    }
+    WEFT_TRY(decoder->decoding == WEFT_DECODING_RECURRENT
+                 ? step_recurrent(decoder, tokens, logits)
+                 : step_again(decoder, tokens, 1, decoder->next, logits));
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->lengths[b] = decoder->next[b];
+        decoder->ended[b] = tokens[b] == WEFT_NO_TOKEN;
+    }
     return WEFT_OK;
 }
 
-static weft_status check_prompt(const weft_decoder *decoder, const int32_t *tokens,
-                                uint32_t count) {
-    if (decoder->length > 0) {
+static weft_status check_prompt(const weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                                const int32_t *lengths) {
+    if (longest_of(decoder, decoder->lengths) > 0) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                          "a prompt needs empty sequences, but they have %u tokens",
-                         decoder->length);
+                         longest_of(decoder, decoder->lengths));
     }
     if (count == 0 || count > decoder->max_length) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                          "a prompt of %u tokens is outside 1 to %u", count, decoder->max_length);
     }
-    return check_tokens(decoder, tokens, count);
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        if (lengths && (lengths[b] < 1 || (uint32_t)lengths[b] > count)) {
+            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                             "sequence %u: a length of %d is outside 1 to %u", b, lengths[b],
+                             count);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            WEFT_TRY(check_token(decoder, b, tokens[(size_t)b * count + i]));
+        }
+    }
+    return WEFT_OK;
 }
 
-weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
-                                float *logits) {
+weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *tokens,
+                                        uint32_t count, const int32_t *lengths, float *logits) {
     WEFT_ENTER;
     if (!decoder || !tokens) {
         return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_decoder_prompt: null argument");
     }
-    WEFT_TRY(check_prompt(decoder, tokens, count));
+    WEFT_TRY(check_prompt(decoder, tokens, count, lengths));
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->next[b] = lengths ? lengths[b] : (int32_t)count;
+        decoder->ended[b] = false;
+    }
     if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
-        WEFT_TRY(step_again(decoder, tokens, count, logits));
+        WEFT_TRY(step_again(decoder, tokens, count, decoder->next, logits));
     } else if (count > 1) {
-        WEFT_TRY(prompt_recurrent(decoder, tokens, count, logits));
+        WEFT_TRY(prompt_recurrent(decoder, tokens, count, decoder->next, logits));
     } else {
         WEFT_TRY(step_recurrent(decoder, tokens, logits));
     }
-    decoder->length = count;
+    memcpy(decoder->lengths, decoder->next, decoder->batch * sizeof *decoder->lengths);
     return WEFT_OK;
+}
+
+weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                                float *logits) {
+    WEFT_ENTER;
+    return weft_decoder_prompt_lengths(decoder, tokens, count, NULL, logits);
 }
 
 void weft_decoder_reset(weft_decoder *decoder) {
     WEFT_ENTER;
-    if (decoder) {
-        decoder->length = 0; /* states start anew at position 0 */
+    for (uint32_t b = 0; decoder && b < decoder->batch; b++) {
+        decoder->lengths[b] = 0; /* states start anew at position 0 */
+        decoder->ended[b] = false;
     }
 }
 
@@ -389,7 +450,7 @@ weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info
     *info = (weft_decoder_info){.decoding = decoder->decoding,
                                 .batch = decoder->batch,
                                 .vocabulary = decoder->model_info.vocabulary,
-                                .length = decoder->length,
+                                .length = longest_of(decoder, decoder->lengths),
                                 .max_length = decoder->max_length,
                                 .plan_length = decoder->plan_length,
                                 .state_bytes = decoder->state_bytes};

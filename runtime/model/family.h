@@ -93,6 +93,14 @@ weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft
 struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
                                              const struct weft_qkv *qkv, weft_tensor w,
                                              uint32_t heads, float scale, float epsilon);
+/** Short causal filters. */
+weft_tensor weft_build_conv1d(struct weft_builder *builder, weft_tensor x, weft_tensor taps,
+                              weft_tensor bias);
+/** A causal Toeplitz matrix with coefficients [m, d], m at least weft_build_reach. */
+weft_tensor weft_build_toeplitz(struct weft_builder *builder, weft_tensor x,
+                                weft_tensor coefficients);
+/** Tokens that sequences have, and reach at most when the builder is decoding: lags of a Toeplitz matrix. */
+uint32_t weft_build_reach(const struct weft_builder *builder);
 /** beta is [B, n, heads], behind its sigmoid. */
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several texts in one decoder. All have as many tokens in it at any time: a text whose prompt is longer is fed from it
- * while others are fed what they have chosen. So a text depends on nothing but its prompt, and one that fills the
- * positions does so when it would alone.
+ * Several texts in one decoder, each with as many tokens in it as it would have alone: a run reads all prompts, and each of
+ * the next ones adds a token to every text that goes on. So a text depends on nothing but its prompt, and one that fills
+ * the positions does so when it would alone.
  */
 #include "model/generator.h"
+
+#include <string.h>
 
 #include "core/try.h"
 #include "model/architecture.h"
@@ -16,18 +18,23 @@ const char *weft_ending_name(weft_ending ending) {
 
 /* ---- making and releasing ---- */
 
-/* Most positions that a sequence needs, and fewest that the prompts have. */
-static void find_lengths(const weft_generator *generator, uint32_t *longest, uint32_t *common) {
+/* Tokens of a prompt that are read. */
+static uint32_t read_of(const struct weft_sequence *sequence) {
+    return sequence->prompt_count - sequence->first;
+}
+
+/* Most positions that a sequence needs, and most that a prompt has. */
+static void find_lengths(const weft_generator *generator, uint32_t *longest, uint32_t *prompt) {
     *longest = 1;
-    *common = UINT32_MAX;
+    *prompt = 1;
     for (uint32_t i = 0; i < generator->count; i++) {
         const struct weft_sequence *sequence = &generator->sequences[i];
-        const uint32_t read = sequence->prompt_count - sequence->first;
+        const uint32_t read = read_of(sequence);
         const uint64_t needed = (uint64_t)read + sequence->most - 1;
         const uint32_t positions = generator->info.max_length;
         const uint32_t own = needed < positions ? (uint32_t)needed : positions;
         *longest = own > *longest ? own : *longest;
-        *common = read < *common ? read : *common;
+        *prompt = read > *prompt ? read : *prompt;
     }
 }
 
@@ -35,19 +42,21 @@ static weft_status make_decoder(weft_generator *generator, weft_device *device,
                                 const weft_generator_params *params) {
     const weft_host *host = &generator->host;
     uint32_t longest = 0;
-    uint32_t common = 0;
-    find_lengths(generator, &longest, &common);
+    uint32_t prompt = 0;
+    find_lengths(generator, &longest, &prompt);
     WEFT_TRY(weft_decoder_create(
         &generator->decoder, generator->model, device,
         weft_decoder_params(.batch = generator->count, .max_length = longest,
                             .reevaluate = params->reevaluate, .plan = params->plan)));
-    const uint32_t most = common > generator->window ? common : generator->window;
-    generator->length = common; /* once it has begun */
+    /* What slides keeps the other texts as they are: they may have all positions. */
+    const uint32_t most = generator->window > 0 ? longest : prompt;
     generator->fed = weft_alloc_zero(host, (size_t)generator->count * most, sizeof *generator->fed);
+    generator->lengths = weft_alloc_zero(host, generator->count, sizeof *generator->lengths);
     generator->logits = weft_alloc_zero(host, (size_t)generator->count * generator->info.vocabulary,
                                         sizeof *generator->logits);
-    return generator->fed && generator->logits ? WEFT_OK
-                                               : weft_fail_memory(host, "a generator's tokens");
+    return generator->fed && generator->lengths && generator->logits
+               ? WEFT_OK
+               : weft_fail_memory(host, "a generator's tokens");
 }
 
 static weft_status begin(weft_generator *generator, weft_device *device,
@@ -102,65 +111,62 @@ void weft_generator_destroy(weft_generator **address) {
     weft_free(&host, generator->sequences);
     weft_free(&host, generator->end_tokens);
     weft_free(&host, generator->fed);
+    weft_free(&host, generator->lengths);
     weft_free(&host, generator->logits);
     weft_free(&host, generator);
 }
 
 /* ---- feeding ---- */
 
-/* Token `position` of what the decoder has of a sequence; any, where that has ended before. */
-static int32_t token_at(const struct weft_sequence *sequence, uint32_t position) {
-    const uint64_t index = (uint64_t)sequence->first + position;
-    return index < sequence->count ? sequence->tokens[index] : 0;
+static bool goes_on(const struct weft_sequence *sequence) {
+    return sequence->ending == WEFT_ENDING_NONE;
 }
 
-static weft_status feed_beginning(weft_generator *generator, uint32_t count) {
-    for (uint32_t i = 0; i < generator->count; i++) {
-        for (uint32_t p = 0; p < count; p++) {
-            generator->fed[(size_t)i * count + p] = token_at(&generator->sequences[i], p);
-        }
-    }
-    WEFT_TRY(weft_decoder_prompt(generator->decoder, generator->fed, count, generator->logits));
-    generator->length = count;
-    return WEFT_OK;
-}
-
-/* The last tokens, the next one among them, become what sequences begin with. */
-static weft_status slide(weft_generator *generator) {
-    for (uint32_t i = 0; i < generator->count; i++) {
-        generator->sequences[i].first += generator->length + 1 - generator->window;
-    }
-    weft_decoder_reset(generator->decoder);
-    return feed_beginning(generator, generator->window);
-}
-
-static bool is_fed(const weft_generator *generator, const struct weft_sequence *sequence) {
-    return (uint64_t)sequence->first + generator->length == sequence->count;
-}
-
-static bool is_waiting(const weft_generator *generator, uint32_t length) {
+/* Begins all sequences anew with the tokens that each has in the decoder: of those that have ended, one. */
+static weft_status feed_beginnings(weft_generator *generator) {
+    uint32_t longest = 1;
     for (uint32_t i = 0; i < generator->count; i++) {
         const struct weft_sequence *sequence = &generator->sequences[i];
-        if (sequence->ending == WEFT_ENDING_NONE &&
-            (uint64_t)sequence->first + length == sequence->count) {
-            return true;
-        }
+        const uint32_t length = goes_on(sequence) ? sequence->count - sequence->first : 1;
+        generator->lengths[i] = (int32_t)length;
+        longest = length > longest ? length : longest;
     }
-    return false;
+    memset(generator->fed, 0, (size_t)generator->count * longest * sizeof *generator->fed);
+    for (uint32_t i = 0; i < generator->count; i++) {
+        const struct weft_sequence *sequence = &generator->sequences[i];
+        memcpy(generator->fed + (size_t)i * longest, sequence->tokens + sequence->first,
+               (size_t)generator->lengths[i] * sizeof *generator->fed);
+    }
+    weft_decoder_reset(generator->decoder);
+    return weft_decoder_prompt_lengths(generator->decoder, generator->fed, longest,
+                                       generator->lengths, generator->logits);
 }
 
+/* Of texts that fill all positions the last tokens become what they begin with. */
+static bool slide(weft_generator *generator) {
+    bool slides = false;
+    for (uint32_t i = 0; i < generator->count; i++) {
+        struct weft_sequence *sequence = &generator->sequences[i];
+        if (goes_on(sequence) && (uint32_t)generator->lengths[i] == generator->info.max_length) {
+            sequence->first = sequence->count - generator->window;
+            slides = true;
+        }
+    }
+    return slides;
+}
+
+/* The token that each text has chosen. */
 static weft_status feed(weft_generator *generator) {
-    if (generator->length == generator->info.max_length) {
-        return slide(generator);
+    if (slide(generator)) {
+        return feed_beginnings(generator);
     }
     for (uint32_t i = 0; i < generator->count; i++) {
-        generator->fed[i] = token_at(&generator->sequences[i], generator->length);
+        const struct weft_sequence *sequence = &generator->sequences[i];
+        generator->fed[i] =
+            goes_on(sequence) ? sequence->tokens[sequence->count - 1] : WEFT_NO_TOKEN;
+        generator->lengths[i] += goes_on(sequence) ? 1 : 0;
     }
-    const bool wanted = is_waiting(generator, generator->length + 1);
-    WEFT_TRY(
-        weft_decoder_step(generator->decoder, generator->fed, wanted ? generator->logits : NULL));
-    generator->length++;
-    return WEFT_OK;
+    return weft_decoder_step(generator->decoder, generator->fed, generator->logits);
 }
 
 /* ---- choosing ---- */
@@ -232,15 +238,14 @@ static bool are_done(const weft_generator *generator) {
 static weft_status go_on(weft_generator *generator) {
     if (!generator->begun) {
         generator->begun = generator->has_logits = true;
-        return feed_beginning(generator, generator->length);
+        return feed_beginnings(generator);
     }
     if (!generator->has_logits) {
         WEFT_TRY(feed(generator));
     }
     generator->has_logits = false;
     for (uint32_t i = 0; i < generator->count; i++) {
-        const struct weft_sequence *sequence = &generator->sequences[i];
-        if (sequence->ending == WEFT_ENDING_NONE && is_fed(generator, sequence)) {
+        if (goes_on(&generator->sequences[i])) {
             WEFT_TRY(choose(generator, i));
         }
     }

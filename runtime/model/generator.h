@@ -27,7 +27,6 @@ struct weft_generator {
     struct weft_sequence *sequences;
     uint32_t count;
     uint32_t window;
-    uint32_t length; /* tokens of each sequence in the decoder */
     weft_sampling sampling;
     double repetition_penalty;
     struct weft_stops stops;
@@ -37,7 +36,8 @@ struct weft_generator {
     bool begun;
     bool has_logits;    /* no token has been chosen by them */
     weft_status failed; /* or WEFT_OK */
-    int32_t *fed;       /* [count, window], or [count, tokens that all prompts have] */
+    int32_t *fed;       /* [count, tokens of the longest prompt, or of the decoder's sequences] */
+    int32_t *lengths;   /* [count], tokens of each sequence in the decoder */
     float *logits;      /* [count, vocabulary] */
 };
 

@@ -448,14 +448,22 @@ const char *weft_model_config(const weft_model *model) {
     return model ? model->config : NULL;
 }
 
+struct weft_model_parts weft_model_parts(const weft_model *model) {
+    return (struct weft_model_parts){.config = model->config,
+                                     .checkpoint = model->network ? model->network->loaded
+                                                                  : model->program->checkpoint,
+                                     .tokenizer = model->tokenizer,
+                                     .embedding = model->embedding,
+                                     .headless = model->headless};
+}
+
 weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
     WEFT_ENTER;
     if (!model || !bytes || !size) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_weights: null argument");
     }
-    return weft_checkpoint_copy(
-        model->network ? model->network->loaded : model->program->checkpoint, bytes, size);
+    return weft_checkpoint_copy(weft_model_parts(model).checkpoint, bytes, size);
 }
 
 const char *weft_model_label(const weft_model *model, uint32_t index) {
@@ -793,9 +801,10 @@ static weft_status build_step(weft_graph *graph, const weft_model *model, uint32
     weft_tensor output = {0};
     WEFT_TRY(
         weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, tokens)));
-    if (tokens == 1) {
+    WEFT_TRY(weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    if (tokens > 1) {
         WEFT_TRY(
-            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
     }
     WEFT_TRY(weft_network_build_step(&output, model->network, graph, &inputs));
     return weft_graph_output(graph, "output", output);

@@ -41,8 +41,10 @@ struct weft_network {
 /** What a model reads token by token, or at once of what sequences begin with. */
 struct weft_step_inputs {
     weft_tensor tokens;   /* i32 [B, 1], or [B, n] */
-    weft_tensor position; /* i32 [B], or none: those of the tokens are 0 … n-1 */
-    uint32_t length;      /* all positions are below it: states need not be larger */
+    weft_tensor position; /* i32 [B], of each sequence's last token */
+    weft_tensor
+        lengths;     /* i32 [B], one more, where the tokens are those that sequences begin with */
+    uint32_t length; /* all positions are below it: states need not be larger */
 };
 
 /** Reads config and tensors. Everything is checked here, nothing later. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The mixers with queries, keys and values, as families build them. */
+/* The mixers that have steps, as families build them: those with queries, keys and values, and those of Toeplitz matrices. */
 #include <stdio.h>
 
 #include <weft/decode.h>
 
 #include "model/architecture.h"
 #include "model/network.h"
+#include "model/toeplitz_family.h"
 
 struct state_name {
     char text[2 * WEFT_SCOPE_SIZE];
@@ -58,7 +59,7 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
 
 weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, uint32_t half_width) {
-    const uint32_t length = builder->decoding ? builder->decoding->length : builder->length;
+    const uint32_t length = weft_build_reach(builder);
     const weft_banded_attention_params params = {.heads = heads,
                                                  .causal = is_causal(builder),
                                                  .half_width = half_width < length - 1 ? half_width
@@ -97,4 +98,25 @@ weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct we
                                    weft_tensor beta, uint32_t heads) {
     const weft_fast_weight_params params = {.heads = heads};
     BUILD_MIXER(fast_weight, &params, qkv->query, qkv->key, qkv->value, beta);
+}
+
+uint32_t weft_build_reach(const struct weft_builder *builder) {
+    return builder->decoding ? builder->decoding->length : builder->length;
+}
+
+weft_tensor weft_build_conv1d(struct weft_builder *builder, weft_tensor x, weft_tensor taps,
+                              weft_tensor bias) {
+    const weft_conv1d_params params = {.causal = true, .bias = bias};
+    BUILD_MIXER(conv1d, &params, x, taps);
+}
+
+weft_tensor weft_build_toeplitz(struct weft_builder *builder, weft_tensor x,
+                                weft_tensor coefficients) {
+    const weft_toeplitz_params params = {.causal = true};
+    BUILD_MIXER(toeplitz, &params, x, coefficients);
+}
+
+weft_tensor weft_build_gtu_of(struct weft_builder *builder, weft_tensor x,
+                              const weft_gtu_params *params) {
+    BUILD_MIXER(gtu, params, x);
 }

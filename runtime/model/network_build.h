@@ -21,7 +21,8 @@ struct weft_network;
 /** Building with states: mixers are the steps of weft/decode.h. */
 struct weft_step_builder {
     bool prompt; /* for the tokens that sequences begin with; otherwise for one token of each */
-    weft_tensor position; /* i32 [B] */
+    weft_tensor position; /* i32 [B], of each sequence's last token */
+    weft_tensor lengths;  /* i32 [B], for a prompt: one more */
     uint32_t length;      /* that sequences reach at most */
     weft_tensor number;   /* the same as f32 [B, 1, 1], once something has asked for it */
     uint32_t states;      /* made so far */

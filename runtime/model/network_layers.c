@@ -383,9 +383,11 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     return x;
 }
 
-/* Of a prompt only what follows it is asked for: the last token, [B, 1, d]. */
+/* Of a prompt only what follows it is asked for: the last token of each sequence, [B, 1, d]. */
 static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
-    x = gather(builder, x, builder->length - 1);
+    weft_tensor rows = none;
+    x = WEFT_BUILT(builder, rows,
+                   weft_graph_gather_last(&rows, builder->graph, x, builder->decoding->lengths));
     return weft_build_reshape(builder, x, weft_shape_of(builder->batch, 1, builder->width));
 }
 
@@ -419,34 +421,14 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
     return build(out, &builder, inputs);
 }
 
-/* What steps have for the first tokens: i32 [B] of zeros. */
-static weft_status add_zeros(weft_tensor *out, weft_graph *graph, uint32_t batch,
-                             const weft_host *host) {
-    int32_t *zeros = weft_alloc_zero(host, batch, sizeof *zeros);
-    if (!zeros) {
-        return weft_fail_memory(host, "positions");
-    }
-    weft_weight *weight = NULL;
-    weft_status status =
-        weft_weight_create(&weight,
-                           weft_weight_params(.name = "position", .dtype = WEFT_I32,
-                                              .shape = weft_shape_of(batch), .data = zeros),
-                           host);
-    weft_free(host, zeros);
-    status = status == WEFT_OK ? weft_graph_weight(out, graph, weight) : status;
-    weft_weight_destroy(&weight);
-    return status;
-}
-
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
-    struct weft_step_builder decoding = {
-        .prompt = inputs->position.id == 0, .position = inputs->position, .length = inputs->length};
-    if (decoding.prompt) {
-        WEFT_TRY(add_zeros(&decoding.position, graph, shape.dim[0], &network->host));
-    }
+    struct weft_step_builder decoding = {.prompt = inputs->lengths.id != 0,
+                                         .position = inputs->position,
+                                         .lengths = inputs->lengths,
+                                         .length = inputs->length};
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .host = &network->host,

@@ -52,13 +52,16 @@ weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
         params->norm = &norm;
     }
     params->activation = gtu->activation;
-    weft_tensor out = {0};
-    out = WEFT_BUILT(builder, out, weft_graph_gtu(&out, builder->graph, x, params));
+    const weft_tensor out = weft_build_gtu_of(builder, x, params);
     params->norm = NULL;
     return out;
 }
 
 /* ---- the relative position encoder ---- */
+
+uint32_t weft_kernel_length(const struct weft_builder *builder) {
+    return builder->decoding ? builder->network->config.max_positions : builder->length;
+}
 
 #define NAME_SIZE 64
 

@@ -38,6 +38,16 @@ uint32_t weft_gtu_channels(const struct weft_builder *builder, const struct weft
 weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
                            const struct weft_gtu_config *gtu, weft_gtu_params *params);
 
+/** The unit itself, or its step. */
+weft_tensor weft_build_gtu_of(struct weft_builder *builder, weft_tensor x,
+                              const weft_gtu_params *params);
+
+/**
+ * The length of sequences that a kernel is made for which depends on it. When the builder is decoding, all tokens have that
+ * of the longest sequences, which the model's positions say.
+ */
+uint32_t weft_kernel_length(const struct weft_builder *builder);
+
 /** An RPE with room for its layers; params.layers points into it, so it must stay where it is. */
 struct weft_rpe {
     weft_rpe_params params;

@@ -17,6 +17,27 @@
 #define CAST(op, text) \
     { op, WEFT_CL_ALWAYS, WEFT_CL_CAST, text, NULL }
 
+/* Sums of products of bytes: the driver's function, where it has cl_khr_integer_dot_product, or their formula. */
+#define SIGNED_BYTE(word, shift)   "((int)(" word " << " shift ") >> 24)"
+#define UNSIGNED_BYTE(word, shift) "(int)((" word " << " shift ") >> 24)"
+#define DOT(name, signs, byte_of_b)                                                                                                                                               \
+    "#ifdef __opencl_c_integer_dot_product_input_4x8bit_packed\n"                                                                                                                 \
+    "uint " name "(uint a, uint b) { return (uint)dot_4x8packed_" signs "_int(a, b); }\n"                                                                                         \
+    "#else\n"                                                                                                                                                                     \
+    "uint " name "(uint a, uint b) {\n"                                                                                                                                           \
+    "    return (uint)(" SIGNED_BYTE("a", "24") " * " byte_of_b(                                                                                                                  \
+        "b",                                                                                                                                                                      \
+        "24") " +\n           " SIGNED_BYTE("a",                                                                                                                                  \
+                                            "16") " * " byte_of_b("b",                                                                                                            \
+                                                                  "16") " +\n          "                                                                                          \
+                                                                        " " SIGNED_BYTE("a",                                                                                      \
+                                                                                        "8") " *"                                                                                 \
+                                                                                             " " byte_of_b("b",                                                                   \
+                                                                                                           "8") " +\n           " SIGNED_BYTE("a",                                \
+                                                                                                                                              "0") " * " byte_of_b("b",           \
+                                                                                                                                                                   "0") ");\n}\n" \
+                                                                                                                                                                        "#endif\n"
+
 /* Of two rows about an operation the first that applies counts. */
 static const struct weft_cl_operation operations[] = {
     /* clang-format off */
@@ -42,6 +63,9 @@ static const struct weft_cl_operation operations[] = {
     CAST(WEFT_IR_CARRY, "(T)($0 + $1) < $0"), CAST(WEFT_IR_BORROW, "$0 < $1"),
     {WEFT_IR_HIGH_UNSIGNED, WEFT_CL_IF_WIDE, 0, "mul_hi($0, $1)", NULL},
     {WEFT_IR_HIGH_SIGNED, WEFT_CL_IF_WIDE, WEFT_CL_CAST, "mul_hi(@0, @1)", NULL},
+    {WEFT_IR_DOT4, 0, 0, "weft_dot($0, $1)", DOT("weft_dot", "ss", SIGNED_BYTE)},
+    {WEFT_IR_DOT4_MIXED, 0, 0, "weft_mixed_dot($0, $1)",
+     DOT("weft_mixed_dot", "su", UNSIGNED_BYTE)},
     CUT(GLSL(S_ABS), "abs(@0)"), CUT(GLSL(S_SIGN), "@0 < 0 ? (T)-1 : (T)($0 != 0)"),
     CUT(GLSL(U_MIN), "min($0, $1)"), CAST(GLSL(S_MIN), "min(@0, @1)"),
     CUT(GLSL(U_MAX), "max($0, $1)"), CAST(GLSL(S_MAX), "max(@0, @1)"),

@@ -249,6 +249,15 @@ static const char *what_lacks(const struct weft_cl_device *device) {
                                                               : NULL;
 }
 
+/* CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR, which older headers lack: signed, unsigned, mixed, and saturating. */
+static bool accelerates_dots(const struct weft_cl_device *device) {
+    enum { QUESTION = 0x1075 };
+    cl_bool answers[6] = {CL_FALSE};
+    return device->cl->GetDeviceInfo(device->id, QUESTION, sizeof answers, answers, NULL) ==
+               CL_SUCCESS &&
+           answers[0] == CL_TRUE;
+}
+
 void weft_cl_describe(struct weft_soft_properties *properties, void *user) {
     const struct weft_cl_device *device = user;
     char platform[96], version[128];
@@ -262,6 +271,7 @@ void weft_cl_describe(struct weft_soft_properties *properties, void *user) {
     properties->memory = read_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     properties->separate_memory = true;
     properties->can_be_careful = true;
+    properties->accelerates_dots = accelerates_dots(device);
     properties->threads = weft_processor_count(); /* that call the driver's compiler */
     properties->subgroup_size = 1;                /* see opencl/emit.h */
     properties->subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |

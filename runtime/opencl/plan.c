@@ -23,7 +23,7 @@ static uint32_t place_of(uint32_t instruction) {
 }
 
 static bool computes(uint32_t op) {
-    return op < WEFT_IR_LOAD || (op >= WEFT_IR_CARRY && op <= WEFT_IR_HIGH_SIGNED);
+    return op < WEFT_IR_LOAD || (op >= WEFT_IR_CARRY && op <= WEFT_IR_DOT4_MIXED);
 }
 
 static bool acts(uint32_t op) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of bytes by bytes: rows of numbers become bytes with a scale for each, and whole numbers are added up. */
+#include "kernels/matmul/int8_pairs.h"
 #include "kernels/matmul/int8_panels.h"
 #include "kernels/matmul/int8_quantize.h"
 #include "kernels/matmul/int8_tiled.h"
 #include "ops/matmul.h"
 
 static_assert(sizeof(struct weft_matmul_int8_panels_args) ==
-                  sizeof(struct weft_matmul_int8_tiled_args),
+                      sizeof(struct weft_matmul_int8_tiled_args) &&
+                  sizeof(struct weft_matmul_int8_panels_args) ==
+                      sizeof(struct weft_matmul_int8_pairs_args),
               "the kernels of products of bytes have one interface");
 
 static struct weft_grid grid_of(const struct weft_matmul_int8_panels_args *args, uint32_t rows) {
@@ -21,22 +24,46 @@ static struct weft_grid panels_grid(const struct weft_variant *variant, const vo
                              weft_variant_tile(variant, WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS));
 }
 
+static struct weft_grid pairs_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    (void)batches;
+    return grid_of(args, WEFT_MATMUL_INT8_PAIRS_LOCAL_Y *
+                             weft_variant_tile(variant, WEFT_MATMUL_INT8_PAIRS_AT_TILE_ROWS));
+}
+
 static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     (void)variant, (void)batches;
     return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS);
 }
 
+static bool lacks_dots(const weft_device_info *info) {
+    return !info->has_integer_dot_product;
+}
+
+static bool has_dots(const weft_device_info *info) {
+    return info->has_integer_dot_product;
+}
+
 WEFT_VARIANTS(int8_product, "matmul/int8_product",
               {.name = "int8-panels-2",
                .shader = &weft_shader_matmul_int8_panels,
                .grid = panels_grid,
+               .needs = {.invocations = 256, .also = has_dots},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-panels-6",
                .shader = &weft_shader_matmul_int8_panels,
                .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16},
+               .needs = {.least_subgroup = 16, .invocations = 256, .also = has_dots},
+               .cost = {.hardware = 3.0F}},
+              {.name = "int8-pairs",
+               .shader = &weft_shader_matmul_int8_pairs,
+               .grid = pairs_grid,
+               .needs = {.invocations = 256,
+                         .shared_memory = 28 << 10,
+                         .also = lacks_dots,
+                         .also_text = "for devices without dot products of bytes"},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-tiled",
                .shader = &weft_shader_matmul_int8_tiled,
@@ -47,7 +74,7 @@ static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;
 }
 
-/* A word for each four elements of a row, and for each row its scale and the byte that stands for 0. */
+/* A word for each four elements of a row, and for each row its scale, the byte that stands for 0, and the sum of its bytes. */
 static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_product *p,
                            uint32_t a) {
     const uint32_t rows = p->m * p->batches;
@@ -55,7 +82,7 @@ static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_pro
     const bool fours =
         p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
     const uint32_t x = weft_lower_value(lowering, a);
-    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 2) * rows * 4);
+    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 3) * rows * 4);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, matmul_int8_quantize, weft_grid_of_groups(rows),
                    .bind = {.x = x, .result = result},

@@ -178,6 +178,10 @@ static void sum_up(weft_plan *plan) {
 }
 
 static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
+    plan->checkpoints = params->checkpoints;
+    const uint32_t outputs = graph->result_count;
+    WEFT_TRY(weft_pass_checkpoints(graph, params->checkpoints));
+    plan->checkpoint_count = graph->result_count - outputs;
     WEFT_TRY(make_ports(plan, graph));
     WEFT_TRY(run_graph_passes(plan, graph, params));
     limit_indices(plan, graph);
@@ -266,6 +270,10 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_compile: part_ms %g must be finite and at least 0",
                          given->part_ms);
+    }
+    if ((unsigned)given->checkpoints > WEFT_CHECKPOINTS_NODES) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_compile: unknown checkpoints %d", (int)given->checkpoints);
     }
     return compile(out, device, graph, given, false);
 }

@@ -109,9 +109,9 @@ weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_
     }
     const weft_host *host = &plan->device->host;
     const bool portable = form == WEFT_MODULE_PORTABLE;
-    if (portable && plan->device->math != WEFT_MATH_REPRODUCIBLE) {
+    if (portable && plan->device->math == WEFT_MATH_FAST) {
         return weft_fail(host, WEFT_UNSUPPORTED,
-                         "weft_plan_get_module: only reproducible math has portable modules");
+                         "weft_plan_get_module: fast math has no portable modules");
     }
     struct weft_spirv_edit made;
     WEFT_TRY(weft_pipeline_module(&made, plan->device, &found->pipeline, portable));

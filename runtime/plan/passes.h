@@ -14,6 +14,9 @@ weft_status weft_pass_quantize(weft_graph *graph, weft_device *device);
 /** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */
 weft_status weft_pass_fuse(weft_graph *graph);
 
+/** Makes outputs of the values that `checkpoints` asks for: the same on every device. Drops nodes as the next one does. */
+weft_status weft_pass_checkpoints(weft_graph *graph, weft_checkpoints checkpoints);
+
 /** Drops nodes whose result nobody reads. */
 weft_status weft_pass_prune(weft_graph *graph);
 

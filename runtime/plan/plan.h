@@ -73,6 +73,8 @@ struct weft_plan {
     struct weft_port *ports;
     uint32_t port_count;
     struct weft_digest_map port_names; /* their numbers */
+    weft_checkpoints checkpoints;
+    uint32_t checkpoint_count; /* the last of the ports */
     struct weft_workspace workspace;
     struct weft_steps steps;
     weft_bindings *bindings; /* all that there are, by `next` */

@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "jobs/machine.h"
 #include "native/memory.h"
+#include "native/target.h"
 #include "processor/settings.h"
 #include "processor/state.h"
 
@@ -43,6 +44,8 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->type = VK_PHYSICAL_DEVICE_TYPE_CPU;
     properties->native = weft_cpu_can_compile();
     properties->interprets = !properties->native;
+    properties->accelerates_dots =
+        properties->native && weft_cpu_machine()->dot > WEFT_CPU_DOT_PAIRS;
     if (properties->interprets) {
         (void)snprintf(properties->version, sizeof properties->version,
                        "%s, interpreted: slow, without LLVM", weft_version());

@@ -6,6 +6,7 @@
 
 #include "jobs/machine.h"
 #include "native/kernel.h"
+#include "native/target.h"
 
 /* The number that `text` is, or 0. */
 static uint32_t number_of(const char *text) {
@@ -56,4 +57,7 @@ void weft_processor_settings_read(struct weft_processor_settings *settings) {
     *settings = (struct weft_processor_settings){0};
     read_threads(settings);
     read_lanes(settings);
+    if (weft_cpu_machine_is_wrong()) {
+        settings->fault = "WEFT_PROCESSOR_TARGET is not a target that this processor runs";
+    }
 }

@@ -8,6 +8,8 @@ static bool has_capability(const weft_device_info *info, uint32_t capability) {
     case SpvCapabilityMatrix:
     case SpvCapabilityShader:
     case SpvCapabilityGroupNonUniform: /* basic operations: all devices, in compute shaders */
+    case SpvCapabilityDotProduct:      /* or the pass plain-dots replaces what it is for */
+    case SpvCapabilityDotProductInput4x8BitPacked:
         return true;
     case SpvCapabilityFloat16:
         return info->has_f16_arithmetic;

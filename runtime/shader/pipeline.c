@@ -72,7 +72,8 @@ static weft_digest description_key(const weft_device *device,
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros,
-                             device->loses_small_products, device->careful};
+                             device->loses_small_products, device->careful,
+                             (uint8_t)device->info.fma};
     weft_sha256_add(&hash, needs, sizeof needs);
     const uint8_t given = desc->spirv.words != NULL;
     weft_sha256_add(&hash, &given, 1);
@@ -104,6 +105,20 @@ void weft_pipeline_suit_compiler(struct weft_spirv_needs *needs, const weft_devi
         info->vendor_id == WEFT_VENDOR_BROADCOM || !weft_rule_holds("equal-branches");
 }
 
+/* An Fma is one operation. The rule "fused" split would be that of reproducible math, in which it is two. */
+static void add_fused(struct weft_spirv_needs *needs, const weft_device *device) {
+    const weft_fma fma = device->info.fma;
+    if (device->math != WEFT_MATH_FUSED || !weft_rule_holds("fused")) {
+        return;
+    }
+    needs->fused = 1;
+    if (weft_rule_holds("exact-fma")) {
+        needs->fma_by_extension = fma == WEFT_FMA_EXTENSION;
+        needs->fma_by_float64 = fma == WEFT_FMA_FLOAT64;
+        needs->fma_by_integers = fma == WEFT_FMA_INTEGERS;
+    }
+}
+
 /*
  * What reproducible math and this device need, and a look at whether the result leaves the driver a choice; or, of a fast module, what
  * suits the compiler.
@@ -118,7 +133,9 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast) {
             .loses_small_products = device->loses_small_products,
             .float_modes = weft_rule_holds("float-modes") ? device->float_modes : 0,
             .lint = weft_rule_holds("lint")};
+        add_fused(&needs, device);
     }
+    needs.plain_dots = !device->integer_dots;
     weft_pipeline_suit_compiler(&needs, &device->info);
     return needs;
 }
@@ -130,7 +147,9 @@ weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device
     bool fast = false;
     WEFT_TRY(find_source(&source, &fast, device, desc));
     const struct weft_spirv_needs needs =
-        portable ? (struct weft_spirv_needs){.no_contraction = 1} : needs_of(device, fast);
+        portable ? (struct weft_spirv_needs){.no_contraction = 1,
+                                             .fused = device->math == WEFT_MATH_FUSED}
+                 : needs_of(device, fast);
     weft_status status = weft_spirv_rewrite(made, source.words, source.size, &needs, host);
     if (status != WEFT_OK) {
         return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));

@@ -44,6 +44,7 @@ struct weft_soft_properties {
     uint32_t threads; /* of its job system, where the program gives none; 0: it needs no jobs */
     bool native;      /* kernels are code of this processor that the library compiles itself */
     bool interprets;  /* kernels are not compiled at all */
+    bool accelerates_dots; /* sums of products of four bytes are instructions of their own */
     uint32_t subgroup_size;
     VkSubgroupFeatureFlags subgroup_operations;
     VkPhysicalDeviceLimits limits;

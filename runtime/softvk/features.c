@@ -15,6 +15,7 @@ union features {
     VkPhysicalDeviceShaderFloat16Int8Features int8;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceHostQueryResetFeatures query_reset;
+    VkPhysicalDeviceShaderIntegerDotProductFeatures integer_dots;
 #ifdef VK_EXT_pipeline_robustness
     VkPhysicalDevicePipelineRobustnessFeaturesEXT robustness;
 #endif
@@ -62,6 +63,9 @@ static size_t offered(union features *features, VkStructureType type) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
         features->query_reset.hostQueryReset = VK_TRUE;
         return END(VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset);
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES:
+        features->integer_dots.shaderIntegerDotProduct = VK_TRUE;
+        return END(VkPhysicalDeviceShaderIntegerDotProductFeatures, shaderIntegerDotProduct);
 #ifdef VK_EXT_pipeline_robustness
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT:
         features->robustness.pipelineRobustness = VK_TRUE;

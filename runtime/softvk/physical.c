@@ -13,6 +13,7 @@
 /* The last ones are about memory that is bytes of this process. */
 const VkExtensionProperties weft_soft_device_extensions[] = {
     {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, 1},
+    {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, 1},
 #ifdef VK_EXT_pipeline_robustness
     {VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME, 1},
 #endif
@@ -156,6 +157,19 @@ static void fill_id(VkPhysicalDeviceIDProperties *id, const struct weft_soft_phy
     id->deviceLUIDValid = VK_FALSE;
 }
 
+/* Of words of four bytes; others are not compiled (spirv/ir/instruction.c). */
+static void fill_integer_dots(VkPhysicalDeviceShaderIntegerDotProductProperties *dots,
+                              const struct weft_soft_physical *physical) {
+    void *next = dots->pNext;
+    const VkBool32 accelerated = physical->properties.accelerates_dots ? VK_TRUE : VK_FALSE;
+    *dots = (VkPhysicalDeviceShaderIntegerDotProductProperties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES,
+        .pNext = next,
+        .integerDotProduct4x8BitPackedSignedAccelerated = accelerated,
+        .integerDotProduct4x8BitPackedMixedSignednessAccelerated = accelerated,
+    };
+}
+
 #ifdef VK_EXT_pipeline_robustness
 static void fill_robustness(VkPhysicalDevicePipelineRobustnessPropertiesEXT *robustness) {
     robustness->defaultRobustnessStorageBuffers =
@@ -201,6 +215,9 @@ static void fill_link(VkBaseOutStructure *link, const struct weft_soft_physical 
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES:
         ((VkPhysicalDeviceTimelineSemaphoreProperties *)any)->maxTimelineSemaphoreValueDifference =
             UINT64_MAX;
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES:
+        fill_integer_dots(any, physical);
         break;
 #ifdef VK_EXT_pipeline_robustness
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_PROPERTIES_EXT:

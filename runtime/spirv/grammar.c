@@ -154,6 +154,7 @@ static const struct row rows[] = {
     ROW(GroupNonUniformQuadBroadcast, GroupNonUniformQuadSwap, "iii")
     ROW(CopyLogical, CopyLogical, "i")
     ROW(PtrEqual, PtrNotEqual, "ii")
+    ROW(SDot, SUDot, "ii")
     /* clang-format on */
 };
 #define ROWS (sizeof rows / sizeof rows[0])

@@ -133,6 +133,12 @@ bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id) {
            weft_spirv_string_is(import + 2, weft_spirv_length(import[0]) - 2, "GLSL.std.450");
 }
 
+bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction) {
+    return weft_spirv_opcode(instruction[0]) == SpvOpExtInst &&
+           weft_spirv_word(instruction, 4) == GLSLstd450Fma &&
+           weft_spirv_is_glsl(module, instruction[3]);
+}
+
 const char *weft_spirv_name(const struct weft_spirv_module *module, uint32_t id) {
     const uint32_t at = id < module->bound ? module->ids[id].name : 0;
     return at != 0 ? (const char *)(module->words + at + 2) : NULL;
@@ -211,6 +217,18 @@ struct weft_spirv_shape weft_spirv_shape_of(const struct weft_spirv_module *modu
         return (struct weft_spirv_shape){0};
     }
     return (struct weft_spirv_shape){.kind = kind, .width = width, .scalar = scalar};
+}
+
+static bool is_word(struct weft_spirv_shape shape) {
+    return shape.width == 1 && (shape.kind == WEFT_SPIRV_UINT || shape.kind == WEFT_SPIRV_INT);
+}
+
+bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot) {
+    const uint32_t type = weft_spirv_type_of(module, dot[3]);
+    return weft_spirv_length(dot[0]) == 6 &&
+           dot[5] == SpvPackedVectorFormatPackedVectorFormat4x8Bit &&
+           is_word(weft_spirv_shape_of(module, dot[1])) &&
+           is_word(weft_spirv_shape_of(module, type)) && weft_spirv_type_of(module, dot[4]) == type;
 }
 
 bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable) {

@@ -90,6 +90,11 @@ bool weft_spirv_member_has_decoration(uint32_t *literal, const struct weft_spirv
 /** Whether an id is the import of GLSL.std.450. */
 bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id);
 
+/** Whether an instruction is that set's Fma. */
+bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction);
+/** Whether an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */
+bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot);
+
 /** What numbers a value holds: of 32 bits, or true and false. */
 enum weft_spirv_kind {
     WEFT_SPIRV_OTHER = 0,

@@ -65,11 +65,13 @@ static void make_templates(struct weft_spm_tokenizer *tokenizer) {
     tokenizer->templates.pair = (struct weft_template){items, count};
 }
 
-static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
+static weft_status load(struct weft_spm_tokenizer *tokenizer, weft_digest *digest,
+                        uint32_t vocabulary) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     WEFT_TRY(weft_file_read_regular(&bytes, &size, WEFT_SPM_MAX_BYTES, tokenizer->path,
                                     &tokenizer->host));
+    *digest = weft_digest_of(bytes, size);
     WEFT_TRY(weft_spm_model_create(&tokenizer->spm, bytes, size, tokenizer->path, vocabulary,
                                    &tokenizer->host));
     WEFT_TRY(find_special(tokenizer));
@@ -77,8 +79,9 @@ static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabular
     return WEFT_OK;
 }
 
-weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
-                                    uint32_t vocabulary, bool plain, const weft_host *host) {
+weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, weft_digest *digest,
+                                    const char *path, uint32_t vocabulary, bool plain,
+                                    const weft_host *host) {
     struct weft_spm_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
     if (!created) {
         return weft_fail_memory(host, path);
@@ -86,7 +89,8 @@ weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const
     created->host = host ? *host : (weft_host){0};
     created->plain = plain;
     created->path = weft_strdup(host, path);
-    weft_status status = created->path ? load(created, vocabulary) : weft_fail_memory(host, path);
+    weft_status status =
+        created->path ? load(created, digest, vocabulary) : weft_fail_memory(host, path);
     if (status == WEFT_OK) {
         *tokenizer = created;
     } else {

@@ -3,14 +3,16 @@
 #ifndef WEFT_TOKENIZER_SPM_TOKENIZER_H
 #define WEFT_TOKENIZER_SPM_TOKENIZER_H
 
+#include "core/hash.h"
 #include "tokenizer/encoding.h"
 
 /** Immutable once made. */
 struct weft_spm_tokenizer;
 
-/** As weft_tokenizer_open_sentencepiece, which has the errors, or `plain` as weft_tokenizer_open_pieces. */
-weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
-                                    uint32_t vocabulary, bool plain, const weft_host *host);
+/** As weft_tokenizer_open_sentencepiece, which has the errors, or `plain` as weft_tokenizer_open_pieces; and the file's SHA-256. */
+weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, weft_digest *digest,
+                                    const char *path, uint32_t vocabulary, bool plain,
+                                    const weft_host *host);
 void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer);
 
 /** What it puts around texts: [CLS] and [SEP], or nothing with `plain`. */

@@ -27,6 +27,7 @@ struct weft_tokenizer {
     struct weft_spm_tokenizer *spm;
     struct weft_json_tokenizer *json;
     struct relay *relay; /* that json's host logs to, or null */
+    weft_digest digest;  /* of the file */
 };
 
 static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
@@ -52,6 +53,10 @@ void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
     weft_free(&host, destroyed->relay);
     weft_free(&host, destroyed->reason);
     weft_free(&host, destroyed);
+}
+
+const weft_digest *weft_tokenizer_digest(const weft_tokenizer *tokenizer) {
+    return &tokenizer->digest;
 }
 
 bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer) {
@@ -84,7 +89,8 @@ static weft_status open_spm(weft_tokenizer **tokenizer, const char *path, uint32
     weft_tokenizer *created = NULL;
     weft_status status = create(&created, KIND_SENTENCEPIECE, host);
     if (status == WEFT_OK) {
-        status = weft_spm_tokenizer_open(&created->spm, path, vocabulary, plain, host);
+        status =
+            weft_spm_tokenizer_open(&created->spm, &created->digest, path, vocabulary, plain, host);
     }
     if (status == WEFT_OK) {
         *tokenizer = created;
@@ -104,13 +110,14 @@ weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *p
     return open_spm(tokenizer, path, vocabulary, true, host);
 }
 
-static weft_status read_json(struct weft_json_tokenizer **json, const char *path,
-                             const weft_host *host) {
+static weft_status read_json(struct weft_json_tokenizer **json, weft_digest *digest,
+                             const char *path, const weft_host *host) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     WEFT_TRY(weft_file_read_regular(&bytes, &size, WEFT_TOKENIZER_JSON_MAX_BYTES, path, host));
     const weft_status status =
         weft_json_tokenizer_create(json, (const char *)bytes, size, path, host);
+    *digest = weft_digest_of(bytes, size);
     weft_free(host, bytes);
     return status;
 }
@@ -120,7 +127,7 @@ weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *pat
     weft_tokenizer *created = NULL;
     weft_status status = create(&created, KIND_JSON, host);
     if (status == WEFT_OK) {
-        status = read_json(&created->json, path, host);
+        status = read_json(&created->json, &created->digest, path, host);
     }
     if (status == WEFT_OK) {
         *tokenizer = created;

@@ -7,6 +7,7 @@
 #ifndef WEFT_TOKENIZER_TOKENIZER_H
 #define WEFT_TOKENIZER_TOKENIZER_H
 
+#include "core/hash.h"
 #include "tokenizer/encoding.h"
 
 typedef struct weft_tokenizer weft_tokenizer;
@@ -85,6 +86,9 @@ void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
  * it.
  */
 bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer);
+
+/** The SHA-256 of the file that it was read from; zeros where there is none. */
+const weft_digest *weft_tokenizer_digest(const weft_tokenizer *tokenizer);
 
 /** "bytes", "sentencepiece", "tokenizer.json" or "none". */
 const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// The state of banded_attention/step after the first n tokens: the keys and values of the last before + 1 of them, in a ring. An
-// invocation has a channel of a token.
+// The state of banded_attention/step after the first tokens, of which a sequence's position is the last: the keys and values of
+// the last before + 1 of them, in a ring. An invocation has a channel of a token.
 
 #include "index.glsl"
 #include "math.glsl"
@@ -12,7 +12,8 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 layout(std430, binding = 0) readonly buffer K { float k[]; };
 layout(std430, binding = 1) readonly buffer V { float v[]; };
-layout(std430, binding = 2) writeonly buffer State { float state[]; };
+layout(std430, binding = 2) readonly buffer Position { int position[]; };
+layout(std430, binding = 3) writeonly buffer State { float state[]; };
 
 layout(push_constant) uniform Push
 {
@@ -20,7 +21,7 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint n;
     uint d;
-    uint kept; // of a sequence: at most before + 1
+    uint kept; // of a sequence, at most: n or before + 1
     uint before;
 } push;
 
@@ -31,8 +32,14 @@ void main()
         return;
     }
     uint channel = item % push.d;
-    uint token = push.n - push.kept + item / push.d % push.kept;
     uint sequence = item / push.d / push.kept;
+    uint tokens = min(uint(position[sequence]) + 1, push.n);
+    uint kept = min(push.kept, tokens);
+    uint number = item / push.d % push.kept;
+    if (number >= kept) {
+        return;
+    }
+    uint token = tokens - kept + number;
     uint ring_size = (push.before + 1) * push.d;
     uint own = (sequence * push.n + token) * push.d + channel;
     uint at = sequence * 2 * ring_size + token % (push.before + 1) * push.d + channel;

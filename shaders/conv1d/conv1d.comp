@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A short filter along the tokens for each channel. An invocation has a channel of a token and adds its taps in order, those
-// outside the sequence left out. STATE 1: the first tokens of sequences, of which the last `ring` are kept in a ring, token j
-// in row j % ring. STATE 2: one token of each sequence, behind those in the ring; it takes the row of the token that its own
+// outside the sequence left out. STATE 1: the first tokens of sequences, up to their positions, of which the last `ring` are kept
+// in a ring, token j in row j % ring. STATE 2: one token of each sequence, behind those in the ring; it takes the row of the token that its own
 // first tap has just read.
 
 #include "index.glsl"
@@ -70,6 +70,13 @@ float filter_state(uint sequence, uint place, uint channel, float own)
     return sum;
 }
 
+// Whether the first tokens leave this one in the state.
+bool is_kept(uint sequence, uint token)
+{
+    uint tokens = min(uint(position[sequence]) + 1, push.n);
+    return token < tokens && token + push.ring >= tokens;
+}
+
 void main()
 {
     uint i = weft_item_index(push.groups_x);
@@ -87,7 +94,7 @@ void main()
     } else {
         sum = filter_sequence(sequence, token, channel);
     }
-    if (STATE == 1 && token + push.ring >= push.n) {
+    if (STATE == 1 && is_kept(sequence, token)) {
         state[state_at(sequence, token, channel)] = weft_flush(x[i]);
     }
     result[i] = weft_flush(HAS_BIAS != 0 ? sum + bias[channel] : sum);

@@ -2,22 +2,24 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// The state of the delta rule after the first n tokens, of what the whole sequence's dispatches made. Before fast_weight/update:
-// the last chunk's rows of K, W and U0, and the sums G and N over it, as fast_weight/step_sums adds them up. UPDATED, behind it:
-// the state S at that chunk's start, and the rows of U. An invocation has a sum, or a column of the rows.
+// The state of the delta rule after the first tokens, of which a sequence's position is the last, of what the whole sequence's
+// dispatches made. Before fast_weight/update: their last chunk's rows of K, W and U0, and the sums G and N over it, as
+// fast_weight/step_sums adds them up. UPDATED, behind it: the state S at that chunk's start, and the rows of U. An invocation has a
+// sum, or a column of the rows.
 
 #include "index.glsl"
 #include "math.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint UPDATED = 0;
-layout(constant_id = 1) const uint HAS_STARTS = 0; // there is a chunk before the last
+layout(constant_id = 1) const uint HAS_STARTS = 0; // there are chunks behind the first
 
 layout(std430, binding = 0) readonly buffer K { float k[]; };
 layout(std430, binding = 1) readonly buffer W { float w[]; };
 layout(std430, binding = 2) readonly buffer U { float u[]; };
 layout(std430, binding = 3) readonly buffer Starts { float starts[]; }; // of all chunks: S
-layout(std430, binding = 4) writeonly buffer State { float state[]; };
+layout(std430, binding = 4) readonly buffer Position { int position[]; };
+layout(std430, binding = 5) writeonly buffer State { float state[]; };
 
 layout(push_constant) uniform Push
 {
@@ -38,11 +40,17 @@ uint token_row(uint head, uint token)
     return (head / push.heads * push.n + token) * push.heads + head % push.heads;
 }
 
+uint tokens_of(uint head)
+{
+    return min(uint(position[head / push.heads]) + 1, push.n);
+}
+
 // Σ over the chunk's tokens of W[i, f'] K[i, f], or of K[i, f] U0[i, t].
 float add_up(uint head, uint first, bool of_g, uint x, uint y)
 {
+    uint tokens = tokens_of(head);
     float sum = 0.0;
-    for (uint token = first; token < push.n; token++) {
+    for (uint token = first; token < tokens; token++) {
         uint row = token_row(head, token);
         uint key = row * push.features;
         float a = of_g ? w[key + x] : weft_flush(k[key + x]);
@@ -63,7 +71,8 @@ void keep_sums(weft_rule_state at, uint head, uint first, uint element)
 
 void keep_columns(weft_rule_state at, uint head, uint first, uint column)
 {
-    for (uint token = first; token < push.n; token++) {
+    uint tokens = tokens_of(head);
+    for (uint token = first; token < tokens; token++) {
         uint row = token_row(head, token);
         uint i = token - first;
         if (column < push.features) {
@@ -81,14 +90,15 @@ void keep_updated(weft_rule_state at, uint head, uint first, uint element)
     uint products = push.features * push.values;
     if (element < products) {
         float start = 0.0;
-        if (HAS_STARTS != 0) {
-            start = starts[(head * push.chunks + push.chunks - 1) * products + element];
+        if (HAS_STARTS != 0 && first > 0) {
+            start = starts[(head * push.chunks + first / WEFT_CHUNK) * products + element];
         }
         state[at.s + element] = start;
         return;
     }
     uint t = element - products;
-    for (uint token = first; token < push.n; token++) {
+    uint tokens = tokens_of(head);
+    for (uint token = first; token < tokens; token++) {
         state[at.u + (token - first) * push.values + t] = u[token_row(head, token) * push.values + t];
     }
 }
@@ -104,7 +114,7 @@ void main()
     uint size = UPDATED != 0 ? products + push.values : sums + push.features + push.values;
     uint head = item / size;
     uint element = item % size;
-    uint first = (push.chunks - 1) * WEFT_CHUNK;
+    uint first = (tokens_of(head) - 1) / WEFT_CHUNK * WEFT_CHUNK;
     weft_rule_state at = weft_state_of(head);
     if (UPDATED != 0) {
         keep_updated(at, head, first, element);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The largest of many numbers on GPUs: what the largest key of weft_order_key says, found by the numbers' bits themselves, which takes a
+// The largest of many numbers: what the largest key of weft_order_key says, found by the numbers' bits themselves, which takes a
 // fifth of the instructions.
 
 #ifndef WEFT_INCLUDE_LARGEST_GLSL

@@ -9,6 +9,7 @@
 #ifndef WEFT_INCLUDE_ROW_LANES_GLSL
 #define WEFT_INCLUDE_ROW_LANES_GLSL
 
+#include "largest.glsl"
 #include "partial.glsl"
 
 #define WEFT_TURN 128 // columns
@@ -102,9 +103,9 @@ float weft_slots_tree(float slots[SLOTS])
 }
 
 // A lane's part of the sum over a row: float name(uint row, uint columns, float given) of terms
-// float term(uint row, uint column, float given). A sum of at most sixteen terms is all that weft_partial makes of them: a sum
-// that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
-#define WEFT_ROW_SUM(name, term)                                                                 \
+// float term(uint row, uint column, float given), or of their squares (WEFT_ROW_SQUARES). A sum of at most sixteen terms is
+// all that weft_partial makes of them: a sum that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
+#define WEFT_ROW_TOTAL(name, term, plus)                                                         \
     float name(uint row, uint columns, float given)                                              \
     {                                                                                            \
         float slots[SLOTS];                                                                      \
@@ -121,14 +122,14 @@ float weft_slots_tree(float slots[SLOTS])
                 for (; turn + first + COLUMNS_AT_ONCE <= columns; turn += WEFT_TURN) {           \
                     for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
                         uint column = turn + first + TILE_LANES * i + lane;                      \
-                        sums[i] = sums[i] + term(row, column, given);                            \
+                        sums[i] = plus(sums[i], term(row, column, given));                       \
                     }                                                                            \
                 }                                                                                \
                 if (turn + first < columns) {                                                    \
                     for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
                         uint column = turn + first + TILE_LANES * i + lane;                      \
                         if (column < columns) {                                                  \
-                            sums[i] = sums[i] + term(row, column, given);                        \
+                            sums[i] = plus(sums[i], term(row, column, given));                   \
                         }                                                                        \
                     }                                                                            \
                 }                                                                                \
@@ -143,16 +144,19 @@ float weft_slots_tree(float slots[SLOTS])
             weft_partial own = weft_partial_zero();                                              \
             uint number = 1;                                                                     \
             for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                               \
-                own = weft_partial_add(own, term(row, turn + column, given), number);            \
+                own = plus(own, term(row, turn + column, given), number);                        \
                 number++;                                                                        \
             }                                                                                    \
             if (whole + column < columns) {                                                      \
-                own = weft_partial_add(own, term(row, whole + column, given), number);           \
+                own = plus(own, term(row, whole + column, given), number);                       \
             }                                                                                    \
             slots[slot] = weft_partial_sum(own);                                                 \
         }                                                                                        \
         return weft_slots_tree(slots);                                                           \
     }
+
+#define WEFT_ROW_SUM(name, term) WEFT_ROW_TOTAL(name, term, weft_plus)
+#define WEFT_ROW_SQUARES(name, term) WEFT_ROW_TOTAL(name, term, weft_plus_square)
 
 // Where a column of a row is.
 uint weft_at(uint row, uint column, uint columns)
@@ -160,22 +164,12 @@ uint weft_at(uint row, uint column, uint columns)
     return row * columns + column;
 }
 
-struct weft_largest
-{
-    uint key; // of weft_order_key
-};
-
-void weft_note(inout weft_largest largest, float value)
-{
-    largest.key = max(largest.key, weft_order_key(value));
-}
-
 // A lane's part of the largest number in a row, as a key of weft_order_key: void note(inout weft_largest largest, uint row, uint column)
 // notes what a column has. Their order does not matter.
 #define WEFT_ROW_LARGEST(name, note)                                                             \
     uint name(uint row, uint columns)                                                            \
     {                                                                                            \
-        weft_largest largest = weft_largest(WEFT_LEAST_KEY);                                     \
+        weft_largest largest = weft_largest_of_none();                                           \
         uint whole = weft_whole(columns);                                                        \
         for (uint c = 0; c < whole; c += TILE_LANES) {                                           \
             note(largest, row, c + gl_LocalInvocationIndex);                                     \
@@ -183,7 +177,7 @@ void weft_note(inout weft_largest largest, float value)
         if (gl_LocalInvocationIndex < columns - whole) {                                         \
             note(largest, row, whole + gl_LocalInvocationIndex);                                 \
         }                                                                                        \
-        return largest.key;                                                                      \
+        return weft_largest_key(largest);                                                        \
     }
 
 // Calls float or void step(row, column, given) for all columns of a row.

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// The state of linear attention after the first n tokens, as linear_attention/step_sums leaves it: an invocation has one sum, or
-// one channel of the last chunk's keys or values, and goes through the tokens.
+// The state of linear attention after the first tokens, of which a sequence's position is the last, as linear_attention/step_sums
+// leaves it: an invocation has one sum, or one channel of the last chunk's keys or values, and goes through the tokens.
 
 #include "index.glsl"
 #include "math.glsl"
@@ -12,7 +12,8 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 layout(std430, binding = 0) readonly buffer Keys { float keys[]; };
 layout(std430, binding = 1) readonly buffer Values { float values[]; };
-layout(std430, binding = 2) buffer State { float state[]; };
+layout(std430, binding = 2) readonly buffer Position { int position[]; };
+layout(std430, binding = 3) buffer State { float state[]; };
 
 layout(push_constant) uniform Push
 {
@@ -33,10 +34,16 @@ uint token_row(uint head, uint token)
     return (head / push.heads * push.n + token) * push.heads + head % push.heads;
 }
 
+uint tokens_of(uint head)
+{
+    return min(uint(position[head / push.heads]) + 1, push.n);
+}
+
 void keep_channel(uint base, uint head, uint channel)
 {
-    uint first = (push.n - 1) / WEFT_CHUNK * WEFT_CHUNK;
-    for (uint token = first; token < push.n; token++) {
+    uint tokens = tokens_of(head);
+    uint first = (tokens - 1) / WEFT_CHUNK * WEFT_CHUNK;
+    for (uint token = first; token < tokens; token++) {
         uint row = token_row(head, token);
         if (channel < push.features) {
             state[weft_state_keys(base) + (token - first) * push.features + channel] =
@@ -68,9 +75,10 @@ void main()
     bool is_product = element < products;
     uint feature = is_product ? element / push.values : element - products;
     uint column = is_product ? element % push.values : 0;
-    for (uint first = 0; first < push.n; first += WEFT_CHUNK) {
+    uint tokens = tokens_of(head);
+    for (uint first = 0; first < tokens; first += WEFT_CHUNK) {
         weft_start_chunk(base, element, sums, first / WEFT_CHUNK);
-        uint end = min(first + WEFT_CHUNK, push.n);
+        uint end = min(first + WEFT_CHUNK, tokens);
         float sum = 0.0;
         for (uint token = first; token < end; token++) {
             uint row = token_row(head, token);

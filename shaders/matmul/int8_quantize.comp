@@ -4,6 +4,7 @@
 //
 // Rows of numbers as rows of bytes, for products with weights of int8 (matmul_int8.glsl has the layout): a workgroup for each.
 
+#include "dot4.glsl"
 #include "index.glsl"
 #include "int8.glsl"
 
@@ -28,6 +29,7 @@ layout(push_constant) uniform Push
 } push;
 
 shared uvec2 tops[64];
+shared int sums[64];
 
 // Elements 4 word … 4 word + 3 of the row that begins at `base`; zeros behind the last.
 vec4 elements(uint base, uint word)
@@ -79,14 +81,26 @@ void main()
         barrier();
     }
     weft_int8_row scaled = weft_int8_row_of(tops[0].x, tops[0].y);
+    int sum = 0;
     for (uint word = lane; word < push.words; word += 64) {
         vec4 found = elements(base, word);
-        result[row * push.words + word] = weft_int8_byte(scaled, found.x) | weft_int8_byte(scaled, found.y) << 8 |
-                                          weft_int8_byte(scaled, found.z) << 16 | weft_int8_byte(scaled, found.w) << 24;
+        uint bytes = weft_int8_byte(scaled, found.x) | weft_int8_byte(scaled, found.y) << 8 |
+                     weft_int8_byte(scaled, found.z) << 16 | weft_int8_byte(scaled, found.w) << 24;
+        result[row * push.words + word] = bytes;
+        sum = weft_dot4(bytes, 0x01010101u, sum);
+    }
+    sums[lane] = sum;
+    barrier();
+    for (uint half_size = 32; half_size > 0; half_size /= 2) {
+        if (lane < half_size) {
+            sums[lane] += sums[lane + half_size];
+        }
+        barrier();
     }
     if (lane == 0) {
         uint behind = push.rows * push.words + row;
         result[behind] = floatBitsToUint(scaled.scale);
         result[behind + push.rows] = uint(scaled.zero);
+        result[behind + 2 * push.rows] = uint(sums[0]);
     }
 }

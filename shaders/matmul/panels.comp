@@ -5,7 +5,7 @@
 // Matrix product for processors, of a constant b in panels (weft_lower_panel_weight): 64 columns side by side, one step of
 // k behind the other. Columns lie along the lanes: a register has a part of a row of b, and an element of a is the same for
 // all lanes. An invocation makes TILE_ROWS rows of four columns. All rows of a workgroup take a chunk of k before any takes
-// the next, from a copy of the panel's part in shared memory: it stays in the nearest cache, and there is f32.
+// the next: the panel's part stays in the nearest cache. That of 16-bit elements or bytes is widened into shared memory first.
 
 #define WEFT_B_WORDS ((push.n + 63) / 64 * push.k * 16) // of panels of bytes
 
@@ -40,7 +40,7 @@ struct ByteStep {
 
 layout(std430, binding = 1) readonly buffer BBytePanels { ByteStep b_byte_panels[]; };
 
-shared float tile[WEFT_CHUNK][4][COLUMNS / 4];
+shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 
 // Copies an invocation's columns of one step of b to step t of the tile.
 void copy_step(uint t, uint step)
@@ -53,18 +53,12 @@ void copy_step(uint t, uint step)
         }
         return;
     }
-    if (HALF_B != 0) {
-        vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
-        vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
-        tile[t][0][x] = even.x;
-        tile[t][1][x] = odd.x;
-        tile[t][2][x] = even.y;
-        tile[t][3][x] = odd.y;
-        return;
-    }
-    for (uint j = 0; j < 4; j++) {
-        tile[t][j][x] = b_panels[step].column[j][x];
-    }
+    vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
+    vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
+    tile[t][0][x] = even.x;
+    tile[t][1][x] = odd.x;
+    tile[t][2][x] = even.y;
+    tile[t][3][x] = odd.y;
 }
 
 // Copies the chunk that begins with step `first` of b: each row of invocations some of its steps.
@@ -83,6 +77,7 @@ void copy_chunk(uint first, uint depth)
 // around. Said by a min, which then changes nothing, it lets a compiler keep an address of 64 bits for each row, and one
 // step for all of them.
 const uint LAST_CHUNK = 0x40000000u - WEFT_CHUNK;
+const uint LAST_STEP = 0x1000000u - WEFT_CHUNK; // of panels
 
 bool has_plain_rows(uint last)
 {
@@ -99,14 +94,19 @@ bool has_plain_rows(uint last)
         sum[i] = weft_multiply_add(element, columns, sum[i]); \
     }
 
-vec4 columns_of(uint t)
+// Those of step t of the chunk that begins with step `first` of b.
+vec4 columns_of(uint first, uint t)
 {
     uint x = gl_LocalInvocationID.x;
+    if (HALF_B == 0) {
+        return vec4(b_panels[first + t].column[0][x], b_panels[first + t].column[1][x],
+                    b_panels[first + t].column[2][x], b_panels[first + t].column[3][x]);
+    }
     return vec4(tile[t][0][x], tile[t][1][x], tile[t][2][x], tile[t][3][x]);
 }
 
-// Adds the sums of a chunk, whose first step is `begin`, to the totals.
-void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint begin)
+// Adds the sums of a chunk, whose first step of k is `begin` and of b is `first`, to the totals.
+void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint first, uint begin)
 {
     uint depth = min(WEFT_CHUNK, push.k - begin);
     uint k = begin * push.a_column;
@@ -120,7 +120,7 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint begin)
             at[i] = min(rows[i] + k, LAST_CHUNK);
         }
         for (uint t = 0; t < depth; t++) {
-            vec4 columns = columns_of(t);
+            vec4 columns = columns_of(first, t);
             ROW(0, a[at[0] + t])
             ROW(1, a[at[1] + t])
             ROW(2, a[at[2] + t])
@@ -130,7 +130,7 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint begin)
         }
     } else {
         for (uint t = 0; t < depth; t++) {
-            vec4 columns = columns_of(t);
+            vec4 columns = columns_of(first, t);
             ROW(0, weft_a(rows[0] + k))
             ROW(1, weft_a(rows[1] + k))
             ROW(2, weft_a(rows[2] + k))
@@ -157,10 +157,12 @@ void main()
         total[i] = vec4(0.0);
     }
     for (uint begin = 0; begin < push.k; begin += WEFT_CHUNK) {
-        copy_chunk(panel + begin, min(WEFT_CHUNK, push.k - begin));
-        barrier();
+        if (HALF_B != 0) {
+            copy_chunk(panel + begin, min(WEFT_CHUNK, push.k - begin));
+            barrier();
+        }
         if (row < push.m) {
-            add_chunk(total, rows, begin);
+            add_chunk(total, rows, min(panel + begin, LAST_STEP), begin);
         }
         barrier();
     }

@@ -25,8 +25,10 @@ WEFT_TEST(help_is_printed) {
 
 WEFT_TEST(version_is_printed) {
     struct outcome outcome = expect_weft(0, "--version");
-    char *expected = weft_test_text("weft %s\n", weft_version());
+    char *expected = weft_test_text("weft %s (%s)\n", weft_version(), weft_build());
     assert_string_equal(outcome.out, expected);
+    expect_part(&outcome, outcome.out, "commit ");
+    expect_part(&outcome, outcome.out, "VkFFT 1.");
     outcome_clear(&outcome);
 }
 

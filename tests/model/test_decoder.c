@@ -5,6 +5,7 @@
  * models are goldens of tests/data/models, where possible with more positions than these have.
  */
 #include <jansson.h>
+#include <math.h>
 
 #include <weft/model.h>
 
@@ -30,25 +31,28 @@ struct variant {
     weft_decoding decoding;
     bool longer;         /* give it LONGER positions */
     const char *without; /* a field of the config to leave out, or null */
+    bool by_transforms;  /* what whole sequences are: other bits than those of steps */
 };
 
 #define MADE "transformer made here, with learned positions"
 
 static const struct variant variants[] = {
-    {MADE, WEFT_DECODING_RECURRENT, true, NULL},
-    {"performer_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, true, NULL},
-    {"flt_index_softmax_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"spectraformer_positive_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"cosformer_causal_lm", WEFT_DECODING_REEVALUATED, true, "cosformer_length"},
-    {"tnn_fraction_learned_lm", WEFT_DECODING_REEVALUATED, true, NULL},
-    {"fd-tnn_causal_lm", WEFT_DECODING_REEVALUATED, true, NULL},
-    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true, NULL},
-    {"llama_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"mistral_window_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
-    {"qwen3_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {MADE, WEFT_DECODING_RECURRENT, .longer = true},
+    {"performer_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, .longer = true},
+    {"flt_index_softmax_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"spectraformer_positive_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"cosformer_causal_lm", WEFT_DECODING_REEVALUATED, .longer = true,
+     .without = "cosformer_length"},
+    {"tnn_fraction_learned_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"fd-tnn_causal_lm", WEFT_DECODING_RECURRENT, .longer = true, .by_transforms = true},
+    {"hyenadna_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, .longer = true},
+    {"llama_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"mistral_window_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"qwen3_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
 };
 
 #define VARIANT_COUNT (sizeof variants / sizeof variants[0])
@@ -151,6 +155,52 @@ static void expect_logits(const struct variant *variant, const float *logits, co
     }
 }
 
+/* Rounding errors apart. */
+static void expect_near(const struct variant *variant, const float *logits, const float *whole,
+                        size_t count) {
+    double difference = 0;
+    double size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double off = (double)logits[i] - (double)whole[i];
+        difference += off * off;
+        size += (double)whole[i] * (double)whole[i];
+    }
+    if (!(difference <= 1e-10 * size)) {
+        fail_msg("%s: steps are off by %g of whole sequences", variant->golden,
+                 sqrt(difference / size));
+    }
+}
+
+/* The logits [BATCH, n, vocabulary] that decoding has to give: of the whole sequences, or where transforms make these, of steps. */
+static float *expected_of(struct weft_test_device *f, const struct variant *variant,
+                          weft_model *model, const int32_t *tokens, uint32_t n) {
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    float *whole = run_whole(f, model, tokens, n, n, n);
+    if (!variant->by_transforms) {
+        return whole;
+    }
+    assert_ok(weft_model_get_info(model, &info));
+    const size_t row = info.vocabulary;
+    float *logits = calloc((size_t)BATCH * row, sizeof *logits);
+    float *all = calloc((size_t)BATCH * n * row, sizeof *all);
+    assert_true(logits && all);
+    assert_ok(weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
+    for (uint32_t p = 0; p < n; p++) {
+        int32_t taken[BATCH];
+        take_tokens(taken, tokens, n, p);
+        assert_ok(weft_decoder_step(decoder, taken, logits));
+        for (size_t b = 0; b < BATCH; b++) {
+            memcpy(all + (b * n + p) * row, logits + b * row, row * sizeof *all);
+        }
+    }
+    expect_near(variant, all, whole, (size_t)BATCH * n * row);
+    weft_decoder_destroy(&decoder);
+    free(logits);
+    free(whole);
+    return all;
+}
+
 /* Every step of a recurrent decoder against the whole sequence, twice. */
 static void check_recurrent(struct weft_test_device *f, const struct variant *variant,
                             weft_model *model) {
@@ -160,7 +210,7 @@ static void check_recurrent(struct weft_test_device *f, const struct variant *va
     assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = info.max_length;
     int32_t *tokens = make_tokens(&info, n);
-    float *whole = run_whole(f, model, tokens, n, n, n);
+    float *whole = expected_of(f, variant, model, tokens, n);
     float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
     assert_ok(weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
     for (uint32_t round = 0; round < 2; round++) {
@@ -276,11 +326,14 @@ static void check_prompts(struct weft_test_device *f, const struct variant *vari
     weft_decoder *decoder = NULL;
     assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = info.max_length;
-    const uint32_t counts[] = {1, 2, 7, 63, 64, 65, n - 1, n};
+    const uint32_t counts[] = {1, 2, 7, 63, 64, 65, n - 1, n}; /* those above n are left out */
     int32_t *tokens = make_tokens(&info, n);
-    float *whole = run_whole(f, model, tokens, n, n, n);
+    float *whole = expected_of(f, variant, model, tokens, n);
     assert_ok(weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i] > n) {
+            continue;
+        }
         check_prompt(variant, decoder, tokens, n, counts[i], whole);
     }
     weft_decoder_destroy(&decoder);
@@ -297,6 +350,96 @@ TEST(test_prompts, f) {
         }
         weft_model_destroy(&model);
     }
+}
+
+/* Row `position` of sequence b of what is expected. */
+static void expect_row(const struct variant *variant, const float *logits, const float *expected,
+                       uint32_t n, uint32_t vocabulary, uint32_t b, uint32_t position) {
+    const float *row = expected + ((size_t)b * n + position) * vocabulary;
+    if (memcmp(logits + (size_t)b * vocabulary, row, vocabulary * sizeof *logits) != 0) {
+        fail_msg("%s: sequence %u, position %u, beside another length: other bits", variant->golden,
+                 b, position);
+    }
+}
+
+/* Sequences that begin with prompts of different lengths, and go on at positions of their own until the longer one ends. */
+static void check_lengths(const struct variant *variant, weft_decoder *decoder,
+                          const int32_t *tokens, uint32_t n, const int32_t given[BATCH],
+                          const float *expected) {
+    weft_decoder_info now;
+    const uint32_t count = (uint32_t)(given[0] > given[1] ? given[0] : given[1]);
+    const uint32_t longer = given[0] > given[1] ? 0 : 1;
+    uint32_t length[BATCH] = {(uint32_t)given[0], (uint32_t)given[1]};
+    int32_t *prompt = make_prompt(tokens, n, count);
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    float *logits = calloc((size_t)BATCH * now.vocabulary, sizeof *logits);
+    weft_decoder_reset(decoder);
+    assert_ok(weft_decoder_prompt_lengths(decoder, prompt, count, given, logits));
+    for (uint32_t step = 0; step < 20; step++) {
+        const bool ends = step > 12;
+        int32_t taken[BATCH];
+        for (uint32_t b = 0; b < BATCH; b++) {
+            if (!ends || b != longer) {
+                expect_row(variant, logits, expected, n, now.vocabulary, b, length[b] - 1);
+            }
+            taken[b] = ends && b == longer ? WEFT_NO_TOKEN : tokens[(size_t)b * n + length[b]++];
+        }
+        assert_ok(weft_decoder_step(decoder, taken, logits));
+    }
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    assert_int_equal(now.length,
+                     length[longer] > length[1 - longer] ? length[longer] : length[1 - longer]);
+    const int32_t anew[BATCH] = {0, 0};
+    assert_int_equal(weft_decoder_step(decoder, anew, logits), WEFT_INVALID_ARGUMENT);
+    free(logits);
+    free(prompt);
+}
+
+TEST(test_prompts_of_different_lengths, f) {
+    static const int32_t lengths[][BATCH] = {{1, 2}, {7, 1}, {3, 66}, {65, 64}, {127, 70}};
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        weft_model_info info;
+        weft_decoder *decoder = NULL;
+        load(&model, f, &variants[i]);
+        assert_ok(weft_model_get_info(model, &info));
+        const uint32_t n = info.max_length;
+        int32_t *tokens = make_tokens(&info, n);
+        float *whole = variants[i].decoding == WEFT_DECODING_RECURRENT
+                           ? expected_of(f, &variants[i], model, tokens, n)
+                           : NULL;
+        assert_ok(
+            weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
+        for (size_t k = 0; whole && k < sizeof lengths / sizeof lengths[0]; k++) {
+            if ((uint32_t)lengths[k][0] + 20 <= n && (uint32_t)lengths[k][1] + 20 <= n) {
+                check_lengths(&variants[i], decoder, tokens, n, lengths[k], whole);
+            }
+        }
+        weft_decoder_destroy(&decoder);
+        free(whole);
+        free(tokens);
+        weft_model_destroy(&model);
+    }
+}
+
+/* Evaluated again, too, each sequence has a length of its own. */
+TEST(test_lengths_evaluated_again, f) {
+    static const int32_t lengths[BATCH] = {9, 40};
+    weft_model *model = NULL;
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    load(&model, f, &variants[0]);
+    assert_ok(weft_model_get_info(model, &info));
+    const uint32_t n = info.max_length;
+    int32_t *tokens = make_tokens(&info, n);
+    float *whole = run_whole(f, model, tokens, n, n, n);
+    assert_ok(weft_decoder_create(&decoder, model, f->device,
+                                  weft_decoder_params(.batch = BATCH, .reevaluate = true)));
+    check_lengths(&variants[0], decoder, tokens, n, lengths, whole);
+    weft_decoder_destroy(&decoder);
+    free(whole);
+    free(tokens);
+    weft_model_destroy(&model);
 }
 
 /* Evaluated again, too, a prompt is many steps. */
@@ -348,9 +491,10 @@ TEST(test_shorter_sequences, f) {
             assert_ok(weft_decoder_create(&decoder[k], model, f->device,
                                           weft_decoder_params(.max_length = lengths[k])));
         }
-        for (int32_t p = 0; p < 20; p++) {
+        for (uint32_t p = 0; p < 20; p++) {
+            const int32_t token = (int32_t)(p % info.vocabulary);
             for (int k = 0; k < 2; k++) {
-                assert_ok(weft_decoder_step(decoder[k], &p, logits[k]));
+                assert_ok(weft_decoder_step(decoder[k], &token, logits[k]));
             }
             assert_memory_equal(logits[0], logits[1], info.vocabulary * sizeof(float));
         }
@@ -439,8 +583,8 @@ TEST(test_refused_prompts, f) {
 TEST(test_refused_steps, f) {
     weft_model *model = NULL;
     weft_model_info info;
-    const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
-                                      false, NULL};
+    const struct variant short_one = {"transformer_rms_causal_lm_tied",
+                                      .decoding = WEFT_DECODING_RECURRENT};
     load(&model, f, &short_one);
     assert_ok(weft_model_get_info(model, &info));
     for (int reevaluate = 0; reevaluate < 2; reevaluate++) {

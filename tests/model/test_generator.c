@@ -44,8 +44,8 @@ static void keep(struct result *result, const weft_generated *generated) {
     result->ending = generated->ending;
 }
 
-/* Runs to the end. Texts grow only at their end. */
-static void run(struct result *results, weft_generator *generator, uint32_t count) {
+/* Runs to the end, in as many steps. Texts grow only at their end. */
+static size_t run(struct result *results, weft_generator *generator, uint32_t count) {
     bool done = false;
     size_t steps = 0;
     memset(results, 0, count * sizeof *results);
@@ -62,14 +62,16 @@ static void run(struct result *results, weft_generator *generator, uint32_t coun
     }
     assert_ok(weft_generator_step(generator, &done));
     assert_true(done);
+    return steps;
 }
 
-static void generate(struct result *results, weft_model *model, struct weft_test_device *f,
-                     const weft_generator_params *params) {
+static size_t generate(struct result *results, weft_model *model, struct weft_test_device *f,
+                       const weft_generator_params *params) {
     weft_generator *generator = NULL;
     assert_ok(weft_generator_create(&generator, model, f->device, params));
-    run(results, generator, params->prompt_count);
+    const size_t steps = run(results, generator, params->prompt_count);
     weft_generator_destroy(&generator);
+    return steps;
 }
 
 static void expect_alone(weft_model *model, struct weft_test_device *f,
@@ -85,7 +87,12 @@ static void expect_alone(weft_model *model, struct weft_test_device *f,
     all.prompts = prompts;
     all.prompt_count = PROMPTS;
     all.seeds = seeds;
-    generate(together, model, f, &all);
+    const size_t steps = generate(together, model, f, &all);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < PROMPTS; i++) {
+        most = together[i].count > most ? together[i].count : most;
+    }
+    assert_int_equal(steps, most + 1); /* all prompts in one, then a token of each */
     for (uint32_t i = 0; i < PROMPTS; i++) {
         weft_generator_params one = *params;
         one.prompts = &prompts[i];

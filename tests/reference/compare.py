@@ -126,7 +126,7 @@ def parse():
         "--limit", type=float, default=1e-5, help="largest relative L2 error (default 1e-5)"
     )
     parser.add_argument("--device", help="passed on to weft")
-    parser.add_argument("--math", choices=["reproducible", "fast"], help="passed on to weft")
+    parser.add_argument("--math", choices=["reproducible", "fused", "fast"], help="passed on to weft")
     parser.add_argument(
         "--timeout", type=float, default=600, help="seconds for one case (default 600)"
     )

@@ -185,7 +185,7 @@ def parse():
     parser.add_argument("--limit", type=float, default=1e-4,
                         help="largest relative L2 error (default 1e-4)")
     parser.add_argument("--device", help="passed on to weft")
-    parser.add_argument("--math", choices=["reproducible", "fast"], help="passed on to weft")
+    parser.add_argument("--math", choices=["reproducible", "fused", "fast"], help="passed on to weft")
     parser.add_argument("--timeout", type=float, default=1200, help="seconds for one case")
     arguments = parser.parse_args()
     if not arguments.weft.is_file():

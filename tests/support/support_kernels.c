@@ -107,6 +107,28 @@ const struct weft_test_kernel weft_test_kernels[] = {
      "borrow);\n"
      "umulExtended(a, b, high, low); int h, l; imulExtended(int(a), int(b), h, l);\n"
      "out_(3, sum ^ carry ^ d * 3 ^ borrow * 5 ^ high * 7 ^ low ^ uint(h) * 11); }"},
+    {"sums of products of bytes", LINE,
+     "#include \"dot4.glsl\"\n"
+     "void main() { uint a = in_(0), b = in_(1), u = push.b;\n"
+     "int s = weft_dot4(a, b, int(in_(2))), t = weft_dot4_mixed(a, b, 0), sums[3] = {7, -9, 0};\n"
+     "for (uint i = 0; i < 5; i++) { uint w = given[i * 3 + push.a], x = given[(lane() + 64 * i) % "
+     "1024];\n"
+     "  sums[0] = weft_dot4(w, x, sums[0]); sums[1] = weft_dot4_mixed(w, x, sums[1]); sums[2] = "
+     "weft_dot4_mixed(x, w, sums[2]); }\n"
+     "out_(0, uint(s) ^ uint(weft_dot4(u, given[push.a], 3)) * 3u + uint(weft_dot4_mixed(u, "
+     "given[3], "
+     "push.c)));\n"
+     "out_(1, uint(t)); out_(2, uint(sums[0])); out_(3, uint(sums[1]) * 5u + uint(sums[2]) * 3u +\n"
+     "uint(weft_dot4(0x80808080u, a, 0) - weft_dot4(a, 0x7f807f80u, 0)) * 11u); }"},
+    {"extreme bytes", LINE,
+     "#include \"dot4.glsl\"\n"
+     "uint word(uint i) { uint w = 0; for (uint k = 0; k < 4; k++) {\n"
+     "  uint e = (i >> 2 * k) & 3; w |= (e == 0 ? 0x80u : e == 1 ? 0x7fu : e == 2 ? 0xffu : "
+     "0x81u) << 8 * k; } return w; }\n"
+     "void main() { uint a = word(me()), b = word(in_(0)), c = word(push.b);\n"
+     "out_(0, uint(weft_dot4(a, b, 0))); out_(1, uint(weft_dot4_mixed(a, b, -1)));\n"
+     "out_(2, uint(weft_dot4(a, c, int(in_(1))))); out_(3, uint(weft_dot4_mixed(c, weft_bias4(a), "
+     "0))); }"},
     {"floats", LINE,
      "void main() { float a = real(0), b = real(1), c = real(2);\n"
      "out_(0, a * b + c); out_(1, a - b * 0.3 + push.d); out_(2, abs(-a) + float(a < b) + float(b "

@@ -14,6 +14,7 @@ static struct {
     VkShaderStageFlags size_stages; /* in which sizes of subgroups can be asked for */
     VkBool32 timeline;
     VkBool32 float16;
+    VkBool32 dots, fast_dots;
     VkSubgroupFeatureFlags subgroup_operations;
     VkShaderStageFlags subgroup_stages;
     VkQueueFamilyProperties families[3];
@@ -69,6 +70,10 @@ static void assert_known(VkStructureType type) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES:
         extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
         break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES:
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES:
+        extension = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
+        break;
     case MATRIX_FEATURES:
         extension = WEFT_COOPERATIVE_EXTENSION;
         break;
@@ -96,6 +101,10 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
             sizes->minSubgroupSize = 8;
             sizes->maxSubgroupSize = 32;
             sizes->requiredSubgroupSizeStages = fake.size_stages;
+        } else if (link->sType ==
+                   VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES) {
+            VkPhysicalDeviceShaderIntegerDotProductProperties *dots = (void *)link;
+            dots->integerDotProduct4x8BitPackedSignedAccelerated = fake.fast_dots;
         } else {
             VkPhysicalDeviceSubgroupProperties *subgroup = (void *)link;
             subgroup->subgroupSize = 16;
@@ -123,6 +132,10 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES) {
             ((VkPhysicalDeviceVulkanMemoryModelFeatures *)(void *)link)->vulkanMemoryModel =
                 fake.memory_model;
+        } else if (link->sType ==
+                   VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES) {
+            ((VkPhysicalDeviceShaderIntegerDotProductFeatures *)(void *)link)
+                ->shaderIntegerDotProduct = fake.dots;
         } else {
             ((struct weft_cooperative_features *)(void *)link)->cooperative_matrix = fake.matrices;
         }
@@ -335,6 +348,21 @@ TEST(test_no_cooperative_matrices) {
     fake.extensions[1] = WEFT_COOPERATIVE_EXTENSION;
     fake.extensions[2] = NULL;
     assert_false(has_matrices());
+}
+
+TEST(test_dots_of_bytes) {
+    fake.dots = fake.fast_dots = VK_TRUE;
+    assert_false(look().integer_dots); /* without the extension nobody asks */
+    fake.extensions[1] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
+    assert_true(look().integer_dots);
+    assert_true(look().info.has_integer_dot_product);
+    fake.fast_dots = VK_FALSE;
+    assert_true(look().integer_dots);
+    assert_false(look().info.has_integer_dot_product);
+    fake.fast_dots = VK_TRUE;
+    fake.dots = VK_FALSE;
+    assert_false(look().integer_dots);
+    assert_false(look().info.has_integer_dot_product);
 }
 
 TEST(test_subgroup_sizes) {

@@ -47,6 +47,16 @@ static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft
         weft_banded_attention_params(.heads = 2 - round, .half_width = 150));
 }
 
+/* x [2, 1, d] and coefficients [m, d]. */
+static weft_status build_toeplitz_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                       uint32_t round) {
+    static const int32_t positions[2][2] = {{1029, 30}, {0, 512}};
+    const weft_step step = {.state = "state",
+                            .position =
+                                weft_test_constant_i32(graph, weft_shape_of(2), positions[round])};
+    return weft_graph_toeplitz_step(y, graph, x[0], x[1], &step, NULL);
+}
+
 static weft_status build_layer_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                     uint32_t round) {
     return weft_graph_layer_norm(y, graph, x[0], x[1], x[2], round ? 0.5F : 1e-5F);
@@ -264,6 +274,10 @@ static const struct work works[] = {
      {{3, {2, 1, 152}}, {3, {2, 1, 152}}, {3, {2, 1, 152}}, {2, {2, 2 * 151 * 152}}},
      3,
      .build = build_band_step},
+    {"toeplitz/step",
+     {{3, {2, 1, 37}}, {2, {1030, 37}}, {2, {2, 1030 * 37}}},
+     2,
+     .build = build_toeplitz_step},
     /* So long that each level of weft_partial counts. */
     {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, .build = build_layer_norm},
     {"norm/layer_norm",

@@ -18,13 +18,13 @@ _weft() {
     fi
     case $command in
     devices) options="--all $output" ;;
-    run) options="--text --pair --file --lines --pairs --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat $device $output" ;;
-    embed) options="--text --file --lines --out --prompt --pooling --normalize --batch $device $output" ;;
-    rerank) options="--query --lines --top --pooling --batch $device $output" ;;
-    eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
+    run) options="--text --pair --file --lines --pairs --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat --receipt --checkpoints $device $output" ;;
+    embed) options="--text --file --lines --out --prompt --pooling --normalize --batch --receipt --checkpoints $device $output" ;;
+    rerank) options="--query --lines --top --pooling --batch --receipt --checkpoints $device $output" ;;
+    eval) options="--compare --examples --answers --batch --out --bits --expect --receipt --checkpoints $device $output" ;;
     generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate $device $output" ;;
     quantize) options="--weights-only $output" ;;
-    verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
+    verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit --receipt --against
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
@@ -32,8 +32,9 @@ _weft() {
     help) options=$commands ;;
     esac
     case $previous in
-    --math) options="reproducible fast" ;;
+    --math) options="reproducible fused fast" ;;
     --weights) options="auto f32 f16 int8 int8-only" ;;
+    --checkpoints) options="none layers nodes" ;;
     --pass) options="graph fuse choose place order choices" ;;
     --pooling) options="mean cls last max" ;;
     --size) options="full short smallest" ;;

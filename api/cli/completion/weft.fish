@@ -15,13 +15,15 @@ complete -c weft -n __fish_use_subcommand -a inspect -d 'show a model and its pl
 complete -c weft -n __fish_use_subcommand -a help -d 'print the help'
 
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l device -x -d 'which device: an index or part of a name'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l math -xa 'reproducible fast' -d 'math mode'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l math -xa 'reproducible fused fast' -d 'math mode'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l weights -xa 'auto f32 f16 int8 int8-only' -d 'how weights are kept'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l validation -d 'turn on the Vulkan validation layer'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l no-cache -d 'keep no compiled shaders on disk, and use none'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench inspect' -l json -d 'print one JSON object instead'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench inspect' -l verbose -d 'tell on stderr what is chosen and done'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench inspect' -l help -d 'print the help'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l receipt -rF -d 'write hashes of the model, inputs, values and outputs'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l checkpoints -xa 'none layers nodes' -d 'which values a receipt has'
 
 complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
@@ -89,6 +91,8 @@ complete -c weft -n '__fish_seen_subcommand_from verify' -l write-list -rF -d 'w
 complete -c weft -n '__fish_seen_subcommand_from verify' -l kernels-once -d 'of these two lists ask for each kernel once, whatever its constants'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate -d 'also evaluate each shader in plain C on the host'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate-limit -x -d 'skip evaluations of more than N million steps'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l receipt -rF -d 'make the receipt of a run again'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l against -x -d 'with --receipt: a second device, to find the first different node'
 
 complete -c weft -n '__fish_seen_subcommand_from bench' -l suite -xa 'ops mixers fnet fmm flt ski spectra models decode device' -d 'only this suite'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l filter -x -d 'only cases whose name has TEXT in it'

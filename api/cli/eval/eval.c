@@ -78,6 +78,7 @@ static int run_job(weft_cli_job *job, const eval_options *options, const char *c
     if (options->out) {
         WEFT_CLI_TRY(write_outputs(job, options->out));
     }
+    WEFT_CLI_TRY(weft_cli_receipt_end(&job->session.recording, &options->common));
     return report(job);
 }
 
@@ -97,16 +98,18 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
             syntax, "unexpected argument '%s'; for several models use --compare MODEL... DATA",
             paths[2]);
     }
-    if (options->compare && (options->out || options->expect || options->bits)) {
-        return weft_cli_usage_error(syntax, "--out, --expect and --bits are for one model, without "
-                                            "--compare");
+    if (options->compare &&
+        (options->out || options->expect || options->bits || options->common.receipt)) {
+        return weft_cli_usage_error(syntax, "--out, --expect, --bits and --receipt are for one "
+                                            "model, without --compare");
     }
     if (options->examples > 0 && options->expect) {
         return weft_cli_usage_error(syntax, "--expect is for all examples, without --examples");
     }
-    if (options->bits && options->common.math != WEFT_MATH_REPRODUCIBLE) {
-        return weft_cli_usage_error(syntax, "--bits needs --math reproducible: the bits of fast "
-                                            "mode differ between devices");
+    if (options->bits && options->common.math == WEFT_MATH_FAST) {
+        return weft_cli_usage_error(syntax,
+                                    "--bits needs --math reproducible or fused: the bits of "
+                                    "fast mode differ between devices");
     }
     return WEFT_CLI_FINE;
 }
@@ -128,7 +131,7 @@ static int run(const weft_cli_syntax *syntax, const eval_options *options, const
 }
 
 int weft_cli_eval(int argc, char **argv) {
-    eval_options options = {0};
+    eval_options options = {.common = {.command = "eval"}};
     const weft_cli_option table[] = {
         {"compare", WEFT_CLI_FLAG, &options.compare, NULL,
          "take several models, before DATA, and print one line for each"},
@@ -143,12 +146,13 @@ int weft_cli_eval(int argc, char **argv) {
          "write the outputs to this .npy file, float32 [examples, outputs]"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
          "compare the SHA-256 of all outputs with the digest that begins this file;\n"
-         "exit code 1 when they differ (reproducible math only)"},
+         "exit code 1 when they differ (not in fast mode)"},
         {"expect", WEFT_CLI_TEXT, &options.expect, "FILE",
          "compare with another program's results in an .npz file; exit code 1 when\n"
          "they differ. Classification and retrieval: logits [N, C], and labels\n"
          "[N] where they were predicted otherwise: every label; language models:\n"
          "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
+        WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -64,11 +64,11 @@ static weft_status compile_group(group *made, const evaluator *self) {
     weft_model *model = self->session->model;
     weft_device *device = self->session->device;
     const uint32_t sequences = made->batch * self->per_example;
-    WEFT_TRY(weft_model_compile_shape(&made->plan, model, device,
-                                      weft_model_shape(.batch = sequences, .length = made->length,
-                                                       .with_types = self->data->types != NULL,
-                                                       .with_lengths = made->padded),
-                                      NULL));
+    WEFT_TRY(weft_model_compile_shape(
+        &made->plan, model, device,
+        weft_model_shape(.batch = sequences, .length = made->length,
+                         .with_types = self->data->types != NULL, .with_lengths = made->padded),
+        weft_plan_params(.checkpoints = self->session->recording.checkpoints)));
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;
@@ -200,7 +200,7 @@ static weft_status execute(evaluator *self, group *made, uint64_t tokens) {
             (weft_host_tensor){"lengths", made->lengths, sequences * sizeof(int32_t)};
     }
     double begin = weft_clock_ms();
-    weft_status status = weft_plan_execute(made->plan, tensors, count);
+    weft_status status = weft_cli_session_run(self->session, made->plan, tensors, count);
     double ms = weft_clock_ms() - begin;
     self->evaluation->run_ms += ms;
     add_time(made->runs == 0 ? &self->first : self->evaluation, self, made, tokens, ms);

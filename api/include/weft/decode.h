@@ -2,15 +2,15 @@
 /*
  * Steps: causal mixers for one new token at a time, after a first call with any number of tokens. A step computes row p
  * of its mixer over the tokens 0 … p, from token p alone and a state of bounded size. In reproducible mode it gives the
- * mixer's bits; fast mode adds in another order. Time and memory do not depend on p.
+ * mixer's bits; fast mode adds in another order. Time and memory do not depend on p, but for the time of Toeplitz matrices.
  *
  *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
  *
  * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. The buffer's
  * owner keeps it from run to run. A sequence starts at p = 0, whatever the buffer contains, and continues with p + 1. A
- * step of n > 1 tokens begins a sequence: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that n
- * single steps would leave. `position` is then 0, and is not read. Positions that are not consecutive give meaningless
+ * step of n > 1 tokens begins sequences: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that single
+ * steps of the tokens 0 … `position` would leave: n - 1, or less of a sequence that is shorter. Positions that are not consecutive give meaningless
  * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added; steps
  * with the same state name share the state.
  */
@@ -25,7 +25,8 @@ extern "C" {
 
 /** Parameters of every step. */
 typedef struct weft_step {
-    weft_tensor position; /**< i32 [B], the number p of each sequence's token, 0 … 2^31 - 1 */
+    weft_tensor
+        position; /**< i32 [B], the number p of each sequence's token, its last one, 0 … 2^31 - 1 */
     const char
         *state; /**< name of the state, an input f32 [B, size] that the step adds to the graph */
 } weft_step;
@@ -89,6 +90,23 @@ WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_gra
 WEFT_API weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                             weft_tensor weight, const weft_step *step,
                                             const weft_conv1d_params *params);
+
+/**
+ * weft_graph_toeplitz with causal, by its definition (implementation "direct", whose bits a step has at every position):
+ * coefficients f32 [m, d], and positions below m. The state holds the tokens so far, m d elements. Time O(p d); of the n
+ * tokens that begin a sequence O(n² d).
+ */
+WEFT_API weft_status weft_graph_toeplitz_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                              weft_tensor coefficients, const weft_step *step,
+                                              const weft_toeplitz_params *params);
+
+/**
+ * weft_graph_gtu with a causal operator: TOEPLITZ by weft_graph_toeplitz_step, whose state it has, with a kernel f32 [m,
+ * channels]; FD with a response f32 [N + 1, channels] by the same step with the coefficients of
+ * weft_graph_toeplitz_fd_taps. WEFT_UNSUPPORTED for SKI, which is bidirectional.
+ */
+WEFT_API weft_status weft_graph_gtu_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         const weft_step *step, const weft_gtu_params *params);
 
 #ifdef __cplusplus
 }

@@ -18,10 +18,16 @@ typedef enum weft_math {
      */
     WEFT_MATH_REPRODUCIBLE = 0,
     /** Contraction, built-in functions and measured choices allowed; accurate, but bits differ between devices. */
-    WEFT_MATH_FAST = 1
+    WEFT_MATH_FAST = 1,
+    /**
+     * As reproducible as WEFT_MATH_REPRODUCIBLE, with other bits: each fma(a, b, c) of a kernel is one operation that
+     * rounds a · b + c once, where WEFT_MATH_REPRODUCIBLE rounds the product, too. That halves the arithmetic of devices
+     * with such an instruction. The others compute it exactly by several (weft_device_info.fma), which takes longer.
+     */
+    WEFT_MATH_FUSED = 2
 } weft_math;
 
-/** "reproducible" or "fast". */
+/** "reproducible", "fast" or "fused". */
 WEFT_API const char *weft_math_name(weft_math math);
 
 /**
@@ -39,7 +45,7 @@ WEFT_API const char *weft_math_name(weft_math math);
  * usual).
  */
 typedef enum weft_weight_storage {
-    WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in reproducible mode */
+    WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in the others */
     WEFT_WEIGHTS_F32 = 1,  /**< or as they are stored in 16 bits (weft_stored): not rounded */
     WEFT_WEIGHTS_F16 = 2,  /**< needs WEFT_MATH_FAST; works on every device */
     /**
@@ -73,6 +79,18 @@ typedef struct weft_matrix_shape {
 
 #define WEFT_MAX_MATRIX_SHAPES 8
 
+/** How a device computes fma(a, b, c) with one rounding. */
+typedef enum weft_fma {
+    WEFT_FMA_NONE = 0, /**< not known: the device is not open, or its math is not WEFT_MATH_FUSED */
+    WEFT_FMA_INSTRUCTION, /**< by its instruction, which the probe has tried */
+    WEFT_FMA_EXTENSION,   /**< by that of VK_KHR_shader_fma, which the probe has tried, too */
+    WEFT_FMA_FLOAT64,     /**< by several of 64-bit floats */
+    WEFT_FMA_INTEGERS     /**< by many of 32-bit integers */
+} weft_fma;
+
+/** "none", "instruction", "extension", "float64" or "integers". */
+WEFT_API const char *weft_fma_name(weft_fma fma);
+
 /** What a device is. Limits reported as 0 mean unsupported. */
 typedef struct weft_device_info {
     uint32_t index; /**< position in the system's list; stable as long as the set of drivers is */
@@ -89,6 +107,8 @@ typedef struct weft_device_info {
     bool has_subgroup_arithmetic;
     /** Computes in f16 (shaderFloat16). Weft enables it in fast mode, never on adopted devices. */
     bool has_f16_arithmetic;
+    /** Has an instruction for sums of products of four bytes (VK_KHR_shader_integer_dot_product); else they are made of others. Not used on adopted devices. */
+    bool has_integer_dot_product;
     /**
      * The subgroup sizes that kernels of fast mode can request (VK_EXT_subgroup_size_control): powers of two in this
      * range. Both are 0 if none can be requested, as on adopted devices.
@@ -118,6 +138,11 @@ typedef struct weft_device_info {
     bool by_name_only;
     char reason[256]; /**< when not usable: what is missing */
     uint8_t uuid[16]; /**< the driver's pipeline cache identity */
+    /**
+     * How an open device with WEFT_MATH_FUSED rounds once. The environment variable WEFT_FMA, one of the names of
+     * weft_fma but "none", overrides the choice; a device that then rounds otherwise is not opened.
+     */
+    weft_fma fma;
 } weft_device_info;
 
 /**
@@ -225,7 +250,7 @@ typedef struct weft_device_params {
 /**
  * Opens a device. Errors: WEFT_NO_DEVICE if no device is usable; WEFT_NOT_FOUND if `select` matches none (the log lists
  * them); WEFT_UNSUPPORTED if the selected device lacks something or fails the reproducibility probe;
- * WEFT_INVALID_ARGUMENT for f16 weights in reproducible mode.
+ * WEFT_INVALID_ARGUMENT for f16 weights in another mode than WEFT_MATH_FAST.
  */
 WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_params *params);
 

@@ -66,9 +66,8 @@ WEFT_API weft_status weft_generator_create(weft_generator **generator, weft_mode
 WEFT_API void weft_generator_destroy(weft_generator **generator);
 
 /**
- * Goes on by one position, which makes at most one token of each text. The first call reads what all prompts have
- * positions for, in one run, and makes none; a longer prompt is read on while other texts grow. *done: all texts have
- * ended. Then nothing is left to do.
+ * Goes on by a token of each text. The first call reads all prompts, in one run, and makes none. *done: all texts have ended.
+ * Then nothing is left to do.
  * Errors: those of weft_decoder_step and weft_sample. What was made stays; further calls fail, too.
  */
 WEFT_API weft_status weft_generator_step(weft_generator *generator, bool *done);

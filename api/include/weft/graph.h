@@ -280,6 +280,14 @@ WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, wef
  */
 typedef struct weft_plan weft_plan;
 
+/** Which values of a run a plan keeps as further outputs. They depend on the graph alone, and are the same on every device. */
+typedef enum weft_checkpoints {
+    WEFT_CHECKPOINTS_NONE = 0,
+    /** Those through which all goes that comes after them, such as what a layer gives to the next; 16 at most */
+    WEFT_CHECKPOINTS_LAYERS = 1,
+    WEFT_CHECKPOINTS_NODES = 2 /**< every node's: nothing is fused, and memory holds all of them */
+} weft_checkpoints;
+
 typedef struct weft_plan_params {
     bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
     /** Gives every op its own dispatch in every run: slower, same bits in reproducible mode; for tests and debugging */
@@ -296,6 +304,11 @@ typedef struct weft_plan_params {
      * run the device counts as slow.
      */
     double part_ms;
+    /**
+     * Keeps values of the run as outputs "node 17 layer_norm", named by the node's place in the graph and its op. No bit
+     * changes. Receipts hash them (weft/receipt.h).
+     */
+    weft_checkpoints checkpoints;
 } weft_plan_params;
 
 #ifndef __cplusplus

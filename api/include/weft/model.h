@@ -463,7 +463,7 @@ WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder
 typedef enum weft_decoding {
     /**
      * A state of bounded size is carried from token to token: weft/decode.h. Time per token does not depend on the
-     * position.
+     * position, except of softmax attention and Toeplitz matrices, which read what came before.
      */
     WEFT_DECODING_RECURRENT = 0,
     /**
@@ -494,8 +494,10 @@ typedef struct weft_decoder weft_decoder;
 /**
  * Makes a decoder of empty sequences. Models with a recurrence are transformer, gpt2, llama, mistral, qwen2, qwen3,
  * performer, fmmformer, flt (without an input for positions), spectraformer (with features that do not depend on other
- * tokens) and cosformer (with a fixed length). Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
- * its length. All others are reevaluated; with operators by FFT bits can depend on the plan's length.
+ * tokens), cosformer (with a fixed length), tnn, fd-tnn and hyenadna. Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
+ * its length. Those of tnn, fd-tnn and hyenadna add by the definition of Toeplitz matrices at every length, with the kernel of the
+ * model's longest sequences: the plan has their bits at max_length up to 192, but differs by rounding errors where it takes
+ * transforms. All others are reevaluated.
  * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
  */
@@ -503,10 +505,13 @@ WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *mod
                                          weft_device *device, const weft_decoder_params *params);
 WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
 
+#define WEFT_NO_TOKEN (-1) /**< in a step: none, for a sequence that ends */
+
 /**
  * Appends a token to each sequence, tokens[batch], and writes the logits of the next tokens, f32 [batch, vocabulary].
- * If logits is null, a decoder that reevaluates only records the token.
- * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or if the sequences already have max_length tokens;
+ * If logits is null, a decoder that reevaluates only records the token. WEFT_NO_TOKEN ends a sequence that has tokens: it is passed in all
+ * later steps, too, until the decoder is reset, and the sequence's logits say nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or or for a sequence that already has max_length tokens or has ended;
  * the decoder is then unchanged. After any other error, reset it.
  */
 WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
@@ -521,6 +526,15 @@ WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tok
 WEFT_API weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens,
                                          uint32_t count, float *logits);
 
+/**
+ * The same for sequences of different lengths: sequence b has the first lengths[b] of its `count` tokens, 1 … count; those
+ * behind them may be any. The logits are those behind each sequence's last token, which it would get alone. Further errors:
+ * WEFT_INVALID_ARGUMENT for a length. lengths may be null: all have `count`.
+ */
+WEFT_API weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *tokens,
+                                                 uint32_t count, const int32_t *lengths,
+                                                 float *logits);
+
 /** Empties the sequences. */
 WEFT_API void weft_decoder_reset(weft_decoder *decoder);
 
@@ -528,7 +542,7 @@ typedef struct weft_decoder_info {
     weft_decoding decoding;
     uint32_t batch;
     uint32_t vocabulary;
-    uint32_t length;      /**< tokens of each sequence so far */
+    uint32_t length;      /**< tokens of the longest sequence so far */
     uint32_t max_length;  /**< the most they can have */
     uint32_t plan_length; /**< tokens of the newest plan: 1 when recurrent; 0: there is none yet */
     uint64_t state_bytes; /**< device memory carried from token to token; 0 when reevaluated */

@@ -16,6 +16,7 @@
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
  *   generate.h texts that language models make, several at once
+ *   receipt.h  what a computation read, went through and gave, as hashes that another device can make again
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
@@ -83,6 +84,9 @@ WEFT_API const char *weft_status_name(weft_status status);
 /** The library's version as "major.minor.patch". Thread safe. */
 WEFT_API const char *weft_version(void);
 
+/** Which build this is, for reports of faults: the commit, the build type, and the versions of what is compiled in. Thread safe. */
+WEFT_API const char *weft_build(void);
+
 typedef enum weft_log_level {
     WEFT_LOG_ERROR =
         0, /**< why a call failed: at least one such line comes before a failing status */
@@ -102,8 +106,8 @@ typedef enum weft_log_level {
 typedef struct weft_host {
     /**
      * Called with one line without a newline, at most 1023 bytes of UTF-8, by the thread that made the call. Text from
-     * files and drivers is escaped in it: control, bidirectional and invisible characters, and bytes that are not UTF-8
-     * (\x1b, \u202e). Labels, names and texts that functions return are not escaped. May be null.
+     * files and drivers is escaped in it: control, bidirectional and invisible characters, and bytes that are not UTF-8,
+     * as C writes them. Labels, names and texts that functions return are not escaped. May be null.
      */
     void (*log)(void *user, weft_log_level level, const char *message);
     void *log_user;

@@ -22,6 +22,7 @@
 #include <weft/features.h>
 #include <weft/flt.h>
 #include <weft/generate.h>
+#include <weft/receipt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
@@ -125,6 +126,7 @@ class bindings;
 class model;
 class decoder;
 class generator;
+class receipt;
 class executable;
 class op;
 class frame_queue;
@@ -476,6 +478,8 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> toeplitz_fd(const operand &x, const operand &response,
                                       const ::weft_toeplitz_fd_params &params) noexcept;
     result<::weft_tensor> toeplitz_fd(const operand &x, const operand &response) noexcept;
+    /** weft_graph_toeplitz_fd_taps of weft/mixers/toeplitz.h. */
+    result<::weft_tensor> toeplitz_fd_taps(const operand &response) noexcept;
     /** weft_graph_ski_toeplitz of weft/mixers/toeplitz.h. */
     result<::weft_tensor> ski_toeplitz(const operand &x,
                                        const ::weft_ski_toeplitz_params &params) noexcept;
@@ -528,6 +532,16 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                       const ::weft_conv1d_params &params) noexcept;
     result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
                                       const ::weft_step &step) noexcept;
+    /** weft_graph_toeplitz_step of weft/decode.h. */
+    result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
+                                        const ::weft_step &step,
+                                        const ::weft_toeplitz_params &params) noexcept;
+    result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
+                                        const ::weft_step &step) noexcept;
+    /** weft_graph_gtu_step of weft/decode.h. */
+    result<::weft_tensor> gtu_step(const operand &x, const ::weft_step &step,
+                                   const ::weft_gtu_params &params) noexcept;
+    result<::weft_tensor> gtu_step(const operand &x, const ::weft_step &step) noexcept;
     /** weft_graph_save of weft/model.h. */
     status save(const char *folder) const noexcept;
 
@@ -774,6 +788,18 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
         return weft_decoder_prompt(get(), tokens.data(), static_cast<std::uint32_t>(tokens.size() / known->batch),
                                    logits.empty() ? nullptr : logits.data());
     }
+    /** weft_decoder_prompt_lengths of weft/model.h: a length for each sequence. Sizes as for step. */
+    status prompt_lengths(span<const std::int32_t> tokens, span<const std::int32_t> lengths,
+                          span<float> logits) noexcept {
+        const result<::weft_decoder_info> known = info();
+        if (!known.ok() || known->batch == 0 || tokens.size() % known->batch != 0 ||
+            lengths.size() != known->batch || !fits(*known, logits)) {
+            return known.ok() ? status(WEFT_INVALID_ARGUMENT) : known.status();
+        }
+        return weft_decoder_prompt_lengths(get(), tokens.data(),
+                                           static_cast<std::uint32_t>(tokens.size() / known->batch), lengths.data(),
+                                           logits.empty() ? nullptr : logits.data());
+    }
 
   private:
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
@@ -797,6 +823,31 @@ class generator : public handle<::weft_generator, weft_generator_destroy> {
     status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
     /** weft_generator_get_decoder_info of weft/generate.h. */
     result<::weft_decoder_info> decoder_info() const noexcept;
+};
+
+/** Owns a weft_receipt: what it is, and what threads may do with it, is said there. */
+class receipt : public handle<::weft_receipt, weft_receipt_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_receipt_create of weft/receipt.h. */
+    static result<weft::receipt> create(weft::device &device,
+                                        const ::weft_receipt_params &params) noexcept;
+    /** weft_receipt_read of weft/receipt.h. */
+    static result<weft::receipt> read(std::string_view json,
+                                      const ::weft_host *host = nullptr) noexcept;
+    /** weft_receipt_execute of weft/receipt.h. */
+    status execute(weft::plan &plan, span<const ::weft_host_tensor> tensors) noexcept;
+    /** weft_receipt_json of weft/receipt.h. */
+    [[nodiscard]] const char *json() noexcept;
+    /** weft_receipt_command of weft/receipt.h. */
+    [[nodiscard]] const char *command() const noexcept;
+    /** weft_receipt_maker of weft/receipt.h. */
+    [[nodiscard]] const char *maker() const noexcept;
+    /** weft_receipt_get_record of weft/receipt.h. */
+    result<::weft_record_info> record(uint32_t index) const noexcept;
+    /** weft_receipt_compare of weft/receipt.h. */
+    status compare(uint32_t *index, const weft::receipt &other) const noexcept;
 };
 
 /** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
@@ -2400,6 +2451,18 @@ inline result<::weft_tensor> graph::toeplitz_fd(const operand &x,
     return made;
 }
 
+inline result<::weft_tensor> graph::toeplitz_fd_taps(const operand &response) noexcept {
+    if (const weft_status code = error_of(response); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_fd_taps(&made, get(), response.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::ski_toeplitz(const operand &x,
                                                  const ::weft_ski_toeplitz_params &params) noexcept {
     if (const weft_status code = error_of(x); code != WEFT_OK) {
@@ -2644,6 +2707,60 @@ inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand 
     ::weft_tensor made{};
     const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
                                                     &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::toeplitz_step(const operand &x, const operand &coefficients,
+                                                  const ::weft_step &step,
+                                                  const ::weft_toeplitz_params &params) noexcept {
+    if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_step(&made, get(), x.tensor(),
+                                                      coefficients.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::toeplitz_step(const operand &x, const operand &coefficients,
+                                                  const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_toeplitz_step(&made, get(), x.tensor(),
+                                                      coefficients.tensor(), &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gtu_step(const operand &x, const ::weft_step &step,
+                                             const ::weft_gtu_params &params) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gtu_step(&made, get(), x.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gtu_step(const operand &x, const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gtu_step(&made, get(), x.tensor(), &step, nullptr);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2943,6 +3060,56 @@ inline result<::weft_decoder_info> generator::decoder_info() const noexcept {
     return made;
 }
 
+inline result<weft::receipt> receipt::create(weft::device &device,
+                                             const ::weft_receipt_params &params) noexcept {
+    ::weft_receipt *made = nullptr;
+    const weft_status code = weft_receipt_create(&made, device.get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::receipt(made);
+}
+
+inline result<weft::receipt> receipt::read(std::string_view json,
+                                           const ::weft_host *host) noexcept {
+    ::weft_receipt *made = nullptr;
+    const weft_status code = weft_receipt_read(&made, json.data(), json.size(), host);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::receipt(made);
+}
+
+inline status receipt::execute(weft::plan &plan, span<const ::weft_host_tensor> tensors) noexcept {
+    return weft_receipt_execute(get(), plan.get(), tensors.data(),
+                                static_cast<uint32_t>(tensors.size()));
+}
+
+inline const char *receipt::json() noexcept {
+    return weft_receipt_json(get());
+}
+
+inline const char *receipt::command() const noexcept {
+    return weft_receipt_command(get());
+}
+
+inline const char *receipt::maker() const noexcept {
+    return weft_receipt_maker(get());
+}
+
+inline result<::weft_record_info> receipt::record(uint32_t index) const noexcept {
+    ::weft_record_info made{};
+    const weft_status code = weft_receipt_get_record(get(), index, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline status receipt::compare(uint32_t *index, const weft::receipt &other) const noexcept {
+    return weft_receipt_compare(index, get(), other.get());
+}
+
 inline result<::weft_storage_info> plan::storage(uint32_t storage) const noexcept {
     ::weft_storage_info made{};
     const weft_status code = weft_plan_get_storage(get(), storage, &made);
@@ -3070,6 +3237,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
 /** weft_device_type_name of weft/device.h. */
 [[nodiscard]] inline const char *device_type_name(::weft_device_type type) noexcept {
     return weft_device_type_name(type);
+}
+
+/** weft_fma_name of weft/device.h. */
+[[nodiscard]] inline const char *fma_name(::weft_fma fma) noexcept {
+    return weft_fma_name(fma);
 }
 
 /** weft_external_type_name of weft/external.h. */
@@ -3226,6 +3398,11 @@ inline status penalize(float *logits, uint32_t count, span<const int32_t> tokens
     return weft_ending_name(ending);
 }
 
+/** weft_record_kind_name of weft/receipt.h. */
+[[nodiscard]] inline const char *record_kind_name(::weft_record_kind kind) noexcept {
+    return weft_record_kind_name(kind);
+}
+
 /* ---- C's structs and enums, behind what has parameters of the same names ---- */
 
 using log_level = ::weft_log_level;
@@ -3233,10 +3410,12 @@ using dtype = ::weft_dtype;
 using math = ::weft_math;
 using weight_storage = ::weft_weight_storage;
 using device_type = ::weft_device_type;
+using fma = ::weft_fma;
 using external_type = ::weft_external_type;
 using stored = ::weft_stored;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
+using checkpoints = ::weft_checkpoints;
 using unary = ::weft_unary;
 using reduction = ::weft_reduction;
 using norm = ::weft_norm;
@@ -3258,6 +3437,7 @@ using task = ::weft_task;
 using embed_pooling = ::weft_embed_pooling;
 using decoding = ::weft_decoding;
 using ending = ::weft_ending;
+using record_kind = ::weft_record_kind;
 using storage_kind = ::weft_storage_kind;
 using module_form = ::weft_module_form;
 using device_kind = ::weft_device_kind;
@@ -3339,6 +3519,8 @@ using sampling = ::weft_sampling;
 using prompt = ::weft_prompt;
 using generator_params = ::weft_generator_params;
 using generated = ::weft_generated;
+using receipt_params = ::weft_receipt_params;
+using record_info = ::weft_record_info;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;

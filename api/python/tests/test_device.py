@@ -37,7 +37,7 @@ def test_an_unknown_device_is_named_with_those_there_are(device):
 
 
 def test_words_are_checked(device):
-    with pytest.raises(weft.InvalidArgument, match="math: expected one of reproducible, fast, found 'quick'"):
+    with pytest.raises(weft.InvalidArgument, match="math: expected one of reproducible, fast, fused, found 'quick'"):
         weft.Device(device.info.index, math="quick")
     with pytest.raises(weft.InvalidArgument, match="f16"):
         weft.Device(device.info.index, weights="f16")

@@ -1646,6 +1646,35 @@ def test_fast_weight_step(device, run, rng, shape):
                 heads * (m * (m + 2 * w) + 128 * (m + w)))
 
 
+@covers("toeplitz_step")
+@pytest.mark.parametrize("reach", [9, 20])
+def test_toeplitz_step(device, run, rng, reach):
+    x, coefficients, decay = normal(rng, 2, 9, 6), normal(rng, reach, 6), rng.uniform(0.9, 1.0, 6).astype(np.float32)
+    check_steps(device, run,
+                lambda x, step: ops.toeplitz_step(x, coefficients, step, decay=decay),
+                lambda x: ops.toeplitz(x, coefficients, decay=decay, causal=True),
+                {"x": x}, 6 * reach)
+
+
+@covers("gtu_step")
+def test_gtu_step(device, run, rng):
+    x, kernel = normal(rng, 2, 9, 5), normal(rng, 9, 8)
+    given = {"weight": [normal(rng, 8, 5), normal(rng, 8, 5), normal(rng, 3, 8)], "activation": "silu",
+             "kernel": kernel, "toeplitz": ops.ToeplitzParams(causal=True)}
+    check_steps(device, run, lambda x, step: ops.gtu_step(x, step, **given), lambda x: ops.gtu(x, **given), {"x": x}, 9 * 8)
+
+
+@covers("gtu_step", "toeplitz_fd_taps")
+def test_gtu_step_of_a_response(device, run, rng):
+    """A step has the kernel of the whole sequence, whose products transforms make."""
+    x, response = normal(rng, 2, 9, 5), normal(rng, 12, 8)
+    weight = [normal(rng, 8, 5), normal(rng, 8, 5), normal(rng, 3, 8)]
+    given = {"weight": weight, "mixer": "fd", "kernel": response, "fd": ops.ToeplitzFdParams(causal=True)}
+    check(run(lambda response: ops.toeplitz_fd_taps(response), response=response), fd_lags(response, 11, True)[10:])
+    decoder = Decoder(device, lambda x, step: ops.gtu_step(x, step, **given), {"x": x})
+    check(decoder.decode(), run(lambda x: ops.gtu(x, **given), x=x))
+
+
 @covers("banded_attention_step")
 @EACH_SHAPE
 @pytest.mark.parametrize("half_width", [0, 3, None])  # None: all earlier tokens, a cache of keys and values

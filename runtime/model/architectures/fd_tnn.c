@@ -48,8 +48,8 @@ static weft_tensor response(struct weft_builder *builder, const struct fd_tnn *f
     weft_tensor out = {0};
     return WEFT_BUILT(builder, out,
                       weft_graph_toeplitz_fd_rpe(&out, builder->graph,
-                                                 grid_of(fd_tnn, builder->length), &rpe.params,
-                                                 (weft_rpe_frequency)fd_tnn->input));
+                                                 grid_of(fd_tnn, weft_kernel_length(builder)),
+                                                 &rpe.params, (weft_rpe_frequency)fd_tnn->input));
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
@@ -66,5 +66,6 @@ const struct weft_model_family weft_family_fd_tnn = {
     .config_size = sizeof(struct fd_tnn),
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
+    .recurrent = weft_family_always,
     .mix = mix,
 };

@@ -119,7 +119,7 @@ static weft_tensor affine(struct weft_builder *builder, weft_tensor x, float sca
     return WEFT_BUILT(builder, out, weft_graph_affine(&out, builder->graph, x, scale, offset));
 }
 
-/* Rows of the plan's positions of a tensor [1, max_positions, width]. */
+/* Rows of the positions that sequences reach of a tensor [1, max_positions, width]. */
 static weft_tensor rows(struct weft_builder *builder, const char *name, uint32_t width) {
     const uint32_t all = builder->network->config.max_positions;
     weft_tensor whole = weft_build_weight(builder, name, weft_shape_of(1, all, width));
@@ -129,7 +129,7 @@ static weft_tensor rows(struct weft_builder *builder, const char *name, uint32_t
     }
     weft_weight *part = NULL;
     builder->status = weft_weight_part_of(&part, builder->graph->values[whole.id].weight, 0,
-                                          weft_shape_of(builder->length, width));
+                                          weft_shape_of(weft_build_reach(builder), width));
     out = WEFT_BUILT(builder, out, weft_graph_weight(&out, builder->graph, part));
     weft_weight_destroy(&part);
     return out;
@@ -196,10 +196,7 @@ static weft_tensor input(struct weft_builder *builder, weft_tensor x, const char
     weft_tensor taps = weft_build_weight(builder, text, weft_shape_of(d, 1, TAPS));
     taps = weft_build_reshape(builder, taps, weft_shape_of(d, TAPS));
     snprintf(text, sizeof text, "short_%s.bias", name);
-    const weft_conv1d_params params = {.causal = true,
-                                       .bias = weft_build_weight(builder, text, weft_shape_of(d))};
-    weft_tensor out = {0};
-    return WEFT_BUILT(builder, out, weft_graph_conv1d(&out, builder->graph, x, taps, &params));
+    return weft_build_conv1d(builder, x, taps, weft_build_weight(builder, text, weft_shape_of(d)));
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *state) {
@@ -211,11 +208,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     weft_tensor skip =
         weft_build_binary(builder, WEFT_BINARY_MULTIPLY, v,
                           weft_build_weight(builder, "filter.bias", weft_shape_of(d)));
-    weft_tensor coefficients = filter(builder, state);
-    weft_tensor y = {0};
-    y = WEFT_BUILT(builder, y,
-                   weft_graph_toeplitz(&y, builder->graph, v, coefficients,
-                                       weft_toeplitz_params(.causal = true)));
+    weft_tensor y = weft_build_toeplitz(builder, v, filter(builder, state));
     y = weft_build_binary(builder, WEFT_BINARY_ADD, y, skip);
     y = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, y, x0);
     return weft_build_linear(builder, y, "output", d, d);
@@ -232,5 +225,6 @@ static const struct weft_layout layout = {.stem = "HyenaDNA",
 const struct weft_model_family weft_family_hyenadna = {.model_type = "hyenadna",
                                                        .config_size = sizeof(struct hyenadna),
                                                        WEFT_ATTENTION_PARTS,
+                                                       .recurrent = weft_family_always,
                                                        .mix = mix,
                                                        .layout = &layout};

@@ -126,7 +126,8 @@ static uint32_t divisor(const struct weft_builder *builder, const struct tnn *tn
     if (tnn->length != 0) {
         return tnn->length;
     }
-    return builder->length > 1 ? builder->length - 1 : 1;
+    const uint32_t length = weft_kernel_length(builder);
+    return length > 1 ? length - 1 : 1;
 }
 
 static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
@@ -135,7 +136,7 @@ static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *
     weft_tensor out = {0};
     return WEFT_BUILT(
         builder, out,
-        weft_graph_toeplitz_rpe(&out, builder->graph, builder->length, &rpe.params,
+        weft_graph_toeplitz_rpe(&out, builder->graph, weft_build_reach(builder), &rpe.params,
                                 weft_toeplitz_rpe_params(.causal = builder->network->config.causal,
                                                          .input = (weft_rpe_lag)tnn->input,
                                                          .divisor = divisor(builder, tnn))));
@@ -158,5 +159,6 @@ const struct weft_model_family weft_family_tnn = {
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
     .check = check,
+    .recurrent = weft_family_always,
     .mix = mix,
 };

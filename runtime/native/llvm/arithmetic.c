@@ -331,6 +331,9 @@ static LLVMValueRef binary(struct weft_emit *emit, uint32_t op, LLVMValueRef a, 
     case WEFT_IR_CARRY:
     case WEFT_IR_BORROW:
         return carry(emit, op, a, b);
+    case WEFT_IR_DOT4:
+    case WEFT_IR_DOT4_MIXED:
+        return weft_emit_dot(emit, a, b, NULL, op == WEFT_IR_DOT4_MIXED);
     case WEFT_IR_HIGH_UNSIGNED:
     case WEFT_IR_HIGH_SIGNED:
         return high_product(emit, a, b, op == WEFT_IR_HIGH_SIGNED);
@@ -361,21 +364,103 @@ static LLVMValueRef compute(struct weft_emit *emit, const struct weft_ir_instruc
     }
 }
 
-/* ---- contraction, where the module allows it ---- */
+/* ---- sums with what is added ---- */
 
-/* The product that an operand is, if it may be fused with what takes it. */
-static const struct weft_ir_instruction *product(const struct weft_emit *emit,
-                                                 weft_ir_value value) {
+/* What makes a value, or null. */
+static const struct weft_ir_instruction *maker(const struct weft_emit *emit, weft_ir_value value) {
     const struct weft_ir_def *def = &emit->program->values[value];
-    if (def->constant || def->instruction == WEFT_IR_NONE) {
-        return NULL;
-    }
-    const struct weft_ir_instruction *made = &emit->program->instructions[def->instruction];
-    return made->op == SpvOpFMul && made->fusible ? made : NULL;
+    return def->constant || def->instruction == WEFT_IR_NONE
+               ? NULL
+               : &emit->program->instructions[def->instruction];
 }
 
 static LLVMValueRef operand(struct weft_emit *emit, weft_ir_value value, bool varying) {
     return varying ? weft_emit_vector(emit, value) : weft_emit_scalar(emit, value);
+}
+
+/* A sum of products of bytes and what it is added to as one operation; null where there is none. */
+static LLVMValueRef add_dot(struct weft_emit *emit, const struct weft_ir_instruction *instruction,
+                            bool varying) {
+    const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
+    for (uint32_t i = 0; i < 2 && varying && instruction->op == SpvOpIAdd; i++) {
+        const struct weft_ir_instruction *dot = maker(emit, arguments[i]);
+        if (dot && (dot->op == WEFT_IR_DOT4 || dot->op == WEFT_IR_DOT4_MIXED)) {
+            const weft_ir_value *words = emit->program->arguments + dot->arguments;
+            return weft_emit_dot(
+                emit, weft_emit_vector(emit, words[0]), weft_emit_vector(emit, words[1]),
+                weft_emit_vector(emit, arguments[1 - i]), dot->op == WEFT_IR_DOT4_MIXED);
+        }
+    }
+    return NULL;
+}
+
+/* A value before bit casts among integers, which nothing can tell from it. */
+static weft_ir_value before_casts(const struct weft_emit *emit, weft_ir_value value) {
+    const struct weft_ir_instruction *cast = maker(emit, value);
+    while (cast && cast->op == SpvOpBitcast && cast->type == WEFT_IR_I32) {
+        const weft_ir_value from = emit->program->arguments[cast->arguments];
+        if (emit->program->values[from].type != WEFT_IR_I32) {
+            return value;
+        }
+        value = from;
+        cast = maker(emit, value);
+    }
+    return value;
+}
+
+/* What a shift by 16 bits shifts, or 0. */
+static weft_ir_value shifted(const struct weft_emit *emit, weft_ir_value value, uint32_t op) {
+    const struct weft_ir_instruction *shift = maker(emit, before_casts(emit, value));
+    if (!shift || shift->op != op || shift->type != WEFT_IR_I32) {
+        return 0;
+    }
+    const weft_ir_value *arguments = emit->program->arguments + shift->arguments;
+    const struct weft_ir_def *distance = &emit->program->values[arguments[1]];
+    return distance->constant && distance->bits == 16 ? before_casts(emit, arguments[0]) : 0;
+}
+
+/* What a value is a half of with its sign, as weft_dot2 of dot4.glsl takes it out: x << 16 >> 16, or, high, x >> 16; 0: none. */
+static weft_ir_value half_of(const struct weft_emit *emit, weft_ir_value value, bool high) {
+    const weft_ir_value whole = shifted(emit, value, SpvOpShiftRightArithmetic);
+    return high || whole == 0 ? whole : shifted(emit, whole, SpvOpShiftLeftLogical);
+}
+
+/* The words of whose halves a value is the product. */
+static bool product_of_halves(weft_ir_value words[2], const struct weft_emit *emit,
+                              weft_ir_value value, bool high) {
+    const struct weft_ir_instruction *made = maker(emit, value);
+    if (!made || made->op != SpvOpIMul) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        words[i] = half_of(emit, emit->program->arguments[made->arguments + i], high);
+    }
+    return words[0] != 0 && words[1] != 0;
+}
+
+/* sum + the product of low halves + that of high ones as one operation; null where it is no such sum. */
+static LLVMValueRef add_pairs(struct weft_emit *emit, const struct weft_ir_instruction *instruction,
+                              bool varying) {
+    const weft_ir_value *outer = emit->program->arguments + instruction->arguments;
+    weft_ir_value high[2], low[2];
+    const struct weft_ir_instruction *sum =
+        varying && instruction->op == SpvOpIAdd ? maker(emit, outer[0]) : NULL;
+    if (!sum || sum->op != SpvOpIAdd || !product_of_halves(high, emit, outer[1], true)) {
+        return NULL;
+    }
+    const weft_ir_value *inner = emit->program->arguments + sum->arguments;
+    if (!product_of_halves(low, emit, inner[1], false) || low[0] != high[0] || low[1] != high[1]) {
+        return NULL;
+    }
+    return weft_emit_pairs(emit, weft_emit_vector(emit, low[0]), weft_emit_vector(emit, low[1]),
+                           weft_emit_vector(emit, inner[0]));
+}
+
+/* The product that an operand is, if the module allows that it is fused with what takes it. */
+static const struct weft_ir_instruction *product(const struct weft_emit *emit,
+                                                 weft_ir_value value) {
+    const struct weft_ir_instruction *made = maker(emit, value);
+    return made && made->op == SpvOpFMul && made->fusible ? made : NULL;
 }
 
 /* a b + c, a b - c and c - a b as one operation; null where that may not be. */
@@ -406,6 +491,8 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
     const weft_ir_value *arguments = emit->program->arguments + instruction->arguments;
     const bool varying = weft_emit_is_varying(emit, instruction->result);
     LLVMValueRef made = fuse(emit, instruction, varying);
+    made = made ? made : add_dot(emit, instruction, varying);
+    made = made ? made : add_pairs(emit, instruction, varying);
     if (!made && instruction->argument_count <= MOST_OPERANDS) {
         LLVMValueRef x[MOST_OPERANDS];
         LLVMValueRef second_scalar = NULL;

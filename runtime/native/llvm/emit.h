@@ -4,7 +4,7 @@
  * of a subgroup. workgroup.c walks what a workgroup does together and runs the fragments between barriers for one
  * subgroup after the other; flow.c is the control flow within a fragment, with masks where lanes part, and edge.c tells where
  * they hardly ever do;
- * value.c, arithmetic.c, glsl.c and memory.c are the instructions; native.c has LLVM make an object of it all.
+ * value.c, arithmetic.c, dot.c, glsl.c and memory.c are the instructions; native.c has LLVM make an object of it all.
  */
 #ifndef WEFT_NATIVE_EMIT_H
 #define WEFT_NATIVE_EMIT_H
@@ -88,6 +88,8 @@ struct weft_ir_shape weft_emit_shape(const struct weft_emit *emit, weft_ir_value
 /** A call of an intrinsic that is overloaded on `types`. */
 LLVMValueRef weft_emit_intrinsic(struct weft_emit *emit, const char *name, LLVMTypeRef *types,
                                  uint32_t type_count, LLVMValueRef *arguments, uint32_t count);
+LLVMTypeRef weft_emit_intrinsic_type(struct weft_emit *emit, const char *name, LLVMTypeRef *types,
+                                     uint32_t type_count);
 /** One that is overloaded on the type of its first argument alone. */
 LLVMValueRef weft_emit_unary(struct weft_emit *emit, const char *name, LLVMValueRef a);
 
@@ -113,6 +115,12 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
 /** On operands that are all scalars or all vectors; null, and an error, for what is not known. */
 LLVMValueRef weft_emit_glsl(struct weft_emit *emit, uint32_t number, uint32_t type,
                             LLVMValueRef *operands, uint32_t count);
+/** The sum of products of the bytes of two words, and of `sum` where it is not null; `mixed`: b's are unsigned. All scalars or all vectors. */
+LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b, LLVMValueRef sum,
+                           bool mixed);
+/** sum + the products of the signed halves of two words, all vectors; null where this processor has nothing for it. */
+LLVMValueRef weft_emit_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
+                             LLVMValueRef sum);
 void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_atomic(struct weft_emit *emit, const struct weft_ir_instruction *instruction);

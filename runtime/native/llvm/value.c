@@ -116,6 +116,12 @@ LLVMValueRef weft_emit_intrinsic(struct weft_emit *emit, const char *name, LLVMT
     return LLVMBuildCall2(emit->builder, type, function, arguments, count, "");
 }
 
+LLVMTypeRef weft_emit_intrinsic_type(struct weft_emit *emit, const char *name, LLVMTypeRef *types,
+                                     uint32_t type_count) {
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    return LLVMIntrinsicGetType(emit->context, id, types, type_count);
+}
+
 LLVMValueRef weft_emit_unary(struct weft_emit *emit, const char *name, LLVMValueRef a) {
     LLVMTypeRef type = LLVMTypeOf(a);
     return weft_emit_intrinsic(emit, name, &type, 1, &a, 1);

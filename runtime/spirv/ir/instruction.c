@@ -250,6 +250,23 @@ static void dot(struct weft_ir_decoder *decoder, const uint32_t *words) {
     define(decoder, words, row);
 }
 
+/* The products of the bytes of two words, summed. */
+static void packed_dot(struct weft_ir_decoder *decoder, const uint32_t *words) {
+    const uint32_t opcode = weft_spirv_opcode(words[0]);
+    if (!weft_spirv_is_packed_dot(&decoder->module, words)) {
+        weft_ir_unsupported(decoder, "operands of opcode", opcode);
+        return;
+    }
+    weft_ir_value *row = weft_ir_row(decoder, 1);
+    const weft_ir_value a = weft_ir_scalar(decoder, words[3], 0);
+    const weft_ir_value b = weft_ir_scalar(decoder, words[4], 0);
+    if (row) {
+        row[0] = weft_ir_binary(decoder, opcode == SpvOpSDot ? WEFT_IR_DOT4 : WEFT_IR_DOT4_MIXED,
+                                WEFT_IR_I32, a, b);
+    }
+    define(decoder, words, row);
+}
+
 /* Two halves in a word: bits, then a conversion that is exact. */
 static void unpack_half(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const weft_ir_value word = weft_ir_scalar(decoder, weft_spirv_word(words, 5), 0);
@@ -342,6 +359,10 @@ static bool decode_composite(struct weft_ir_decoder *decoder, const uint32_t *wo
         return true;
     case SpvOpDot:
         dot(decoder, words);
+        return true;
+    case SpvOpSDot:
+    case SpvOpSUDot:
+        packed_dot(decoder, words);
         return true;
     default:
         return false;

@@ -67,6 +67,8 @@ enum {
     WEFT_IR_BORROW,
     WEFT_IR_HIGH_UNSIGNED, /* upper half of a product */
     WEFT_IR_HIGH_SIGNED,
+    WEFT_IR_DOT4, /* of the bytes of two words: signed ones, and, mixed, unsigned ones of the second */
+    WEFT_IR_DOT4_MIXED,
     WEFT_IR_NOTHING, /* what was there is not needed */
     /* In exact programs only: */
     WEFT_IR_INDEX, /* arguments: base, index; base + index * place, WEFT_IR_OUTSIDE for an index of `stride` or more */

@@ -46,6 +46,15 @@ static weft_status check_no_contraction(const struct weft_lint_place *at) {
     return WEFT_OK;
 }
 
+static weft_status check_packed_dot(const struct weft_lint_place *at) {
+    if (!weft_spirv_is_packed_dot(at->module, at->words)) {
+        return weft_lint_refuse(at, "of other operands than two words of four bytes",
+                                "few devices have it, and no pass replaces it",
+                                "weft_dot4 or weft_dot4_mixed of dot4.glsl");
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_set(const struct weft_lint_place *at, uint32_t set) {
     if (!weft_spirv_is_glsl(at->module, set)) {
         return weft_lint_refuse(at, "of another set than GLSL.std.450",
@@ -156,6 +165,8 @@ weft_status weft_lint_check(const struct weft_lint_place *at, enum weft_lint_che
     switch (check) {
     case WEFT_LINT_CHECK_NO_CONTRACTION:
         return check_no_contraction(at);
+    case WEFT_LINT_CHECK_PACKED_DOT:
+        return check_packed_dot(at);
     case WEFT_LINT_CHECK_IMPORT:
         return check_set(at, at->words[1]);
     case WEFT_LINT_CHECK_EXT_INST:

@@ -6,7 +6,7 @@
  * It checks a module as the driver is going to get it against the
  * lists of lint/rules.h: every instruction, GLSL.std.450 function, capability, execution
  * mode, decoration and built-in variable must be on them, those of floating-point arithmetic with
- * the decoration NoContraction. One walk over the words, and a second one where there are atomics.
+ * the decoration NoContraction. In fused math Fma is one of those. One walk over the words, and a second one where there are atomics.
  * What a list allows on a condition (no division by zero, no unwritten variable read, ...) is for
  * the shader to keep; the lint cannot see values. It changes nothing, and fails with
  * WEFT_UNSUPPORTED, logged with the instruction's name and place, why it is refused and what to use instead.
@@ -41,12 +41,15 @@ static weft_status check_races(const struct weft_spirv_module *module) {
 
 weft_status weft_spirv_lint(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
+    const bool fused = edit->needs && edit->needs->fused != 0;
     bool has_races = false;
     WEFT_SPIRV_ALL(instruction, module) {
         const struct weft_lint_place at = {module, instruction};
         const uint32_t opcode = weft_spirv_opcode(instruction[0]);
         const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, opcode);
-        if (!rule || rule->verdict == WEFT_LINT_REFUSED) {
+        if (fused && weft_spirv_is_fma(module, instruction)) {
+            WEFT_TRY(weft_lint_check(&at, WEFT_LINT_CHECK_NO_CONTRACTION));
+        } else if (!rule || rule->verdict == WEFT_LINT_REFUSED) {
             WEFT_TRY(weft_lint_judge(&at, WEFT_LINT_OPCODES, opcode, "opcode"));
         } else if (rule->verdict == WEFT_LINT_CHECKED) {
             WEFT_TRY(weft_lint_check(&at, (enum weft_lint_check)rule->check));

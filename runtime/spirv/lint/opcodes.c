@@ -22,6 +22,7 @@
 #define WHY_INDEXED  "it moves bits as they are; the index must be within the vector"
 #define WHY_ADDRESS  "it finds a place in memory; the index must be within the array"
 #define WHY_INTEGER  "integers wrap modulo 2^n"
+#define WHY_DOT      "integers wrap modulo 2^n; devices without it get products and sums (plain_dots.c)"
 #define WHY_BITS     "each bit follows from bits of the operands"
 #define WHY_BOOLEAN  "true and false have no representation to differ in"
 #define WHY_COMPARES "comparing integers is exact"
@@ -305,7 +306,8 @@ const struct weft_lint_rule weft_lint_opcodes[] = {
     REFUSE(GroupNonUniformQuadBroadcast, WHY_LANES, USE_IN_SHARED)
     REFUSE(GroupNonUniformQuadSwap, WHY_LANES, USE_IN_SHARED)
     ALLOW(CopyLogical, WHY_MOVES)
-    REFUSE(SDot, "it is exact, but no part of Vulkan 1.1", "products and sums of integers")
+    CHECK(SDot, PACKED_DOT, WHY_DOT)
+    CHECK(SUDot, PACKED_DOT, WHY_DOT)
     {WEFT_SPIRV_COOPERATIVE_TYPE, WEFT_LINT_REFUSED, WEFT_LINT_CHECK_NONE, "OpTypeCooperativeMatrixKHR",
      "order and precision of the sums are the driver's choice", USE_IN_LOOP},
     REFUSE(ReadClockKHR, "time is no part of the input", NULL)

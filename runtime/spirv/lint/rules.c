@@ -85,7 +85,7 @@ static const struct weft_lint_rule functions[] = {
     REFUSE(Step, "what a NaN gives is the driver's choice", A_SELECT)
     REFUSE(SmoothStep, INHERITS, WRITTEN_OUT)
     REFUSE(Fma, "whether it rounds once or twice is the driver's choice",
-           "a product and a sum, into which the pass no-contraction splits it")
+           "a product and a sum, into which the pass no-contraction splits it, or fused math")
     REFUSE(Frexp, SPECIAL, ON_BITS)
     REFUSE(FrexpStruct, SPECIAL, ON_BITS)
     REFUSE(Ldexp, SPECIAL, "a product with a power of two, or integer operations on the bits")
@@ -173,6 +173,8 @@ static const struct weft_lint_rule capabilities[] = {
            "places of their own, combined in a written order")
     REFUSE(AtomicFloat16MinMaxEXT, ADDS_UP,
            "places of their own, combined in a written order")
+    ALLOW(DotProductInput4x8BitPacked, REDUCTION)
+    ALLOW(DotProduct, REDUCTION)
     REFUSE(AtomicFloat32AddEXT, ADDS_UP, "places of their own, added in a written order")
     REFUSE(AtomicFloat64AddEXT, ADDS_UP, "places of their own, added in a written order")
     REFUSE(AtomicFloat16AddEXT, ADDS_UP, "places of their own, added in a written order")

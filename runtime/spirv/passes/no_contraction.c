@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Arithmetic that cannot depend on the driver's contraction habits: every floating-point instruction that can be contracted gets the
- * NoContraction decoration, and each GLSL.std.450 Fma becomes OpFMul and OpFAdd (docs/reproducibility.md, rule 1).
+ * NoContraction decoration, and each GLSL.std.450 Fma becomes OpFMul and OpFAdd (docs/reproducibility.md, rule 1). In fused math an
+ * Fma stays one operation, decorated alike (rule 9).
  */
 #include "spirv/passes/passes.h"
 
@@ -33,11 +34,6 @@ static bool is_float_arithmetic(uint32_t opcode) {
     }
 }
 
-static bool is_fma(const struct weft_spirv_module *module, const uint32_t *instruction) {
-    return weft_spirv_opcode(instruction[0]) == SpvOpExtInst && instruction[4] == GLSLstd450Fma &&
-           weft_spirv_is_glsl(module, instruction[3]);
-}
-
 /* Before the module's own decorations. */
 static void put_decoration(struct weft_spirv_edit *edit, uint32_t id) {
     weft_spirv_insert_into(edit, WEFT_SPIRV_DEBUG);
@@ -59,14 +55,14 @@ static void split_fma(struct weft_spirv_edit *edit, const uint32_t *fma) {
 weft_status weft_spirv_no_contraction(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
     WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_FUNCTIONS) {
-        const bool fma = is_fma(module, instruction);
+        const bool fma = weft_spirv_is_fma(module, instruction);
         if (fma && weft_spirv_length(instruction[0]) != FMA_WORDS) {
             return weft_fail(module->host, WEFT_COMPILE_ERROR,
                              "SPIR-V module, word %zu: Fma of %u words, expected %u",
                              (size_t)(instruction - module->words),
                              weft_spirv_length(instruction[0]), FMA_WORDS);
         }
-        if (fma) {
+        if (fma && !edit->needs->fused) {
             split_fma(edit, instruction);
         }
         if ((fma || is_float_arithmetic(weft_spirv_opcode(instruction[0]))) &&

@@ -8,12 +8,17 @@
 
 /** What a device needs; 0 says no. Each pass says what it is for. */
 struct weft_spirv_needs {
+    uint32_t plain_dots;
     uint32_t no_contraction;
     uint32_t hidden_zeros;
     uint32_t flushes;              /* subnormals, by instructions */
     uint32_t loses_small_products; /* what the flush has to make up for */
     uint32_t float_modes;          /* flags of weft_float_mode */
     uint32_t lint;                 /* of reproducible math */
+    uint32_t
+        fused; /* an Fma is one operation: with this, no_contraction keeps it, and the lint allows it */
+    /* … by other means than the driver's Fma, of which there is one at most */
+    uint32_t fma_by_extension, fma_by_float64, fma_by_integers;
     uint32_t short_blocks;
     uint32_t unequal_branches;
 };
@@ -26,8 +31,9 @@ struct weft_spirv_needs {
 /** A pass changes a module that weft_spirv_check has passed, or says why it cannot; edit.h says what else may fail. */
 typedef weft_status weft_spirv_pass(struct weft_spirv_edit *edit);
 
-weft_spirv_pass weft_spirv_no_contraction, weft_spirv_hide_zeros, weft_spirv_flush,
-    weft_spirv_float_modes, weft_spirv_lint, weft_spirv_cut_blocks, weft_spirv_part_branches;
+weft_spirv_pass weft_spirv_plain_dots, weft_spirv_no_contraction, weft_spirv_hide_zeros, weft_spirv_flush,
+    weft_spirv_float_modes, weft_spirv_lint, weft_spirv_fma_by_extension, weft_spirv_fma_by_float64,
+    weft_spirv_fma_by_integers, weft_spirv_cut_blocks, weft_spirv_part_branches;
 
 /**
  * Checks a module, copies it and runs the passes that are needed over the copy: edit->module is what drivers get, which

@@ -79,6 +79,14 @@ WEFT_API weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph,
                                             weft_tensor response,
                                             const weft_toeplitz_fd_params *params);
 
+/**
+ * The coefficients of weft_graph_toeplitz, causal, for the kernel of weft_graph_toeplitz_fd with that causal response
+ * f32 [N + 1, d]: out is f32 [N, d], row k is lag k. The even kernel is the response's inverse real transform; lag 0
+ * stays, the others are doubled. Errors: those of weft_graph_toeplitz_fd for its response.
+ */
+WEFT_API weft_status weft_graph_toeplitz_fd_taps(weft_tensor *out, weft_graph *graph,
+                                                 weft_tensor response);
+
 /** How a position is interpolated from the inducing points around it. */
 typedef enum weft_interpolation {
     WEFT_INTERPOLATION_LINEAR = 0, /**< from two points */

@@ -12,11 +12,12 @@ from typing import Any, Literal
 from . import _checks, _core
 from ._core import check, ffi, lib, text_of
 
-Math = Literal["reproducible", "fast"]
-"""reproducible: equal input bits give equal output bits on every device. fast: accurate, but bits differ."""
+Math = Literal["reproducible", "fused", "fast"]
+"""reproducible, fused: equal input bits give equal output bits on every device; fused rounds a product and its sum once, so has
+other bits and takes less time where hardware does. fast: accurate, but bits differ."""
 
 WeightStorage = Literal["auto", "f32", "f16", "int8", "int8-only"]
-"""How constant operands of matrix products are kept; auto: f16 in fast mode, f32 in reproducible mode."""
+"""How constant operands of matrix products are kept; auto: f16 in fast mode, f32 in the others."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +45,8 @@ class DeviceInfo:
     """What is missing, where it is not usable."""
     by_name_only: bool = False
     """It is opened only where it is named, as OpenCL on the processor is."""
+    fma: str = "none"
+    """How an open device with fused math rounds once: instruction, extension, float64 or integers."""
 
 
 def _info(info: Any) -> DeviceInfo:
@@ -51,7 +54,8 @@ def _info(info: Any) -> DeviceInfo:
         index=info.index, name=text_of(info.name), driver=text_of(info.driver), driver_version=text_of(info.driver_version),
         type=text_of(lib.weft_device_type_name(info.type)), subgroup_size=info.subgroup_size, threads=info.threads,
         device_memory=info.device_memory, max_shared_memory=info.max_shared_memory, usable=info.usable,
-        reason=text_of(info.reason), by_name_only=info.by_name_only)
+        reason=text_of(info.reason), by_name_only=info.by_name_only,
+        fma=text_of(lib.weft_fma_name(info.fma)))
 
 
 def devices() -> list[DeviceInfo]:

@@ -99,7 +99,7 @@ def verify(filter: str | None = None, *, device: str | int | None = None, math: 
     Args:
         filter: only cases whose names contain this.
         device: as `Device` takes it.
-        math: "reproducible" or "fast".
+        math: "reproducible", "fused" or "fast".
     """
     arguments = ["verify", "--math", _checks.text(math, "math"), *_device_and_filter(device, filter)]
     report = _report(arguments, (0, 1))
@@ -120,7 +120,7 @@ def bench(suite: str | None = None, *, filter: str | None = None, size: str = "f
         seconds: that a case takes at most.
         limits: measure the device's own limits, too, which takes some seconds.
         device: as `Device` takes it.
-        math: "reproducible" or "fast".
+        math: "reproducible", "fused" or "fast".
     """
     arguments = ["bench", "--math", _checks.text(math, "math"), "--size", _checks.text(size, "size")]
     arguments += [] if limits else ["--no-limits"]

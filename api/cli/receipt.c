@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "receipt.h"
+
+#include <string.h>
+
+#include "core/file.h"
+#include "core/try.h"
+#include "stop.h"
+
+#define MOST_TENSORS 130 /* that a command gives to a plan */
+
+static weft_cli_watch *watching;
+
+void weft_cli_receipt_watch(weft_cli_watch *watch) {
+    watching = watch;
+}
+
+bool weft_cli_checkpoints_named(weft_checkpoints *checkpoints, const char *name) {
+    static const char *const names[] = {"none", "layers", "nodes"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *checkpoints = (weft_checkpoints)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the options ask for. */
+static int read_options(weft_cli_recording *recording, const weft_cli_common *common) {
+    recording->checkpoints = WEFT_CHECKPOINTS_LAYERS;
+    if (!common->checkpoints ||
+        weft_cli_checkpoints_named(&recording->checkpoints, common->checkpoints)) {
+        return WEFT_CLI_FINE;
+    }
+    weft_cli_print(stderr, "weft %s: --checkpoints: expected none, layers or nodes, found '%s'\n",
+                   common->command, common->checkpoints);
+    return WEFT_CLI_USAGE;
+}
+
+int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, weft_device *device,
+                           const weft_cli_common *common) {
+    if (!watching && !common->receipt) {
+        return WEFT_CLI_FINE;
+    }
+    if (weft_device_get_math(device) == WEFT_MATH_FAST) {
+        weft_cli_print(stderr,
+                       "weft %s: --receipt needs --math reproducible: the bits of fast mode differ "
+                       "between devices\n",
+                       common->command);
+        return WEFT_CLI_USAGE;
+    }
+    if (watching) {
+        recording->checkpoints = watching->checkpoints;
+    } else {
+        WEFT_CLI_TRY(read_options(recording, common));
+    }
+    const weft_receipt_params params = {.model = model, .command = common->command};
+    return weft_cli_exit_code_of_file(weft_receipt_create(&recording->receipt, device, &params));
+}
+
+/* ---- keeping a value ---- */
+
+static bool find_port(weft_port_info *port, const weft_plan *plan, const char *name) {
+    for (uint32_t i = 0; weft_plan_get_port(plan, i, port) == WEFT_OK; i++) {
+        if (strcmp(port->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static weft_status keep(const weft_cli_recording *recording, weft_plan *plan,
+                        const weft_host_tensor *tensors, uint32_t count) {
+    const weft_host host = {0}; /* the C library's memory, as the command's */
+    weft_cli_watch *watch = watching;
+    weft_host_tensor more[MOST_TENSORS];
+    if (count >= MOST_TENSORS || !find_port(&watch->port, plan, watch->wanted)) {
+        return weft_receipt_execute(recording->receipt, plan, tensors, count);
+    }
+    watch->data = weft_alloc_zero(&host, (size_t)watch->port.bytes, 1);
+    if (!watch->data) {
+        return weft_fail_memory(&host, watch->wanted);
+    }
+    const void *given = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        more[i] = tensors[i];
+        given = strcmp(tensors[i].name, watch->wanted) == 0 ? tensors[i].data : given;
+    }
+    more[count] = (weft_host_tensor){watch->wanted, watch->data, watch->port.bytes};
+    WEFT_TRY(weft_receipt_execute(recording->receipt, plan, more, count + (given ? 0 : 1)));
+    if (given) {
+        memcpy(watch->data, given, (size_t)watch->port.bytes);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_cli_receipt_execute(const weft_cli_recording *recording, weft_plan *plan,
+                                     const weft_host_tensor *tensors, uint32_t count) {
+    if (watching && watching->wanted && watching->runs++ == watching->run) {
+        return keep(recording, plan, tensors, count);
+    }
+    return weft_receipt_execute(recording->receipt, plan, tensors, count);
+}
+
+/* ---- the end ---- */
+
+int weft_cli_receipt_end(weft_cli_recording *recording, const weft_cli_common *common) {
+    if (!recording->receipt || weft_cli_stopped()) {
+        return WEFT_CLI_FINE;
+    }
+    if (watching) {
+        watching->receipt = recording->receipt;
+        recording->receipt = NULL;
+        return WEFT_CLI_FINE;
+    }
+    const weft_host host = weft_cli_host(common);
+    const char *json = weft_receipt_json(recording->receipt);
+    return weft_cli_exit_code(json ? weft_file_write(common->receipt, json, strlen(json), &host)
+                                   : weft_fail_memory(&host, "the receipt"));
+}

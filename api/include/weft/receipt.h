@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Receipts: what a computation read, which values it went through and what came out, as hashes that another device can make
+ * again. docs/receipts.md has the format and says what a receipt proves.
+ */
+#ifndef WEFT_RECEIPT_H
+#define WEFT_RECEIPT_H
+
+#include <weft/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Of the bits that reproducible mode gives: raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
+#define WEFT_BITS_VERSION 1
+
+/** A list of records, each chained to those before it. One thread at a time. */
+typedef struct weft_receipt weft_receipt;
+
+typedef struct weft_receipt_params {
+    weft_model *model; /**< whose files the receipt is to name; null: the plans are of no model */
+    const char
+        *command; /**< what makes it, such as "run", for whoever verifies it; copied; or null */
+} weft_receipt_params;
+
+#ifndef __cplusplus
+#define weft_receipt_params(...) (&(weft_receipt_params){__VA_ARGS__})
+#endif
+
+/**
+ * Begins a receipt of what a device computes, with the hashes of the model's config, tokenizer and tensors, which are read
+ * for this. The device's host has its memory; the receipt may outlive device and model. params may be null.
+ * Errors: WEFT_UNSUPPORTED in fast mode, whose bits are the device's choice, and for a model of random weights;
+ * WEFT_BAD_FILE if the model's file has changed; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_receipt_create(weft_receipt **receipt, weft_device *device,
+                                         const weft_receipt_params *params);
+
+/**
+ * Reads a receipt that weft_receipt_json gave, from anybody: `size` bytes at `json`. host may be null.
+ * Errors, naming the field, expected and found: WEFT_BAD_FILE for anything but a receipt, of more than 16 MiB, or whose chain
+ * does not follow from its records; WEFT_UNSUPPORTED for a version that this library does not know.
+ */
+WEFT_API weft_status weft_receipt_read(weft_receipt **receipt, const char *json, size_t size,
+                                       const weft_host *host);
+WEFT_API void weft_receipt_destroy(weft_receipt **receipt);
+
+/**
+ * Runs a plan by weft_plan_execute and appends a run: its inputs, the values that weft_plan_params.checkpoints kept, and its
+ * outputs. With lengths, only what stands before them counts. Do not call it for a receipt that was read.
+ * Errors: those of weft_plan_execute; WEFT_INVALID_ARGUMENT for a plan of another device; WEFT_UNSUPPORTED when the receipt has too
+ * many records to be read again.
+ */
+WEFT_API weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
+                                          const weft_host_tensor *tensors, uint32_t count);
+
+/** Its text, zero-terminated, until the next call for this receipt. Null when memory is out. */
+WEFT_API const char *weft_receipt_json(weft_receipt *receipt);
+
+/** "run" and so on, what params said; or null. */
+WEFT_API const char *weft_receipt_command(const weft_receipt *receipt);
+/** The device and the version of Weft that made it, as "NAME, DRIVER, Weft 0.1.0". Lives as long as the receipt. */
+WEFT_API const char *weft_receipt_maker(const weft_receipt *receipt);
+
+/** What a record is of. Those up to WEFT_RECORD_TENSOR stand once before all runs. */
+typedef enum weft_record_kind {
+    WEFT_RECORD_SETTING = 0, /**< such as math or bits */
+    WEFT_RECORD_CONFIG,
+    WEFT_RECORD_TOKENIZER,
+    WEFT_RECORD_TENSOR, /**< of the model's files */
+    WEFT_RECORD_RUN, /**< begins a run; those behind it are its inputs, checkpoints and outputs */
+    WEFT_RECORD_INPUT,
+    WEFT_RECORD_VALUE, /**< a checkpoint */
+    WEFT_RECORD_OUTPUT
+} weft_record_kind;
+
+/** "setting", "config", "tokenizer", "tensor", "run", "input", "value" or "output". */
+WEFT_API const char *weft_record_kind_name(weft_record_kind kind);
+
+/** Room for a hash in hexadecimal. */
+#define WEFT_RECORD_HASH_SIZE 65
+
+/** A record. Texts live as long as the receipt. */
+typedef struct weft_record_info {
+    weft_record_kind kind;
+    uint32_t run; /**< which run it belongs to; 0 before all */
+    const char *name;
+    const char *type;                   /**< such as "f32 [32, 128, 384]"; of a setting its value */
+    char sha256[WEFT_RECORD_HASH_SIZE]; /**< of the bytes; empty for settings and runs */
+    char chain[WEFT_RECORD_HASH_SIZE];  /**< of all records up to this one */
+} weft_record_info;
+
+/** Records in their order. WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32_t index,
+                                             weft_record_info *info);
+
+/**
+ * Finds the first record in which two receipts differ, by bisection of their chains: *index is UINT32_MAX where there is
+ * none, and else may be behind the last record of the shorter one. Device, driver and version are not compared.
+ */
+WEFT_API weft_status weft_receipt_compare(uint32_t *index, const weft_receipt *receipt,
+                                          const weft_receipt *other);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The compression of SHA-256 over whole blocks: by the processor's instructions where it has them, else in plain C. */
+#ifndef WEFT_CORE_SHA256_BLOCKS_H
+#define WEFT_CORE_SHA256_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** FIPS 180-4, 4.2.2: the fractional bits of the cube roots of the first 64 primes. */
+extern const uint32_t weft_sha256_constants[64];
+
+/** Takes `count` blocks of 64 bytes into the state. */
+void weft_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t count);
+
+/** The same of two states and texts at once: no block of one waits for the other's, so it takes less time than one after the other. */
+void weft_sha256_blocks_of_two(uint32_t states[2][8], const uint8_t *const data[2], size_t count);
+
+/** The same in plain C, whatever the processor has. */
+void weft_sha256_blocks_in_c(uint32_t state[8], const uint8_t *data, size_t count);
+
+/** Whether this processor has instructions for it; without, the two below do nothing. */
+bool weft_sha256_has_instructions(void);
+void weft_sha256_blocks_by_instructions(uint32_t state[8], const uint8_t *data, size_t count);
+void weft_sha256_blocks_of_two_by_instructions(uint32_t states[2][8], const uint8_t *const data[2],
+                                               size_t count);
+
+#endif
