@@ -6,7 +6,6 @@
 #include <weft/graph.h>
 
 #include "core/hash.h"
-#include "model/safetensors.h"
 #include "model/tensor_names.h"
 
 /** Files that stay open until the last weight taken from it is gone. Reference counted, atomically. */

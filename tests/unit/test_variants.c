@@ -233,11 +233,33 @@ static weft_status build_panels(weft_tensor *y, weft_graph *graph, const weft_te
     .params = {weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = 2), \
                weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = 2)}
 
+/* A b whose columns have the scales, and one whose rows have them. */
+static weft_status build_int8(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                              uint32_t round) {
+    weft_shape shape;
+    weft_weight *weight = NULL, *bytes = NULL;
+    weft_tensor b = {0};
+    assert_ok(weft_graph_get_tensor(graph, x[1], &shape, NULL));
+    float *data = malloc((size_t)weft_shape_elements(shape) * sizeof *data);
+    weft_philox_uniform(data, (size_t)weft_shape_elements(shape), 53, round);
+    const weft_shape turned = weft_shape_of(shape.dim[1], shape.dim[0]);
+    assert_ok(weft_weight_create(
+        &weight, weft_weight_params(.shape = round ? turned : shape, .data = data), NULL));
+    free(data);
+    assert_ok(weft_weight_quantize(&bytes, weight, WEFT_STORED_I8, round == 0));
+    assert_ok(weft_graph_weight(&b, graph, bytes));
+    weft_weight_destroy(&weight);
+    weft_weight_destroy(&bytes);
+    return weft_graph_matmul(y, graph, x[0], b, weft_matmul_params(.transpose_b = round != 0));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/panel_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_panels},
     {"matmul/panel_product", {{2, {97, 128}}, {2, {128, 64}}}, 2, .build = build_panels},
     {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_panels},
+    {"matmul/int8_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_int8},
+    {"matmul/int8_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_int8},
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},

@@ -212,6 +212,8 @@ class weight : public handle<::weft_weight, weft_weight_destroy> {
     /** weft_weight_create of weft/graph.h. */
     static result<weft::weight> create(const ::weft_weight_params &params,
                                        const ::weft_host *host = nullptr) noexcept;
+    /** weft_weight_quantize of weft/graph.h. */
+    result<weft::weight> quantize(::weft_stored stored, bool scale_columns) noexcept;
 
     /** weft_weight_create of weft/graph.h, for a copy of numbers: as many as the shape has. */
     static result<weight> of(const ::weft_shape &shape, span<const float> data, const ::weft_host *host = nullptr) noexcept {
@@ -1017,6 +1019,15 @@ inline result<weft::weight> weight::create(const ::weft_weight_params &params,
                                            const ::weft_host *host) noexcept {
     ::weft_weight *made = nullptr;
     const weft_status code = weft_weight_create(&made, &params, host);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::weight(made);
+}
+
+inline result<weft::weight> weight::quantize(::weft_stored stored, bool scale_columns) noexcept {
+    ::weft_weight *made = nullptr;
+    const weft_status code = weft_weight_quantize(&made, get(), stored, scale_columns);
     if (code != WEFT_OK) {
         return code;
     }
@@ -3342,6 +3353,12 @@ inline status model_draw(float *out, const char *name, ::weft_shape shape, uint6
     return weft_model_draw(out, name, shape, seed);
 }
 
+/** weft_model_quantize of weft/model.h. */
+inline status model_quantize(::weft_quantize_info &info, const char *folder, const char *out,
+                             ::weft_stored stored, const ::weft_host *host = nullptr) noexcept {
+    return weft_model_quantize(&info, folder, out, stored, host);
+}
+
 /** weft_task_name of weft/model.h. */
 [[nodiscard]] inline const char *task_name(::weft_task task) noexcept {
     return weft_task_name(task);
@@ -3483,6 +3500,7 @@ using gtu_params = ::weft_gtu_params;
 using step = ::weft_step;
 using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
+using quantize_info = ::weft_quantize_info;
 using model_info = ::weft_model_info;
 using embed_params = ::weft_embed_params;
 using embed_info = ::weft_embed_info;
