@@ -74,9 +74,10 @@ struct weft_device {
     bool on_processor;    /* the processor does the work, by this library or by a driver */
     enum weft_cost_column cost_column;
     struct weft_vk_external external;
-    bool keeps_subnormals;     /* found by the probe: modules need the pass flush */
-    bool loses_small_products; /* found by the probe: those modules do more about products */
-    bool folds_zeros;          /* found by the probe: modules need the pass hide-zeros */
+    bool keeps_subnormals;       /* found by the probe: modules need the pass flush */
+    bool loses_small_products;   /* found by the probe: those modules do more about products */
+    bool folds_zeros;            /* found by the probe: modules need the pass hide-zeros */
+    bool fma_extension, float64; /* what an exact Fma can be made by: as of weft_physical */
     bool careful; /* found by the probe: its compiler is right only without optimization */
     uint32_t queue_family;
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */

@@ -10,6 +10,7 @@
 #include "device/result.h"
 #include "device/robustness.h"
 #include "device/setup.h"
+#include "device/shader_fma.h"
 #include "device/validation.h"
 #include "softvk/softvk.h"
 
@@ -39,7 +40,7 @@ static bool uses_f16(const weft_device *device, const struct weft_physical *phys
     return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
 }
 
-enum { MAX_EXTENSIONS = 13 };
+enum { MAX_EXTENSIONS = 14 };
 
 static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
                                   const struct weft_physical *physical) {
@@ -61,6 +62,7 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
          uses_f16(device, physical) && device->info.most_subgroup != 0},
         {WEFT_COOPERATIVE_EXTENSION,
          uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0},
+        {WEFT_SHADER_FMA_EXTENSION, device->fma_extension},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, before_1_2 && physical->float_controls},
         {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, before_1_2 && uses_f16(device, physical)},
@@ -75,8 +77,9 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
 }
 
 /*
- * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, and in fast
- * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any. Nothing else is turned on, so nothing else can come to matter.
+ * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, in fast
+ * mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any, and in fused mode what an exact Fma may be made by.
+ * Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_soft_jobs_info *jobs) {
@@ -108,6 +111,11 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     if (uses_f16(device, physical)) {
         features = weft_cooperative_enable(&cooperative, &device->info, features);
     }
+    struct weft_shader_fma_features fma;
+    if (device->fma_extension) {
+        features = weft_shader_fma_enable(&fma, features);
+    }
+    const VkPhysicalDeviceFeatures wide = {.shaderFloat64 = VK_TRUE, .shaderInt64 = VK_TRUE};
     struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -116,6 +124,7 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = choose_extensions(extensions, device, physical),
         .ppEnabledExtensionNames = extensions,
+        .pEnabledFeatures = device->float64 && !physical->native ? &wide : NULL,
     };
     return weft_device_made(
         device, device->instance.CreateDevice(physical->handle, &info, NULL, &device->vk.handle),
@@ -125,6 +134,8 @@ static weft_status create_device(weft_device *device, const struct weft_physical
 weft_status weft_device_create(weft_device *device, const struct weft_physical *physical,
                                const struct weft_soft_jobs_info *jobs) {
     weft_setup_physical(device, physical);
+    device->fma_extension = device->math == WEFT_MATH_FUSED && physical->fma;
+    device->float64 = device->math == WEFT_MATH_FUSED && physical->float64;
     WEFT_TRY(create_device(device, physical, jobs));
     /* Loaded first: it is what destroys the handle should another function be missing. */
     device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(

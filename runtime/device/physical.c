@@ -13,6 +13,7 @@
 #include "device/host_memory.h"
 #include "device/result.h"
 #include "device/robustness.h"
+#include "device/shader_fma.h"
 #include "device/software.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
@@ -105,6 +106,7 @@ static bool *note_of(struct weft_physical *physical, const char *name) {
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, &physical->executables},
         {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &physical->subgroup_sizes},
         {WEFT_COOPERATIVE_EXTENSION, &physical->cooperative},
+        {WEFT_SHADER_FMA_EXTENSION, &physical->fma},
         {"VK_KHR_portability_subset", &physical->portability_subset},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, &physical->timeline_semaphore},
         {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, &physical->float_controls},
@@ -351,6 +353,10 @@ weft_status weft_physical_read(struct weft_physical *physical,
     physical->executables =
         physical->executables && compiles && weft_executable_feature(handle, instance);
     physical->info.has_executables = physical->executables;
+    physical->fma = physical->fma && compiles && !instance->old_layer;
+    if (compiles) {
+        weft_shader_fma_read(physical, instance);
+    }
     return read_cooperative(physical, instance, host);
 }
 

@@ -31,6 +31,8 @@ struct weft_physical {
     bool timeline_semaphore, float_controls, float16, driver_properties;
     bool timeline; /* timeline semaphores can be used; else submissions are counted by fences */
     uint32_t float_modes; /* execution modes for float32: flags of weft_float_mode */
+    bool fma;             /* has VK_KHR_shader_fma, with its feature */
+    bool float64;         /* computes in 64 bits: shaderFloat64 and shaderInt64 */
 };
 
 /**

@@ -14,13 +14,15 @@
 #include "shader/probe_ask.h"
 #include "shader/probe_cases.h"
 #include "shader/probe_flow.h"
+#include "shader/probe_fma.h"
 #include "softvk/softvk.h"
 
-#define SHADER         "probe/arithmetic"
-#define CACHE_KIND     "probe"
-#define LOCAL_SIZE     64u
-#define REASON_SIZE    256
-#define VERDICT_PASS   'P' /* first byte of a cached verdict; followed by NO_NEEDS + needs */
+#define SHADER      "probe/arithmetic"
+#define CACHE_KIND  "probe"
+#define LOCAL_SIZE  64u
+#define REASON_SIZE 256
+#define VERDICT_PASS \
+    'P' /* first byte of a cached verdict; followed by NO_NEEDS + needs and NO_NEEDS + weft_fma */
 #define NO_NEEDS       '0'
 #define VERDICT_REFUSE 'R' /* followed by the reason */
 
@@ -54,11 +56,19 @@ static weft_digest verdict_key(const weft_device *device, const struct probe *pr
     const struct weft_shader *shader = weft_shader_find(SHADER);
     weft_sha256_add(&hash, shader->reproducible.words, shader->reproducible.size);
     weft_probe_flow_identify(&hash);
+    weft_probe_fma_identify(&hash, device);
     weft_sha256_add(&hash, probe->inputs, sizeof probe->inputs);
     return weft_sha256_end(&hash);
 }
 
-static weft_status read_verdict(bool *found, struct probe *probe, const weft_device *device,
+/* Whether a byte of a cached verdict says how the device computes an Fma: in fused math, and nothing in another. */
+static bool is_fma(const weft_device *device, uint8_t byte) {
+    return device->math == WEFT_MATH_FUSED
+               ? byte > NO_NEEDS + WEFT_FMA_NONE && byte <= NO_NEEDS + WEFT_FMA_INTEGERS
+               : byte == NO_NEEDS + WEFT_FMA_NONE;
+}
+
+static weft_status read_verdict(bool *found, struct probe *probe, weft_device *device,
                                 const weft_digest *key) {
     uint8_t *data = NULL;
     size_t size = 0;
@@ -68,9 +78,10 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
     if (status != WEFT_OK || !data) {
         return status;
     }
-    if (size == 2 && data[0] == VERDICT_PASS && data[1] >= NO_NEEDS &&
-        data[1] < NO_NEEDS + WEFT_PROBE_WRONG) {
+    if (size == 3 && data[0] == VERDICT_PASS && data[1] >= NO_NEEDS &&
+        data[1] < NO_NEEDS + WEFT_PROBE_WRONG && is_fma(device, data[2])) {
         probe->verdict = (uint32_t)data[1] - NO_NEEDS;
+        device->info.fma = (weft_fma)(data[2] - NO_NEEDS);
         *found = true;
     } else if (size > 1 && size <= REASON_SIZE && data[0] == VERDICT_REFUSE) {
         memcpy(probe->reason, data + 1, size - 1);
@@ -84,8 +95,9 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
 
 static void write_verdict(const struct probe *probe, const weft_device *device,
                           const weft_digest *key) {
-    char verdict[REASON_SIZE + 1] = {VERDICT_PASS, (char)(NO_NEEDS + (int)probe->verdict)};
-    size_t length = 1;
+    char verdict[REASON_SIZE + 1] = {VERDICT_PASS, (char)(NO_NEEDS + (int)probe->verdict),
+                                     (char)(NO_NEEDS + (int)device->info.fma)};
+    size_t length = 2;
     if (probe->verdict == WEFT_PROBE_WRONG) {
         verdict[0] = VERDICT_REFUSE;
         length = strlen(probe->reason);
@@ -143,6 +155,11 @@ static weft_status find_needs(struct probe *probe, weft_device *device, uint32_t
         set_needs(device, needs);
         status = ask_device(probe, device);
     }
+    if (status == WEFT_OK && probe->verdict == WEFT_PROBE_RIGHT &&
+        device->math == WEFT_MATH_FUSED) {
+        status = weft_probe_fma(&probe->verdict, &needs, probe->reason, sizeof probe->reason,
+                                device, set_needs);
+    }
     probe->verdict = probe->verdict == WEFT_PROBE_RIGHT ? needs : WEFT_PROBE_WRONG;
     return status;
 }
@@ -167,6 +184,11 @@ static void log_needs(const weft_device *device) {
     if (device->folds_zeros) {
         weft_log(&device->host, WEFT_LOG_INFO,
                  "%s folds x * 0 and x + 0: its shaders hide zero constants", device->info.name);
+    }
+    if (device->info.fma == WEFT_FMA_FLOAT64 || device->info.fma == WEFT_FMA_INTEGERS) {
+        weft_log(&device->host, WEFT_LOG_INFO,
+                 "%s rounds an fma twice: its shaders compute it exactly by %s", device->info.name,
+                 device->info.fma == WEFT_FMA_FLOAT64 ? "64-bit floats" : "integers");
     }
     if (device->careful) {
         weft_log(&device->host, WEFT_LOG_INFO,
@@ -211,6 +233,9 @@ weft_status weft_device_probe(weft_device *device) {
         set_needs(device, device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0
                               ? WEFT_PROBE_RIGHT
                               : WEFT_PROBE_KEEPS_SUBNORMALS);
+        if (device->math == WEFT_MATH_FUSED) {
+            weft_probe_fma_guess(device);
+        }
         return WEFT_OK;
     }
     struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);

@@ -104,6 +104,36 @@ void weft_spirv_put_text(struct weft_spirv_edit *edit, const char *text) {
     }
 }
 
+static bool has_capability(const struct weft_spirv_module *module, uint32_t capability) {
+    WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_CAPABILITIES) {
+        if (instruction[1] == capability) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_extension(const struct weft_spirv_module *module, const char *name) {
+    WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_EXTENSIONS) {
+        if (weft_spirv_string_is(instruction + 1, weft_spirv_length(instruction[0]) - 1, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability, const char *extension) {
+    if (!has_capability(&edit->module, capability)) {
+        weft_spirv_insert_into(edit, WEFT_SPIRV_CAPABILITIES);
+        WEFT_SPIRV_PUT(edit, SpvOpCapability, capability);
+    }
+    if (extension && !has_extension(&edit->module, extension)) {
+        weft_spirv_insert_into(edit, WEFT_SPIRV_EXTENSIONS);
+        weft_spirv_put_op(edit, SpvOpExtension, 0, NULL);
+        weft_spirv_put_text(edit, extension);
+    }
+}
+
 /* ---- applying ---- */
 
 /* In the order of the module; those of a place as they came. */

@@ -59,6 +59,9 @@ void weft_spirv_put_text(struct weft_spirv_edit *edit, const char *text);
 /** Puts instructions in the place of one of the module's: it is left out, and new ones come where it was. */
 void weft_spirv_replace(struct weft_spirv_edit *edit, const uint32_t *instruction);
 
+/** Adds a capability, and the extension that has it unless that is null, where the module lacks them. Moves where new instructions go. */
+void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability, const char *extension);
+
 /** A word of one of the module's instructions gets another value. */
 static inline void weft_spirv_set_word(struct weft_spirv_edit *edit, const uint32_t *instruction,
                                        uint32_t word, uint32_t value) {

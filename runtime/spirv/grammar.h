@@ -35,6 +35,9 @@ enum {
     WEFT_SPIRV_COOPERATIVE_CAPABILITY = 6022
 };
 
+/* SPV_KHR_fma, which SPIRV-Headers before 1.4.328 do not have. */
+enum { WEFT_SPIRV_FMA = 4427, WEFT_SPIRV_FMA_CAPABILITY = 6030 };
+
 static inline uint32_t weft_spirv_opcode(uint32_t first_word) {
     return first_word & SpvOpCodeMask;
 }

@@ -89,6 +89,12 @@ weft_add_rule_test(subnormals weft-rules thread-flush special/ 0 "${weft_passes}
 weft_add_rule_test(products weft-rules thread-flush,light-flush special/activation 0
                    "${weft_passes}")
 
+# Fused math on drivers whose fma rounds twice. Left to the driver, it is found by the probe; split as in reproducible math, too.
+weft_add_rule_test(fused.driver weft-rules exact-fma matmul/a,b/unit/m=33 3
+                   "cannot be used with fused math: fma.a, b, c. with .*rounded once" "-DMORE=--math=fused")
+weft_add_rule_test(fused.split weft-rules fused matmul/a,b/unit/m=33 3
+                   "cannot be used with fused math: fma.a, b, c. with .*rounded once" "-DMORE=--math=fused")
+
 # As they would for compilers that want short blocks, and branches that look different: their passes change no bit.
 weft_add_rule_test(blocks weft-rules whole-blocks,equal-branches fourier/ 0 "${weft_passes}")
 

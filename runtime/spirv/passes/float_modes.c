@@ -18,25 +18,6 @@ static const struct mode {
     {WEFT_FLOAT_NEAREST, SpvCapabilityRoundingModeRTE, SpvExecutionModeRoundingModeRTE},
 };
 
-static bool has_capability(const struct weft_spirv_module *module, uint32_t capability) {
-    WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_CAPABILITIES) {
-        if (instruction[1] == capability) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_extension(const struct weft_spirv_module *module) {
-    WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_EXTENSIONS) {
-        if (weft_spirv_string_is(instruction + 1, weft_spirv_length(instruction[0]) - 1,
-                                 EXTENSION)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool has_mode(const struct weft_spirv_module *module, uint32_t entry, uint32_t mode) {
     WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_MODES) {
         if (instruction[1] == entry && instruction[2] == mode &&
@@ -47,25 +28,16 @@ static bool has_mode(const struct weft_spirv_module *module, uint32_t entry, uin
     return false;
 }
 
-static void put_capability(struct weft_spirv_edit *edit, const struct mode *mode) {
-    if (!has_capability(&edit->module, mode->capability)) {
-        weft_spirv_insert_into(edit, WEFT_SPIRV_CAPABILITIES);
-        WEFT_SPIRV_PUT(edit, SpvOpCapability, mode->capability);
-    }
-}
-
 weft_status weft_spirv_float_modes(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
     const size_t count = sizeof modes / sizeof modes[0];
+    const char *extension =
+        module->words[WEFT_SPIRV_AT_VERSION] < FIRST_CORE_VERSION ? EXTENSION : NULL;
     for (size_t i = 0; i < count; i++) {
         if ((edit->needs->float_modes & modes[i].flag) != 0) {
-            put_capability(edit, &modes[i]);
+            weft_spirv_require(edit, modes[i].capability, extension);
+            extension = NULL;
         }
-    }
-    if (!has_extension(module) && module->words[WEFT_SPIRV_AT_VERSION] < FIRST_CORE_VERSION) {
-        weft_spirv_insert_into(edit, WEFT_SPIRV_EXTENSIONS);
-        weft_spirv_put_op(edit, SpvOpExtension, 0, NULL);
-        weft_spirv_put_text(edit, EXTENSION);
     }
     weft_spirv_insert_into(edit, WEFT_SPIRV_ENTRY_POINTS);
     WEFT_SPIRV_EACH(entry, module, WEFT_SPIRV_ENTRY_POINTS) {

@@ -6,7 +6,7 @@
  *
  * Behind each instruction that makes a float32 by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
  * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a choice. What they use is
- * declared in flush_declare.c; products are in flush_products.c. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
+ * declared in flush_declare.c; products are in flush_products.c, an Fma is in flush_fma.c. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
  */
 #include "spirv/passes/flush.h"
 
@@ -28,7 +28,8 @@ static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id)
 }
 
 /* Whether an instruction can make a subnormal out of operands that are none. */
-static bool is_source(const struct weft_spirv_module *module, const uint32_t *instruction) {
+static bool is_source(const struct weft_spirv_flush *flush, const uint32_t *instruction) {
+    const struct weft_spirv_module *module = flush->module;
     switch (weft_spirv_opcode(instruction[0])) {
     case SpvOpFAdd:
     case SpvOpFSub:
@@ -38,6 +39,8 @@ static bool is_source(const struct weft_spirv_module *module, const uint32_t *in
         return true;
     case SpvOpLoad:
         return is_from_outside(module, instruction[3]);
+    case SpvOpExtInst:
+        return flush->has_fma && weft_spirv_is_fma(module, instruction);
     default:
         return false;
     }
@@ -83,7 +86,7 @@ static weft_status survey(struct weft_spirv_flush *flush) {
     const struct weft_spirv_module *module = flush->module;
     note_types(flush);
     WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_FUNCTIONS) {
-        if (!is_source(module, instruction)) {
+        if (!is_source(flush, instruction)) {
             continue;
         }
         const struct weft_spirv_shape shape = weft_spirv_shape_of(module, instruction[1]);
@@ -123,9 +126,11 @@ static void move_decorations(struct weft_spirv_flush *flush) {
 static void choose_site_ids(struct weft_spirv_flush *flush) {
     weft_spirv_insert_into(flush->edit, WEFT_SPIRV_ANNOTATIONS);
     WEFT_SPIRV_EACH(instruction, flush->module, WEFT_SPIRV_FUNCTIONS) {
-        if (is_source(flush->module, instruction) && flush->raw[instruction[2]] != 0) {
+        if (is_source(flush, instruction) && flush->raw[instruction[2]] != 0) {
             flush->raw[instruction[2]] = weft_flush_is_product(instruction)
                                              ? weft_flush_begin_product(flush)
+                                         : weft_spirv_is_fma(flush->module, instruction)
+                                             ? weft_flush_begin_fma(flush)
                                              : weft_spirv_new_ids(flush->edit, WEFT_FLUSH_IDS);
         }
     }
@@ -150,9 +155,10 @@ static void rewrite(struct weft_spirv_flush *flush) {
     choose_site_ids(flush);
     move_decorations(flush);
     WEFT_SPIRV_EACH(instruction, flush->module, WEFT_SPIRV_FUNCTIONS) {
-        if (is_source(flush->module, instruction) && flush->raw[instruction[2]] != 0) {
-            (weft_flush_is_product(instruction) ? weft_flush_put_product : put_site)(flush,
-                                                                                     instruction);
+        if (is_source(flush, instruction) && flush->raw[instruction[2]] != 0) {
+            (weft_flush_is_product(instruction)              ? weft_flush_put_product
+             : weft_spirv_is_fma(flush->module, instruction) ? weft_flush_put_fma
+                                                             : put_site)(flush, instruction);
         }
     }
 }
@@ -161,8 +167,9 @@ weft_status weft_spirv_flush(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
     struct weft_spirv_flush flush = {.edit = edit,
                                      .module = module,
-                                     .loses_small_products =
-                                         edit->needs->loses_small_products != 0};
+                                     .loses_small_products = edit->needs->loses_small_products != 0,
+                                     .has_fma = edit->needs->fma_by_float64 == 0 &&
+                                                edit->needs->fma_by_integers == 0};
     flush.has_float = weft_alloc_zero(module->host, module->bound, sizeof *flush.has_float);
     flush.raw = weft_alloc_zero(module->host, module->bound, sizeof *flush.raw);
     weft_status status = flush.has_float && flush.raw

@@ -42,6 +42,7 @@ struct weft_spirv_flush {
     uint32_t scale;  /* the constant 2 */
     uint32_t glsl;   /* GLSL.std.450 */
     bool loses_small_products;
+    bool has_fma; /* an Fma is the driver's: emulations flush by themselves */
     struct weft_spirv_width widths[WEFT_FLUSH_WIDTH + 1]; /* [0] is what has no width */
 };
 
@@ -64,5 +65,9 @@ bool weft_flush_is_product(const uint32_t *instruction);
 uint32_t weft_flush_begin_product(struct weft_spirv_flush *flush);
 
 void weft_flush_put_product(struct weft_spirv_flush *flush, const uint32_t *instruction);
+
+/* The same two of an Fma that the driver computes. */
+uint32_t weft_flush_begin_fma(struct weft_spirv_flush *flush);
+void weft_flush_put_fma(struct weft_spirv_flush *flush, const uint32_t *instruction);
 
 #endif

@@ -8,7 +8,8 @@
 
 #define NEEDS(member) offsetof(struct weft_spirv_needs, member)
 
-/* In the order in which they run. The lint looks at what those of reproducible math left; what follows only suits compilers. */
+/* In the order in which they run. The lint looks at what those of reproducible math left; what follows only suits compilers,
+ * or computes an Fma by instructions that no shader may have. */
 static const struct pass {
     const char *name;
     size_t need; /* where in weft_spirv_needs */
@@ -19,8 +20,11 @@ static const struct pass {
     {"flush", NEEDS(flushes), weft_spirv_flush},
     {"float-modes", NEEDS(float_modes), weft_spirv_float_modes},
     {"lint", NEEDS(lint), weft_spirv_lint},
+    {"fma-by-float64", NEEDS(fma_by_float64), weft_spirv_fma_by_float64},
+    {"fma-by-integers", NEEDS(fma_by_integers), weft_spirv_fma_by_integers},
     {"cut-blocks", NEEDS(short_blocks), weft_spirv_cut_blocks},
     {"part-branches", NEEDS(unequal_branches), weft_spirv_part_branches},
+    {"fma-by-extension", NEEDS(fma_by_extension), weft_spirv_fma_by_extension},
 };
 
 static weft_status run_passes(struct weft_spirv_edit *edit, const struct weft_spirv_needs *needs) {
