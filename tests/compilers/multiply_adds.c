@@ -161,6 +161,18 @@ static void note_target(struct count *count, const struct operation *read, bool 
     }
 }
 
+/* Loads and the like: whatever they overwrite, nothing is taken for a product any more. */
+static bool writes_several(const char *text) {
+    static const char *const marks[] = {"_load_", "send", "..", "@r"};
+    const char *range = strchr(text, '['), *comma = strchr(text, ',');
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strstr(text, marks[i])) {
+            return true;
+        }
+    }
+    return range && (!comma || range < comma);
+}
+
 static void count_operation(struct count *count, const char *text) {
     const struct words *words = count->words;
     struct operation read;
@@ -177,6 +189,7 @@ static void count_operation(struct count *count, const char *text) {
     count->found.apart +=
         is_one_of(words, read.name, words->unfused) || (is_sum && reads_product(count, &read));
     note_target(count, &read, is_product);
+    count->product_count = writes_several(text) ? 0 : count->product_count;
 }
 
 static void count_line(struct count *count, char *line) {
