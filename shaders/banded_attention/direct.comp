@@ -145,7 +145,7 @@ void make_weights(uint i, uint chunk)
         sum = weft_band_has(band[i], chunk + j) ? sum + weight[i][j] : sum;
     }
     factor[i] = weft_exp(before - shift);
-    total[i] = weft_band_starts(band[i], chunk) ? sum : factor[i] * total[i] + sum;
+    total[i] = weft_band_starts(band[i], chunk) ? sum : weft_multiply_add(factor[i], total[i], sum);
     if (weft_band_ends(band[i], chunk)) {
         inverse[i] = weft_rcp(total[i]);
     }
@@ -172,7 +172,7 @@ void add_values(uint chunk, uint channel)
         }
         vec4 value = sum[i];
         if (!weft_band_starts(band[i], chunk)) {
-            value = factor[i] * load_result(query_offset[i], channel) + value;
+            value = weft_multiply_add(factor[i], load_result(query_offset[i], channel), value);
         }
         if (weft_band_ends(band[i], chunk)) {
             value = inverse[i] * value;

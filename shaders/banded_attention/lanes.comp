@@ -120,7 +120,7 @@ void make_chunk(Part part, uint chunk, uint query, inout uint largest, inout flo
     }
     float factor = weft_exp(before - shift);
     factors[(chunk - part.block) / WEFT_KEYS][query] = factor;
-    float with_chunk = weft_band_starts(band, chunk) ? sum : factor * total + sum;
+    float with_chunk = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factor, total, sum);
     total = weft_band_meets(band, chunk) ? with_chunk : total;
 }
 
@@ -143,7 +143,7 @@ void make_weights(Part part, inout uint largest[VECTORS], inout float total[VECT
 float finish_chunk(Part part, weft_band band, uint chunk, uint query, float value, float sum)
 {
     float factor = factors[(chunk - part.block) / WEFT_KEYS][query];
-    value = weft_band_starts(band, chunk) ? sum : factor * value + sum;
+    value = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factor, value, sum);
     return weft_band_ends(band, chunk) ? inverse[query] * value : value;
 }
 

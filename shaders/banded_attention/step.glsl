@@ -168,7 +168,7 @@ void add_sums(weft_band band, uint block, uint own, uint tile, float inverse)
     for (uint i = 0; i < chunks; i++) {
         uint chunk = block + i * WEFT_KEYS;
         float sum = sums[i][lane / 4][lane % 4];
-        value = weft_band_starts(band, chunk) ? sum : factors[i] * value + sum;
+        value = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factors[i], value, sum);
         value = weft_flush(weft_band_ends(band, chunk) ? inverse * value : value);
     }
     result[own + channel] = value;
@@ -202,7 +202,7 @@ void add_block(weft_band band, uint block, uint own, uint own_key, uint keys, ui
     uint chunks = count_chunks(band, block);
     for (uint i = 0; i < chunks; i++) {
         bool starts = weft_band_starts(band, block + i * WEFT_KEYS);
-        total = starts ? exchange[i] : factors[i] * total + exchange[i];
+        total = starts ? exchange[i] : weft_multiply_add(factors[i], total, exchange[i]);
     }
     float inverse = weft_rcp(total); // of use behind the last block
     for (uint tile = 0; tile < push.width; tile += TILE) {

@@ -202,7 +202,7 @@ void make_weights(weft_band band, uint block, inout Running running)
             float chunk_sum = exchange[row * CHUNKS + i];
             running.total = weft_band_starts(band, chunk)
                                 ? chunk_sum
-                                : factors[row * CHUNKS + i] * running.total + chunk_sum;
+                                : weft_multiply_add(factors[row * CHUNKS + i], running.total, chunk_sum);
         }
     }
     if (own == 0 && weft_band_ends(band, block + BLOCK - WEFT_KEYS)) {
@@ -311,7 +311,7 @@ void add_values(uint head, uint keys_head, uint first_query, uint block, uint be
             if (weft_band_meets(band, chunk)) {
                 vec4 sum = whole ? sums[i] : sum_values(band, chunk, row + i, column);
                 float factor = factors[(row + i) * CHUNKS + chunk % BLOCK / WEFT_KEYS];
-                value[i] = weft_band_starts(band, chunk) ? sum : factor * value[i] + sum;
+                value[i] = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factor, value[i], sum);
                 value[i] = weft_band_ends(band, chunk) ? inverse[row + i] * value[i] : value[i];
             }
         }

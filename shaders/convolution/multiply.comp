@@ -4,6 +4,7 @@
 //
 // Half spectra of rows times those of the kernels: row r has kernel (first_row + r) % kernels.
 
+#include "complex.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -29,5 +30,5 @@ void main()
     uint k = (push.first_row + i / push.bins) % push.kernels;
     vec2 a = spectrum[i];
     vec2 b = kernel[k * push.bins + i % push.bins];
-    spectrum[i] = vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+    spectrum[i] = weft_complex_multiply(a, b);
 }

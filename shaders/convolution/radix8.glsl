@@ -9,17 +9,13 @@
 #ifndef WEFT_CONVOLUTION_RADIX8_GLSL
 #define WEFT_CONVOLUTION_RADIX8_GLSL
 
+#include "complex.glsl"
 #include "index.glsl"
 
 #define SIDE 64 // points of a transform
 #define CHANNELS 16
 
 layout(local_size_x = CHANNELS, local_size_y = 8) in;
-
-vec2 weft_complex_multiply(vec2 a, vec2 b)
-{
-    return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}
 
 // exp(-2πi k / 8192), or its conjugate.
 vec2 root(uint k, bool inverse)

@@ -36,8 +36,8 @@ void multiply(uint channel, uint row, uint m)
     vec2 a = WEFT_POINT(at.x);
     vec2 b = WEFT_POINT(at.y);
     if (m == 0) { // frequencies 0 and length/2: all is real, w is 1 and -1
-        weft_put_point(at.x, vec2(k.x * a.x + k.y * a.y, k.y * a.x + k.x * a.y));
-        weft_put_point(at.y, vec2(k.z * b.x - k.w * b.y, k.w * b.x + k.z * b.y));
+        weft_put_point(at.x, vec2(fma(k.x, a.x, k.y * a.y), fma(k.x, a.y, k.y * a.x)));
+        weft_put_point(at.y, weft_complex_multiply(k.zw, b));
         return;
     }
     vec2 even = vec2(a.x + b.x, a.y - b.y);

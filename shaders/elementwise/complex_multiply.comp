@@ -4,6 +4,7 @@
 //
 // Products of complex numbers, with b repeated along the leading axes of a. An invocation has one of them.
 
+#include "complex.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -24,8 +25,7 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        vec2 x = a[i];
-        vec2 y = b[i % push.b_count];
-        result[i] = vec2(weft_flush(x.x * y.x - x.y * y.y), weft_flush(x.x * y.y + x.y * y.x));
+        vec2 product = weft_complex_multiply(a[i], b[i % push.b_count]);
+        result[i] = vec2(weft_flush(product.x), weft_flush(product.y));
     }
 }

@@ -54,19 +54,18 @@ uint weft_impl_half_bits(uint u)
     return (u & WEFT_BITS_ABS) < 0x01000000u ? u & WEFT_BITS_SIGN : u - WEFT_BITS_MIN_NORMAL;
 }
 
-// 256 / (1 + exp(-z)), z = h + l with the sign of x, whose bits are u; 0 <= h <= 92 and |l| < 0.15. Where the logistic function
-// itself would be subnormal the scaled result is still normal.
-float weft_impl_logistic_256(uint u, float h, float l)
+// 256 / (1 + exp(-z)) for 0 <= |z| <= 92 and z with the sign of x, whose bits are u; e256 = 256 exp(-|z|). Where the logistic
+// function itself would be subnormal the scaled result is still normal.
+float weft_impl_logistic_256(uint u, float e256)
 {
-    float e256 = weft_impl_exp_pair(-h, -l, 8u);
-    float y = weft_impl_rcp(1.0f + e256 * 0.00390625f);
+    float y = weft_impl_minus_rcp(fma(e256, -0.00390625f, -1.0f));
     return (int(u) < 0 ? e256 : 256.0f) * y;
 }
 
-// min(|x|, 92), a being the bits of |x|: beyond, the logistic function is 1, or what the caller discards.
-float weft_impl_held(uint a)
+// 256 exp(-min(|x|, 92)), a being the bits of |x|: beyond, the logistic function is 1, or what the caller discards.
+float weft_impl_decay_256(uint a)
 {
-    return uintBitsToFloat(a > 0x42b80000u ? 0x42b80000u : a);
+    return weft_impl_exp_single(uintBitsToFloat((a > 0x42b80000u ? 0x42b80000u : a) | WEFT_BITS_SIGN), 8u);
 }
 
 // x s256 / 256 and the special cases that GELU and SILU share. zero_below: the bits of the |x|
@@ -86,7 +85,7 @@ float weft_sigmoid(float x)
 {
     uint u = floatBitsToUint(x);
     uint a = u & WEFT_BITS_ABS;
-    float s = 0.00390625f * weft_impl_logistic_256(u, weft_impl_held(a), 0.0f);
+    float s = 0.00390625f * weft_impl_logistic_256(u, weft_impl_decay_256(a));
     s = int(u) > 0x41900000 ? 1.0f : s; // x > 18
     s = u > 0xc2aeac4fu ? 0.0f : s;     // x < -87.3365402: subnormal
     return a > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : s;
@@ -95,7 +94,7 @@ float weft_sigmoid(float x)
 float weft_silu(float x)
 {
     uint u = floatBitsToUint(x);
-    float s256 = weft_impl_logistic_256(u, weft_impl_held(u & WEFT_BITS_ABS), 0.0f);
+    float s256 = weft_impl_logistic_256(u, weft_impl_decay_256(u & WEFT_BITS_ABS));
     return weft_impl_gate_256(x, s256, 0x42b70000u); // -91.5
 }
 
@@ -107,7 +106,8 @@ float weft_gelu_tanh(float x)
 {
     uint u = floatBitsToUint(x);
     uint a = u & WEFT_BITS_ABS;
-    float v = uintBitsToFloat(a > 0x4121999au ? 0x4121999au : a); // min(|x|, 10.1), where sigmoid's argument is below 92
+    // -min(|x|, 10.1), where sigmoid's argument is below 92
+    float v = uintBitsToFloat((a > 0x4121999au ? 0x4121999au : a) | WEFT_BITS_SIGN);
     float vh = uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u);
     float vl = v - vh;
     float square = vh * vh;
@@ -115,10 +115,11 @@ float weft_gelu_tanh(float x)
     float zh = uintBitsToFloat(floatBitsToUint(square) & 0xfffff000u);
     float zl = (square - zh) + square_l;
     float w0 = 0.0713500977f * zh;
-    float w1 = 0.0713500977f * zl + (4.71861631e-06f * (zh + zl) + 6.59966026e-05f);
+    float w1 = fma(zl, 0.0713500977f, fma(zh + zl, 4.71861631e-06f, 6.59966026e-05f));
     float wh = uintBitsToFloat(floatBitsToUint(1.59570312f + (w0 + w1)) & 0xfffff000u);
     float wl = ((1.59570312f - wh) + w0) + w1;
-    float s256 = weft_impl_logistic_256(u, vh * wh, vh * wl + vl * (wh + wl));
+    float e256 = weft_impl_exp_pair(vh * wh, fma(vh, wl, vl * (wh + wl)), 8u);
+    float s256 = weft_impl_logistic_256(u, e256);
     return weft_impl_gate_256(x, s256, 0x4121999au); // -10.1
 }
 
@@ -133,17 +134,17 @@ float weft_gelu_erf(float x)
     float v = uintBitsToFloat(a > 0x41580000u ? 0x41580000u : a); // min(|x|, 13.5)
     float vh = uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u);
     float e256 = weft_impl_exp_pair(-0.5f * (vh * vh), -0.5f * ((v - vh) * (v + vh)), 8u);
-    float y = weft_impl_rcp(v + 4.0f);
+    float y = weft_impl_minus_rcp(-4.0f - v);
     float s = (v - 4.0f) * y;
     float p = 0.000414548384f;
-    p = p * s + 0.0015837783f;
-    p = p * s + -0.00365955872f;
-    p = p * s + -0.0075601046f;
-    p = p * s + 0.060435053f;
-    p = p * s + -0.186517015f;
-    p = p * s + 0.387134522f;
-    p = p * s + -0.607896805f;
-    p = p * s + 0.755285144f;
+    p = fma(p, s, 0.0015837783f);
+    p = fma(p, s, -0.00365955872f);
+    p = fma(p, s, -0.0075601046f);
+    p = fma(p, s, 0.060435053f);
+    p = fma(p, s, -0.186517015f);
+    p = fma(p, s, 0.387134522f);
+    p = fma(p, s, -0.607896805f);
+    p = fma(p, s, 0.755285144f);
     float tail256 = p * y * e256;
     float s256 = (u & WEFT_BITS_SIGN) != 0u ? tail256 : 256.0f - tail256;
     return weft_impl_gate_256(x, s256, 0x41500000u); // -13

@@ -33,7 +33,7 @@ float half_square(uint row)
     weft_partial own = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
         float scaled = push.scale * x[row * push.width + c];
-        own = weft_partial_add(own, scaled * scaled);
+        own = weft_partial_add_product(own, scaled, scaled);
     }
     return 0.5f * weft_group_sum(weft_partial_sum(own));
 }

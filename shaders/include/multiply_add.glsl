@@ -14,4 +14,10 @@ vec4 weft_multiply_add(float x, vec4 y, vec4 sum)
                 weft_multiply_add(x, y.z, sum.z), weft_multiply_add(x, y.w, sum.w));
 }
 
+vec4 weft_multiply_add(vec4 x, vec4 y, vec4 sum)
+{
+    return vec4(weft_multiply_add(x.x, y.x, sum.x), weft_multiply_add(x.y, y.y, sum.y),
+                weft_multiply_add(x.z, y.z, sum.z), weft_multiply_add(x.w, y.w, sum.w));
+}
+
 #endif

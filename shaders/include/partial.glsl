@@ -48,6 +48,16 @@ weft_partial weft_partial_add(weft_partial partial, float x, uint number)
     return weft_partial_add(partial, x);
 }
 
+weft_partial weft_partial_add_product(weft_partial partial, float x, float y)
+{
+    return weft_partial(fma(x, y, partial.sum));
+}
+
+weft_partial weft_partial_add_product(weft_partial partial, float x, float y, uint number)
+{
+    return weft_partial_add_product(partial, x, y);
+}
+
 float weft_partial_sum(weft_partial partial)
 {
     return partial.sum;
@@ -73,10 +83,9 @@ weft_partial weft_partial_zero()
     return weft_partial(0.0, 0.0, 0.0, 0.0, 0u);
 }
 
-// The number-th term, from 1.
-weft_partial weft_partial_add(weft_partial partial, float x, uint number)
+// Behind the number-th term, from 1.
+weft_partial weft_impl_partial_fold(weft_partial partial, uint number)
 {
-    partial.ones = partial.ones + x;
     if ((number & 15u) == 0u) {
         partial.sixteens = partial.sixteens + partial.ones;
         partial.ones = 0.0;
@@ -92,11 +101,30 @@ weft_partial weft_partial_add(weft_partial partial, float x, uint number)
     return partial;
 }
 
-// The next one.
+// The number-th term, and the next one.
+weft_partial weft_partial_add(weft_partial partial, float x, uint number)
+{
+    partial.ones = partial.ones + x;
+    return weft_impl_partial_fold(partial, number);
+}
+
 weft_partial weft_partial_add(weft_partial partial, float x)
 {
     partial.count = partial.count + 1u;
     return weft_partial_add(partial, x, partial.count);
+}
+
+// The same for a term that is a product.
+weft_partial weft_partial_add_product(weft_partial partial, float x, float y, uint number)
+{
+    partial.ones = fma(x, y, partial.ones);
+    return weft_impl_partial_fold(partial, number);
+}
+
+weft_partial weft_partial_add_product(weft_partial partial, float x, float y)
+{
+    partial.count = partial.count + 1u;
+    return weft_partial_add_product(partial, x, y, partial.count);
 }
 
 float weft_partial_sum(weft_partial partial)
@@ -105,5 +133,36 @@ float weft_partial_sum(weft_partial partial)
 }
 
 #endif
+
+// What the sums of rows (row.glsl) are made of: one more term, or the square of one.
+float weft_plus(float sum, float x)
+{
+    return sum + x;
+}
+
+weft_partial weft_plus(weft_partial sum, float x)
+{
+    return weft_partial_add(sum, x);
+}
+
+weft_partial weft_plus(weft_partial sum, float x, uint number)
+{
+    return weft_partial_add(sum, x, number);
+}
+
+float weft_plus_square(float sum, float x)
+{
+    return fma(x, x, sum);
+}
+
+weft_partial weft_plus_square(weft_partial sum, float x)
+{
+    return weft_partial_add_product(sum, x, x);
+}
+
+weft_partial weft_plus_square(weft_partial sum, float x, uint number)
+{
+    return weft_partial_add_product(sum, x, x, number);
+}
 
 #endif

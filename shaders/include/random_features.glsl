@@ -74,7 +74,7 @@ float exponent(row_terms terms, uint row, uint f, bool negated)
     }
     float p = projection[row * push.columns + f];
     if (HAS_NORMS) {
-        return terms.b * p + terms.a * norms[f];
+        return fma(terms.b, p, terms.a * norms[f]);
     }
     return negated ? -p : p;
 }

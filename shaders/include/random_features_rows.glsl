@@ -8,13 +8,12 @@
 #include "row.glsl"
 #include "random_features.glsl"
 
-float square(uint row, uint c, float given)
+float scaled(uint row, uint c, float given)
 {
-    float scaled = push.scale * x[weft_at(row, c, push.width)];
-    return scaled * scaled;
+    return push.scale * x[weft_at(row, c, push.width)];
 }
 
-WEFT_ROW_SUM(squares_of, square)
+WEFT_ROW_SQUARES(squares_of, scaled)
 
 #ifdef WEFT_ROW_GROUP // which reads them once
 row_terms terms_here;

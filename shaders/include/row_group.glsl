@@ -72,13 +72,16 @@ uint weft_at(uint row, uint column, uint columns)
         statement;                                                                               \
     }
 
-#define WEFT_ROW_SUM(name, term)                                                                 \
+#define WEFT_ROW_TOTAL(name, term, plus)                                                         \
     float name(uint row, uint columns, float given)                                              \
     {                                                                                            \
         weft_partial own = weft_partial_zero();                                                  \
-        WEFT_ROW_LOOP(columns, c, own = weft_partial_add(own, term(row, c, given)))              \
+        WEFT_ROW_LOOP(columns, c, own = plus(own, term(row, c, given)))                          \
         return weft_partial_sum(own);                                                            \
     }
+
+#define WEFT_ROW_SUM(name, term) WEFT_ROW_TOTAL(name, term, weft_plus)
+#define WEFT_ROW_SQUARES(name, term) WEFT_ROW_TOTAL(name, term, weft_plus_square)
 
 struct weft_largest
 {

@@ -102,9 +102,9 @@ float weft_slots_tree(float slots[SLOTS])
 }
 
 // A lane's part of the sum over a row: float name(uint row, uint columns, float given) of terms
-// float term(uint row, uint column, float given). A sum of at most sixteen terms is all that weft_partial makes of them: a sum
-// that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
-#define WEFT_ROW_SUM(name, term)                                                                 \
+// float term(uint row, uint column, float given), or of their squares (WEFT_ROW_SQUARES). A sum of at most sixteen terms is
+// all that weft_partial makes of them: a sum that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
+#define WEFT_ROW_TOTAL(name, term, plus)                                                         \
     float name(uint row, uint columns, float given)                                              \
     {                                                                                            \
         float slots[SLOTS];                                                                      \
@@ -121,14 +121,14 @@ float weft_slots_tree(float slots[SLOTS])
                 for (; turn + first + COLUMNS_AT_ONCE <= columns; turn += WEFT_TURN) {           \
                     for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
                         uint column = turn + first + TILE_LANES * i + lane;                      \
-                        sums[i] = sums[i] + term(row, column, given);                            \
+                        sums[i] = plus(sums[i], term(row, column, given));                       \
                     }                                                                            \
                 }                                                                                \
                 if (turn + first < columns) {                                                    \
                     for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
                         uint column = turn + first + TILE_LANES * i + lane;                      \
                         if (column < columns) {                                                  \
-                            sums[i] = sums[i] + term(row, column, given);                        \
+                            sums[i] = plus(sums[i], term(row, column, given));                   \
                         }                                                                        \
                     }                                                                            \
                 }                                                                                \
@@ -143,16 +143,19 @@ float weft_slots_tree(float slots[SLOTS])
             weft_partial own = weft_partial_zero();                                              \
             uint number = 1;                                                                     \
             for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                               \
-                own = weft_partial_add(own, term(row, turn + column, given), number);            \
+                own = plus(own, term(row, turn + column, given), number);                        \
                 number++;                                                                        \
             }                                                                                    \
             if (whole + column < columns) {                                                      \
-                own = weft_partial_add(own, term(row, whole + column, given), number);           \
+                own = plus(own, term(row, whole + column, given), number);                       \
             }                                                                                    \
             slots[slot] = weft_partial_sum(own);                                                 \
         }                                                                                        \
         return weft_slots_tree(slots);                                                           \
     }
+
+#define WEFT_ROW_SUM(name, term) WEFT_ROW_TOTAL(name, term, weft_plus)
+#define WEFT_ROW_SQUARES(name, term) WEFT_ROW_TOTAL(name, term, weft_plus_square)
 
 // Where a column of a row is.
 uint weft_at(uint row, uint column, uint columns)

@@ -49,13 +49,12 @@ float make(uint row, uint c, float given)
 WEFT_ROW_SUM(sum_of, make)
 WEFT_ROW_EACH(make_row, make)
 
-float square(uint row, uint c, float mean)
+float centred(uint row, uint c, float mean)
 {
-    float centred = WEFT_KEPT(result, AT(row, c)) - mean;
-    return centred * centred;
+    return WEFT_KEPT(result, AT(row, c)) - mean;
 }
 
-WEFT_ROW_SUM(squares_of, square)
+WEFT_ROW_SQUARES(squares_of, centred)
 
 float mean_here; // of the row at hand
 
@@ -63,7 +62,7 @@ void normalize(uint row, uint c, float scale)
 {
     uint at = AT(row, c);
     float normalized = (WEFT_KEPT(result, at) - mean_here) * scale;
-    result[at] = weft_flush(normalized * gamma[c] + beta[c]);
+    result[at] = weft_flush(fma(normalized, gamma[c], beta[c]));
 }
 
 WEFT_ROW_EACH(normalize_row, normalize)

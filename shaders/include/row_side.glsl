@@ -103,7 +103,7 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
 }
 
 // WEFT_SLOTS parts at once, each as weft_partial has it.
-#define WEFT_ROW_SUM(name, term)                                                                 \
+#define WEFT_ROW_TOTAL(name, term, plus)                                                         \
     float name(uint row, uint columns, float given)                                              \
     {                                                                                            \
         float ones[WEFT_SLOTS] = float[](0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);                \
@@ -118,7 +118,7 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
             [[unroll]] for (uint i = 0; i < WEFT_SLOTS; i++)                                     \
             {                                                                                    \
                 weft_step = TILE_LANES * i;                                                      \
-                ones[i] = ones[i] + term(row, turn + TILE_LANES * i + lane, given);              \
+                ones[i] = plus(ones[i], term(row, turn + TILE_LANES * i + lane, given));         \
             }                                                                                    \
             number++;                                                                            \
             if ((number & 15u) == 0u) {                                                          \
@@ -131,7 +131,7 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
             uint column = whole + TILE_LANES * i + lane;                                         \
             weft_step = TILE_LANES * i;                                                          \
             if (column < columns) {                                                              \
-                ones[i] = ones[i] + term(row, column, given);                                    \
+                ones[i] = plus(ones[i], term(row, column, given));                               \
             }                                                                                    \
         }                                                                                        \
         if (((number + 1u) & 15u) == 0u) {                                                       \
@@ -143,6 +143,9 @@ float weft_slots_tree(float slots[WEFT_SLOTS])
         }                                                                                        \
         return weft_slots_tree(ones);                                                            \
     }
+
+#define WEFT_ROW_SUM(name, term) WEFT_ROW_TOTAL(name, term, weft_plus)
+#define WEFT_ROW_SQUARES(name, term) WEFT_ROW_TOTAL(name, term, weft_plus_square)
 
 // Behind the number-th term of each slot, a multiple of 16: weft_partial_add.
 void weft_side_fold(inout float ones[WEFT_SLOTS], inout float sixteens[WEFT_SLOTS],

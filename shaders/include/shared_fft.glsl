@@ -16,6 +16,7 @@
 #ifndef WEFT_INCLUDE_SHARED_FFT_GLSL
 #define WEFT_INCLUDE_SHARED_FFT_GLSL
 
+#include "complex.glsl"
 #include "index.glsl"
 
 #ifndef WEFT_FFT_INVOCATIONS
@@ -86,17 +87,6 @@ shared vec2 weft_points[WEFT_FFT_POINTS];
 
 // exp(-2πi k / WEFT_FFT_LENGTH), k < WEFT_FFT_LENGTH.
 vec2 weft_twiddle(uint k);
-
-vec2 weft_complex_multiply(vec2 a, vec2 b)
-{
-    return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}
-
-// conj(a) b
-vec2 weft_conjugate_multiply(vec2 a, vec2 b)
-{
-    return vec2(a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x);
-}
 
 // The four points of a work item of a stage.
 struct weft_fft_item {

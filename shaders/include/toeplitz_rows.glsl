@@ -7,6 +7,8 @@
 #ifndef WEFT_INCLUDE_TOEPLITZ_ROWS_GLSL
 #define WEFT_INCLUDE_TOEPLITZ_ROWS_GLSL
 
+#include "multiply_add.glsl"
+
 #define CHUNK 64 // a multiple of TILE_ROWS
 
 layout(constant_id = 16) const uint TILE_ROWS = 8;
@@ -30,14 +32,14 @@ void add_block(uint first, uint j, uint n, bool causal)
     if (j + TILE_ROWS <= n && (!causal || j < first)) {
         for (uint u = 0; u < TILE_ROWS; u++) {
             for (uint r = 0; r < TILE_ROWS; r++) {
-                sum[r] = sum[r] + coefficient[r + (TILE_ROWS - 1) - u] * element[u];
+                sum[r] = weft_multiply_add(coefficient[r + (TILE_ROWS - 1) - u], element[u], sum[r]);
             }
         }
     } else {
         for (uint u = 0; u < TILE_ROWS; u++) {
             for (uint r = 0; r < TILE_ROWS; r++) {
                 if (j + u < n && (!causal || j + u <= first + r)) {
-                    sum[r] = sum[r] + coefficient[r + (TILE_ROWS - 1) - u] * element[u];
+                    sum[r] = weft_multiply_add(coefficient[r + (TILE_ROWS - 1) - u], element[u], sum[r]);
                 }
             }
         }

@@ -83,28 +83,6 @@ weft_turns weft_turns_add(weft_turns sum, float a_given, float b_given)
     return weft_impl_turns_plus(sum, weft_impl_fraction(error));
 }
 
-// Sine and cosine of |x| <= pi/4: the polynomials of math.glsl, in fast mode too, where the built-in
-// functions may be off by 2^-11. Subnormal terms are lost in what they are added to.
-float weft_impl_small_sin(float x)
-{
-    float z = x * x;
-    float s = -0.000195180852f;
-    s = s * z + 0.00833218824f;
-    s = s * z + -0.166666552f;
-    return x + x * (z * s);
-}
-
-float weft_impl_small_cos(float x)
-{
-    float z = x * x;
-    float c = 2.44306702e-05f;
-    c = c * z + -0.00138873013f;
-    c = c * z + 0.0416666456f;
-    float half_z = 0.5f * z;
-    float w = 1.0f - half_z;
-    return w + (((1.0f - w) - half_z) + z * z * c);
-}
-
 // The angle to the nearest quarter turn is at most pi/4, up to the last bit.
 void weft_turns_cos_sin(weft_turns turns, out float cosine, out float sine)
 {
@@ -115,6 +93,8 @@ void weft_turns_cos_sin(weft_turns turns, out float cosine, out float sine)
     precise float rest = (turns.high - quarters * 0.25f) + turns.low;
     float angle = rest * 6.28318548f;
     uint quarter = floatBitsToUint(shifted) & 3u;
+    // The polynomials in fast mode, too, where the built-in functions may be off by 2^-11. Subnormal terms are lost in what they are
+    // added to.
     uint c = floatBitsToUint(weft_impl_small_cos(angle));
     uint s = floatBitsToUint(weft_impl_small_sin(angle));
     bool odd = (quarter & 1u) != 0u;

@@ -75,9 +75,9 @@ float weft_unary_with(uint kind, float x, float alpha, float beta)
 {
     switch (kind) {
     case WEFT_UNARY_HARD_SIGMOID:
-        return weft_clamp(alpha * x + beta, 0.0f, 1.0f);
+        return weft_clamp(fma(alpha, x, beta), 0.0f, 1.0f);
     case WEFT_UNARY_HARD_SWISH:
-        return x * weft_clamp(alpha * x + beta, 0.0f, 1.0f);
+        return x * weft_clamp(fma(alpha, x, beta), 0.0f, 1.0f);
     case WEFT_UNARY_LEAKY_RELU:
         return x < 0.0f ? alpha * x : x;
     case WEFT_UNARY_ELU:

@@ -49,13 +49,12 @@ void store(uint at, uint c, float scale)
     result[at] = weft_flush(value);
 }
 
-float square(uint row, uint c, float given)
+float value_at(uint row, uint c, float given)
 {
-    float value = x[weft_at(row, c, push.columns)];
-    return value * value;
+    return x[weft_at(row, c, push.columns)];
 }
 
-WEFT_ROW_SUM(squares_of, square)
+WEFT_ROW_SQUARES(squares_of, value_at)
 
 void divide(uint row, uint c, float scale)
 {

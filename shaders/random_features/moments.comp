@@ -40,7 +40,7 @@ void main()
         for (uint i = chunk.first; i < chunk.last; i++) {
             float value = push.scale * x[chunk.base + i * chunk.step + c];
             own = weft_partial_add(own, value);
-            squares = weft_partial_add(squares, value * value);
+            squares = weft_partial_add_product(squares, value, value);
         }
         result[row * (push.width + 1u) + c] = weft_partial_sum(own);
     }

@@ -71,7 +71,7 @@ void main()
     }
     weft_partial own = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
-        own = weft_partial_add(own, x_mean(row, c) * y_mean(row, c));
+        own = weft_partial_add_product(own, x_mean(row, c), y_mean(row, c));
     }
     float product = weft_group_sum(weft_partial_sum(own));
     if (gl_LocalInvocationID.x == 0) {

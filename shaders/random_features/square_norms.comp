@@ -29,7 +29,7 @@ void main()
     weft_partial own = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
         float value = w[row * push.columns + c];
-        own = weft_partial_add(own, value * value);
+        own = weft_partial_add_product(own, value, value);
     }
     float sum = weft_group_sum(weft_partial_sum(own));
     if (gl_LocalInvocationID.x == 0) {

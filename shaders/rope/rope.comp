@@ -6,6 +6,7 @@
 // pair; the others are copied. Frequencies are turns per token modulo 1, with 48 bits behind the point: the phase of any
 // position is exact to 2^-17 turns at 2^31, and to 2^-28 at 2^20. An invocation has a pair, or one of the other channels.
 
+#include "complex.glsl"
 #include "index.glsl"
 #include "turns.glsl"
 
@@ -60,10 +61,9 @@ void rotate(uint first, uint second, uint pair, int position)
     float cosine;
     float sine;
     weft_turns_cos_sin(turns, cosine, sine);
-    float a = x[first];
-    float b = x[second];
-    result[first] = weft_flush(a * cosine - b * sine);
-    result[second] = weft_flush(a * sine + b * cosine);
+    vec2 turned = weft_complex_multiply(vec2(x[first], x[second]), vec2(cosine, sine));
+    result[first] = weft_flush(turned.x);
+    result[second] = weft_flush(turned.y);
 }
 
 void main()

@@ -13,6 +13,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define CHUNK 64 // a multiple of TILE_ROWS
 
@@ -66,7 +67,7 @@ void weft_ski_make(weft_ski_item item)
             window[(TILE_ROWS - step) % TILE_ROWS] = load_a(lag_row - l - step, channel);
             WEFT_SKI_VALUE value = load_z(sequence + l + step, channel);
             for (uint i = 0; i < TILE_ROWS; i++) {
-                sum[i] = sum[i] + window[(i + TILE_ROWS - step) % TILE_ROWS] * value;
+                sum[i] = weft_multiply_add(window[(i + TILE_ROWS - step) % TILE_ROWS], value, sum[i]);
             }
         }
         if ((l + TILE_ROWS) % CHUNK == 0) {
@@ -79,7 +80,7 @@ void weft_ski_make(weft_ski_item item)
     for (uint l = whole; l < push.points; l++) {
         WEFT_SKI_VALUE value = load_z(sequence + l, channel);
         for (uint i = 0; i < TILE_ROWS; i++) {
-            sum[i] = sum[i] + load_a(lag_row - l + i, channel) * value;
+            sum[i] = weft_multiply_add(load_a(lag_row - l + i, channel), value, sum[i]);
         }
     }
     for (uint i = 0; i < TILE_ROWS && point + i < push.points; i++) {

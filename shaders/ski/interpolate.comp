@@ -13,6 +13,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define CHUNK 64 // a multiple of TILE_POSITIONS
 
@@ -70,7 +71,7 @@ void convolve(out WEFT_SKI_VALUE total[TILE_POSITIONS], uint sequence, uint firs
             window[(TILE_POSITIONS - step) % TILE_POSITIONS] = load_x(sequence, centre - s - step, channel);
             WEFT_SKI_VALUE tap = load_tap(s + step, channel);
             for (uint i = 0; i < TILE_POSITIONS; i++) {
-                sum[i] = sum[i] + tap * window[(i + TILE_POSITIONS - step) % TILE_POSITIONS];
+                sum[i] = weft_multiply_add(tap, window[(i + TILE_POSITIONS - step) % TILE_POSITIONS], sum[i]);
             }
         }
         if ((s + TILE_POSITIONS) % CHUNK == 0) {
@@ -83,7 +84,7 @@ void convolve(out WEFT_SKI_VALUE total[TILE_POSITIONS], uint sequence, uint firs
     for (uint s = whole; s < push.tap_count; s++) {
         WEFT_SKI_VALUE tap = load_tap(s, channel);
         for (uint i = 0; i < TILE_POSITIONS; i++) {
-            sum[i] = sum[i] + tap * load_x(sequence, centre - s + i, channel);
+            sum[i] = weft_multiply_add(tap, load_x(sequence, centre - s + i, channel), sum[i]);
         }
     }
     for (uint i = 0; i < TILE_POSITIONS; i++) {
@@ -98,13 +99,13 @@ WEFT_SKI_VALUE interpolate(uint sequence, weft_ski_place place, uint channel)
     vec4 weights = weft_ski_weights(place, first, push.inverse_span);
     WEFT_SKI_VALUE y = WEFT_SKI_VALUE(weights.x) * load_v(row, channel);
     if (DEGREE >= 1) {
-        y = y + WEFT_SKI_VALUE(weights.y) * load_v(row + 1, channel);
+        y = weft_multiply_add(weights.y, load_v(row + 1, channel), y);
     }
     if (DEGREE >= 2) {
-        y = y + WEFT_SKI_VALUE(weights.z) * load_v(row + 2, channel);
+        y = weft_multiply_add(weights.z, load_v(row + 2, channel), y);
     }
     if (DEGREE >= 3) {
-        y = y + WEFT_SKI_VALUE(weights.w) * load_v(row + 3, channel);
+        y = weft_multiply_add(weights.w, load_v(row + 3, channel), y);
     }
     return y;
 }

@@ -35,7 +35,7 @@ void main()
         value = uintBitsToFloat(lag.z) * rpe[lag.x * push.d + channel];
     }
     if (lag.w != 0) {
-        value = value + uintBitsToFloat(lag.w) * rpe[lag.y * push.d + channel];
+        value = fma(uintBitsToFloat(lag.w), rpe[lag.y * push.d + channel], value);
     }
     result[item] = weft_flush(value);
 }

@@ -9,6 +9,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define FOURS 16 // of channels
 #define STRANDS 8
@@ -81,7 +82,7 @@ void main()
         if (channel < push.d) {
             uint count = min(end - block, BLOCK);
             for (uint i = strand; i < count; i += STRANDS) {
-                sum = sum + vec4(weights[i]) * load_x(sequence + block + i, channel);
+                sum = weft_multiply_add(weights[i], load_x(sequence + block + i, channel), sum);
             }
         }
         total = total + sum;

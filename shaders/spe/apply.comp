@@ -35,7 +35,7 @@ void main()
     uint code = row % push.code_rows * push.width * push.realizations + index % push.realizations;
     weft_partial sum = weft_partial_zero();
     for (uint c = 0; c < push.width; c++) {
-        sum = weft_partial_add(sum, x[at + c] * codes[code + c * push.realizations]);
+        sum = weft_partial_add_product(sum, x[at + c], codes[code + c * push.realizations]);
     }
     result[index] = weft_flush(push.scale * weft_partial_sum(sum));
 }

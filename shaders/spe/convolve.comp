@@ -33,7 +33,7 @@ void main()
     uint step = push.channels * push.realizations;
     weft_partial sum = weft_partial_zero();
     for (uint u = 0; u < push.taps; u++) {
-        sum = weft_partial_add(sum, filters[u * push.channels + channel] * noise[index + u * step]);
+        sum = weft_partial_add_product(sum, filters[u * push.channels + channel], noise[index + u * step]);
     }
     result[index] = weft_flush(weft_partial_sum(sum));
 }

@@ -8,6 +8,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define CHUNK 64 // terms of a partial sum, as in toeplitz_rows.glsl
 
@@ -99,8 +100,8 @@ void main()
             float high_c = coefficients[CHUNK - 1 - t + lane + FIXED_COLUMNS / 2];
             for (uint i = 0; i < ROWS; i++) {
                 float element = x[own[i] + chunk + t];
-                low_sum[i] = low_sum[i] + low_c * element;
-                high_sum[i] = high_sum[i] + high_c * element;
+                low_sum[i] = weft_multiply_add(low_c, element, low_sum[i]);
+                high_sum[i] = weft_multiply_add(high_c, element, high_sum[i]);
             }
         }
         for (uint i = 0; i < ROWS; i++) {

@@ -4,6 +4,7 @@
 //
 // Half spectra of rows times those of all blocks: [rows, blocks, bins].
 
+#include "complex.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -30,5 +31,5 @@ void main()
     uint block = i / push.bins % push.blocks;
     vec2 a = rows[i / push.bins / push.blocks * push.bins + bin];
     vec2 b = kernels[block * push.bins + bin];
-    product[i] = vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+    product[i] = weft_complex_multiply(a, b);
 }

@@ -49,8 +49,8 @@ void main()
     for (uint f = 0; f < push.features; f++) {
         float query = queries[row * push.features + f];
         uint at = base + f * columns * push.heads;
-        numerator = weft_partial_add(numerator, query * sums[at + column * push.heads]);
-        denominator = weft_partial_add(denominator, query * sums[at + push.values * push.heads]);
+        numerator = weft_partial_add_product(numerator, query, sums[at + column * push.heads]);
+        denominator = weft_partial_add_product(denominator, query, sums[at + push.values * push.heads]);
     }
     float guarded = weft_guarded(weft_partial_sum(denominator), push.epsilon);
     result[row * push.values + column] = weft_flush(weft_div(weft_partial_sum(numerator), guarded));

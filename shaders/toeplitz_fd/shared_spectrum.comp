@@ -6,6 +6,7 @@
 // kernels: the transforms of even and odd elements are (K(k) ± K(k + M))/2, the odd ones' with the
 // delay by one element undone.
 
+#include "complex.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -45,7 +46,7 @@ void main()
         vec2 even = vec2(a.x + b.x, a.y - b.y) * 0.5;
         vec2 odd = vec2(a.x - b.x, a.y + b.y) * 0.5;
         vec2 twiddle = twiddles[frequency];
-        value = vec4(even, odd.x * twiddle.x + odd.y * twiddle.y, odd.y * twiddle.x - odd.x * twiddle.y);
+        value = vec4(even, weft_conjugate_multiply(twiddle, odd));
     }
     kernel[i] = vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z),
                      weft_flush(value.w));

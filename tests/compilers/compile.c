@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft-compile PIPELINES OUT [--check] [--taken] [--jobs N] [--seconds N]: hands the pipelines that weft-pipelines wrote to the compiler of the first
+ * weft-compile PIPELINES OUT [--check] [--apart] [--taken] [--jobs N] [--seconds N]: hands the pipelines that weft-pipelines wrote to the compiler of the first
  * Vulkan device, which needs no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. Each is compiled in a process of its
  * own, N at once, which is given up after so many seconds of processor time. For each, what VK_KHR_pipeline_executable_properties
  * tells: numbers, and whether the device would take the kernel (taken.h), as a line of OUT/pipelines.jsonl, whose first line names the
  * device, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
- * fails where machine code breaks reproducible math (rules.h). --taken leaves out what the device would not take.
+ * fails where machine code breaks reproducible or fused math (rules.h). --apart fails where an Fma of fused math is none in machine code
+ * (multiply_adds.h), and is of no use for anything else: the code is another then. --taken leaves out what the device would not take.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -25,10 +26,13 @@
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
+#include "device/shader_fma.h"
 #include "modes.h"
+#include "multiply_adds.h"
 #include "plan/executable.h"
 #include "rules.h"
 #include "shader/pipeline.h"
+#include "shader/probe_fma.h"
 #include "spirv/passes/passes.h"
 #include "taken.h"
 
@@ -41,11 +45,14 @@ struct compiler {
     struct weft_vk_device vk;
     struct weft_physical physical;
     const struct weft_isa *isa; /* null: nothing is checked */
+    weft_fma fma;               /* as a device that can only compile is taken to have it */
     bool taken;                 /* only what the device would take */
+    bool apart;                 /* products from sums, to see which Fma is none */
     uint32_t jobs, seconds;
     struct dirent **files; /* of interfaces */
     FILE *out;
     uint32_t broken, in_other_modes, of_untold_modes, late, failed;
+    uint64_t fused, split; /* multiply-adds, in all code */
 };
 
 static void print_log(void *user, weft_log_level level, const char *message) {
@@ -61,7 +68,7 @@ static const weft_host host = {.log = print_log};
 
 static weft_status create_device(struct compiler *c) {
     const weft_device_info *device = &c->physical.info;
-    const char *extensions[3] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const char *extensions[4] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
     uint32_t extension_count = 1;
     if (device->most_subgroup != 0) {
         extensions[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
@@ -81,14 +88,22 @@ static weft_status create_device(struct compiler *c) {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = &executables,
         .shaderFloat16 = device->has_f16_arithmetic};
+    struct weft_shader_fma_features fma;
+    void *next = &features;
+    if (c->physical.fma) {
+        extensions[extension_count++] = WEFT_SHADER_FMA_EXTENSION;
+        next = weft_shader_fma_enable(&fma, next);
+    }
+    const VkPhysicalDeviceFeatures basic = {.shaderFloat64 = c->physical.float64,
+                                            .shaderInt64 = c->physical.float64};
     struct weft_cooperative_links cooperative;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext =
-                                         weft_cooperative_enable(&cooperative, device, &features),
+                                     .pNext = weft_cooperative_enable(&cooperative, device, next),
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
                                      .enabledExtensionCount = extension_count,
-                                     .ppEnabledExtensionNames = extensions};
+                                     .ppEnabledExtensionNames = extensions,
+                                     .pEnabledFeatures = &basic};
     WEFT_TRY(weft_vk_check(&host,
                            c->instance.CreateDevice(c->physical.handle, &info, NULL, &c->vk.handle),
                            "vkCreateDevice"));
@@ -112,13 +127,33 @@ static weft_status open_compiler(struct compiler *c) {
     }
     weft_free(&host, list);
     WEFT_TRY(status);
+    weft_device device = {
+        .info = c->physical.info, .fma_extension = c->physical.fma, .float64 = c->physical.float64};
+    weft_probe_fma_guess(&device);
+    c->fma = device.info.fma;
     WEFT_TRY(create_device(c));
     return weft_executable_load(&c->vk, &c->instance, &host);
 }
 
 /* ---- what a driver tells ---- */
 
-/* What breaks reproducible math, in words, as "breaks" and "modes" of the line. */
+/* What its code makes of Fma, as "fused" and, with --apart, "split" of the line. */
+static void count_multiply_adds(const struct compiler *c, json_t *line, const char *code) {
+    const struct weft_multiply_adds found = weft_multiply_adds_of(c->physical.info.driver, code);
+    json_object_set_new(line, "fused", json_integer(found.kept));
+    if (c->apart) {
+        json_object_set_new(line, "split", json_integer(found.apart));
+    }
+}
+
+static weft_math math_of(const json_t *interface) {
+    const char *math = json_string_value(json_object_get(interface, "math"));
+    return math && strcmp(math, "reproducible") == 0 ? WEFT_MATH_REPRODUCIBLE
+           : math && strcmp(math, "fused") == 0      ? WEFT_MATH_FUSED
+                                                     : WEFT_MATH_FAST;
+}
+
+/* What breaks the line's math, in words, as "breaks" and "modes" of the line. */
 static void check_texts(const struct compiler *c, json_t *line, const weft_executable *executable) {
     const bool flushes = (c->physical.float_modes & WEFT_FLOAT_FLUSH) != 0;
     char why[256];
@@ -126,8 +161,11 @@ static void check_texts(const struct compiler *c, json_t *line, const weft_execu
     for (uint32_t i = 0; i < executable->listing_count; i++) {
         const weft_listing *listing = &executable->listings[i];
         const bool is_code = weft_isa_is(c->isa, listing->name);
-        if (is_code && weft_isa_breaks(c->isa, why, sizeof why, listing->text)) {
+        if (is_code && weft_isa_breaks(c->isa, why, sizeof why, math_of(line), listing->text)) {
             json_object_set_new(line, "breaks", json_string(why));
+        }
+        if (is_code && math_of(line) == WEFT_MATH_FUSED) {
+            count_multiply_adds(c, line, listing->text);
         }
         if (is_code && weft_isa_lacks_modes(c->isa, listing->text)) {
             json_object_set_new(line, "modes", json_string("the code sets no float modes"));
@@ -170,27 +208,30 @@ struct source {
 };
 
 /* What Weft adds for a device, in shader/pipeline.c: in reproducible math its float modes, or instructions in their place. */
-static weft_status make_ready(const struct compiler *c, struct source *source, bool reproducible) {
+static weft_status make_ready(const struct compiler *c, struct source *source, weft_math math) {
     const uint32_t modes = c->physical.float_modes;
-    struct weft_spirv_needs needs = {0};
-    if (reproducible) {
+    struct weft_spirv_needs needs = {.fused = math == WEFT_MATH_FUSED};
+    if (math == WEFT_MATH_FUSED) {
+        needs.fma_by_extension = c->fma == WEFT_FMA_EXTENSION;
+        needs.fma_by_float64 = c->fma == WEFT_FMA_FLOAT64;
+        needs.fma_by_integers = c->fma == WEFT_FMA_INTEGERS;
+    }
+    if (math != WEFT_MATH_FAST) {
         needs.flushes = (modes & WEFT_FLOAT_FLUSH) == 0;
         needs.float_modes = modes;
     }
     weft_pipeline_suit_compiler(&needs, &c->physical.info);
     struct weft_spirv_edit made;
     WEFT_TRY(weft_spirv_rewrite(&made, source->words, source->size, &needs, &host));
+    if (c->apart) {
+        WEFT_TRY(weft_spirv_part_products(&made));
+    }
     weft_free(&host, source->words);
     source->words = made.words;
     source->size = made.module.count * sizeof *made.words;
     made.words = NULL;
     weft_spirv_edit_free(&made);
     return WEFT_OK;
-}
-
-static bool is_reproducible(const json_t *interface) {
-    const char *math = json_string_value(json_object_get(interface, "math"));
-    return math && strcmp(math, "reproducible") == 0;
 }
 
 static weft_status read_source(struct source *source, const struct compiler *c, const char *name,
@@ -211,7 +252,7 @@ static weft_status read_source(struct source *source, const struct compiler *c, 
     for (uint32_t i = 0; i < source->constant_count; i++) {
         source->constants[i] = (uint32_t)json_integer_value(json_array_get(constants, i));
     }
-    return make_ready(c, source, is_reproducible(interface));
+    return make_ready(c, source, math_of(interface));
 }
 
 struct made {
@@ -350,9 +391,8 @@ static weft_status read_interface(json_t **line, char **name, const struct compi
     for (; count < json_array_size(list) && count < MOST_CONSTANTS; count++) {
         constants[count] = (uint32_t)json_integer_value(json_array_get(list, count));
     }
-    const bool is_taken = weft_kernel_is_taken(
-        &c->physical.info, is_reproducible(*line) ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST,
-        kernel ? kernel : "", constants, count);
+    const bool is_taken = weft_kernel_is_taken(&c->physical.info, math_of(*line),
+                                               kernel ? kernel : "", constants, count);
     json_object_set_new(*line, "name", json_string(*name));
     json_object_set_new(*line, "taken", json_boolean(is_taken));
     return WEFT_OK;
@@ -394,6 +434,12 @@ static void judge(struct compiler *c, json_t *line, const char *name, enum weft_
     if (failed[0] != '\0') {
         json_object_set_new(line, "failed", json_string(failed));
         printf("%s: %s\n", name, failed);
+    }
+    const json_int_t split = json_integer_value(json_object_get(line, "split"));
+    c->fused += (uint64_t)json_integer_value(json_object_get(line, "fused"));
+    c->split += (uint64_t)split;
+    if (split > 0) {
+        printf("%s: %u Fma are products and sums\n", name, (unsigned)split);
     }
     if (breaks) {
         printf("%s: %s\n", name, breaks);
@@ -459,6 +505,13 @@ static void print_counts(const struct compiler *c, uint32_t count) {
     if (c->isa) {
         printf(", %u of them against the rules of reproducible math, %u in other float modes",
                c->broken, c->in_other_modes);
+    }
+    if (c->fused + c->split > 0) {
+        printf(", %llu multiply-adds fused (%s)", (unsigned long long)c->fused,
+               weft_fma_name(c->fma));
+    }
+    if (c->apart) {
+        printf(", %llu split", (unsigned long long)c->split);
     }
     if (c->of_untold_modes >
         0) { /* Mesa 22 does not print them, nor newer ones where none are asked for */
@@ -538,9 +591,11 @@ static bool read_options(struct compiler *c, bool *checks, int argc, char **argv
     for (char **at = argv + 3; *at; at++) {
         const uint32_t jobs = number_option(at, "--jobs"), seconds = number_option(at, "--seconds");
         const bool checked = strcmp(*at, "--check") == 0, taken = strcmp(*at, "--taken") == 0;
-        if (jobs == 0 && seconds == 0 && !checked && !taken) {
+        const bool apart = strcmp(*at, "--apart") == 0;
+        if (jobs == 0 && seconds == 0 && !checked && !taken && !apart) {
             return false;
         }
+        c->apart = c->apart || apart;
         *checks = *checks || checked;
         c->taken = c->taken || taken;
         c->jobs = jobs ? jobs : c->jobs;
@@ -554,8 +609,8 @@ int main(int argc, char **argv) {
     struct compiler c;
     bool checks = false;
     if (!read_options(&c, &checks, argc, argv)) {
-        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check] [--taken] [--jobs N] "
-                        "[--seconds N]\n");
+        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check] [--apart] [--taken] "
+                        "[--jobs N] [--seconds N]\n");
         return 2;
     }
     weft_status status = weft_make_folders(c.to, &host);
@@ -576,5 +631,5 @@ int main(int argc, char **argv) {
     weft_free(&host, path);
     fflush(NULL);
     /* The device is not closed: V3D's driver on a shim crashes in that, now and then, and nobody needs it. */
-    _exit(status == WEFT_OK && c.broken + c.in_other_modes + c.failed == 0 ? 0 : 1);
+    _exit(status == WEFT_OK && c.broken + c.in_other_modes + c.failed + c.split == 0 ? 0 : 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft-pipelines FOLDER reproducible|fast [LIST [compile-only]]: every pipeline that a case of `weft verify`, or one that LIST names, needs on
+ * weft-pipelines FOLDER reproducible|fused|fast [LIST [compile-only]]: every pipeline that a case of `weft verify`, or one that LIST names, needs on
  * a Vulkan device, which with compile-only may be one that cannot run, as files that compile.c hands to compilers of other devices: KERNEL.HASH.spv, and KERNEL.HASH.json with its constants and its interface. Plans
- * are compiled and not run. In reproducible math the modules are those that define the bits, before what a driver needs is added.
+ * are compiled and not run. In reproducible and fused math the modules are those that define the bits, before what a driver needs is added.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 struct dump {
     const char *folder;
     weft_device *device;
-    bool fast;
+    weft_math math;
     weft_module_form form;
     const char *list; /* names, each on a line; null: all cases */
     uint32_t plans, written;
@@ -49,11 +49,10 @@ static weft_status write_interface(const struct dump *dump, const char *name, co
     for (uint32_t i = 0; constants && i < info->specialization_count; i++) {
         json_array_append_new(constants, json_integer(info->specialization[i]));
     }
-    json_t *object =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "kernel", kernel, "math",
-                  dump->fast ? "fast" : "reproducible", "bindings", (json_int_t)info->operand_count,
-                  "push_bytes", (json_int_t)info->push_bytes, "subgroup",
-                  (json_int_t)info->subgroup, "constants", constants);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:o}", "kernel", kernel, "math", weft_math_name(dump->math),
+        "bindings", (json_int_t)info->operand_count, "push_bytes", (json_int_t)info->push_bytes,
+        "subgroup", (json_int_t)info->subgroup, "constants", constants);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     const weft_status status = text ? write_file(dump, name, "json", text, strlen(text))
                                     : weft_fail_memory(&host, "a pipeline's interface");
@@ -156,28 +155,33 @@ static weft_status read_list(char **text, const char *path) {
     return *text ? WEFT_OK : weft_fail_memory(&host, "a list of cases");
 }
 
+static weft_math math_of(const char *name) {
+    return strcmp(name, "fast") == 0    ? WEFT_MATH_FAST
+           : strcmp(name, "fused") == 0 ? WEFT_MATH_FUSED
+                                        : WEFT_MATH_REPRODUCIBLE;
+}
+
 static bool is_usage(int argc, char **argv) {
     return argc >= 3 && argc <= 5 && (argc < 5 || strcmp(argv[4], "compile-only") == 0) &&
-           (strcmp(argv[2], "fast") == 0 || strcmp(argv[2], "reproducible") == 0);
+           strcmp(argv[2], weft_math_name(math_of(argv[2]))) == 0;
 }
 
 int main(int argc, char **argv) {
     if (!is_usage(argc, argv)) {
-        fprintf(stderr, "usage: weft-pipelines FOLDER reproducible|fast [LIST [compile-only]]\n");
+        fprintf(stderr,
+                "usage: weft-pipelines FOLDER reproducible|fused|fast [LIST [compile-only]]\n");
         return 2;
     }
-    struct dump dump = {.folder = argv[1], .fast = strcmp(argv[2], "fast") == 0};
-    dump.form = dump.fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
+    struct dump dump = {.folder = argv[1], .math = math_of(argv[2])};
+    dump.form = dump.math == WEFT_MATH_FAST ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
     char *list = NULL;
     weft_status status = argc >= 4 ? read_list(&list, argv[3]) : WEFT_OK;
     dump.list = list;
     status = status ? status : weft_make_folders(dump.folder, &host);
     if (status == WEFT_OK) {
-        status = weft_device_open(
-            &dump.device,
-            weft_device_params(.host = host, .select = "0", .cache_dir = "",
-                               .compile_only = argc == 5,
-                               .math = dump.fast ? WEFT_MATH_FAST : WEFT_MATH_REPRODUCIBLE));
+        status = weft_device_open(&dump.device,
+                                  weft_device_params(.host = host, .select = "0", .cache_dir = "",
+                                                     .compile_only = argc == 5, .math = dump.math));
     }
     status = status ? status : write_cases(&dump);
     weft_device_destroy(&dump.device);

@@ -9,6 +9,8 @@
  *   Qualcomm: mad.f32. Mesa's compiler makes it of a product and a sum that may not be fused, and takes it to round both.
  *   Arm: FMA whose addend is -0, the only product there is: adding -0 changes nothing, and what it rounds is the product alone.
  *   Broadcom has nothing that fuses; refused are the estimates of its unit for special functions.
+ *   In fused math: float32 instructions that multiply and add with one rounding. Whether they stand for an Fma and no other sum shows in
+ *     reproducible math, where the same kernels have none.
  *
  * Rounding and subnormals. AMD: the pipeline begins with modes that the code does not show (modes.h) and may not set others. Intel: the code
  * has to set its control register, to nearest and flushing, and to nothing else. NVIDIA: every instruction flushes and none rounds
@@ -49,6 +51,8 @@ struct instruction {
 struct language {
     bool (*read)(struct instruction *read, const char *line);
     bool (*is_refused)(const struct instruction *read);
+    bool (*is_fused)(
+        const struct instruction *read); /* rounds a product and a sum of float32 once */
     bool (*is_reciprocal)(const struct instruction *read);
     bool (*is_from_integer)(const struct instruction *read);
     long (*register_of)(const char *operand); /* below REGISTERS; -1 for what is none */
@@ -93,6 +97,12 @@ static bool amd_refuses(const struct instruction *read) {
     return begins_with_one_of(amd_stem(read), refused) || sets_mode ||
            strstr(read->line, " mul:") ||
            strstr(read->line, " div:"); /* results that are scaled lose the sign of zero */
+}
+
+static bool amd_fuses(const struct instruction *read) {
+    static const char *const fused[] = {"fma_f32", "fmac_f32", "fmaak_f32", "fmamk_f32", NULL};
+    return begins_with_one_of(amd_stem(read), fused) && !strstr(read->line, " mul:") &&
+           !strstr(read->line, " div:");
 }
 
 static bool amd_reciprocal(const struct instruction *read) {
@@ -147,6 +157,10 @@ static bool intel_refuses(const struct instruction *read) {
     return computes || sets_other_modes(read);
 }
 
+static bool intel_fuses(const struct instruction *read) {
+    return strcmp(read->name, "mad") == 0 && strstr(read->target, ":f");
+}
+
 static bool intel_reciprocal(const struct instruction *read) {
     return strcmp(read->name, "math.inv") == 0;
 }
@@ -188,6 +202,10 @@ static bool nvidia_refuses(const struct instruction *read) {
     return (computes && !has_nvidia_modes(read->name)) || begins_with_one_of(read->name, refused);
 }
 
+static bool nvidia_fuses(const struct instruction *read) {
+    return begins(read->name, "ffma") && has_nvidia_modes(read->name);
+}
+
 static bool nvidia_reciprocal(const struct instruction *read) {
     return strcmp(read->name, "mufu.rcp.f32") == 0;
 }
@@ -221,6 +239,11 @@ static bool qualcomm_refuses(const struct instruction *read) {
                                           "exp2",    "sin",    "cos", "hrsq", "hlog2",
                                           "hexp2",   "dp2acc", "wmm", NULL};
     return begins_with_one_of(read->name, refused);
+}
+
+static bool fuses_nothing(const struct instruction *read) {
+    (void)read;
+    return false;
 }
 
 static bool qualcomm_reciprocal(const struct instruction *read) {
@@ -300,6 +323,10 @@ static bool arm_refuses(const struct instruction *read) {
            (computes && strstr(read->name, ".rt"));
 }
 
+static bool arm_fuses(const struct instruction *read) {
+    return strcmp(read->name, "FMA.f32") == 0;
+}
+
 static bool arm_reciprocal(const struct instruction *read) {
     return strcmp(read->name, "FRCP.f32") == 0;
 }
@@ -316,6 +343,13 @@ static long arm_register(const char *operand) {
 }
 
 /* ---- all ---- */
+
+/* What code of a math mode does that it may not. */
+struct breach {
+    weft_math math;
+    char *why;
+    size_t size;
+};
 
 /* Whether a conversion from an integer was the last to write what an instruction reads. */
 static bool reads_converted(const struct instruction *read, long source,
@@ -336,7 +370,7 @@ static void note_written(const struct instruction *read, long target, bool conve
     }
 }
 
-static bool instruction_breaks(char *why, size_t size, const struct language *language,
+static bool instruction_breaks(struct breach *breach, const struct language *language,
                                const char *text, bool from_integer[REGISTERS]) {
     struct instruction read = {.line = text};
     if (!language->read(&read, text)) {
@@ -344,8 +378,9 @@ static bool instruction_breaks(char *why, size_t size, const struct language *la
     }
     const bool divides = language->is_reciprocal(&read) &&
                          reads_converted(&read, language->register_of(read.source), from_integer);
-    if (language->is_refused(&read) && !divides) {
-        snprintf(why, size, "%s %s, %s", read.name, read.target, read.source);
+    const bool fuses = breach->math == WEFT_MATH_FUSED && language->is_fused(&read);
+    if (language->is_refused(&read) && !divides && !fuses) {
+        snprintf(breach->why, breach->size, "%s %s, %s", read.name, read.target, read.source);
         return true;
     }
     note_written(&read, language->register_of(read.target), language->is_from_integer(&read),
@@ -354,7 +389,7 @@ static bool instruction_breaks(char *why, size_t size, const struct language *la
 }
 
 /* A line, of one instruction or of several that are issued together. */
-static bool line_breaks(char *why, size_t size, const struct language *language, char *line,
+static bool line_breaks(struct breach *breach, const struct language *language, char *line,
                         bool from_integer[REGISTERS]) {
     char *next = NULL;
     for (char *at = line; at; at = next) {
@@ -363,20 +398,20 @@ static bool line_breaks(char *why, size_t size, const struct language *language,
             *next = '\0';
             next += strlen(language->separator);
         }
-        if (instruction_breaks(why, size, language, at, from_integer)) {
+        if (instruction_breaks(breach, language, at, from_integer)) {
             return true;
         }
     }
     return false;
 }
 
-static bool code_breaks(char *why, size_t size, const struct language *language, const char *code) {
+static bool code_breaks(struct breach *breach, const struct language *language, const char *code) {
     bool from_integer[REGISTERS] = {false};
     char line[512];
     for (const char *at = code; *at != '\0';) {
         const size_t length = strcspn(at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, at);
-        if (line_breaks(why, size, language, line, from_integer)) {
+        if (line_breaks(breach, language, line, from_integer)) {
             return true;
         }
         at += length + (at[length] == '\n');
@@ -393,26 +428,28 @@ struct weft_isa {
 static const struct weft_isa known[] = {
     {"radv",
      "Assembly",
-     {read_amd, amd_refuses, amd_reciprocal, amd_from_integer, amd_register, ":: ", NULL}},
+     {read_amd, amd_refuses, amd_fuses, amd_reciprocal, amd_from_integer, amd_register,
+      ":: ", NULL}},
     {"Intel open-source Mesa driver",
      "GEN Assembly",
-     {read_intel, intel_refuses, intel_reciprocal, intel_from_integer, intel_register, NULL,
-      " cr0<0> "}},
+     {read_intel, intel_refuses, intel_fuses, intel_reciprocal, intel_from_integer, intel_register,
+      NULL, " cr0<0> "}},
     {"NVK",
      "NAK assembly",
-     {read_nvidia, nvidia_refuses, nvidia_reciprocal, nvidia_from_integer, nvidia_register, NULL,
-      NULL}},
+     {read_nvidia, nvidia_refuses, nvidia_fuses, nvidia_reciprocal, nvidia_from_integer,
+      nvidia_register, NULL, NULL}},
     {"turnip Mesa driver",
      "IR3 Assembly",
-     {read_qualcomm, qualcomm_refuses, qualcomm_reciprocal, qualcomm_from_integer,
+     {read_qualcomm, qualcomm_refuses, fuses_nothing, qualcomm_reciprocal, qualcomm_from_integer,
       qualcomm_register, NULL, NULL}},
     {"V3DV Mesa",
      "QPU (MESA_SHADER_COMPUTE)",
-     {read_broadcom, broadcom_refuses, broadcom_reciprocal, broadcom_from_integer,
+     {read_broadcom, broadcom_refuses, fuses_nothing, broadcom_reciprocal, broadcom_from_integer,
       broadcom_register, ";", NULL}},
     {"panvk",
      "Assembly",
-     {read_arm, arm_refuses, arm_reciprocal, arm_from_integer, arm_register, NULL, NULL}},
+     {read_arm, arm_refuses, arm_fuses, arm_reciprocal, arm_from_integer, arm_register, NULL,
+      NULL}},
 };
 
 const struct weft_isa *weft_isa_of(const char *driver) {
@@ -428,8 +465,10 @@ bool weft_isa_is(const struct weft_isa *isa, const char *representation) {
     return strcmp(representation, isa->representation) == 0;
 }
 
-bool weft_isa_breaks(const struct weft_isa *isa, char *why, size_t size, const char *code) {
-    return code_breaks(why, size, &isa->language, code);
+bool weft_isa_breaks(const struct weft_isa *isa, char *why, size_t size, weft_math math,
+                     const char *code) {
+    struct breach breach = {math, why, size};
+    return code_breaks(&breach, &isa->language, code);
 }
 
 bool weft_isa_lacks_modes(const struct weft_isa *isa, const char *code) {

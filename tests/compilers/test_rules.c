@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "modes.h"
+#include "multiply_adds.h"
 #include "rules.h"
 
 struct sample {
@@ -20,14 +21,14 @@ struct sample {
     const char *refused; /* how the words begin that say why; null: it is no breach */
 };
 
-static void check(const char *driver, const char *before, const struct sample *samples,
-                  size_t count) {
+static void check(const char *driver, weft_math math, const char *before,
+                  const struct sample *samples, size_t count) {
     const struct weft_isa *isa = weft_isa_of(driver);
     assert_non_null(isa);
     for (size_t i = 0; i < count; i++) {
         char code[512], why[256] = "";
         snprintf(code, sizeof code, "%s%s", before, samples[i].code);
-        const bool breaks = weft_isa_breaks(isa, why, sizeof why, code);
+        const bool breaks = weft_isa_breaks(isa, why, sizeof why, math, code);
         const char *refused = samples[i].refused;
         if (breaks != (refused != NULL) ||
             (refused && strncmp(why, refused, strlen(refused)) != 0)) {
@@ -38,7 +39,7 @@ static void check(const char *driver, const char *before, const struct sample *s
 }
 
 #define CHECK(driver, before, samples) \
-    check(driver, before, samples, sizeof(samples) / sizeof(samples)[0])
+    check(driver, WEFT_MATH_REPRODUCIBLE, before, samples, sizeof(samples) / sizeof(samples)[0])
 
 static void test_amd(void **state) {
     (void)state;
@@ -190,6 +191,83 @@ static void test_arm(void **state) {
     CHECK("panvk", "", samples);
 }
 
+/* In fused math, what multiplies and adds float32 with one rounding, and nothing else that is refused otherwise. */
+static void test_fused(void **state) {
+    (void)state;
+    static const struct {
+        const char *driver, *code, *refused;
+    } samples[] = {
+        {"radv", "\tv_fma_f32 v1, v2, v3, v4\n", NULL},
+        {"radv", "\tv_fmac_f32_e32 v1, v2, v3\n", NULL},
+        {"radv", "\tv_fmaak_f32 v1, v2, v3, 0x3f800000\n", NULL},
+        {"radv", "\tv_dual_fmac_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6\n", NULL},
+        {"radv", "\tv_fma_f32 v1, v2, v3, v4 mul:2\n", "v_fma_f32"},
+        {"radv", "\tv_fma_f16 v1, v2, v3, v4\n", "v_fma_f16"},
+        {"radv", "\tv_fma_mix_f32 v1, v2, v3, v4\n", "v_fma_mix_f32"},
+        {"radv", "\tv_exp_f32_e32 v1, v2\n", "v_exp_f32"},
+        {"Intel open-source Mesa driver", "   mad (16)   r12:f   r14:f   r16:f   r18:f\n", NULL},
+        {"Intel open-source Mesa driver", "   mad (16)   r12:hf   r14:hf   r16:hf   r18:hf\n",
+         "mad"},
+        {"Intel open-source Mesa driver", "   mad.sat (16)   r12:f   r14:f   r16:f   r18:f\n",
+         "mad.sat"},
+        {"NVK", "    r1 = ffma.ftz r2 r3 r4\n", NULL},
+        {"NVK", "    r1 = ffma r2 r3 r4\n", "ffma"}, /* keeps subnormals */
+        {"NVK", "    r1 = ffma.rz.ftz r2 r3 r4\n", "ffma"},
+        {"NVK", "    r1 = hfma2 r2 r3 r4\n", "hfma2"},
+        {"turnip Mesa driver", "mad.f16 hr1.x, hr2.y, hr3.z, hr4.w\n", "mad.f16"},
+        {"V3DV Mesa", "recip rf1, rf2 ; fmul rf4, rf5, rf6\n", "recip"},
+        {"panvk", "   FMA.f32 r1, r2, r3, ^r4.neg\n", NULL},
+        {"panvk", "   FMA.f32.rtp r1, r2, r3, r4\n", "FMA.f32.rtp"},
+        {"panvk", "   FMA.v2f16 r1, r2, r3, r4\n", "FMA.v2f16"},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        const struct sample sample = {samples[i].code, samples[i].refused};
+        check(samples[i].driver, WEFT_MATH_FUSED, "", &sample, 1);
+    }
+}
+
+static void test_multiply_adds(void **state) {
+    (void)state;
+    static const struct {
+        const char *driver, *code;
+        uint32_t kept, apart;
+    } samples[] = {
+        {"radv",
+         "\tv_fma_f32 v1, v2, v3, v4 ; 06\n\tv_dual_fmac_f32 v1, v2, v3 :: v_dual_fmac_f32 v4, v5, "
+         "v6\n",
+         3, 0},
+        {"radv", "\tv_mul_f32_e32 v1, v2, v3\n\tv_sub_f32_e64 v5, v4, -v1\n", 0, 1},
+        {"radv",
+         "\tv_mul_f32_e32 v1, v2, v3\n\tv_max_f32_e32 v1, v1, v2\n\tv_add_f32_e32 v5, v1, v4\n", 0,
+         0},
+        {"radv", "\tv_mul_f32_e32 v1, v2, v3\nBB3:\n\tv_add_f32_e32 v5, v1, v4\n", 0, 0},
+        {"radv", "\tv_mac_f32_e32 v1, v2, v3\n", 0, 1}, /* rounds both */
+        {"Intel open-source Mesa driver",
+         "        mul (16)   r12:f   r14<0>:f   r16:f   {F@1}\n"
+         "(W)     add (16)   r18:f   r14:f   -r12<8>:f\n",
+         0, 1},
+        {"Intel open-source Mesa driver", "   mad (8)   r12:d   r14:d   r16:d   r18:d\n", 0, 0},
+        {"Intel open-source Mesa driver", "   mad (8)   r12:f   r14:f   r16:f   r18:f\n", 1, 0},
+        {"NVK", "    @p0 r1 = fmul.ftz r2 r3 // delay=4\n    r4 = fadd.ftz r5 -r1\n", 0, 1},
+        {"NVK", "    r1 = ffma.ftz r2 r3 r4\n    r4 = fadd.ftz r5 r1\n", 1, 0},
+        {"turnip Mesa driver", "(sy)(rpt1)mad.f32 r1.x, r2.y, r3.z, c4.w\n", 0, 1},
+        {"turnip Mesa driver", "mul.f r1.x, r2.y, r3.z\n(nop3) add.f r1.y, (neg)r1.x, c4.w\n", 0,
+         1},
+        {"V3DV Mesa",
+         "fadd rf1, rf2, rf3 ; fmul rf4, rf5, rf6 ; ldunif\nfsub rf1, rf4, rf2 ; nop\n", 0, 1},
+        {"panvk", "   FMA.f32 r1, ^r2, u3, 0x0.neg\n   FADD.f32 r2, ^r1.neg, r4\n", 0, 1},
+        {"panvk", "   FMA.f32 r1, ^r2, u3, r7\n   FADD.f32 r2, ^r1, r4\n", 1, 0},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        const struct weft_multiply_adds found =
+            weft_multiply_adds_of(samples[i].driver, samples[i].code);
+        if (found.kept != samples[i].kept || found.apart != samples[i].apart) {
+            fail_msg("%s: \"%s\" has %u fused and %u apart", samples[i].driver, samples[i].code,
+                     found.kept, found.apart);
+        }
+    }
+}
+
 /* Bits as Mesa's enum float_controls numbers them: before version 26 flush 13, preserve 10, nearest 16, zero 19; since 4, 1, 7, 10. */
 static void test_modes(void **state) {
     (void)state;
@@ -226,6 +304,7 @@ int main(void) {
         cmocka_unit_test(test_amd),      cmocka_unit_test(test_intel),
         cmocka_unit_test(test_nvidia),   cmocka_unit_test(test_qualcomm),
         cmocka_unit_test(test_broadcom), cmocka_unit_test(test_arm),
+        cmocka_unit_test(test_fused),    cmocka_unit_test(test_multiply_adds),
         cmocka_unit_test(test_modes),    cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

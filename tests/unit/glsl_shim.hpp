@@ -7,11 +7,12 @@
  *
  *     #include "glsl_shim.hpp"
  *     namespace glsl::reproducible {
+ *     inline float fma(float a, float b, float c) { return rounded_twice(a, b, c); }
  *     #include "../../shaders/include/activation.glsl"
  *     }
  *     float y = glsl::reproducible::weft_exp(1.0f);
  *
- * Unqualified names then resolve to this header before the C library's. A second inclusion in
+ * Unqualified names then resolve to this header before the C library's. What fma is depends on the math mode. A second inclusion in
  * another mode needs a namespace of its own and the include guards WEFT_INCLUDE_* undefined first.
  * Compile with -ffp-contract=off and without -ffast-math, or the results are not the shader's.
  */
@@ -71,6 +72,14 @@ inline int findMSB(uint x) {
 
 inline uint min(uint x, uint y) {
     return y < x ? y : x;
+}
+
+/* fma of reproducible mode, and of fused mode. */
+inline float rounded_twice(float a, float b, float c) {
+    return a * b + c;
+}
+inline float rounded_once(float a, float b, float c) {
+    return std::fma(a, b, c);
 }
 
 /* What only the fast mode uses. */

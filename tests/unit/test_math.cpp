@@ -29,19 +29,35 @@ extern "C" {
 #include "glsl_shim.hpp"
 
 namespace glsl::reproducible {
+inline float fma(float a, float b, float c) {
+    return rounded_twice(a, b, c);
+}
 #include "../../shaders/include/activation.glsl"
 } // namespace glsl::reproducible
 
 #undef WEFT_INCLUDE_MATH_GLSL
 #undef WEFT_INCLUDE_ACTIVATION_GLSL
+namespace glsl::fused {
+inline float fma(float a, float b, float c) {
+    return rounded_once(a, b, c);
+}
+#include "../../shaders/include/activation.glsl"
+} // namespace glsl::fused
+
+#undef WEFT_INCLUDE_MATH_GLSL
+#undef WEFT_INCLUDE_ACTIVATION_GLSL
 #define WEFT_MATH_FAST
 namespace glsl::fast {
+inline float fma(float a, float b, float c) {
+    return rounded_once(a, b, c);
+}
 #include "../../shaders/include/activation.glsl"
 } // namespace glsl::fast
 
 namespace {
 
 namespace repro = glsl::reproducible;
+namespace fused = glsl::fused;
 
 using glsl::floatBitsToUint;
 using glsl::uintBitsToFloat;
@@ -226,8 +242,8 @@ template <typename Check> void visit(const char *name, batch f, Check check) {
     sweep(name, f, check);
 }
 
-// A function, its definition in double, and the maximum error in ulp that its comment states; 0.5
-// demands the correctly rounded value.
+// A function in one of the two modes of equal bits, its definition in double, and the maximum error in ulp that its comment states;
+// 0.5 demands the correctly rounded value.
 struct function {
     const char *name;
     batch f;
@@ -257,7 +273,7 @@ void check_function(const function &fn) {
         most.see(ulps(got, exact), bits);
     });
     if (fn.limit != 0.5) {
-        std::printf("%-6s max %.4f ulp at 0x%08x\n", fn.name, most.error, most.bits);
+        std::printf("%-11s max %.4f ulp at 0x%08x\n", fn.name, most.error, most.bits);
         std::fflush(stdout);
     }
     if (most.error > fn.limit) {
@@ -328,6 +344,21 @@ const function functions[] = {
     {"trunc", each<repro::weft_trunc>, exact_trunc, 0.5},
     {"floor", each<repro::weft_floor>, exact_floor, 0.5},
     {"ceil", each<repro::weft_ceil>, exact_ceil, 0.5},
+    {"fused exp", each<fused::weft_exp>, exact_exp, 0.877},
+    {"fused log", each<fused::weft_log>, exact_log, 0.851},
+    {"fused sin", each<fused::weft_sin>, exact_sin, 1.562},
+    {"fused cos", each<fused::weft_cos>, exact_cos, 1.555},
+    {"fused tanh", each<fused::weft_tanh>, exact_tanh, 1.503},
+    {"fused erf", each<fused::weft_erf>, exact_erf, 1.566},
+    {"fused rsqrt", each<fused::weft_rsqrt>, exact_rsqrt, 0.505},
+    {"fused sqrt", each<fused::weft_sqrt>, exact_sqrt, 0.5},
+    {"fused rcp", each<fused::weft_rcp>, exact_rcp, 0.5},
+    {"fused expm1", each<fused::weft_expm1>, exact_expm1, 1.5},
+    {"fused log1p", each<fused::weft_log1p>, exact_log1p, 1.5},
+    {"fused round", each<fused::weft_round>, exact_round, 0.5},
+    {"fused trunc", each<fused::weft_trunc>, exact_trunc, 0.5},
+    {"fused floor", each<fused::weft_floor>, exact_floor, 0.5},
+    {"fused ceil", each<fused::weft_ceil>, exact_ceil, 0.5},
 };
 
 void test_function(void **state) {
@@ -378,6 +409,10 @@ template <int Kind> float activate(float x) {
     return repro::weft_activate(Kind, x);
 }
 
+template <int Kind> float activate_fused(float x) {
+    return fused::weft_activate(Kind, x);
+}
+
 const activation activations[] = {
     {"act_none", each<activate<WEFT_ACTIVATION_NONE>>, exact_none, 0.0},
     {"act_gelu_tanh", each<activate<WEFT_ACTIVATION_GELU_TANH>>, exact_gelu_tanh, 2.9e-7},
@@ -388,6 +423,16 @@ const activation activations[] = {
     {"act_silu", each<activate<WEFT_ACTIVATION_SILU>>, exact_silu, 2.9e-7},
     {"act_elu1", each<activate<WEFT_ACTIVATION_ELU1>>, exact_elu1, 2e-7},
     {"act_exp", each<activate<WEFT_ACTIVATION_EXP>>, exact_exp, 2e-7},
+    {"fused act_none", each<activate_fused<WEFT_ACTIVATION_NONE>>, exact_none, 0.0},
+    {"fused act_gelu_tanh", each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, exact_gelu_tanh,
+     2.9e-7},
+    {"fused act_gelu_erf", each<activate_fused<WEFT_ACTIVATION_GELU_ERF>>, exact_gelu_erf, 5.7e-7},
+    {"fused act_tanh", each<activate_fused<WEFT_ACTIVATION_TANH>>, exact_tanh, 2.3e-7},
+    {"fused act_relu", each<activate_fused<WEFT_ACTIVATION_RELU>>, exact_relu, 0.0},
+    {"fused act_sigmoid", each<activate_fused<WEFT_ACTIVATION_SIGMOID>>, exact_sigmoid, 2.4e-7},
+    {"fused act_silu", each<activate_fused<WEFT_ACTIVATION_SILU>>, exact_silu, 2.9e-7},
+    {"fused act_elu1", each<activate_fused<WEFT_ACTIVATION_ELU1>>, exact_elu1, 2e-7},
+    {"fused act_exp", each<activate_fused<WEFT_ACTIVATION_EXP>>, exact_exp, 2e-7},
 };
 
 bool canonical(std::uint32_t bits) {
@@ -420,7 +465,7 @@ void check_activation(const activation &act) {
             relative.see(error / std::fabs(exact), bits);
         }
     });
-    std::printf("%-13s max relative %.3g at 0x%08x, absolute %.3g at 0x%08x\n", act.name,
+    std::printf("%-19s max relative %.3g at 0x%08x, absolute %.3g at 0x%08x\n", act.name,
                 relative.error, relative.bits, absolute.error, absolute.bits);
     std::fflush(stdout);
     if (relative.error > act.limit) {
@@ -433,14 +478,16 @@ void test_activation(void **state) {
     check_activation(*static_cast<const activation *>(*state));
 }
 
-std::uint32_t div_bits(std::uint32_t a, std::uint32_t b) {
-    return floatBitsToUint(repro::weft_div(uintBitsToFloat(a), uintBitsToFloat(b)));
+using binary = float (*)(float, float);
+
+std::uint32_t bits_of(binary f, std::uint32_t a, std::uint32_t b) {
+    return floatBitsToUint(f(uintBitsToFloat(a), uintBitsToFloat(b)));
 }
 
 // The quotient of two float32 rounded to double and then to float32 is correctly rounded
 // (53 >= 2 * 24 + 2).
-void check_div(std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t got = div_bits(a, b);
+void check_div_by(binary div, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t got = bits_of(div, a, b);
     const std::uint32_t want = rounded(seen(a) / seen(b));
     if (got != want) {
         fail_msg("div(0x%08x, 0x%08x) is 0x%08x, expected 0x%08x", a, b, got, want);
@@ -448,12 +495,17 @@ void check_div(std::uint32_t a, std::uint32_t b) {
 #ifdef __SSE__
     const unsigned saved = _mm_getcsr();
     _mm_setcsr(saved | 0x8040u);
-    const std::uint32_t flushed = div_bits(a, b);
+    const std::uint32_t flushed = bits_of(div, a, b);
     _mm_setcsr(saved);
     if (flushed != got) {
         fail_msg("div(0x%08x, 0x%08x) is 0x%08x, but 0x%08x with flushing", a, b, got, flushed);
     }
 #endif
+}
+
+void check_div(std::uint32_t a, std::uint32_t b) {
+    check_div_by(repro::weft_div, a, b);
+    check_div_by(fused::weft_div, a, b);
 }
 
 // Marsaglia's xorshift64.
@@ -496,16 +548,17 @@ double exact_modulo(double a, double b) {
 }
 
 void check_modulo(std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t got =
-        floatBitsToUint(repro::weft_modulo(uintBitsToFloat(a), uintBitsToFloat(b)));
     const std::uint32_t expected = rounded(exact_modulo(seen(a), seen(b)));
-    if (got != expected) {
-        fail_msg("modulo(0x%08x, 0x%08x) is 0x%08x, expected 0x%08x", a, b, got, expected);
+    for (const binary modulo : {repro::weft_modulo, fused::weft_modulo}) {
+        const std::uint32_t got = bits_of(modulo, a, b);
+        if (got != expected) {
+            fail_msg("modulo(0x%08x, 0x%08x) is 0x%08x, expected 0x%08x", a, b, got, expected);
+        }
     }
 }
 
-void check_pow(worst *most, std::uint32_t a, std::uint32_t b) {
-    const float got = repro::weft_pow(uintBitsToFloat(a), uintBitsToFloat(b));
+void check_pow_by(binary pow, worst *most, std::uint32_t a, std::uint32_t b) {
+    const float got = pow(uintBitsToFloat(a), uintBitsToFloat(b));
     const double exact = std::pow(seen(a), seen(b));
     const std::uint32_t wanted = rounded(exact);
     const bool ordinary = std::isfinite(exact) && std::fabs(exact) >= min_normal;
@@ -519,9 +572,25 @@ void check_pow(worst *most, std::uint32_t a, std::uint32_t b) {
     }
 }
 
+// Of both modes.
+struct worst_pow {
+    worst reproducible;
+    worst fused;
+};
+
+void check_pow(worst_pow *most, std::uint32_t a, std::uint32_t b) {
+    check_pow_by(repro::weft_pow, &most->reproducible, a, b);
+    check_pow_by(fused::weft_pow, &most->fused, a, b);
+}
+
+void report_pow(const char *name, const worst &most) {
+    std::printf("%-11s max %.4f ulp at 0x%08x\n", name, most.error, most.bits);
+    assert_true(most.error <= 1.0);
+}
+
 // Operands of both at the edges, of any bits, and of powers that are numbers.
 void test_pairs(void **) {
-    worst most = {0.0, 0u};
+    worst_pow most = {{0.0, 0u}, {0.0, 0u}};
     for (const std::uint32_t a : edges) {
         for (const std::uint32_t b : edges) {
             for (const std::uint32_t sign : {0u, 0x80000000u}) {
@@ -548,12 +617,14 @@ void test_pairs(void **) {
         check_pow(&most, (a & 0x83ffffffu) | 0x3c000000u,
                   floatBitsToUint(static_cast<float>(whole)));
     }
-    std::printf("%-6s max %.4f ulp at 0x%08x\n", "pow", most.error, most.bits);
-    assert_true(most.error <= 1.0);
+    report_pow("pow", most.reproducible);
+    report_pow("fused pow", most.fused);
     for (int x = 2; x < 64; ++x) { // what float32 has exactly
         for (int y = 0; std::pow(x, y) < 0x1p24; ++y) {
-            const float power = repro::weft_pow(static_cast<float>(x), static_cast<float>(y));
-            assert_true(static_cast<double>(power) == std::pow(x, y));
+            for (const binary pow : {repro::weft_pow, fused::weft_pow}) {
+                const float power = pow(static_cast<float>(x), static_cast<float>(y));
+                assert_true(static_cast<double>(power) == std::pow(x, y));
+            }
         }
     }
 }
@@ -566,10 +637,12 @@ void test_floor_divide(void **) {
         const std::uint32_t b =
             (static_cast<std::uint32_t>(random >> 32) & 0x83ffffffu) | 0x3c000000u;
         const double exact = std::floor(seen(a) / seen(b));
-        const float got = repro::weft_floor_divide(uintBitsToFloat(a), uintBitsToFloat(b));
-        if (std::fabs(exact) < 0x1p22 && static_cast<double>(got) != exact) {
-            fail_msg("floor_divide(0x%08x, 0x%08x) is %g, expected %g", a, b,
-                     static_cast<double>(got), exact);
+        for (const binary divide : {repro::weft_floor_divide, fused::weft_floor_divide}) {
+            const float got = divide(uintBitsToFloat(a), uintBitsToFloat(b));
+            if (std::fabs(exact) < 0x1p22 && static_cast<double>(got) != exact) {
+                fail_msg("floor_divide(0x%08x, 0x%08x) is %g, expected %g", a, b,
+                         static_cast<double>(got), exact);
+            }
         }
     }
 }
@@ -652,6 +725,68 @@ const special specials[] = {
     {each<activate<WEFT_ACTIVATION_ELU1>>, minus_inf, 0u},
     {each<activate<WEFT_ACTIVATION_ELU1>>, plus_inf, plus_inf},
     {each<activate<WEFT_ACTIVATION_ELU1>>, plus_subnormal, one},
+    {each<fused::weft_exp>, plus_inf, plus_inf},
+    {each<fused::weft_exp>, minus_inf, 0u},
+    {each<fused::weft_exp>, 0u, one},
+    {each<fused::weft_exp>, minus_subnormal, one},
+    {each<fused::weft_exp>, 0x42b17217u, 0x7f7fff84u},
+    {each<fused::weft_exp>, 0x42b17218u, plus_inf},
+    {each<fused::weft_exp>, 0xc2aeac50u, 0u},
+    {each<fused::weft_log>, 0u, minus_inf},
+    {each<fused::weft_log>, minus_subnormal, minus_inf},
+    {each<fused::weft_log>, one, 0u},
+    {each<fused::weft_log>, minus_one, nan_bits},
+    {each<fused::weft_log>, minus_inf, nan_bits},
+    {each<fused::weft_log>, plus_inf, plus_inf},
+    {each<fused::weft_sin>, minus_zero, minus_zero},
+    {each<fused::weft_sin>, minus_subnormal, minus_zero},
+    {each<fused::weft_sin>, plus_inf, nan_bits},
+    {each<fused::weft_sin>, 0x00800000u, 0x00800000u},
+    {each<fused::weft_cos>, minus_inf, nan_bits},
+    {each<fused::weft_cos>, minus_zero, one},
+    {each<fused::weft_tanh>, minus_inf, minus_one},
+    {each<fused::weft_tanh>, minus_zero, minus_zero},
+    {each<fused::weft_tanh>, 0x80800000u, 0x80800000u},
+    {each<fused::weft_erf>, plus_inf, one},
+    {each<fused::weft_erf>, minus_subnormal, minus_zero},
+    {each<fused::weft_rcp>, minus_zero, minus_inf},
+    {each<fused::weft_rcp>, plus_subnormal, plus_inf},
+    {each<fused::weft_rcp>, minus_inf, minus_zero},
+    {each<fused::weft_rcp>, 0x7e800000u, 0x00800000u},
+    {each<fused::weft_rcp>, 0x7e800001u, 0u},
+    {each<fused::weft_rsqrt>, minus_zero, minus_inf},
+    {each<fused::weft_rsqrt>, plus_subnormal, plus_inf},
+    {each<fused::weft_rsqrt>, plus_inf, 0u},
+    {each<fused::weft_rsqrt>, minus_inf, nan_bits},
+    {each<fused::weft_sqrt>, minus_zero, minus_zero},
+    {each<fused::weft_sqrt>, plus_subnormal, 0u},
+    {each<fused::weft_sqrt>, minus_one, nan_bits},
+    {each<fused::weft_sqrt>, plus_inf, plus_inf},
+    {each<fused::weft_flush>, minus_subnormal, minus_zero},
+    {each<fused::weft_flush>, 0xffffffffu, nan_bits},
+    {each<fused::weft_flush>, minus_inf, minus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_NONE>>, minus_zero, minus_zero},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, 0xc2c80000u, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, plus_inf, plus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, minus_zero, minus_zero},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_TANH>>, 0x7f7fffffu, 0x7f7fffffu},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_ERF>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_ERF>>, plus_inf, plus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_ERF>>, 0x81000000u, 0x80800000u},
+    {each<activate_fused<WEFT_ACTIVATION_GELU_ERF>>, 0x80ffffffu, minus_zero},
+    {each<activate_fused<WEFT_ACTIVATION_RELU>>, minus_zero, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_RELU>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_RELU>>, plus_subnormal, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_RELU>>, plus_inf, plus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_SIGMOID>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_SIGMOID>>, plus_inf, one},
+    {each<activate_fused<WEFT_ACTIVATION_SIGMOID>>, minus_zero, 0x3f000000u},
+    {each<activate_fused<WEFT_ACTIVATION_SILU>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_SILU>>, plus_inf, plus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_ELU1>>, minus_inf, 0u},
+    {each<activate_fused<WEFT_ACTIVATION_ELU1>>, plus_inf, plus_inf},
+    {each<activate_fused<WEFT_ACTIVATION_ELU1>>, plus_subnormal, one},
 };
 
 void test_specials(void **) {
