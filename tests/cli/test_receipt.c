@@ -32,18 +32,22 @@ static json_t *verify_json(const struct run *run, int exit_code, const char *opt
     return report;
 }
 
-/* The usable devices: their indices, and how many. */
-static size_t list_devices(long long indices[16]) {
+/* The usable devices, as --device takes them, and how many. OpenCL's have to be asked for. */
+static size_t list_devices(const char *devices[16]) {
     size_t count = 0;
     json_t *report = run_json("", "devices");
     const json_t *list = field(report, "devices");
-    for (size_t i = 0; i < json_array_size(list) && count < 16; i++) {
+    for (size_t i = 0; i < json_array_size(list) && count < 15; i++) {
         const json_t *device = json_array_get(list, i);
         if (json_is_true(json_object_get(device, "usable"))) {
-            indices[count++] = integer_field(device, "index");
+            devices[count++] = weft_test_text("%lld", integer_field(device, "index"));
         }
     }
     json_decref(report);
+    const char *driver = getenv("WEFT_TEST_DRIVER");
+    if (driver != NULL && strncmp(driver, "opencl-", 7) == 0) {
+        devices[count++] = "opencl:";
+    }
     assert_true(count > 0);
     return count;
 }
@@ -108,15 +112,15 @@ static void set_text(json_t *record, const char *name, const char *text) {
 /* ---- the same ---- */
 
 static void expect_all_devices(const char *receipt, const char *command, const char *arguments) {
-    long long devices[16];
+    const char *devices[16];
     const size_t count = list_devices(devices);
     char *chain = NULL;
     for (size_t made = 0; made < count; made++) {
-        struct outcome outcome = expect_weft(0, "%s %s --receipt '%s' --device %lld", command,
+        struct outcome outcome = expect_weft(0, "%s %s --receipt '%s' --device %s", command,
                                              arguments, receipt, devices[made]);
         outcome_clear(&outcome);
         for (size_t again = 0; again < count; again++) {
-            json_t *report = run_json("", "verify --receipt '%s' %s --device %lld", receipt,
+            json_t *report = run_json("", "verify --receipt '%s' %s --device %s", receipt,
                                       arguments, devices[again]);
             assert_true(json_is_true(field(report, "same")));
             chain = chain != NULL ? chain : weft_test_text("%s", string_field(report, "chain"));
@@ -284,10 +288,10 @@ PLACE_TEST(the_first_wrong_value_is_found_and_shown, place) {
 
 PLACE_TEST(two_devices_that_agree_say_so, place) {
     const struct run run = make_wrong_value(place, "");
-    long long devices[16];
+    const char *devices[16];
     const size_t count = list_devices(devices);
     struct outcome text =
-        expect_weft(1, "verify --receipt '%s' '%s' --tokens '%s' --device %lld --against %lld",
+        expect_weft(1, "verify --receipt '%s' '%s' --tokens '%s' --device %s --against %s",
                     run.receipt, run.model, run.tokens, devices[0], devices[count - 1]);
     expect_part(&text, text.out,
                 "agree in every node: the receipt's maker computed something else");
