@@ -13,8 +13,14 @@
 
 #include "core/try.h"
 
-#define MOST_WAISTS 16U
-#define NAME_SIZE   96
+/*
+ * To hash a checkpoint takes about as long as its part of everything that a run writes; so they are held to 1/32 of that, as long as there
+ * are more than four.
+ */
+#define MOST_WAISTS  16U
+#define FEW_WAISTS   4U
+#define LEAST_OF_ALL 32U
+#define NAME_SIZE    96
 
 struct search {
     weft_graph *graph;
@@ -110,9 +116,24 @@ static void find_waists(struct search *search) {
     }
 }
 
+/* Bytes of all that nodes make, and of what is kept. */
+static bool are_too_many(const struct search *search) {
+    const weft_graph *graph = search->graph;
+    uint64_t all = 0;
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        all += counts(search, i) ? weft_value_bytes(&graph->values[graph->nodes[i].output]) : 0;
+    }
+    for (uint32_t i = 0; i < search->kept_count; i++) {
+        kept += weft_value_bytes(&graph->values[search->kept[i]]);
+    }
+    return search->kept_count > MOST_WAISTS ||
+           (search->kept_count > FEW_WAISTS && kept > all / LEAST_OF_ALL);
+}
+
 /* Every second, fourth … from the last one back, until few enough are left. */
 static void thin(struct search *search) {
-    while (search->kept_count > MOST_WAISTS) {
+    while (are_too_many(search)) {
         const uint32_t left = (search->kept_count + 1) / 2;
         for (uint32_t i = 0; i < left; i++) {
             search->kept[i] = search->kept[search->kept_count - 1 - 2 * (left - 1 - i)];

@@ -128,6 +128,11 @@ foreach(pattern IN LISTS weft_test_patterns)
     endforeach()
 endforeach()
 
+# A receipt of one kind of device verifies on another, OpenCL's among them.
+if(TARGET weft-test-cli-receipt AND "opencl-pocl" IN_LIST weft_opencl_drivers)
+    weft_add_device_test(cli.receipt DRIVERS opencl-pocl QUICK NONE LABELS cli COMMAND weft-test-cli-receipt)
+endif()
+
 if(TARGET weft-test-unit-opencl_emit AND OpenCL_FOUND)
     target_link_libraries(weft-test-unit-opencl_emit PRIVATE OpenCL::OpenCL)
 endif()

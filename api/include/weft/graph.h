@@ -283,7 +283,7 @@ typedef struct weft_plan weft_plan;
 /** Which values of a run a plan keeps as further outputs. They depend on the graph alone, and are the same on every device. */
 typedef enum weft_checkpoints {
     WEFT_CHECKPOINTS_NONE = 0,
-    /** Those through which all goes that comes after them, such as what a layer gives to the next; 16 at most */
+    /** Those through which all goes that comes after them, such as what a layer gives to the next; 16 at most, and four of large ones */
     WEFT_CHECKPOINTS_LAYERS = 1,
     WEFT_CHECKPOINTS_NODES = 2 /**< every node's: nothing is fused, and memory holds all of them */
 } weft_checkpoints;

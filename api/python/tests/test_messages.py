@@ -43,6 +43,8 @@ CALLS = [
     ("Device", lambda m: weft.Device(cache_limit=-1), "cache_limit"),
     ("Device", lambda m: weft.Device(cache_dir=3), "cache_dir: expected a path, found int"),
     ("Device", lambda m: weft.Device("no such device"), "no device matches \"no such device\""),
+    ("Receipt", lambda m: weft.Receipt(3), "device: expected a weft.Device, found 3"),
+    ("Receipt", lambda m: weft.Receipt.read(3), "text: expected a text, found int"),
     ("load", lambda m: weft.load(3), "folder: expected a path, found int"),
     ("load", lambda m: weft.load(None), "folder: expected a path, found NoneType"),
     ("load", lambda m: weft.load("no/model"), "folder: no/model is not there. .*huggingface_hub.snapshot_download"),
@@ -146,8 +148,8 @@ def test_every_public_function_is_tried():
     mixers = set(weft.ops.__all__)
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
     without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Launch", "ModelInfo",
-               "Operand", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Symbol",
-               "Table", "Tensor", "default_device", "devices"}
+               "Operand", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
+               "Symbol", "Table", "Tensor", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}
     assert public - raised - without <= tried, "it has no parameter, is made by others, or has a case above"
     assert {f"{module}.{name}" for module in ("features", "flt") for name, function in vars(getattr(weft, module)).items()

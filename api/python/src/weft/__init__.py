@@ -43,6 +43,7 @@ if _TYPE_CHECKING:
     from .plan import Plan, PlanInfo, Port
     from .pool import Pool, PooledModel
     from .program import Program, ProgramPort, Symbol
+    from .receipt import Receipt, Record
     from .tables import Table, bench, verify
     from .torch import from_torch, save
 
@@ -60,6 +61,7 @@ _PLACES = {name: place for place, names in {
     "plan": ("Plan", "PlanInfo", "Port"),
     "pool": ("Pool", "PooledModel"),
     "program": ("Program", "ProgramPort", "Symbol"),
+    "receipt": ("Receipt", "Record"),
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
 }.items() for name in names}
@@ -71,8 +73,8 @@ if _TYPE_CHECKING:
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost",
         "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
         "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo",
-        "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "ShapeMismatch", "Symbol", "Table", "Tensor",
-        "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "flt", "from_onnx",
+        "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch", "Symbol",
+        "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "flt", "from_onnx",
         "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
 
 

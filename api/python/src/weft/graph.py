@@ -185,19 +185,22 @@ class Graph:
         except errors.InvalidArgument as error:
             raise errors.InvalidArgument(f"{what}: {error}") from error
 
-    def compile(self, device: Device | None = None, *, implementation: str | None = None, fusion: bool = True) -> Plan:
+    def compile(self, device: Device | None = None, *, implementation: str | None = None, fusion: bool = True,
+                checkpoints: str = "none") -> Plan:
         """A plan of the graph for a device (by default the default one): see `Plan`. The graph can go on to be used.
 
         Args:
             implementation: the name of the one to be taken for all ops that have it, such as "fft"; None: the usual choice.
             fusion: False keeps every op a dispatch of its own: slower, with the same bits in reproducible mode.
+            checkpoints: "layers" or "nodes": values on the way that are outputs, too, for a `Receipt`.
         """
         from .device import checked, default_device
         from .plan import Plan
 
         device = checked(device) or default_device()
         name = ffi.new("char[]", _checks.text(implementation, "implementation").encode()) if implementation else ffi.NULL
-        params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name})
+        params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name,
+                                                 "checkpoints": _core.number_of(checkpoints, "weft_checkpoints", "checkpoints")})
         with device.handle.lock:
             pointer = _core.make("weft_plan", lib.weft_plan_compile, device.handle.get(), self.handle.get(), params)
         return Plan(pointer, device)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .device import Device
+    from .receipt import Receipt
 
     Array = npt.NDArray[np.float32] | npt.NDArray[np.int32]
 
@@ -86,13 +87,15 @@ class Plan:
         results = self.run(given)
         return next(iter(results.values())) if len(results) == 1 else results
 
-    def run(self, arrays: Mapping[str, Any], out: Mapping[str, Array] | None = None) -> dict[str, Array]:
+    def run(self, arrays: Mapping[str, Any], out: Mapping[str, Array] | None = None,
+            receipt: Receipt | None = None) -> dict[str, Array]:
         """Runs once: arrays by the names of inputs to arrays by the names of outputs.
 
         Args:
             arrays: one of the input's shape for each input. A state is changed in place where it is given, and must be a
                 NumPy array then.
             out: arrays to write outputs to, of their shape and type; those that are not named are made.
+            receipt: a receipt of the same device, which then has this run.
         """
         results = {name: self._result(port, out) for name, port in self.outputs.items()}
         tensors = ffi.new("weft_host_tensor[]", len(arrays) + len(results))
@@ -102,7 +105,10 @@ class Plan:
         for index, (name, array) in enumerate(results.items()):
             kept.append(_point(tensors[len(arrays) + index], self._names[name], array))
         with self.handle.lock:
-            check(lib.weft_plan_execute(self.handle.get(), tensors, len(tensors)))
+            if receipt is None:
+                check(lib.weft_plan_execute(self.handle.get(), tensors, len(tensors)))
+            else:
+                check(lib.weft_receipt_execute(receipt.handle.get(), self.handle.get(), tensors, len(tensors)))
         return results
 
     def _fill(self, tensor: Any, name: str, array: Any) -> Any:

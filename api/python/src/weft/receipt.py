@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Receipts: what a computation read, went through and gave, as hashes that another device can make again."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from . import _checks, _core
+from ._core import ffi, lib, text_of
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """A record of a receipt: docs/receipts.md has the kinds."""
+
+    kind: str
+    run: int
+    name: str
+    type: str
+    sha256: str
+    """Of the bytes; empty for settings and runs."""
+    chain: str
+    """Of all records up to this one."""
+
+
+class Receipt:
+    """A list of records, each chained to those before it.
+
+        receipt = weft.Receipt()
+        plan = graph.compile(checkpoints="layers")
+        y = plan.run({"x": x}, receipt=receipt)
+        text = receipt.json()
+        weft.Receipt.read(text).first_difference(receipt)  # None: the same bits
+
+    Those of models are the command's: `weft run MODEL --receipt FILE`, and `weft verify --receipt FILE` makes them again.
+    """
+
+    def __init__(self, device: Device | None = None, *, _pointer: Any = None) -> None:
+        """Begins a receipt of runs on a device, by default the default one, of plans that `Plan.run` is to record."""
+        from .device import checked, default_device
+
+        if _pointer is not None:
+            self.handle = _core.Handle(_pointer, lib.weft_receipt_destroy)
+            return
+        device = checked(device) or default_device()
+        with device.handle.lock:
+            pointer = _core.make("weft_receipt", lib.weft_receipt_create, device.handle.get(), ffi.NULL)
+        self.handle = _core.Handle(pointer, lib.weft_receipt_destroy, device.handle)
+
+    @classmethod
+    def read(cls, text: str) -> Receipt:
+        """A receipt that `json` gave, from anybody. Raises BadFile for anything else, and Unsupported for another version."""
+        data = _checks.text(text, "text").encode()
+        return cls(_pointer=_core.make("weft_receipt", lib.weft_receipt_read, ffi.from_buffer(data), len(data), _core.host))
+
+    def json(self) -> str:
+        """Its text, for a file."""
+        with self.handle.lock:
+            text = lib.weft_receipt_json(self.handle.get())
+            if text == ffi.NULL:
+                raise MemoryError("a receipt")
+            return text_of(text)
+
+    @property
+    def records(self) -> list[Record]:
+        """All records in their order."""
+        info = ffi.new("weft_record_info *")
+        found: list[Record] = []
+        with self.handle.lock:
+            while lib.weft_receipt_get_record(self.handle.get(), len(found), info) == lib.WEFT_OK:
+                found.append(Record(text_of(lib.weft_record_kind_name(info.kind)), info.run, text_of(info.name),
+                                    text_of(info.type), text_of(info.sha256), text_of(info.chain)))
+        _core.forget()
+        return found
+
+    def first_difference(self, other: Receipt) -> int | None:
+        """The index of the first record in which two receipts differ, or None. Device and driver are not compared."""
+        index = ffi.new("uint32_t *")
+        _core.check(lib.weft_receipt_compare(index, self.handle.get(), other.handle.get()))
+        return None if index[0] == 2**32 - 1 else int(index[0])
+
+    def close(self) -> None:
+        """Releases it."""
+        self.handle.close()
+
+    def __repr__(self) -> str:
+        return f"<weft.Receipt by {text_of(lib.weft_receipt_maker(self.handle.get()))}>"

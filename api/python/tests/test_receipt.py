@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Receipts of plans, and the command's."""
+
+import hashlib
+
+import numpy as np
+import pytest
+import weft
+
+
+def network(scale):
+    g = weft.Graph()
+    x = g.input("x", [2, 5, 8])
+    y = weft.linear(x, np.full([8, 8], scale, np.float32))
+    g.output("y", weft.layer_norm(x + y, np.ones(8, np.float32), np.zeros(8, np.float32), 1e-5))
+    return g.compile(checkpoints="nodes")
+
+
+def receipt_of(scale, x):
+    receipt = weft.Receipt()
+    outputs = network(scale).run({"x": x}, receipt=receipt)
+    return receipt, outputs
+
+
+def test_a_receipt_is_the_same_again_and_names_what_differs():
+    x = np.linspace(-1, 1, 80, dtype=np.float32).reshape(2, 5, 8)
+    receipt, outputs = receipt_of(0.5, x)
+    assert receipt.first_difference(receipt_of(0.5, x)[0]) is None
+    other = receipt_of(0.25, x)[0]
+    different = other.records[receipt.first_difference(other)]
+    assert (different.kind, different.run, different.name) == ("value", 0, "node 0 matmul")
+    record = next(record for record in receipt.records if record.kind == "output")
+    assert record.type == "f32 [2, 5, 8]"
+    assert record.sha256 == hashlib.sha256(hashlib.sha256(outputs["y"].tobytes()).digest()).hexdigest()
+
+
+def test_a_receipt_is_read():
+    receipt, _ = receipt_of(0.5, np.zeros([2, 5, 8], np.float32))
+    again = weft.Receipt.read(receipt.json())
+    assert receipt.first_difference(again) is None
+    assert again.records == receipt.records
+    assert "weft.Receipt by" in repr(again)
+    with pytest.raises(weft.BadFile, match="format"):
+        weft.Receipt.read("{}")
+    again.close()
+
+
+def test_the_chain_follows_from_the_records():
+    receipt, _ = receipt_of(0.5, np.zeros([2, 5, 8], np.float32))
+    chain = bytes(32)
+    for record in receipt.records:
+        texts = b"".join(text.encode() + b"\0" for text in (record.kind, record.name, record.type))
+        chain = hashlib.sha256(chain + texts + bytes.fromhex(record.sha256)).digest()
+        assert record.chain == chain.hex()
