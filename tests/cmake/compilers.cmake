@@ -65,6 +65,7 @@ set_tests_properties(compilers.lists compilers.lists.missing PROPERTIES
     FIXTURES_REQUIRED "weft_pipelines_reproducible;weft_pipelines_kernels" LABELS compilers)
 set_tests_properties(compilers.lists.missing PROPERTIES PASS_REGULAR_EXPRESSION "activation-activation;")
 weft_add_pipelines(fast fast "${weft_lists}/kernels.txt")
+weft_add_pipelines(fused fused "${weft_lists}/kernels.txt")
 
 list(GET weft_compilers -1 weft_quick_compiler)
 foreach(manifest IN LISTS weft_compilers)
@@ -81,6 +82,23 @@ foreach(manifest IN LISTS weft_compilers)
     endif()
     add_test(NAME "compilers.${name}"
         COMMAND weft-compile "${weft_pipelines_dir}/reproducible" "${weft_pipelines_dir}/${name}" --check)
+    # Of fused math each Fma stays one operation. Mesa's compiler for GCN makes two of it, which has to be noticed: there it is made by 64-bit
+    # floats.
+    set(fma_env "${env}")
+    if(name MATCHES "vega")
+        list(APPEND fma_env "WEFT_FMA=float64")
+    endif()
+    add_test(NAME "compilers.fused.${name}"
+        COMMAND weft-compile "${weft_pipelines_dir}/fused" "${weft_pipelines_dir}/${name}-fused" --check)
+    add_test(NAME "compilers.apart.${name}"
+        COMMAND weft-compile "${weft_pipelines_dir}/fused" "${weft_pipelines_dir}/${name}-apart" --check --apart)
+    set_tests_properties("compilers.fused.${name}" PROPERTIES ENVIRONMENT "${fma_env}")
+    set_tests_properties("compilers.apart.${name}" PROPERTIES ENVIRONMENT "${env}")
+    set_tests_properties("compilers.fused.${name}" "compilers.apart.${name}" PROPERTIES
+        FIXTURES_REQUIRED weft_pipelines_fused LABELS "${labels}")
+    if(name MATCHES "vega")
+        set_tests_properties("compilers.apart.${name}" PROPERTIES PASS_REGULAR_EXPRESSION " 0 multiply-adds fused.*, [1-9][0-9]* split")
+    endif()
     # Contraction let through, as fast mode does, has to be noticed.
     add_test(NAME "compilers.contracted.${name}"
         COMMAND weft-compile "${weft_pipelines_dir}/fast" "${weft_pipelines_dir}/${name}-fast" --check)

@@ -26,11 +26,13 @@
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
+#include "device/shader_fma.h"
 #include "modes.h"
 #include "multiply_adds.h"
 #include "plan/executable.h"
 #include "rules.h"
 #include "shader/pipeline.h"
+#include "shader/probe_fma.h"
 #include "spirv/passes/passes.h"
 #include "taken.h"
 
@@ -43,6 +45,7 @@ struct compiler {
     struct weft_vk_device vk;
     struct weft_physical physical;
     const struct weft_isa *isa; /* null: nothing is checked */
+    weft_fma fma;               /* as a device that can only compile is taken to have it */
     bool taken;                 /* only what the device would take */
     bool apart;                 /* products from sums, to see which Fma is none */
     uint32_t jobs, seconds;
@@ -65,7 +68,7 @@ static const weft_host host = {.log = print_log};
 
 static weft_status create_device(struct compiler *c) {
     const weft_device_info *device = &c->physical.info;
-    const char *extensions[3] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const char *extensions[4] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
     uint32_t extension_count = 1;
     if (device->most_subgroup != 0) {
         extensions[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
@@ -85,14 +88,22 @@ static weft_status create_device(struct compiler *c) {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = &executables,
         .shaderFloat16 = device->has_f16_arithmetic};
+    struct weft_shader_fma_features fma;
+    void *next = &features;
+    if (c->physical.fma) {
+        extensions[extension_count++] = WEFT_SHADER_FMA_EXTENSION;
+        next = weft_shader_fma_enable(&fma, next);
+    }
+    const VkPhysicalDeviceFeatures basic = {.shaderFloat64 = c->physical.float64,
+                                            .shaderInt64 = c->physical.float64};
     struct weft_cooperative_links cooperative;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext =
-                                         weft_cooperative_enable(&cooperative, device, &features),
+                                     .pNext = weft_cooperative_enable(&cooperative, device, next),
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
                                      .enabledExtensionCount = extension_count,
-                                     .ppEnabledExtensionNames = extensions};
+                                     .ppEnabledExtensionNames = extensions,
+                                     .pEnabledFeatures = &basic};
     WEFT_TRY(weft_vk_check(&host,
                            c->instance.CreateDevice(c->physical.handle, &info, NULL, &c->vk.handle),
                            "vkCreateDevice"));
@@ -116,6 +127,10 @@ static weft_status open_compiler(struct compiler *c) {
     }
     weft_free(&host, list);
     WEFT_TRY(status);
+    weft_device device = {
+        .info = c->physical.info, .fma_extension = c->physical.fma, .float64 = c->physical.float64};
+    weft_probe_fma_guess(&device);
+    c->fma = device.info.fma;
     WEFT_TRY(create_device(c));
     return weft_executable_load(&c->vk, &c->instance, &host);
 }
@@ -196,6 +211,11 @@ struct source {
 static weft_status make_ready(const struct compiler *c, struct source *source, weft_math math) {
     const uint32_t modes = c->physical.float_modes;
     struct weft_spirv_needs needs = {.fused = math == WEFT_MATH_FUSED};
+    if (math == WEFT_MATH_FUSED) {
+        needs.fma_by_extension = c->fma == WEFT_FMA_EXTENSION;
+        needs.fma_by_float64 = c->fma == WEFT_FMA_FLOAT64;
+        needs.fma_by_integers = c->fma == WEFT_FMA_INTEGERS;
+    }
     if (math != WEFT_MATH_FAST) {
         needs.flushes = (modes & WEFT_FLOAT_FLUSH) == 0;
         needs.float_modes = modes;
@@ -487,7 +507,8 @@ static void print_counts(const struct compiler *c, uint32_t count) {
                c->broken, c->in_other_modes);
     }
     if (c->fused + c->split > 0) {
-        printf(", %llu multiply-adds fused", (unsigned long long)c->fused);
+        printf(", %llu multiply-adds fused (%s)", (unsigned long long)c->fused,
+               weft_fma_name(c->fma));
     }
     if (c->apart) {
         printf(", %llu split", (unsigned long long)c->split);

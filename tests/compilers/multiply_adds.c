@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <spirv/unified1/GLSL.std.450.h>
-
-#define MOST_PRODUCTS 512 /* registers whose last value is a product */
-#define MOST_OPERANDS 6
+#define MOST_PRODUCTS   512 /* registers whose last value is a product */
+#define MOST_OPERANDS   6
+#define MOST_COMPONENTS 4u
 
 /* Beginnings of instructions' names, behind `prefixes`; a list ends with null. */
 struct words {
@@ -162,6 +161,18 @@ static void note_target(struct count *count, const struct operation *read, bool 
     }
 }
 
+/* Loads and the like: whatever they overwrite, nothing is taken for a product any more. */
+static bool writes_several(const char *text) {
+    static const char *const marks[] = {"_load_", "send", "..", "@r"};
+    const char *range = strchr(text, '['), *comma = strchr(text, ',');
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strstr(text, marks[i])) {
+            return true;
+        }
+    }
+    return range && (!comma || range < comma);
+}
+
 static void count_operation(struct count *count, const char *text) {
     const struct words *words = count->words;
     struct operation read;
@@ -178,6 +189,7 @@ static void count_operation(struct count *count, const char *text) {
     count->found.apart +=
         is_one_of(words, read.name, words->unfused) || (is_sum && reads_product(count, &read));
     note_target(count, &read, is_product);
+    count->product_count = writes_several(text) ? 0 : count->product_count;
 }
 
 static void count_line(struct count *count, char *line) {
@@ -221,24 +233,49 @@ struct weft_multiply_adds weft_multiply_adds_of(const char *driver, const char *
 
 /* ---- the pass ---- */
 
-static uint32_t glsl_of(const struct weft_spirv_module *module) {
-    uint32_t glsl = 0;
-    WEFT_SPIRV_EACH(import, module, WEFT_SPIRV_IMPORTS) {
-        glsl = weft_spirv_is_glsl(module, import[1]) ? import[1] : glsl;
+/* The type of whole numbers with as many components as a type of floats; a new one where the module has none. */
+static uint32_t whole_type_of(struct weft_spirv_edit *edit, uint32_t types[MOST_COMPONENTS + 1],
+                              uint32_t width) {
+    if (types[width] != 0) {
+        return types[width];
     }
-    return glsl;
+    WEFT_SPIRV_EACH(type, &edit->module, WEFT_SPIRV_DECLARATIONS) {
+        const uint32_t opcode = weft_spirv_opcode(type[0]);
+        const struct weft_spirv_shape shape = weft_spirv_shape_of(&edit->module, type[1]);
+        const bool is_type = opcode == SpvOpTypeInt || opcode == SpvOpTypeVector;
+        if (is_type && shape.kind == WEFT_SPIRV_UINT && shape.width == width) {
+            types[width] = type[1];
+            return types[width];
+        }
+    }
+    const uint32_t component = width > 1 ? whole_type_of(edit, types, 1) : 0;
+    types[width] = weft_spirv_new_ids(edit, 1);
+    weft_spirv_insert_into(edit, WEFT_SPIRV_DECLARATIONS);
+    if (width > 1) {
+        WEFT_SPIRV_PUT(edit, SpvOpTypeVector, types[width], component, width);
+    } else {
+        WEFT_SPIRV_PUT(edit, SpvOpTypeInt, types[width], 32, 0);
+    }
+    return types[width];
 }
 
 weft_status weft_spirv_part_products(struct weft_spirv_edit *edit) {
-    const uint32_t glsl = glsl_of(&edit->module);
+    uint32_t types[MOST_COMPONENTS + 1] = {0};
     WEFT_SPIRV_EACH(instruction, &edit->module, WEFT_SPIRV_FUNCTIONS) {
         const uint32_t opcode = weft_spirv_opcode(instruction[0]);
-        if (glsl != 0 && (opcode == SpvOpFMul || opcode == SpvOpVectorTimesScalar)) {
-            const uint32_t product = weft_spirv_new_ids(edit, 1);
+        const bool is_product = opcode == SpvOpFMul || opcode == SpvOpVectorTimesScalar;
+        const struct weft_spirv_shape shape =
+            is_product ? weft_spirv_shape_of(&edit->module, instruction[1])
+                       : (struct weft_spirv_shape){.kind = WEFT_SPIRV_OTHER};
+        if (shape.kind == WEFT_SPIRV_FLOAT && shape.width <= MOST_COMPONENTS) {
+            const uint32_t result = instruction[2];
+            const uint32_t type = whole_type_of(edit, types, shape.width);
+            const uint32_t product = weft_spirv_new_ids(edit, 3);
             weft_spirv_set_word(edit, instruction, 2, product);
             weft_spirv_insert_before(edit, instruction + weft_spirv_length(instruction[0]));
-            WEFT_SPIRV_PUT(edit, SpvOpExtInst, instruction[1], instruction[2], glsl, GLSLstd450FMax,
-                           product, instruction[3]);
+            WEFT_SPIRV_PUT(edit, SpvOpBitcast, type, product + 1, product);
+            WEFT_SPIRV_PUT(edit, SpvOpNot, type, product + 2, product + 1);
+            WEFT_SPIRV_PUT(edit, SpvOpBitcast, instruction[1], result, product + 2);
         }
     }
     return weft_spirv_apply(edit);

@@ -17,7 +17,7 @@ struct weft_multiply_adds {
 struct weft_multiply_adds weft_multiply_adds_of(const char *driver, const char *code);
 
 /**
- * A pass that puts a maximum between each product of a module and what uses it. The module computes something else then, but each
+ * A pass that inverts the bits of each product of a module before it is used. The module computes something else then, but each
  * Fma is where it was: in its code a product that goes into a sum is an Fma that the compiler has taken apart.
  */
 weft_status weft_spirv_part_products(struct weft_spirv_edit *edit);
