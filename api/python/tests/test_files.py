@@ -247,9 +247,9 @@ def test_a_quantized_folder_has_the_bits_of_the_option(tmp_path, device):
     for weights, only in (("int8", False), ("int8-only", True)):
         weft.quantize(folder, tmp_path / weights, weights_only=only)
         with weft.Device(device.info.index, weights=weights) as opened, weft.load(folder, opened) as model:
-            expected = model.logits("Wer reitet so spät durch Nacht und Wind?")
+            expected = model.logits(TOKENS)
         with weft.load(tmp_path / weights, device) as model:
-            assert np.array_equal(model.logits("Wer reitet so spät durch Nacht und Wind?"), expected)
+            assert np.array_equal(model.logits(TOKENS), expected)
     with pytest.raises(weft.InvalidArgument, match="another folder"):
         weft.quantize(folder, folder)
     with pytest.raises(weft.Unsupported, match="found none"):
