@@ -37,33 +37,23 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
     return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS);
 }
 
-static bool lacks_dots(const weft_device_info *info) {
-    return !info->has_integer_dot_product;
-}
-
-static bool has_dots(const weft_device_info *info) {
-    return info->has_integer_dot_product;
-}
-
+/* Processors have instructions for int8-panels, or, with vectors of 8 lanes or fewer, perhaps only for int8-pairs. */
 WEFT_VARIANTS(int8_product, "matmul/int8_product",
               {.name = "int8-panels-2",
                .shader = &weft_shader_matmul_int8_panels,
                .grid = panels_grid,
-               .needs = {.invocations = 256, .also = has_dots},
+               .needs = {.invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-panels-6",
                .shader = &weft_shader_matmul_int8_panels,
                .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16, .invocations = 256, .also = has_dots},
+               .needs = {.least_subgroup = 16, .invocations = 256},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-pairs",
                .shader = &weft_shader_matmul_int8_pairs,
                .grid = pairs_grid,
-               .needs = {.invocations = 256,
-                         .shared_memory = 28 << 10,
-                         .also = lacks_dots,
-                         .also_text = "for devices without dot products of bytes"},
+               .needs = {.most_subgroup = 8, .invocations = 256, .shared_memory = 28 << 10},
                .cost = {.hardware = 3.0F}},
               {.name = "int8-tiled",
                .shader = &weft_shader_matmul_int8_tiled,

@@ -6,78 +6,16 @@
  */
 #include <stdlib.h>
 
-#include "core/float_state.h"
-#include "native/interpreted.h"
-#include "native/memory.h"
+#include "native/kernel.h"
 #include "spirv/check.h"
 #include "support.h"
 #include "support_glsl.h"
 #include "support_kernels.h"
+#include "support_native.h"
 
-#define WORDS  WEFT_TEST_KERNEL_WORDS
-#define GROUPS 3u
-#define BYTES  WEFT_TEST_KERNEL_BYTES
-#define LINE   WEFT_TEST_KERNEL_LINE
-
-enum { INTERPRETED = 0 };
-
-/* lanes: or INTERPRETED, by subgroups of 8. */
-static struct weft_cpu_kernel *compile_native(const char *what,
-                                              const struct weft_test_kernel_module *program,
-                                              const struct weft_test_kernel_given *given,
-                                              uint32_t lanes, bool checked) {
-    const struct weft_ir_specialization constants[] = {
-        {.id = 0, .size = 4, .value = &given->specialization[0]},
-        {.id = 1, .size = 4, .value = &given->specialization[1]}};
-    const struct weft_ir_source source = {.words = program->words,
-                                          .size = program->size,
-                                          .entry_point = "main",
-                                          .constants = constants,
-                                          .constant_count = 2,
-                                          .lanes = lanes == INTERPRETED ? 8 : lanes,
-                                          .checked = checked};
-    struct weft_cpu_object object = {0};
-    struct weft_cpu_kernel *kernel = NULL;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
-    if ((lanes == INTERPRETED ? weft_cpu_interpret : weft_cpu_compile)(&object, &source,
-                                                                       &host.host) != WEFT_OK) {
-        fail_msg("%s: %s", what, weft_test_log(&host));
-    }
-    assert_ok(weft_cpu_kernel_load(&kernel, object.bytes, object.size, NULL));
-    weft_free(&host.host, object.bytes);
-    weft_test_host_end(&host);
-    return kernel;
-}
-
-/* sizes: of the binding of results; what is beyond must stay as it is. */
-static void run_native(uint32_t *result, const struct weft_cpu_kernel *kernel,
-                       const struct weft_test_kernel_given *given, uint64_t size) {
-    const struct weft_cpu_interface *interface = &kernel->interface;
-    const size_t scratch_size = ((size_t)interface->scratch_size + 64) / 64 * 64;
-    uint8_t *scratch = weft_cpu_bytes_allocate(scratch_size);
-    assert_non_null(scratch);
-    memset(scratch, 0xFF, scratch_size);
-    struct weft_test_kernel_given copy = *given;
-    struct weft_cpu_range ranges[WEFT_CPU_MAX_BINDINGS] = {{0}};
-    for (uint32_t i = 0; i < interface->binding_count; i++) {
-        const bool given_range = interface->bindings[i].binding == 0;
-        ranges[i] = (struct weft_cpu_range){.data = given_range ? copy.words : result,
-                                            .size = given_range ? BYTES : size};
-    }
-    const atomic_uint_least32_t halt = 0;
-    const struct weft_cpu_call call = {.ranges = ranges,
-                                       .push = given->push,
-                                       .scratch = scratch,
-                                       .groups = {GROUPS, 1, 1},
-                                       .halt = &halt,
-                                       .interpreted = kernel->interpreted};
-    const weft_float_state state = weft_float_state_kernel();
-    kernel->entry(&call, 0, 0, 0, 1);
-    kernel->entry(&call, 1, 0, 0, GROUPS - 1);
-    weft_float_state_restore(&state);
-    weft_cpu_bytes_free(scratch);
-}
+#define WORDS WEFT_TEST_KERNEL_WORDS
+#define BYTES WEFT_TEST_KERNEL_BYTES
+#define LINE  WEFT_TEST_KERNEL_LINE
 
 static void expect(const struct weft_test_kernel *kernel,
                    const struct weft_test_kernel_module *program,
@@ -86,8 +24,9 @@ static void expect(const struct weft_test_kernel *kernel,
     uint32_t result[WORDS];
     char where[32];
     memset(result, 0xAB, sizeof result);
-    struct weft_cpu_kernel *native = compile_native(kernel->what, program, given, lanes, checked);
-    run_native(result, native, given, BYTES);
+    struct weft_cpu_kernel *native =
+        weft_test_native_compile(kernel->what, program, given, lanes, checked);
+    weft_test_native_run(result, native, given, BYTES);
     weft_cpu_kernel_unload(&native, NULL);
     (void)snprintf(where, sizeof where, "%u lanes%s", lanes, checked ? ", checked" : "");
     weft_test_kernel_compare(kernel, where, seed, expected, result);
@@ -100,12 +39,12 @@ static void run_program(const struct weft_test_kernel *kernel,
     const struct weft_test_kernel_given given = weft_test_kernel_given(seed);
     uint32_t expected[WORDS];
     memset(expected, 0xAB, sizeof expected);
-    weft_test_kernel_evaluate(expected, program, &given, GROUPS);
+    weft_test_kernel_evaluate(expected, program, &given, WEFT_TEST_NATIVE_GROUPS);
     for (uint32_t k = 0; k < (both ? 6 : 3); k++) {
         const bool checked = both ? k >= 3 : (seed + k) % 2 == 0;
         expect(kernel, program, &given, widths[k % 3], checked, expected, seed);
     }
-    expect(kernel, program, &given, INTERPRETED, false, expected, seed);
+    expect(kernel, program, &given, WEFT_TEST_INTERPRETED, false, expected, seed);
 }
 
 static void run_kernel(const struct weft_test_kernel *kernel) {
@@ -157,10 +96,10 @@ WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
             uint32_t expected[WORDS];
             memset(expected, 0xAB, sizeof expected);
             struct weft_cpu_kernel *native =
-                compile_native(other->kernel.what, &program, &given, LANES, false);
-            run_native(expected, native, &given, BYTES);
+                weft_test_native_compile(other->kernel.what, &program, &given, LANES, false);
+            weft_test_native_run(expected, native, &given, BYTES);
             weft_cpu_kernel_unload(&native, NULL);
-            expect(&other->kernel, &program, &given, INTERPRETED, false, expected, seed);
+            expect(&other->kernel, &program, &given, WEFT_TEST_INTERPRETED, false, expected, seed);
         }
         weft_free(NULL, program.words);
     }
@@ -176,8 +115,9 @@ WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
     const struct weft_test_kernel_given given = weft_test_kernel_far_given();
     uint32_t result[WORDS];
     memset(result, 0xAB, sizeof result);
-    struct weft_cpu_kernel *native = compile_native(wild->what, &program, &given, 8, true);
-    run_native(result, native, &given, (uint64_t)4 * 101);
+    struct weft_cpu_kernel *native =
+        weft_test_native_compile(wild->what, &program, &given, 8, true);
+    weft_test_native_run(result, native, &given, (uint64_t)4 * 101);
     weft_cpu_kernel_unload(&native, NULL);
     for (uint32_t i = 101; i < WORDS; i++) {
         assert_int_equal(result[i], 0xABABABABu);
@@ -197,8 +137,8 @@ WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
     for (uint32_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
         uint32_t result[WORDS];
         struct weft_cpu_kernel *native =
-            compile_native(wild->what, &program, &given, widths[k], true);
-        run_native(result, native, &given, BYTES);
+            weft_test_native_compile(wild->what, &program, &given, widths[k], true);
+        weft_test_native_run(result, native, &given, BYTES);
         weft_cpu_kernel_unload(&native, NULL);
         weft_test_kernel_expect_found(result);
     }
