@@ -2,10 +2,10 @@
 //
 // What the kernels of products of int8 by int8 share. Sums of bytes are exact, so all kernels give the same bits, in whatever order they add.
 //
-// a, as int8_quantize.comp writes it: rows of `words` words, of four elements along k each; behind all rows a scale for each, behind these the
-// byte that stands for 0 in each, and then the sum of each row's bytes. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words
-// of a step of four elements side by side; zeros fill up the last panel and the last step; behind all panels a scale for each column, and the sum
-// of its bytes.
+// a, as int8_quantize.comp writes it: rows of `words` words, of four elements along k each; behind all rows a scale for each, then the byte
+// that stands for 0 in each, then the sum of each row's bytes. b, as weft_lower_int8_weight uploads it: panels of 64 columns, the words of a
+// step of four elements side by side; zeros fill up the last panel and the last step; behind all panels a scale for each column, and the sum of
+// its bytes.
 
 #ifndef WEFT_INCLUDE_MATMUL_INT8_GLSL
 #define WEFT_INCLUDE_MATMUL_INT8_GLSL
@@ -48,20 +48,24 @@ uint weft_b_scales()
     return weft_b_step((push.n + WEFT_PANEL - 1u) / WEFT_PANEL, 0u);
 }
 
-// The sum of a row's bytes.
+// Where a's scales, zeros (1) and sums (2) are.
+uint weft_a_behind(uint list)
+{
+    return push.m * (push.words + list);
+}
+
 int weft_a_sum(uint row)
 {
-    return int(a[push.m * (push.words + 2u) + row]);
+    return int(a[weft_a_behind(2u) + row]);
 }
 
 // A sum of products of bytes as a number: without what a's zeros have added, which is exact, times both scales, one after the other, so that no
 // product of scales overflows or underflows.
 float weft_int8_value(int sum, uint row, uint column)
 {
-    uint a_scales = push.m * push.words;
     uint b_scales = weft_b_scales();
-    int moved = sum - int(a[a_scales + push.m + row]) * int(b[b_scales + push.n + column]);
-    return weft_float_of_sum(moved) * uintBitsToFloat(b[b_scales + column]) * uintBitsToFloat(a[a_scales + row]);
+    int moved = sum - int(a[weft_a_behind(1u) + row]) * int(b[b_scales + push.n + column]);
+    return weft_float_of_sum(moved) * uintBitsToFloat(b[b_scales + column]) * uintBitsToFloat(a[weft_a_behind(0u) + row]);
 }
 
 void weft_store(uint row, uint column, int sum)
