@@ -3209,6 +3209,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
     return weft_version();
 }
 
+/** weft_build of weft/weft.h. */
+[[nodiscard]] inline const char *build() noexcept {
+    return weft_build();
+}
+
 /** weft_dtype_name of weft/weft.h. */
 [[nodiscard]] inline const char *dtype_name(::weft_dtype dtype) noexcept {
     return weft_dtype_name(dtype);

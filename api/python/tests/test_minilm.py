@@ -122,3 +122,30 @@ def test_the_hash_is_the_same_everywhere(folder, few, tmp_path, environment):
     path, digest = few
     report, _ = embed(folder, path, tmp_path / "out.npy", **environment)
     assert report["output"]["sha256"] == digest
+
+
+@pytest.fixture(scope="module")
+def quantized(folder, tmp_path_factory):
+    """The same model of int8."""
+    place = tmp_path_factory.mktemp("quantized") / "model"
+    weft.quantize(folder, place)
+    return place
+
+
+def test_int8_keeps_similarities(folder, quantized, lines, tmp_path):
+    _, exact = embed(folder, lines, tmp_path / "exact.npy")
+    _, found = embed(quantized, lines, tmp_path / "found.npy")
+    sizes = [sum(path.stat().st_size for path in place.glob("*.safetensors")) for place in (folder, quantized)]
+    assert sizes[1] < 0.3 * sizes[0]
+    pairs = [(vectors * np.roll(vectors, 1, axis=0)).sum(1) for vectors in (exact, found)]
+    differences = abs(pairs[0] - pairs[1])
+    print(f"{differences.mean()} on average, {differences.max()} at most")
+    assert differences.mean() <= 0.005 and differences.max() <= 0.05
+
+
+@pytest.mark.parametrize("environment", settings())
+def test_the_hash_of_int8_is_the_same_everywhere(quantized, few, tmp_path, environment):
+    path, _ = few
+    report, _ = embed(quantized, path, tmp_path / "out.npy", **environment)
+    expected, _ = embed(quantized, path, tmp_path / "expected.npy")
+    assert report["output"]["sha256"] == expected["output"]["sha256"]

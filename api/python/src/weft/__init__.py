@@ -36,7 +36,7 @@ if _TYPE_CHECKING:
         WeftError,
     )
     from .graph import Graph, Operand, Tensor, Weight
-    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Ranked, load
+    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Ranked, load, quantize
     from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
@@ -55,7 +55,7 @@ _PLACES = {name: place for place, names in {
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
-    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Ranked", "load"),
+    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Ranked", "load", "quantize"),
     "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
@@ -75,7 +75,7 @@ if _TYPE_CHECKING:
         "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo",
         "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch", "Symbol",
         "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "flt", "from_onnx",
-        "from_torch", "load", "nn", "ops", "save", "verify", *ops.__all__]
+        "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

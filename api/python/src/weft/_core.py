@@ -121,8 +121,9 @@ _OTHERS = {
     "weft_dtype": {"float32": "f32", "int32": "i32", "float16": "f16", "uint8": "u8"},
     "weft_activation": {"gelu": "gelu_erf", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh",
                         "swish": "silu", "linear": "none", "identity": "none"},
+    "weft_weight_storage": {"int8": "i8", "int8-only": "i8_only"},
 }
-"""What NumPy, PyTorch and transformers call the same."""
+"""What NumPy, PyTorch and transformers, and the command, call the same."""
 
 
 def _word(given: Any, enum: str) -> Any:

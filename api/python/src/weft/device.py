@@ -87,7 +87,7 @@ class Device:
         select: a number of `devices()`, or part of a device's or driver's name, such as "nvidia" or "processor". By default
             a discrete GPU before an integrated one, the processor, and a driver that runs on it.
         math: see `Math`.
-        weights: see `WeightStorage`; "f16" needs fast math.
+        weights: see `WeightStorage`; "f16" needs fast math, "int8" multiplies bytes by bytes, "int8-only" by f32.
         threads: that the processor device computes with; 0: as many as this process may use processors.
         memory_limit: bytes of device memory that may be in use at once; 0: as many as it has.
         cache_dir: folder for compiled shaders, which are executed: it must be as trusted as the program, belong to this user or

@@ -666,6 +666,21 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     return model
 
 
+def quantize(folder: str | os.PathLike[str], out: str | os.PathLike[str], *, weights_only: bool = False) -> None:
+    """Writes a model folder whose matrices are int8: a quarter of the size, with the bits of `Device(weights="int8")`.
+
+    Args:
+        folder: a model's.
+        out: another folder, which is made.
+        weights_only: leave f32 what they are multiplied with, as weights="int8-only" does.
+
+    Raises what `load` does, and Unsupported for a model without a matrix that only products and embeddings read.
+    """
+    stored = lib.WEFT_STORED_I8_ONLY if weights_only else lib.WEFT_STORED_I8
+    check(lib.weft_model_quantize(ffi.NULL, os.fsencode(_checks.path(folder, "folder")),
+                                  os.fsencode(_checks.path(out, "out")), stored, _core.host))
+
+
 _HUB_NAME = r"[\w.-]+(/[\w.-]+)?"
 _HUB = "If that is the name of a model on a hub, download it first: load(huggingface_hub.snapshot_download(name))"
 
