@@ -96,7 +96,8 @@ typedef struct weft_cli_option {
     {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                                    \
      "which device: an index or part of a name (see weft devices)"},                       \
         {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                                   \
-         "reproducible (default: the same bits on every device) or fast"},                 \
+         "reproducible (default: the same bits on every device), fused (the same, with\n"  \
+         "bits of its own: each multiply-add is rounded once) or fast"},                   \
         {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                          \
          "how weights are kept: f32, f16, int8, int8-only (multiplied with f32), or auto " \
          "(default: f16 "                                                                  \
