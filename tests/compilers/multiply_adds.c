@@ -173,6 +173,16 @@ static bool writes_several(const char *text) {
     return range && (!comma || range < comma);
 }
 
+/* Mesa makes x + x a product with 2, which is the same. */
+static bool doubles(const struct operation *read) {
+    for (int i = 1; i < read->operand_count; i++) {
+        if (strcmp(read->operands[i], "0x40000000") == 0 || strcmp(read->operands[i], "2.0") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void count_operation(struct count *count, const char *text) {
     const struct words *words = count->words;
     struct operation read;
@@ -188,7 +198,7 @@ static void count_operation(struct count *count, const char *text) {
     count->found.kept += is_float && !multiplies && is_one_of(words, read.name, words->fused);
     count->found.apart +=
         is_one_of(words, read.name, words->unfused) || (is_sum && reads_product(count, &read));
-    note_target(count, &read, is_product);
+    note_target(count, &read, is_product && !doubles(&read));
     count->product_count = writes_several(text) ? 0 : count->product_count;
 }
 

@@ -242,6 +242,15 @@ static void test_multiply_adds(void **state) {
          0},
         {"radv", "\tv_mul_f32_e32 v1, v2, v3\nBB3:\n\tv_add_f32_e32 v5, v1, v4\n", 0, 0},
         {"radv", "\tv_mac_f32_e32 v1, v2, v3\n", 0, 1}, /* rounds both */
+        {"radv", "\tv_mul_f32_e32 v1, 2.0, v3\n\tv_add_f32_e32 v5, v1, v4\n", 0, 0}, /* v3 + v3 */
+        {"radv",
+         "\tv_mul_f32_e32 v9, v2, v3\n\tds_load_2addr_b64 v[8:11], v1 offset0:48\n\tv_add_f32_e32 "
+         "v5, v9, v4\n",
+         0, 0},
+        {"radv",
+         "\tv_mul_f32_e32 v9, v2, v3\n\tv_wmma_f32_16x16x16_f16 v[8:15], v[0:7], v[0:7], "
+         "v[8:15]\n\tv_add_f32_e32 v5, v9, v4\n",
+         0, 0},
         {"Intel open-source Mesa driver",
          "        mul (16)   r12:f   r14<0>:f   r16:f   {F@1}\n"
          "(W)     add (16)   r18:f   r14:f   -r12<8>:f\n",
