@@ -259,6 +259,7 @@ static void test_multiply_adds(void **state) {
         {"Intel open-source Mesa driver", "   mad (8)   r12:f   r14:f   r16:f   r18:f\n", 1, 0},
         {"NVK", "    @p0 r1 = fmul.ftz r2 r3 // delay=4\n    r4 = fadd.ftz r5 -r1\n", 0, 1},
         {"NVK", "    r1 = ffma.ftz r2 r3 r4\n    r4 = fadd.ftz r5 r1\n", 1, 0},
+        {"NVK", "    r1 = fmul.ftz r2 r3\n    r4 = fadd.ftz -rZ -r1\n", 0, 0},
         {"turnip Mesa driver", "(sy)(rpt1)mad.f32 r1.x, r2.y, r3.z, c4.w\n", 0, 1},
         {"turnip Mesa driver", "mul.f r1.x, r2.y, r3.z\n(nop3) add.f r1.y, (neg)r1.x, c4.w\n", 0,
          1},
