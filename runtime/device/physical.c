@@ -353,9 +353,10 @@ weft_status weft_physical_read(struct weft_physical *physical,
     physical->executables =
         physical->executables && compiles && weft_executable_feature(handle, instance);
     physical->info.has_executables = physical->executables;
-    physical->fma = physical->fma && compiles && !instance->old_layer;
     if (compiles) {
-        weft_shader_fma_read(physical, instance);
+        weft_shader_fma_read(&physical->fma, &physical->float64,
+                             physical->fma && !instance->old_layer, handle, instance);
+        physical->float64 = physical->float64 || physical->native; /* whose compiler has doubles */
     }
     return read_cooperative(physical, instance, host);
 }

@@ -3,7 +3,9 @@
 #ifndef WEFT_DEVICE_SHADER_FMA_H
 #define WEFT_DEVICE_SHADER_FMA_H
 
-#include "device/physical.h"
+#include <stdbool.h>
+
+#include "device/vk.h"
 
 #define WEFT_SHADER_FMA_EXTENSION "VK_KHR_shader_fma"
 
@@ -14,8 +16,9 @@ struct weft_shader_fma_features {
     VkBool32 float16, float32, float64;
 };
 
-/** Reads what there is: physical->fma says before that the extension is there, and after it that Fma of float32 is, too. */
-void weft_shader_fma_read(struct weft_physical *physical, const struct weft_vk_instance *instance);
+/** Reads whether there are Fma of float32, false where the device lacks the extension, and floats and integers of 64 bits. */
+void weft_shader_fma_read(bool *fma, bool *float64, bool has_extension, VkPhysicalDevice handle,
+                          const struct weft_vk_instance *instance);
 
 /** Links what turns the extension on in front of `next`; the first of the chain. */
 void *weft_shader_fma_enable(struct weft_shader_fma_features *link, void *next);

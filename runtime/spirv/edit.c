@@ -122,15 +122,18 @@ static bool has_extension(const struct weft_spirv_module *module, const char *na
     return false;
 }
 
-void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability, const char *extension) {
+void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability) {
     if (!has_capability(&edit->module, capability)) {
         weft_spirv_insert_into(edit, WEFT_SPIRV_CAPABILITIES);
         WEFT_SPIRV_PUT(edit, SpvOpCapability, capability);
     }
-    if (extension && !has_extension(&edit->module, extension)) {
+}
+
+void weft_spirv_require_extension(struct weft_spirv_edit *edit, const char *name) {
+    if (!has_extension(&edit->module, name)) {
         weft_spirv_insert_into(edit, WEFT_SPIRV_EXTENSIONS);
         weft_spirv_put_op(edit, SpvOpExtension, 0, NULL);
-        weft_spirv_put_text(edit, extension);
+        weft_spirv_put_text(edit, name);
     }
 }
 

@@ -59,8 +59,10 @@ void weft_spirv_put_text(struct weft_spirv_edit *edit, const char *text);
 /** Puts instructions in the place of one of the module's: it is left out, and new ones come where it was. */
 void weft_spirv_replace(struct weft_spirv_edit *edit, const uint32_t *instruction);
 
-/** Adds a capability, and the extension that has it unless that is null, where the module lacks them. Moves where new instructions go. */
-void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability, const char *extension);
+/** Adds a capability, or an extension, that the module lacks. A module may have no extension: all capabilities come first. These move the
+ * place of new instructions. */
+void weft_spirv_require(struct weft_spirv_edit *edit, uint32_t capability);
+void weft_spirv_require_extension(struct weft_spirv_edit *edit, const char *name);
 
 /** A word of one of the module's instructions gets another value. */
 static inline void weft_spirv_set_word(struct weft_spirv_edit *edit, const uint32_t *instruction,

@@ -31,13 +31,13 @@ static bool has_mode(const struct weft_spirv_module *module, uint32_t entry, uin
 weft_status weft_spirv_float_modes(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
     const size_t count = sizeof modes / sizeof modes[0];
-    const char *extension =
-        module->words[WEFT_SPIRV_AT_VERSION] < FIRST_CORE_VERSION ? EXTENSION : NULL;
     for (size_t i = 0; i < count; i++) {
         if ((edit->needs->float_modes & modes[i].flag) != 0) {
-            weft_spirv_require(edit, modes[i].capability, extension);
-            extension = NULL;
+            weft_spirv_require(edit, modes[i].capability);
         }
+    }
+    if (module->words[WEFT_SPIRV_AT_VERSION] < FIRST_CORE_VERSION) {
+        weft_spirv_require_extension(edit, EXTENSION);
     }
     weft_spirv_insert_into(edit, WEFT_SPIRV_ENTRY_POINTS);
     WEFT_SPIRV_EACH(entry, module, WEFT_SPIRV_ENTRY_POINTS) {

@@ -16,7 +16,8 @@ weft_status weft_spirv_fma_by_extension(struct weft_spirv_edit *edit) {
         }
     }
     if (found) {
-        weft_spirv_require(edit, WEFT_SPIRV_FMA_CAPABILITY, "SPV_KHR_fma");
+        weft_spirv_require(edit, WEFT_SPIRV_FMA_CAPABILITY);
+        weft_spirv_require_extension(edit, "SPV_KHR_fma");
     }
     return WEFT_OK;
 }

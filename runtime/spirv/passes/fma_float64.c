@@ -68,8 +68,8 @@ weft_status weft_spirv_fma_by_float64(struct weft_spirv_edit *edit) {
     const uint32_t first = edit->bound;
     WEFT_TRY(weft_fma_replace(edit, put_body));
     if (edit->bound != first) { /* there was an Fma */
-        weft_spirv_require(edit, SpvCapabilityFloat64, NULL);
-        weft_spirv_require(edit, SpvCapabilityInt64, NULL);
+        weft_spirv_require(edit, SpvCapabilityFloat64);
+        weft_spirv_require(edit, SpvCapabilityInt64);
     }
     return WEFT_OK;
 }
