@@ -173,6 +173,25 @@ static bool writes_several(const char *text) {
     return range && (!comma || range < comma);
 }
 
+static bool has_operand(const struct operation *read, const char *operand) {
+    for (int i = 1; i < read->operand_count; i++) {
+        if (strcmp(read->operands[i], operand) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Mesa makes x + x a product with 2, which is the same. */
+static bool doubles(const struct operation *read) {
+    return has_operand(read, "0x40000000") || has_operand(read, "2.0");
+}
+
+/* NVIDIA's register of zero: -x is -0 - x. */
+static bool negates(const struct operation *read) {
+    return has_operand(read, "rZ");
+}
+
 static void count_operation(struct count *count, const char *text) {
     const struct words *words = count->words;
     struct operation read;
@@ -184,11 +203,11 @@ static void count_operation(struct count *count, const char *text) {
         words->product && strstr(text, words->product) && is_one_of(words, read.name, words->fused);
     const bool is_product =
         multiplies || (is_float && is_one_of(words, read.name, words->products));
-    const bool is_sum = is_float && is_one_of(words, read.name, words->sums);
+    const bool is_sum = is_float && is_one_of(words, read.name, words->sums) && !negates(&read);
     count->found.kept += is_float && !multiplies && is_one_of(words, read.name, words->fused);
     count->found.apart +=
         is_one_of(words, read.name, words->unfused) || (is_sum && reads_product(count, &read));
-    note_target(count, &read, is_product);
+    note_target(count, &read, is_product && !doubles(&read));
     count->product_count = writes_several(text) ? 0 : count->product_count;
 }
 

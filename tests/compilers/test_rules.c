@@ -242,6 +242,15 @@ static void test_multiply_adds(void **state) {
          0},
         {"radv", "\tv_mul_f32_e32 v1, v2, v3\nBB3:\n\tv_add_f32_e32 v5, v1, v4\n", 0, 0},
         {"radv", "\tv_mac_f32_e32 v1, v2, v3\n", 0, 1}, /* rounds both */
+        {"radv", "\tv_mul_f32_e32 v1, 2.0, v3\n\tv_add_f32_e32 v5, v1, v4\n", 0, 0}, /* v3 + v3 */
+        {"radv",
+         "\tv_mul_f32_e32 v9, v2, v3\n\tds_load_2addr_b64 v[8:11], v1 offset0:48\n\tv_add_f32_e32 "
+         "v5, v9, v4\n",
+         0, 0},
+        {"radv",
+         "\tv_mul_f32_e32 v9, v2, v3\n\tv_wmma_f32_16x16x16_f16 v[8:15], v[0:7], v[0:7], "
+         "v[8:15]\n\tv_add_f32_e32 v5, v9, v4\n",
+         0, 0},
         {"Intel open-source Mesa driver",
          "        mul (16)   r12:f   r14<0>:f   r16:f   {F@1}\n"
          "(W)     add (16)   r18:f   r14:f   -r12<8>:f\n",
@@ -250,6 +259,7 @@ static void test_multiply_adds(void **state) {
         {"Intel open-source Mesa driver", "   mad (8)   r12:f   r14:f   r16:f   r18:f\n", 1, 0},
         {"NVK", "    @p0 r1 = fmul.ftz r2 r3 // delay=4\n    r4 = fadd.ftz r5 -r1\n", 0, 1},
         {"NVK", "    r1 = ffma.ftz r2 r3 r4\n    r4 = fadd.ftz r5 r1\n", 1, 0},
+        {"NVK", "    r1 = fmul.ftz r2 r3\n    r4 = fadd.ftz -rZ -r1\n", 0, 0},
         {"turnip Mesa driver", "(sy)(rpt1)mad.f32 r1.x, r2.y, r3.z, c4.w\n", 0, 1},
         {"turnip Mesa driver", "mul.f r1.x, r2.y, r3.z\n(nop3) add.f r1.y, (neg)r1.x, c4.w\n", 0,
          1},
