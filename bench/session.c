@@ -226,6 +226,10 @@ static int run_device(weft_bench_session *session, weft_bench_result *result, ui
     weft_bench_devices devices = {.timed = NULL};
     WEFT_CLI_TRY(weft_cli_open_exit_code(
         weft_bench_devices_open(&devices, &session->settings.common, result->select, round == 0)));
+    weft_device_info info;
+    if (weft_device_get_info(devices.timed, &info) == WEFT_OK) {
+        result->device.fma = info.fma; /* known only now */
+    }
     weft_status status = measure_device(session, result, &devices, round);
     session->failed = weft_bench_devices_close(&devices) || session->failed;
     return weft_cli_exit_code(status);

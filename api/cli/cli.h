@@ -89,18 +89,19 @@ typedef struct weft_cli_option {
 } weft_cli_option;
 
 /** Rows for the options of a weft_cli_common; the second macro leaves out which device and how. */
-#define WEFT_CLI_DEVICE_OPTIONS(common)                                                 \
-    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                                 \
-     "which device: an index or part of a name (see weft devices)"},                    \
-        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                                \
-         "reproducible (default: the same bits on every device) or fast"},              \
-        {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                       \
-         "how weights are kept: f32, f16, or auto (default: f16 with --math fast)"},    \
-        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                      \
-         "turn on the Vulkan validation layer; any message from it fails the command"}, \
-    {                                                                                   \
-        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                           \
-            "keep no compiled shaders on disk, and use none"                            \
+#define WEFT_CLI_DEVICE_OPTIONS(common)                                                   \
+    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                                   \
+     "which device: an index or part of a name (see weft devices)"},                      \
+        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                                  \
+         "reproducible (default: the same bits on every device), fused (the same, with\n" \
+         "bits of its own: each multiply-add is rounded once) or fast"},                  \
+        {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                         \
+         "how weights are kept: f32, f16, or auto (default: f16 with --math fast)"},      \
+        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                        \
+         "turn on the Vulkan validation layer; any message from it fails the command"},   \
+    {                                                                                     \
+        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                             \
+            "keep no compiled shaders on disk, and use none"                              \
     }
 #define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \

@@ -41,10 +41,19 @@ static void write_matrices(weft_cli_table *table, const weft_device_info *info) 
 }
 
 static int print_as_table(const weft_device_info *infos, uint32_t count,
-                          const weft_device_info *taken) {
-    static const char *const columns[] = {
-        ">index",        "name",     "type",    "driver", "Vulkan", ">subgroup",
-        "subgroup sums", "matrices", ">memory", "usable", NULL};
+                          const weft_device_info *taken, bool with_fma) {
+    const char *const columns[] = {">index",
+                                   "name",
+                                   "type",
+                                   "driver",
+                                   "Vulkan",
+                                   ">subgroup",
+                                   "subgroup sums",
+                                   "matrices",
+                                   ">memory",
+                                   "usable",
+                                   with_fma ? "fma by" : NULL,
+                                   NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t index = 0; index < count; index++) {
         const weft_device_info *info = &infos[index];
@@ -72,6 +81,10 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
         } else {
             weft_cli_table_cell(table, "no: %s", info->reason);
         }
+        if (with_fma) {
+            weft_cli_table_cell(table, "%s",
+                                info->fma == WEFT_FMA_NONE ? "-" : weft_fma_name(info->fma));
+        }
     }
     return weft_cli_table_print(&table);
 }
@@ -89,6 +102,21 @@ static uint32_t drop_others(weft_device_info *infos, uint32_t *count) {
     return all - kept;
 }
 
+/* Opens each with fused math to learn how it rounds a multiply-add once. One that fails stays WEFT_FMA_NONE; the log says why. */
+static void find_fma(weft_device_info *infos, uint32_t count, const weft_cli_common *common) {
+    for (uint32_t index = 0; index < count; index++) {
+        char select[16];
+        weft_device *device = NULL;
+        snprintf(select, sizeof select, "%u", infos[index].index);
+        if (infos[index].usable && weft_cli_open_selected(&device, common, select) == WEFT_OK) {
+            weft_device_info info;
+            infos[index].fma =
+                weft_device_get_info(device, &info) == WEFT_OK ? info.fma : WEFT_FMA_NONE;
+            weft_device_destroy(&device);
+        }
+    }
+}
+
 /* Why none is taken. */
 static const char *explain(uint32_t count, uint32_t dropped) {
     return count > 0 ? "none of the devices is usable"
@@ -99,12 +127,14 @@ static const char *explain(uint32_t count, uint32_t dropped) {
 }
 
 int weft_cli_devices(int argc, char **argv) {
-    weft_cli_common common = {0};
-    bool all = false;
+    weft_cli_common common = {.math = WEFT_MATH_FUSED};
+    bool all = false, fma = false;
     const weft_cli_option options[] = {
         {"all", WEFT_CLI_FLAG, &all, NULL,
          "also list devices that are used only by name: OpenCL on the processor, and OpenCL "
          "devices that a Vulkan driver serves"},
+        {"fma", WEFT_CLI_FLAG, &fma, NULL,
+         "also open each with fused math, and say how it rounds a multiply-add once"},
         WEFT_CLI_OUTPUT_OPTIONS(&common),
         {.name = NULL}};
     const weft_cli_syntax syntax = {
@@ -125,11 +155,14 @@ int weft_cli_devices(int argc, char **argv) {
     if (!all) {
         dropped = drop_others(infos, &count);
     }
+    if (fma) {
+        find_fma(infos, count, &common);
+    }
     const weft_device_info *taken = find_default(infos, count);
     if (common.json) {
         exit_code = print_as_json(infos, count, taken);
     } else if (count > 0) {
-        exit_code = print_as_table(infos, count, taken);
+        exit_code = print_as_table(infos, count, taken, fma);
     }
     if (!taken) {
         weft_cli_print(stderr, "weft: error: %s\n", explain(count, dropped));

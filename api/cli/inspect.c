@@ -247,8 +247,12 @@ static void print_plan(const inspect_state *state) {
         weft_cli_print(stdout, "\nplan for batch %u, length %u", state->options->batch,
                        state->length);
     }
-    weft_cli_print(stdout, " on %s (%s), %s\n", device->name, weft_device_type_name(device->type),
+    weft_cli_print(stdout, " on %s (%s), %s", device->name, weft_device_type_name(device->type),
                    weft_math_name(state->options->common.math));
+    if (device->fma != WEFT_FMA_NONE) {
+        weft_cli_print(stdout, ", fma by %s", weft_fma_name(device->fma));
+    }
+    weft_cli_print(stdout, "\n");
     if (state->of_case || is_program(state)) {
         weft_cli_print(stdout, "  %u dispatch%s\n", info->dispatches,
                        info->dispatches == 1 ? "" : "es");

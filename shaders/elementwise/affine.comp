@@ -24,6 +24,6 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = weft_flush(fma(push.scale, x[i], push.offset));
+        result[i] = weft_flush(push.scale * x[i] + push.offset);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft verify: what it prints, and what it makes of a file of bits. */
+#include <sys/stat.h>
+
 #include "cli/command.h"
 
 #define FILTER "softmax/unit/rank"
@@ -85,6 +87,36 @@ WEFT_TEST(bits_are_compared_with_a_folder) {
     outcome_clear(&same);
     json_decref(report);
     free(right);
+}
+
+/* In fused math a case has the bits of the folder beside it, if they are there, and else those of the folder. */
+WEFT_TEST(other_bits_of_fused_math_stand_beside_the_folder) {
+    char *parent = weft_test_folder();
+    char *folder = weft_test_text("%s/bits", parent),
+         *beside = weft_test_text("%s/bits-fused", parent);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    json_t *report = run_json("", "verify --filter " FILTER);
+    json_t *fused = run_json("", "verify --math fused --filter " FILTER);
+    char *right = bits_of(report, false), *other = bits_of(fused, false);
+    assert_string_not_equal(right, other);
+    weft_test_write(folder, "softmax.json", right, strlen(right));
+    char *alone = weft_test_text("verify --math fused --filter " FILTER " --bits %s", folder);
+    expect_refused(4, alone, beside, NULL);
+    assert_int_equal(mkdir(beside, 0777), 0);
+    struct outcome missing = expect_weft(1, "%s", alone);
+    expect_part(&missing, missing.out, "DIFFERENT");
+    weft_test_write(beside, "softmax.json", other, strlen(other));
+    struct outcome same = expect_weft(0, "%s", alone);
+    expect_part(&same, same.out, "The bits are those of the file.");
+    struct outcome still = expect_weft(0, "verify --filter " FILTER " --bits %s", folder);
+    expect_part(&still, still.out, "The bits are those of the file.");
+    outcome_clear(&missing);
+    outcome_clear(&same);
+    outcome_clear(&still);
+    json_decref(report);
+    json_decref(fused);
+    free(right);
+    free(other);
 }
 
 /* A list that verify wrote covers every kernel, by fewer cases; one without cases covers none. */

@@ -80,6 +80,28 @@ weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
 set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_one_driver} PROPERTIES COST 20)
 
+# Fused math has bits of its own: all cases on the processor device, by its instruction, some by other means; on drivers, whose fma rounds twice, those
+# that execute every kernel. Some of them are evaluated by the host's exact function.
+set(weft_verify_fused ${weft_verify} --math fused --device all)
+weft_add_device_test(verify.fused DRIVERS ${weft_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
+    COMMAND ${weft_verify_fused})
+weft_add_device_test(verify.fused.quick DRIVERS ${weft_quick_drivers} LABELS verify short
+    COMMAND ${weft_verify_fused} ${weft_kernel_list})
+if(weft_opencl_compilers)
+    weft_add_device_test(verify.fused DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
+        COMMAND ${weft_verify_fused} --list "${weft_lists}/opencl.txt")
+endif()
+weft_add_device_test(verify.fused.evaluate.quick ONE_DRIVER LABELS verify short
+    COMMAND weft-cli verify --math fused ${weft_kernel_list} --evaluate --evaluate-limit 10)
+if(weft_processors)
+    weft_add_device_test(verify.fused.float64 DRIVERS processor-8 LABELS verify
+        COMMAND "${CMAKE_COMMAND}" -E env WEFT_FMA=float64 $<TARGET_FILE:weft-cli> verify --bits tests/data/bits
+                --math fused --device all --filter matmul/)
+    weft_add_device_test(verify.fused.integers DRIVERS processor-8 LABELS verify
+        COMMAND "${CMAKE_COMMAND}" -E env WEFT_FMA=integers $<TARGET_FILE:weft-cli> verify --bits tests/data/bits
+                --math fused --device all --filter softmax/)
+endif()
+
 # The example models: every label, or the bits per byte, against what PyTorch found, and the hash of
 # all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
@@ -121,6 +143,13 @@ foreach(config IN LISTS weft_configs)
                 COMMAND ${evaluate} ${whole})
         endif()
     endif()
+    # tests/record_fused.py writes the hash of fused math.
+    set(fused --math fused --bits "${folder}/logits-fused.sha256")
+    if(part)
+        list(APPEND fused --examples ${CMAKE_MATCH_1})
+    endif()
+    weft_add_device_test("eval.fused.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval
+        COMMAND ${evaluate} ${fused})
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/pytorch[0-9]*.npz")

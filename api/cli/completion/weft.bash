@@ -17,7 +17,7 @@ _weft() {
         return
     fi
     case $command in
-    devices) options="--all $output" ;;
+    devices) options="--all --fma $output" ;;
     run) options="--text --pair --file --lines --pairs --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat $device $output" ;;
     embed) options="--text --file --lines --out --prompt --pooling --normalize --batch $device $output" ;;
     rerank) options="--query --lines --top --pooling --batch $device $output" ;;

@@ -23,6 +23,7 @@ complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval g
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate verify bench inspect' -l help -d 'print the help'
 
 complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'
+complete -c weft -n '__fish_seen_subcommand_from devices' -l fma -d 'also open each with fused math, and say how it rounds a multiply-add once'
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
 complete -c weft -n '__fish_seen_subcommand_from run' -l pair -x -d 'the second text of a pair, with --text'
 complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
