@@ -286,58 +286,92 @@ static uint32_t rows_of_block(uint32_t queries, uint32_t columns) {
     return ((queries - 1) / blocks / STEP + 1) * STEP;
 }
 
-static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+/* How the work is divided. */
+struct one_pass {
+    uint32_t queries, keys, width; /* of a head */
+    uint32_t vectors;              /* of a panel of values */
+    uint32_t rows, blocks;
+    uint32_t score_stride;
+    uint64_t group_bytes; /* of scratch memory */
+    uint32_t groups;
+};
+
+static struct one_pass one_pass_of(const struct weft_lowering *lowering,
+                                   const struct weft_product *scores) {
     enum { GROUPS_OF_A_THREAD = 4, GROUPS = 64 };
+    struct one_pass pass = {.queries = scores->m, .keys = scores->n, .width = scores->k};
+    pass.vectors = pass.width <= WEFT_PANEL_COLUMNS / 2 ? 2 : 4;
+    pass.rows = rows_of_block(pass.queries, pass.keys);
+    pass.blocks = scores->batches * ((pass.queries - 1) / pass.rows + 1);
+    pass.score_stride = ((pass.keys - 1) / WEFT_PANEL_COLUMNS + 1) * WEFT_PANEL_COLUMNS;
+    pass.group_bytes =
+        (uint64_t)pass.rows * (pass.score_stride + WEFT_PANEL_COLUMNS + pass.width) * sizeof(float);
+    const uint32_t threads = lowering->device->info.threads;
+    const uint32_t wanted = threads ? threads * GROUPS_OF_A_THREAD : GROUPS;
+    const uint64_t fitting = weft_cut_limit(lowering) / pass.group_bytes;
+    pass.groups = pass.blocks < wanted ? pass.blocks : wanted;
+    pass.groups = pass.groups < fitting ? pass.groups : (uint32_t)fitting;
+    return pass;
+}
+
+/* Of a head, panels and a block's scores; whole blocks are several queries, so that slices may be too small for one. */
+static bool one_pass_fits(const struct weft_lowering *lowering, const struct one_pass *pass,
+                          uint32_t heads) {
+    const uint64_t columns = (pass->width - 1) / WEFT_PANEL_COLUMNS + 1;
+    const uint64_t panels = columns * WEFT_PANEL_COLUMNS * pass->score_stride * sizeof(float);
+    return pass->groups > 0 && heads * panels <= weft_cut_limit(lowering);
+}
+
+static void lower_one_pass(struct weft_lowering *lowering, const struct weft_node *node,
+                           struct weft_product product, const struct one_pass *pass) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
     const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
-    struct weft_product product = score_product(lowering, node, WEFT_NO_STORAGE);
-    const uint32_t m = product.n;
-    const uint32_t width = product.k;
-    const uint32_t n = product.m;
+    const uint32_t q_storage = product.a.storage;
     const uint32_t keys = lower_panels(lowering, &product, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE);
-    const uint32_t v_storage =
-        lower_repeated(lowering, node, weft_lower_value(lowering, node->input[2]));
     product.b = transposed(product.b);
-    product.b.storage = v_storage;
-    product.n = width;
-    product.k = m;
-    const uint32_t vectors = width <= WEFT_PANEL_COLUMNS / 2 ? 2 : 4;
-    const uint32_t panel = WEFT_PANEL_COLUMNS / 4 * vectors;
-    const uint32_t values = lower_panels(lowering, &product, panel, lengths);
-    const uint32_t rows = rows_of_block(n, m);
-    const uint32_t blocks = product.batches * ((n - 1) / rows + 1);
-    const uint32_t threads = lowering->device->info.threads;
-    const uint32_t most = threads ? threads * GROUPS_OF_A_THREAD : GROUPS;
-    const uint32_t groups = blocks < most ? blocks : most;
-    const uint32_t stride = ((m - 1) / WEFT_PANEL_COLUMNS + 1) * WEFT_PANEL_COLUMNS;
-    const uint64_t group_stride = (uint64_t)rows * (stride + WEFT_PANEL_COLUMNS + width);
-    if (!weft_lower_countable(lowering, (double)(groups * group_stride), "scores")) {
-        return weft_lower_status(lowering);
-    }
-    const uint32_t scratch = weft_lower_scratch(lowering, groups * group_stride * sizeof(float));
+    product.b.storage = lower_repeated(lowering, node, weft_lower_value(lowering, node->input[2]));
+    product.n = pass->width;
+    product.k = pass->keys;
+    const uint32_t values =
+        lower_panels(lowering, &product, WEFT_PANEL_COLUMNS / 4 * pass->vectors, lengths);
+    const uint32_t scratch = weft_lower_scratch(lowering, pass->groups * pass->group_bytes);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
         lowering, &weft_attention_rows_variants, 1, attention_rows,
-        .bind = {.q = product.a.storage,
+        .bind = {.q = q_storage,
                  .keys = keys,
                  .values = values,
                  .lengths = lengths,
                  .scratch = scratch,
                  .result = result},
-        .push = {.groups = groups,
-                 .blocks = blocks,
-                 .rows = rows,
-                 .queries = n,
-                 .columns = m,
+        .push = {.groups = pass->groups,
+                 .blocks = pass->blocks,
+                 .rows = pass->rows,
+                 .queries = pass->queries,
+                 .columns = pass->keys,
                  .heads = params->heads,
-                 .width = width,
-                 .score_stride = stride,
-                 .group_stride = (uint32_t)group_stride,
+                 .width = pass->width,
+                 .score_stride = pass->score_stride,
+                 .group_stride = (uint32_t)(pass->group_bytes / sizeof(float)),
                  .scale = product.alpha},
-        .constant = {.has_lengths = lengths != WEFT_NO_STORAGE, .value_vectors = vectors});
-    const double scores = (double)product.batches * n * m;
-    dispatch->flops = scores * (4.0 * width + 20.0);
-    dispatch->bytes = 4.0 * product.batches * (double)width * 2.0 * (n + m);
+        .constant = {.has_lengths = lengths != WEFT_NO_STORAGE, .value_vectors = pass->vectors});
+    const double scores = (double)product.batches * pass->queries * pass->keys;
+    dispatch->flops = scores * (4.0 * pass->width + 20.0);
+    dispatch->bytes =
+        8.0 * product.batches * (double)pass->width * ((double)pass->queries + (double)pass->keys);
+}
+
+static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const struct weft_product product = score_product(lowering, node, WEFT_NO_STORAGE);
+    const struct one_pass pass = one_pass_of(lowering, &product);
+    if (!one_pass_fits(lowering, &pass, params->heads)) {
+        return attention_lower(lowering, node); /* the same bits */
+    }
+    if (weft_lower_countable(
+            lowering, (double)pass.groups * (double)pass.group_bytes / sizeof(float), "scores")) {
+        lower_one_pass(lowering, node, product, &pass);
+    }
     return weft_lower_status(lowering);
 }
 

@@ -324,6 +324,7 @@ WEFT_TEST_ON_DEVICE(memory_of_scores_is_quadratic, test) {
     weft_bench_case series[4];
     for (uint32_t i = 0; i < 4; i++) {
         series[i] = weft_bench_mixer_case(0, lengths[i]);
+        series[i].implementation = "scores";
     }
     assert_string_equal(series[0].series, "attention");
     NEAR(memory_growth(test->device, series, 4).exponent, 2.0, 0.01);

@@ -200,6 +200,26 @@ static weft_status build_panels(weft_tensor *y, weft_graph *graph, const weft_te
     return weft_graph_add(y, graph, &panels_op, inputs, 2, &round, sizeof round);
 }
 
+/* Attention in one pass, whatever the device. */
+static weft_status build_attention_rows(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                        uint32_t round) {
+    static struct weft_implementation one_pass[2];
+    static struct weft_op op;
+    const struct weft_implementation *row = weft_op_attention.implementations;
+    while (strcmp(row->name, "rows") != 0) {
+        row++;
+    }
+    one_pass[0] = *row;
+    op = weft_op_attention;
+    op.implementations = one_pass;
+    const weft_status status =
+        weft_graph_attention(y, graph, x[0], x[1], x[2], weft_attention_params(.heads = 1 + round));
+    if (status == WEFT_OK) {
+        graph->nodes[graph->node_count - 1].op = &op;
+    }
+    return status;
+}
+
 /* Mixers by their sheets, with the parameters of each round. */
 #define BOTH_WAYS(name, ...)                                                                    \
     .sheet = &weft_sheet_##name, .params = {weft_##name##_params(.causal = false, __VA_ARGS__), \
@@ -263,6 +283,22 @@ static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},
+    {"attention/rows",
+     {{3, {2, 37, 40}}, {3, {2, 37, 40}}, {3, {2, 37, 40}}},
+     3,
+     .build = build_attention_rows},
+    {"attention/rows",
+     {{3, {1, 19, 70}}, {3, {1, 67, 70}}, {3, {1, 67, 70}}},
+     3,
+     .build = build_attention_rows},
+    {"matmul/pack",
+     {{3, {2, 37, 40}}, {3, {2, 37, 40}}, {3, {2, 37, 40}}},
+     3,
+     .build = build_attention_rows},
+    {"matmul/pack",
+     {{3, {1, 19, 70}}, {3, {1, 67, 70}}, {3, {1, 67, 70}}},
+     3,
+     .build = build_attention_rows},
     {"banded_attention/band", BAND, .sizes = {2, 131, 2, 6, .values = 6}},
     {"banded_attention/band", BAND, .sizes = {1, 7, 2, 5, .values = 5}},
     {"banded_attention/band", BAND, .sizes = {1, 70, 2, 139, .values = 139}},
