@@ -47,6 +47,9 @@ static const struct row {
     {PRODUCT, NULL, 7, 607, 129, true, 1.0F},
     {EMBEDDING, NULL, 37, 1000, 67, false, 1.0F},
     {TIED, NULL, 5, 1000, 67, false, 0x1p-14F},
+    {PRODUCT, "panel-rows-1", 1, 190, 1021, true, 0x1p-14F},
+    {PRODUCT, "panel-rows-2", 2, 127, 65, false, 1.0F},
+    {PRODUCT, "panel-rows-4", 7, 64, 130, true, 1.0F},
 };
 
 /* How elements are rounded, and whether they are stored so. */

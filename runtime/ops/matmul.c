@@ -12,6 +12,7 @@
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/packed.h"
+#include "kernels/matmul/panel_rows.h"
 #include "kernels/matmul/panels.h"
 #include "kernels/matmul/skinny.h"
 #include "kernels/matmul/subgroups.h"
@@ -28,15 +29,15 @@ struct weft_matmul_node {
 
 /* ---- kernels ---- */
 
-static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_cooperative_args) ==
-                      sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_skinny_args) == sizeof(struct weft_matmul_tiled_args) &&
-                  sizeof(struct weft_matmul_subgroups_args) ==
-                      sizeof(struct weft_matmul_tiled_args),
-              "the kernels of products have one interface");
+static_assert(
+    sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_cooperative_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_panel_rows_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_skinny_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_subgroups_args) == sizeof(struct weft_matmul_tiled_args),
+    "the kernels of products have one interface");
 static_assert(WEFT_PANEL_COLUMNS == WEFT_MATMUL_PANELS_COLUMNS, "as in the shader");
 
 static struct weft_grid grid_of(const struct weft_matmul_tiled_args *args, uint32_t rows,
@@ -165,9 +166,24 @@ static struct weft_grid panels_grid(const struct weft_variant *variant, const vo
                    WEFT_MATMUL_PANELS_COLUMNS, batches);
 }
 
+static struct weft_grid panel_rows_grid(const struct weft_variant *variant, const void *args,
+                                        uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_PANEL_ROWS_AT_TILE_ROWS),
+                   WEFT_MATMUL_PANEL_ROWS_COLUMNS, batches);
+}
+
+static_assert((int)WEFT_MATMUL_PANEL_ROWS_AT_TILE_ROWS == (int)WEFT_MATMUL_SKINNY_AT_TILE_ROWS,
+              "as is_skinny reads it");
+
+#define PANEL_ROWS(rows)                                                                \
+    .shader = &weft_shader_matmul_panel_rows,                                           \
+    .tiles = {[WEFT_MATMUL_PANEL_ROWS_AT_TILE_ROWS] = (rows)}, .grid = panel_rows_grid, \
+    .suits = is_skinny, .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 0.5F}
+
 /*
  * Of a constant b in panels. Six rows by four columns take 24 registers for sums, which vectors of 512 bits have; two take
- * 8, half of what there are on x86-64 without them. With 16 lanes six rows take 0.7 of the time of two.
+ * 8, half of what there are on x86-64 without them. With 16 lanes six rows take 0.7 of the time of two. Of few rows, such as
+ * a decoder's token, b is read from memory once, and neither widened into shared memory nor multiplied by rows that are not there.
  */
 WEFT_VARIANTS(panel_product, "matmul/panel_product",
               {.name = "panels-2",
@@ -179,7 +195,9 @@ WEFT_VARIANTS(panel_product, "matmul/panel_product",
                .shader = &weft_shader_matmul_panels,
                .tiles = {[WEFT_MATMUL_PANELS_AT_TILE_ROWS] = 6},
                .grid = panels_grid,
-               .needs = {.least_subgroup = 16, .invocations = 256}})
+               .needs = {.least_subgroup = 16, .invocations = 256}},
+              {.name = "panel-rows-1", PANEL_ROWS(1)}, {.name = "panel-rows-2", PANEL_ROWS(2)},
+              {.name = "panel-rows-4", PANEL_ROWS(4)})
 
 static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
                                          uint32_t batches) {

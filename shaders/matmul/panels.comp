@@ -7,38 +7,14 @@
 // all lanes. An invocation makes TILE_ROWS rows of four columns. All rows of a workgroup take a chunk of k before any takes
 // the next: the panel's part stays in the nearest cache. That of 16-bit elements or bytes is widened into shared memory first.
 
-#define WEFT_B_WORDS ((push.n + 63) / 64 * push.k * 16) // of panels of bytes
-
-#include "matmul.glsl"
+#include "matmul_panels.glsl"
 
 layout(constant_id = 16) const uint TILE_ROWS = 2;      // of an invocation: 1 to MOST_ROWS
-layout(constant_id = 64) const uint FIXED_COLUMNS = 64; // of a panel, and of a workgroup
+layout(constant_id = 64) const uint FIXED_COLUMNS = 64; // of a workgroup: COLUMNS
 
-#define COLUMNS   64 // FIXED_COLUMNS, for the sizes of arrays
 #define MOST_ROWS 6
 
 layout(local_size_x = COLUMNS / 4, local_size_y = 16) in;
-
-// An invocation's four columns are a quarter of the panel apart.
-struct Step {
-    float column[4][COLUMNS / 4];
-};
-
-layout(std430, binding = 1) readonly buffer BPanels { Step b_panels[]; };
-
-// A word of 16-bit elements has two columns: that of its place and the one half a panel behind.
-struct HalfStep {
-    uint columns[2][COLUMNS / 4];
-};
-
-layout(std430, binding = 1) readonly buffer BHalfPanels { HalfStep b_half_panels[]; };
-
-// A word of bytes has the four columns of an invocation.
-struct ByteStep {
-    uint columns[COLUMNS / 4];
-};
-
-layout(std430, binding = 1) readonly buffer BBytePanels { ByteStep b_byte_panels[]; };
 
 shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 
@@ -46,19 +22,10 @@ shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 void copy_step(uint t, uint step)
 {
     uint x = gl_LocalInvocationID.x;
-    if (HALF_B == WEFT_HALF_I8) {
-        vec4 columns = weft_int8s_of(b_byte_panels[step].columns[x]);
-        for (uint j = 0; j < 4; j++) {
-            tile[t][j][x] = columns[j];
-        }
-        return;
+    vec4 columns = weft_panel_columns(step, x);
+    for (uint j = 0; j < 4; j++) {
+        tile[t][j][x] = columns[j];
     }
-    vec2 even = weft_halves_of(HALF_B, b_half_panels[step].columns[0][x]);
-    vec2 odd = weft_halves_of(HALF_B, b_half_panels[step].columns[1][x]);
-    tile[t][0][x] = even.x;
-    tile[t][1][x] = odd.x;
-    tile[t][2][x] = even.y;
-    tile[t][3][x] = odd.y;
 }
 
 // Copies the chunk that begins with step `first` of b: each row of invocations some of its steps.
@@ -73,22 +40,6 @@ void copy_chunk(uint first, uint depth)
     }
 }
 
-// Buffers have less than 2^32 bytes, so that a whole chunk of a's that begins at this element or before does not wrap
-// around. Said by a min, which then changes nothing, it lets a compiler keep an address of 64 bits for each row, and one
-// step for all of them.
-const uint LAST_CHUNK = 0x40000000u - WEFT_CHUNK;
-const uint LAST_STEP = 0x1000000u - WEFT_CHUNK; // of panels
-
-bool has_plain_rows(uint last)
-{
-#ifdef WEFT_MATH_FAST
-    if (HALF_A != 0) {
-        return false;
-    }
-#endif
-    return push.a_column == 1 && last <= LAST_CHUNK;
-}
-
 #define ROW(i, element)                                       \
     if (i < TILE_ROWS) {                                      \
         sum[i] = weft_multiply_add(element, columns, sum[i]); \
@@ -99,8 +50,7 @@ vec4 columns_of(uint first, uint t)
 {
     uint x = gl_LocalInvocationID.x;
     if (HALF_B == 0) {
-        return vec4(b_panels[first + t].column[0][x], b_panels[first + t].column[1][x],
-                    b_panels[first + t].column[2][x], b_panels[first + t].column[3][x]);
+        return weft_panel_columns(first + t, x);
     }
     return vec4(tile[t][0][x], tile[t][1][x], tile[t][2][x], tile[t][3][x]);
 }
