@@ -151,7 +151,10 @@ WEFT_TEST_ON_HOST(only_f32_is_stored_in_16_bits, f) {
     const struct {
         weft_dtype dtype;
         int stored;
-    } rows[] = {{WEFT_I32, WEFT_STORED_BF16}, {WEFT_F32, 3}, {WEFT_F32, -1}};
+    } rows[] = {{WEFT_I32, WEFT_STORED_BF16},
+                {WEFT_I32, WEFT_STORED_I8},
+                {WEFT_F32, WEFT_STORED_I8_ONLY + 1},
+                {WEFT_F32, -1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         WEFT_EXPECT_REFUSED(
             f, WEFT_INVALID_ARGUMENT,
