@@ -87,7 +87,7 @@ void main()
         uint bytes = weft_int8_byte(scaled, found.x) | weft_int8_byte(scaled, found.y) << 8 |
                      weft_int8_byte(scaled, found.z) << 16 | weft_int8_byte(scaled, found.w) << 24;
         result[row * push.words + word] = bytes;
-        sum = weft_dot4(bytes, 0x01010101u, sum);
+        sum = weft_dot4_mixed(bytes, 0x01010101u, sum);
     }
     sums[lane] = sum;
     barrier();
