@@ -195,7 +195,8 @@ static const void *data_of(const char *name, const weft_host_tensor *tensors, ui
 static weft_status add_port(weft_receipt *receipt, const weft_plan *plan, uint32_t index,
                             const void *data, const struct weft_row_lengths *rows) {
     const struct weft_port *port = &plan->ports[index];
-    if (weft_rows_hide(rows, port)) {
+    const bool checkpoint = index >= plan->port_count - plan->checkpoint_count;
+    if (checkpoint && weft_rows_hide(rows, port)) {
         return WEFT_OK;
     }
     char shape[WEFT_SHAPE_TEXT_SIZE];
@@ -205,7 +206,6 @@ static weft_status add_port(weft_receipt *receipt, const weft_plan *plan, uint32
              weft_rows_apply(rows, port) ? " before lengths" : "");
     weft_digest digest;
     WEFT_TRY(weft_plan_port_digest(&digest, plan, index, data, rows));
-    const bool checkpoint = index >= plan->port_count - plan->checkpoint_count;
     return weft_receipt_add(receipt,
                             checkpoint        ? WEFT_RECORD_VALUE
                             : port->is_output ? WEFT_RECORD_OUTPUT

@@ -41,7 +41,8 @@ static void take(void *user, const void *data, size_t size) {
 }
 
 bool weft_rows_apply(const struct weft_row_lengths *rows, const struct weft_port *port) {
-    return rows->lengths && port->shape.rank >= 2 && port->shape.dim[0] == rows->count &&
+    const uint32_t least = port->is_output ? 3 : 2; /* a vector for each sequence has no tokens */
+    return rows->lengths && port->shape.rank >= least && port->shape.dim[0] == rows->count &&
            port->shape.dim[1] == rows->tokens;
 }
 
@@ -50,7 +51,7 @@ bool weft_rows_hide(const struct weft_row_lengths *rows, const struct weft_port 
     for (uint32_t i = 0; i < port->shape.rank; i++) {
         found |= i != 0 && port->shape.dim[i] == rows->tokens;
     }
-    return rows->lengths && found && !weft_rows_apply(rows, port);
+    return rows->lengths && found && port->shape.rank > 2 && !weft_rows_apply(rows, port);
 }
 
 weft_status weft_plan_find_lengths(struct weft_row_lengths *rows, const weft_plan *plan,

@@ -154,6 +154,22 @@ PLACE_TEST(commands_with_many_texts_have_receipts, place) {
     json_decref(document);
 }
 
+/* Vectors of as many channels as there are tokens are no rows of tokens. */
+PLACE_TEST(vectors_of_texts_count_whole, place) {
+    static const char texts[] = "12345678\n1234567\n"; /* TINY_HIDDEN, and one less */
+    char *model = write_tiny_model(place->folder, "model", &causal);
+    char *lines = weft_test_write(place->folder, "lines.txt", texts, strlen(texts));
+    char *receipt = weft_test_path(place->folder, "receipt.json");
+    struct outcome outcome = expect_weft(0, "embed '%s' --lines '%s' --pooling mean --receipt '%s'",
+                                         model, lines, receipt);
+    json_t *document = read_receipt(receipt);
+    assert_string_equal(string_field(record_of(document, "input", "tokens"), "type"),
+                        "i32 [2, 8] before lengths");
+    assert_string_equal(string_field(record_of(document, "output", NULL), "type"), "f32 [2, 8]");
+    json_decref(document);
+    outcome_clear(&outcome);
+}
+
 PLACE_TEST(every_node_can_be_a_checkpoint, place) {
     const struct run run = make_run(place, "--checkpoints nodes");
     json_t *all = verify_json(&run, 0, "");
