@@ -6,15 +6,13 @@
 
 #include "core/try.h"
 #include "kernels/attention/repeat.h"
-#include "kernels/attention/rows.h"
-#include "kernels/matmul/pack.h"
 #include "lower/cut.h"
 #include "mixers/band.h"
+#include "mixers/one_pass.h"
 #include "mixers/qkv.h"
 #include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"
-#include "ops/row.h"
 #include "ops/softmax.h"
 
 enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
@@ -220,157 +218,20 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
 
 /* ---- in one pass, on processors ---- */
 
-static struct weft_grid pack_grid(const struct weft_variant *variant, const void *args,
-                                  uint32_t batches) {
-    const struct weft_matmul_pack_args *a = args;
-    (void)variant;
-    return weft_grid_of(a->push.count, (a->push.k - 1) / WEFT_MATMUL_PACK_STEPS + 1, batches);
-}
-
-WEFT_VARIANTS(matmul_pack, "matmul/pack", WEFT_LANES_ROWS(matmul_pack, pack_grid, 1))
-
-static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
-                                  uint32_t batches) {
-    const struct weft_attention_rows_args *a = args;
-    (void)variant, (void)batches;
-    return weft_grid_of(a->push.groups, 1, 1);
-}
-
-#define ROWS(text, lanes, rows)                                           \
-    {                                                                     \
-        .name = (text), .shader = &weft_shader_attention_rows,            \
-        .tiles = {[WEFT_ATTENTION_ROWS_AT_TILE_LANES] = (lanes),          \
-                  [WEFT_ATTENTION_ROWS_AT_TILE_ROWS] = (rows)},           \
-        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},   \
-        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = rows_grid, \
-    }
-
-WEFT_VARIANTS(attention_rows, "attention/rows", ROWS("lanes-4", 4, 2), ROWS("lanes-8", 8, 2),
-              ROWS("lanes-16", 16, 6))
-
-/* A matrix of each head in panels of `panel` columns. */
-static uint32_t lower_panels(struct weft_lowering *lowering, const struct weft_product *product,
-                             uint32_t panel, uint32_t lengths) {
-    const struct weft_matrix *b = &product->b;
-    const uint32_t count = (product->n - 1) / panel + 1;
-    const uint64_t elements = (uint64_t)product->batches * count * panel * product->k;
-    if (!weft_lower_countable(lowering, (double)elements, "elements in panels")) {
-        return WEFT_NO_STORAGE;
-    }
-    const uint32_t panels = weft_lower_scratch(lowering, elements * sizeof(float));
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_matmul_pack_variants, product->batches, matmul_pack,
-                            .bind = {.b = b->storage, .lengths = lengths, .panels = panels},
-                            .push = {.n = product->n,
-                                     .k = product->k,
-                                     .count = count,
-                                     .inner = product->inner_count,
-                                     .b_outer = b->outer,
-                                     .b_inner = b->inner,
-                                     .b_row = b->row,
-                                     .b_column = b->column},
-                            .constant = {.has_lengths = lengths != WEFT_NO_STORAGE,
-                                         .panel = panel,
-                                         .vector = b->row == 1 && b->column % 4 == 0 &&
-                                                   b->outer % 4 == 0 && b->inner % 4 == 0});
-    dispatch->bytes = 8.0 * (double)elements;
-    return panels;
-}
-
-/* Queries that share the panels while these are in the nearest cache, as long as their scores stay in the next. */
-static uint32_t rows_of_block(uint32_t queries, uint32_t columns) {
-    enum { STEP = WEFT_ATTENTION_ROWS_MOST_ROWS, MOST = 96, BYTES = 1536 << 10 };
-    const uint32_t fitting = BYTES / 4 / columns / STEP * STEP;
-    const uint32_t most = fitting == 0 ? STEP : fitting < MOST ? fitting : MOST;
-    const uint32_t blocks = (queries - 1) / most + 1;
-    return ((queries - 1) / blocks / STEP + 1) * STEP;
-}
-
-/* How the work is divided. */
-struct one_pass {
-    uint32_t queries, keys, width; /* of a head */
-    uint32_t vectors;              /* of a panel of values */
-    uint32_t rows, blocks;
-    uint32_t score_stride;
-    uint64_t group_bytes; /* of scratch memory */
-    uint32_t groups;
-};
-
-static struct one_pass one_pass_of(const struct weft_lowering *lowering,
-                                   const struct weft_product *scores) {
-    enum { GROUPS_OF_A_THREAD = 4, GROUPS = 64 };
-    struct one_pass pass = {.queries = scores->m, .keys = scores->n, .width = scores->k};
-    pass.vectors = pass.width <= WEFT_PANEL_COLUMNS / 2 ? 2 : 4;
-    pass.rows = rows_of_block(pass.queries, pass.keys);
-    pass.blocks = scores->batches * ((pass.queries - 1) / pass.rows + 1);
-    pass.score_stride = ((pass.keys - 1) / WEFT_PANEL_COLUMNS + 1) * WEFT_PANEL_COLUMNS;
-    pass.group_bytes =
-        (uint64_t)pass.rows * (pass.score_stride + WEFT_PANEL_COLUMNS + pass.width) * sizeof(float);
-    const uint32_t threads = lowering->device->info.threads;
-    const uint32_t wanted = threads ? threads * GROUPS_OF_A_THREAD : GROUPS;
-    const uint64_t fitting = weft_cut_limit(lowering) / pass.group_bytes;
-    pass.groups = pass.blocks < wanted ? pass.blocks : wanted;
-    pass.groups = pass.groups < fitting ? pass.groups : (uint32_t)fitting;
-    return pass;
-}
-
-/* Of a head, panels and a block's scores; whole blocks are several queries, so that slices may be too small for one. */
-static bool one_pass_fits(const struct weft_lowering *lowering, const struct one_pass *pass,
-                          uint32_t heads) {
-    const uint64_t columns = (pass->width - 1) / WEFT_PANEL_COLUMNS + 1;
-    const uint64_t panels = columns * WEFT_PANEL_COLUMNS * pass->score_stride * sizeof(float);
-    return pass->groups > 0 && heads * panels <= weft_cut_limit(lowering);
-}
-
-static void lower_one_pass(struct weft_lowering *lowering, const struct weft_node *node,
-                           struct weft_product product, const struct one_pass *pass) {
-    const struct weft_attention_node *params = (const void *)node->params.bytes;
-    const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
-    const uint32_t q_storage = product.a.storage;
-    const uint32_t keys = lower_panels(lowering, &product, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE);
-    product.b = transposed(product.b);
-    product.b.storage = lower_repeated(lowering, node, weft_lower_value(lowering, node->input[2]));
-    product.n = pass->width;
-    product.k = pass->keys;
-    const uint32_t values =
-        lower_panels(lowering, &product, WEFT_PANEL_COLUMNS / 4 * pass->vectors, lengths);
-    const uint32_t scratch = weft_lower_scratch(lowering, pass->groups * pass->group_bytes);
-    const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
-        lowering, &weft_attention_rows_variants, 1, attention_rows,
-        .bind = {.q = q_storage,
-                 .keys = keys,
-                 .values = values,
-                 .lengths = lengths,
-                 .scratch = scratch,
-                 .result = result},
-        .push = {.groups = pass->groups,
-                 .blocks = pass->blocks,
-                 .rows = pass->rows,
-                 .queries = pass->queries,
-                 .columns = pass->keys,
-                 .heads = params->heads,
-                 .width = pass->width,
-                 .score_stride = pass->score_stride,
-                 .group_stride = (uint32_t)(pass->group_bytes / sizeof(float)),
-                 .scale = product.alpha},
-        .constant = {.has_lengths = lengths != WEFT_NO_STORAGE, .value_vectors = pass->vectors});
-    const double scores = (double)product.batches * pass->queries * pass->keys;
-    dispatch->flops = scores * (4.0 * pass->width + 20.0);
-    dispatch->bytes =
-        8.0 * product.batches * (double)pass->width * ((double)pass->queries + (double)pass->keys);
-}
-
 static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
-    const struct weft_product product = score_product(lowering, node, WEFT_NO_STORAGE);
-    const struct one_pass pass = one_pass_of(lowering, &product);
-    if (!one_pass_fits(lowering, &pass, params->heads)) {
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
+    const weft_shape of_values = weft_shape_of(k->dim[0], k->dim[1], q->dim[2]);
+    struct weft_one_pass pass = {.heads = params->heads,
+                                 .scores = score_product(lowering, node, WEFT_NO_STORAGE),
+                                 .lengths = weft_lower_lengths(lowering, node, LENGTHS)};
+    pass.values =
+        head_matrix(lower_repeated(lowering, node, weft_lower_value(lowering, node->input[2])),
+                    &of_values, params->heads);
+    pass.result = weft_lower_value(lowering, node->output);
+    if (!weft_lower_one_pass(lowering, &pass)) {
         return attention_lower(lowering, node); /* the same bits */
-    }
-    if (weft_lower_countable(
-            lowering, (double)pass.groups * (double)pass.group_bytes / sizeof(float), "scores")) {
-        lower_one_pass(lowering, node, product, &pass);
     }
     return weft_lower_status(lowering);
 }
