@@ -212,6 +212,8 @@ class weight : public handle<::weft_weight, weft_weight_destroy> {
     /** weft_weight_create of weft/graph.h. */
     static result<weft::weight> create(const ::weft_weight_params &params,
                                        const ::weft_host *host = nullptr) noexcept;
+    /** weft_weight_quantize of weft/graph.h. */
+    result<weft::weight> quantize(::weft_stored stored, bool scale_columns) noexcept;
 
     /** weft_weight_create of weft/graph.h, for a copy of numbers: as many as the shape has. */
     static result<weight> of(const ::weft_shape &shape, span<const float> data, const ::weft_host *host = nullptr) noexcept {
@@ -1017,6 +1019,15 @@ inline result<weft::weight> weight::create(const ::weft_weight_params &params,
                                            const ::weft_host *host) noexcept {
     ::weft_weight *made = nullptr;
     const weft_status code = weft_weight_create(&made, &params, host);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::weight(made);
+}
+
+inline result<weft::weight> weight::quantize(::weft_stored stored, bool scale_columns) noexcept {
+    ::weft_weight *made = nullptr;
+    const weft_status code = weft_weight_quantize(&made, get(), stored, scale_columns);
     if (code != WEFT_OK) {
         return code;
     }
@@ -3196,6 +3207,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
 /** weft_version of weft/weft.h. */
 [[nodiscard]] inline const char *version() noexcept {
     return weft_version();
+}
+
+/** weft_build of weft/weft.h. */
+[[nodiscard]] inline const char *build() noexcept {
+    return weft_build();
 }
 
 /** weft_dtype_name of weft/weft.h. */
