@@ -500,6 +500,11 @@ static void shift(weft_encoding *encoding, uint32_t bytes) {
     }
 }
 
+static weft_status fail_without_tokens(const weft_model *model, bool is_empty) {
+    return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %shas no tokens",
+                     is_empty ? "is empty and " : "");
+}
+
 weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
                               const weft_encode_params *params) {
     WEFT_ENTER;
@@ -522,8 +527,7 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
     WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
     if (encoded.count == 0) {
         weft_encoded_clear(&encoded, &model->host);
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %shas no tokens",
-                         params->size == 0 && params->pair_size == 0 ? "is empty and " : "");
+        return fail_without_tokens(model, params->size == 0 && params->pair_size == 0);
     }
     *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
                                 encoded.sequences, encoded.count, encoded.cut};
@@ -549,16 +553,14 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
     }
-    if (size == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
-    }
+    const bool is_empty = size == 0;
     trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
     WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
                                        model->info.max_length, &ids, &id_count));
     if (id_count == 0) {
-        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+        return fail_without_tokens(model, is_empty);
     }
     *tokens = ids;
     *count = id_count;

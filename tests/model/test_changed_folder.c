@@ -326,6 +326,11 @@ static void expect_pieces(weft_model *model, const char *change) {
     assert_ok(weft_model_detokenize(model, tokens, count, &back, &size));
     assert_string_equal(back, text);
     weft_text_free(model, &back);
+    const int32_t special[] = {tokens[0], tokens[count - 1]};
+    weft_tokens_free(model, &tokens);
+    assert_ok(weft_model_tokenize(model, "", 0, &tokens, &count)); /* these alone */
+    assert_int_equal(count, 2);
+    assert_memory_equal(tokens, special, sizeof special);
     weft_tokens_free(model, &tokens);
 }
 

@@ -397,6 +397,9 @@ WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     assert_int_equal(count, 2);
     assert_int_equal(tokens[1], 'b');
     weft_tokens_free(model, &tokens);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                        weft_model_tokenize(model, "", 0, &tokens, &count),
+                        "the text is empty and has no tokens");
     expect_encodings(model, host);
     weft_model_destroy(&model);
     model = expect_model(WEFT_TEST_FNET ",'architectures':['FNetModel']}", 1, host);

@@ -272,9 +272,10 @@ WEFT_API void weft_encoding_free(weft_model *model, weft_encoding *encoding);
 
 /**
  * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens. Of a causal language model's
- * spiece.model none. *tokens is allocated through the model's weft_host; free it with weft_tokens_free.
- * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing), WEFT_INVALID_ARGUMENT for an empty
- * text.
+ * spiece.model none. An empty text has the special tokens alone. *tokens is allocated through the model's weft_host; free it
+ * with weft_tokens_free.
+ * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing), WEFT_INVALID_ARGUMENT for a text
+ * without any token.
  */
 WEFT_API weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size,
                                          int32_t **tokens, uint32_t *count);
