@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/try.h"
+#include "verify/conformance.h"
 
 struct bound_plan {
     weft_device *device;
@@ -95,7 +96,10 @@ static weft_status verify_views(weft_bench_row *row, const struct bound_plan *bo
                                 weft_bench_view *views, const weft_host *host) {
     const weft_bench_outcome outcome = {.ports = views,
                                         .port_count = bound->ports.count,
-                                        .f16_weights = row->info.f16_weight_bytes > 0};
+                                        .rounding =
+                                            row->info.int8_weight_bytes > 0  ? WEFT_TOLERANCE_BYTES
+                                            : row->info.f16_weight_bytes > 0 ? WEFT_TOLERANCE_HALF
+                                                                             : 0.0};
     for (uint32_t i = 0; i < bound->ports.count; i++) {
         const weft_bench_port *port = &bound->ports.list[i];
         views[i].info = port->info;

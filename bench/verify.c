@@ -229,8 +229,7 @@ static weft_status check_float64(weft_bench_verification *result, const weft_ben
                  "a float64 reference takes more than the %.0e operations it is given",
                  c.ref.limit);
     } else if (c.ref.status == WEFT_OK) {
-        judge(result, &sums,
-              outcome->f16_weights ? fmax(c.tolerance, WEFT_TOLERANCE_HALF) : c.tolerance);
+        judge(result, &sums, fmax(c.tolerance, outcome->rounding));
     }
     return c.ref.status;
 }

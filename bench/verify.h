@@ -38,8 +38,9 @@ typedef struct weft_bench_verification {
 typedef struct weft_bench_outcome {
     const weft_bench_view *ports; /* inputs, then outputs with their data */
     uint32_t port_count;
-    bool f16_weights; /* weights are stored as f16: held to WEFT_TOLERANCE_HALF */
-    double limit;     /* operations of the reference; 0: WEFT_BENCH_REFERENCE_LIMIT */
+    double
+        rounding; /* of weights: WEFT_TOLERANCE_HALF or _BYTES, which results are then held to; 0: none */
+    double limit; /* operations of the reference; 0: WEFT_BENCH_REFERENCE_LIMIT */
 } weft_bench_outcome;
 
 const weft_bench_view *weft_bench_first_output(const weft_bench_outcome *outcome);
@@ -60,7 +61,7 @@ void weft_bench_verify_hash(weft_bench_verification *result, const weft_bench_ca
 
 /**
  * Holds the first output (float32), made in fast mode, against the one that the same case gives on `device`, the same
- * physical device opened in reproducible mode with weights as f32: to WEFT_TOLERANCE_HALF where weights are stored as f16,
+ * physical device opened in reproducible mode with weights as f32: to the rounding of weights if there is any,
  * else to WEFT_TOLERANCE_EXPONENTIAL. `result` is weft_bench_verify's where that compared nothing, and stays by none
  * with one more reason where the device cannot run the plan in reproducible mode, for its memory, say. Errors: those of
  * compiling and running it otherwise.

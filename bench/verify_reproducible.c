@@ -74,7 +74,7 @@ weft_status weft_bench_verify_reproducible(weft_bench_verification *result,
     const weft_status status = run_once(&expected, device, bench_case, host);
     if (status == WEFT_OK) {
         judge(result, relative_l2(output->data, expected, count),
-              outcome->f16_weights ? WEFT_TOLERANCE_HALF : WEFT_TOLERANCE_EXPONENTIAL);
+              fmax(outcome->rounding, WEFT_TOLERANCE_EXPONENTIAL));
     } else if (status == WEFT_UNSUPPORTED || status == WEFT_OUT_OF_DEVICE_MEMORY) {
         const size_t length = strlen(result->reason);
         snprintf(result->reason + length, sizeof result->reason - length,

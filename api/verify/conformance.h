@@ -27,6 +27,7 @@
 #define WEFT_TOLERANCE_LINEAR      1e-6
 #define WEFT_TOLERANCE_EXPONENTIAL 5e-6
 #define WEFT_TOLERANCE_HALF        1e-3 /* of plans with weights stored as f16: fast mode only */
+#define WEFT_TOLERANCE_BYTES       5e-2 /* of plans whose weights the device has made bytes of */
 
 /**
  * What an array is filled with. Those before WEFT_VALUES_SUBNORMAL are zeros and numbers far inside
@@ -109,6 +110,7 @@ typedef struct weft_case {
     const char *implementation; /* as weft_plan_params */
     bool check_fusion;          /* also compare with the bits of a plan without fusion */
     bool only_reproducible;     /* fast math promises nothing for these inputs */
+    bool has_bytes;             /* its weights are bytes: what is expected knows them */
     uint32_t invocations;       /* that a workgroup must be able to have; 0: any device is fine */
     weft_graph *graph;
     weft_case_port inputs[WEFT_CASE_PORTS];

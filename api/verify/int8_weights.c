@@ -304,6 +304,7 @@ static void build_row(weft_case *c, const struct row *row) {
     c->implementation = row->kernel;
     c->invocations = row->kernel && row->kernel[0] == 'p' && row->kernel[2] == 'c' ? 512 : 0;
     c->tolerance = only ? WEFT_TOLERANCE_LINEAR : c->tolerance;
+    c->has_bytes = true;
     c->only_reproducible = row->a >= WEFT_VALUES_SUBNORMAL;
     if (row->work == PRODUCT) {
         const weft_array a = input_a(c, row);

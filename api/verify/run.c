@@ -376,6 +376,15 @@ static bool set_tolerance(session *s) {
     if (!succeeded(s->result, "weft_plan_get_info", weft_plan_get_info(s->plan, &info))) {
         return false;
     }
+    if (info.int8_weight_bytes > 0 && !s->c->has_bytes) {
+        s->result->tolerance = fmax(s->result->tolerance, WEFT_TOLERANCE_BYTES);
+        s->result->skipped = s->c->only_reproducible;
+        if (s->result->skipped) {
+            fail(s->result, "bytes of weights promise nothing for subnormals, infinities, NaN and "
+                            "overflow");
+            return false;
+        }
+    }
     /* Fast math may round to another byte. */
     const bool rounds_bytes =
         info.int8_weight_bytes > 0 && weft_device_get_math(s->device) == WEFT_MATH_FAST;

@@ -67,7 +67,7 @@ static weft_bench_verification bench_verify_within(const struct bench_run *run,
                                                    double limit) {
     const weft_bench_outcome outcome = {.ports = run->ports,
                                         .port_count = run->count,
-                                        .f16_weights = run->f16_weights,
+                                        .rounding = run->f16_weights ? WEFT_TOLERANCE_HALF : 0.0,
                                         .limit = limit};
     weft_bench_verification result;
     assert_ok(weft_bench_verify(&result, bench_case, &outcome, NULL));

@@ -110,8 +110,9 @@ WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails, test) {
 /** Every allocation fails once: no worse than that comes of it. */
 static void check_without_memory(const weft_bench_case *bench_case, struct weft_test_device *test) {
     struct bench_run run = bench_run_of(bench_case, test->device);
-    const weft_bench_outcome outcome = {
-        .ports = run.ports, .port_count = run.count, .f16_weights = run.f16_weights};
+    const weft_bench_outcome outcome = {.ports = run.ports,
+                                        .port_count = run.count,
+                                        .rounding = run.f16_weights ? WEFT_TOLERANCE_HALF : 0.0};
     weft_bench_verification result;
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     const long live = test->host.live;
@@ -159,8 +160,9 @@ static weft_device *open_fast(struct weft_test_device *test, weft_weight_storage
 static weft_bench_verification against_reproducible(const struct bench_run *run,
                                                     const weft_bench_case *bench_case,
                                                     struct weft_test_device *test) {
-    const weft_bench_outcome outcome = {
-        .ports = run->ports, .port_count = run->count, .f16_weights = run->f16_weights};
+    const weft_bench_outcome outcome = {.ports = run->ports,
+                                        .port_count = run->count,
+                                        .rounding = run->f16_weights ? WEFT_TOLERANCE_HALF : 0.0};
     weft_bench_verification result = {.reason = "the case has no float64 reference"};
     assert_ok(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
                                              &test->host.host));

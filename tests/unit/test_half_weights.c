@@ -307,8 +307,10 @@ WEFT_TEST_ON_HOST(test_reproducible_math_refuses_f16, host) {
     weft_test_expect_log(host, "f16", "fast");
     weft_test_host_reset(host);
     assert_int_equal(
-        weft_device_open(&device, weft_device_params(.host = host->host, .math = WEFT_MATH_FAST,
-                                                     .weights = (weft_weight_storage)3)),
+        weft_device_open(
+            &device,
+            weft_device_params(.host = host->host, .math = WEFT_MATH_FAST,
+                               .weights = (weft_weight_storage)(WEFT_WEIGHTS_I8_ONLY + 1))),
         WEFT_INVALID_ARGUMENT);
     assert_null(device);
     weft_test_expect_log(host, "weight storage");
