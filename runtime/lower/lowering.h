@@ -105,7 +105,7 @@ struct weft_lowering {
     uint32_t value_room;  /* of these */
     uint32_t *stored;     /* values in the order in which they got a storage by weft_lower_value */
     uint32_t stored_count, stored_room;
-    struct weft_row_bytes row_bytes;   /* that were made last */
+    struct weft_row_bytes row_bytes; /* that were made last */
     uint64_t steps; /* of the passes that look for what is nearby: what tests count */
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
@@ -160,7 +160,8 @@ enum weft_layout {
     WEFT_LAYOUT_TRANSPOSED = 1,           /* rows and columns exchanged */
     WEFT_LAYOUT_PANELS_OF_TRANSPOSED = 2, /* weft_lower_panel_weight, with `transposed` … */
     WEFT_LAYOUT_PANELS = 3,               /* … and without */
-    WEFT_LAYOUT_FOURS = 4 /* panels of words of bytes, each of four elements along k: products of bytes by bytes read it */
+    WEFT_LAYOUT_FOURS =
+        4 /* panels of words of bytes, each of four elements along k: products of bytes by bytes read it */
 };
 
 #define WEFT_PANEL_COLUMNS 64u

@@ -53,7 +53,8 @@ typedef enum weft_weight_storage {
      * WEFT_STORED_I8 of weft_stored; weft_weight_quantize makes the same bytes. Weights with elements that are not finite stay as they are.
      */
     WEFT_WEIGHTS_I8 = 3,
-    WEFT_WEIGHTS_I8_ONLY = 4 /**< the same with WEFT_STORED_I8_ONLY: what they are multiplied with stays f32 */
+    WEFT_WEIGHTS_I8_ONLY =
+        4 /**< the same with WEFT_STORED_I8_ONLY: what they are multiplied with stays f32 */
 } weft_weight_storage;
 
 /** "auto", "f32", "f16", "int8" or "int8-only". */

@@ -43,7 +43,7 @@ typedef enum weft_stored {
     WEFT_STORED_WHOLE = 0, /**< elements of dtype */
     WEFT_STORED_F16 = 1,   /**< IEEE 754 binary16 */
     WEFT_STORED_BF16 = 2,  /**< bfloat16: the upper halves of f32 elements */
-    WEFT_STORED_I8 = 3,    /**< signed bytes; products make bytes of what they are multiplied with */
+    WEFT_STORED_I8 = 3, /**< signed bytes; products make bytes of what they are multiplied with */
     WEFT_STORED_I8_ONLY = 4 /**< signed bytes, multiplied with f32 */
 } weft_stored;
 
