@@ -8,6 +8,7 @@
 #include "core/system.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "model/int8_tensor.h"
 #include "model/program.h"
 #include "model/safetensors_header.h"
 
@@ -245,8 +246,42 @@ static void mark_weights(struct save *s) {
 static weft_safetensors_dtype dtype_of(const weft_weight *weight) {
     return weight->stored == WEFT_STORED_F16    ? WEFT_SAFETENSORS_F16
            : weight->stored == WEFT_STORED_BF16 ? WEFT_SAFETENSORS_BF16
+           : weft_weight_is_int8(weight)        ? WEFT_SAFETENSORS_I8
            : weight->dtype == WEFT_F32          ? WEFT_SAFETENSORS_F32
                                                 : WEFT_SAFETENSORS_I32;
+}
+
+/** Which axis the scales of a matrix of bytes are along. */
+static uint32_t scale_axis(const weft_weight *weight) {
+    while (weight->part_of) {
+        weight = weight->part_of;
+    }
+    return weight->scale_columns ? 1 : 0;
+}
+
+/** model/int8_tensor.h says what the tensor of scales is. */
+static weft_status add_scale_entry(struct weft_safetensors_header *header, const struct save *s,
+                                   uint32_t id) {
+    const weft_weight *weight = s->graph->values[id].weight;
+    const uint32_t axis = scale_axis(weight);
+    uint64_t shape[2] = {1, 1};
+    shape[axis] = weight->shape.dim[axis];
+    char *name =
+        weft_format(&s->graph->host, "%s%s", s->names[id], WEFT_SCALE_NAME(weight->stored));
+    weft_status status = name ? WEFT_OK : weft_fail_memory(&s->graph->host, "a tensor's name");
+    for (uint32_t i = 1; i < s->graph->value_count && status == WEFT_OK; i++) {
+        if (s->written[i] && strcmp(s->names[i], name) == 0) {
+            status = weft_fail(&s->graph->host, WEFT_UNSUPPORTED,
+                               "weft_graph_save: weight \"%.200s\": expected none of that name, "
+                               "which the scales of another one get",
+                               name);
+        }
+    }
+    if (status == WEFT_OK) {
+        status = weft_safetensors_header_add(header, name, WEFT_SAFETENSORS_F32, shape, 2);
+    }
+    weft_free(&s->graph->host, name);
+    return status;
 }
 
 static weft_status add_entry(struct weft_safetensors_header *header, const struct save *s,
@@ -256,8 +291,9 @@ static weft_status add_entry(struct weft_safetensors_header *header, const struc
     for (uint32_t i = 0; i < value->shape.rank; i++) {
         shape[i] = value->shape.dim[i];
     }
-    return weft_safetensors_header_add(header, s->names[id], dtype_of(value->weight), shape,
-                                       value->shape.rank);
+    WEFT_TRY(weft_safetensors_header_add(header, s->names[id], dtype_of(value->weight), shape,
+                                         value->shape.rank));
+    return weft_weight_is_int8(value->weight) ? add_scale_entry(header, s, id) : WEFT_OK;
 }
 
 static weft_status add_header(struct weft_new_file *file, const struct save *s,
@@ -283,6 +319,20 @@ static weft_status add_elements(struct weft_new_file *file, const struct save *s
     return WEFT_OK;
 }
 
+static weft_status add_scales(struct weft_new_file *file, const struct save *s,
+                              const weft_weight *weight, uint32_t *block) {
+    const uint32_t axis = scale_axis(weight);
+    const uint64_t count = weight->shape.dim[axis], step = axis == 1 ? 1 : weight->shape.dim[1];
+    for (uint64_t done = 0, filled = 0; done < count; filled = 0) {
+        for (; filled < COPIED && done < count; filled++, done++) {
+            const float scale = weft_weight_scale(weight, done * step);
+            memcpy(&block[filled], &scale, sizeof scale);
+        }
+        WEFT_TRY(weft_new_file_add(file, block, (size_t)filled * sizeof *block, &s->graph->host));
+    }
+    return WEFT_OK;
+}
+
 static weft_status write_weights(struct weft_new_file *file, const struct save *s) {
     const weft_host *host = &s->graph->host;
     struct weft_safetensors_header header = {.text = {.host = *host}};
@@ -293,7 +343,11 @@ static weft_status write_weights(struct weft_new_file *file, const struct save *
     status = block ? WEFT_OK : weft_fail_memory(host, "a weight");
     for (uint32_t i = 1; i < s->graph->value_count && status == WEFT_OK; i++) {
         if (s->written[i]) {
-            status = add_elements(file, s, s->graph->values[i].weight, block);
+            const weft_weight *weight = s->graph->values[i].weight;
+            status = add_elements(file, s, weight, block);
+            if (status == WEFT_OK && weft_weight_is_int8(weight)) {
+                status = add_scales(file, s, weight, block);
+            }
         }
     }
     weft_free(host, block);

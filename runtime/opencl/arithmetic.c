@@ -20,23 +20,25 @@
 /* Sums of products of bytes: the driver's function, where it has cl_khr_integer_dot_product, or their formula. */
 #define SIGNED_BYTE(word, shift)   "((int)(" word " << " shift ") >> 24)"
 #define UNSIGNED_BYTE(word, shift) "(int)((" word " << " shift ") >> 24)"
-#define DOT(name, signs, byte_of_b)                                                                                                                                               \
-    "#ifdef __opencl_c_integer_dot_product_input_4x8bit_packed\n"                                                                                                                 \
-    "uint " name "(uint a, uint b) { return (uint)dot_4x8packed_" signs "_int(a, b); }\n"                                                                                         \
-    "#else\n"                                                                                                                                                                     \
-    "uint " name "(uint a, uint b) {\n"                                                                                                                                           \
-    "    return (uint)(" SIGNED_BYTE("a", "24") " * " byte_of_b(                                                                                                                  \
-        "b",                                                                                                                                                                      \
-        "24") " +\n           " SIGNED_BYTE("a",                                                                                                                                  \
-                                            "16") " * " byte_of_b("b",                                                                                                            \
-                                                                  "16") " +\n          "                                                                                          \
-                                                                        " " SIGNED_BYTE("a",                                                                                      \
-                                                                                        "8") " *"                                                                                 \
-                                                                                             " " byte_of_b("b",                                                                   \
-                                                                                                           "8") " +\n           " SIGNED_BYTE("a",                                \
-                                                                                                                                              "0") " * " byte_of_b("b",           \
-                                                                                                                                                                   "0") ");\n}\n" \
-                                                                                                                                                                        "#endif\n"
+#define DOT(name, signs, byte_of_b)                                                                                                     \
+    "#ifdef __opencl_c_integer_dot_product_input_4x8bit_packed\n"                                                                       \
+    "uint " name "(uint a, uint b) { return (uint)dot_4x8packed_" signs "_int(a, b); }\n"                                               \
+    "#else\n"                                                                                                                           \
+    "uint " name "(uint a, uint b) {\n"                                                                                                 \
+    "    return (uint)(" SIGNED_BYTE("a", "24") " * " byte_of_b(                                                                        \
+        "b",                                                                                                                            \
+        "24") " +\n           " SIGNED_BYTE("a",                                                                                        \
+                                            "16") " * " byte_of_b("b",                                                                  \
+                                                                  "16") " +\n          "                                                \
+                                                                        " " SIGNED_BYTE(                                                \
+                                                                            "a",                                                        \
+                                                                            "8") " *"                                                   \
+                                                                                 " " byte_of_b("b", "8") " +\n           " SIGNED_BYTE( \
+                                                                                     "a",                                               \
+                                                                                     "0") " *"                                          \
+                                                                                          " " byte_of_b("b",                            \
+                                                                                                        "0") ");\n}\n"                  \
+                                                                                                             "#endif\n"
 
 /* Of two rows about an operation the first that applies counts. */
 static const struct weft_cl_operation operations[] = {
@@ -105,7 +107,7 @@ static const struct weft_cl_operation operations[] = {
     {GLSL(FIND_I_LSB), WEFT_CL_IF_WORD, 0, "31u - clz($0 & (0u - $0))", NULL},
     {GLSL(FIND_U_MSB), WEFT_CL_IF_WORD, 0, "31u - clz($0)", NULL},
     {GLSL(FIND_S_MSB), WEFT_CL_IF_WORD, 0, "31u - clz(@0 < 0 ? ~$0 : $0)", NULL},
-    SAME(SpvOpLogicalOr, "$0 || $1"), SAME(SpvOpLogicalAnd, "$0 && $1"),
+    SAME(SpvOpLogicalOr, "$0 | $1"), SAME(SpvOpLogicalAnd, "$0 & $1"),
     SAME(SpvOpLogicalNot, "!$0"), SAME(SpvOpLogicalEqual, "$0 == $1"),
     SAME(SpvOpLogicalNotEqual, "$0 != $1"), CUT(SpvOpSelect, "$0 ? $1 : $2"),
     SAME(SpvOpIEqual, "$0 == $1"), SAME(SpvOpINotEqual, "$0 != $1"),

@@ -75,8 +75,9 @@ WEFT_TEST(the_target_names_this_processor) {
 #if defined(__x86_64__) && defined(__linux__)
     assert_string_equal(machine->triple, "x86_64-unknown-linux-gnu");
     assert_int_equal(machine->elf, WEFT_ELF_X86_64);
-    const bool wide = strcmp(machine->target, "x86_64-linux x86-64-v4") == 0;
-    const bool middle = strcmp(machine->target, "x86_64-linux x86-64-v3") == 0;
+    /* With or without instructions for dots of bytes. */
+    const bool wide = strstr(machine->target, "x86_64-linux x86-64-v4") == machine->target;
+    const bool middle = strstr(machine->target, "x86_64-linux x86-64-v3") == machine->target;
     assert_int_equal(machine->lanes, wide ? 16 : middle ? 8 : 4);
     /* The compiler's runtime asks the same questions. */
     assert_int_equal(wide || middle,
