@@ -21,10 +21,10 @@ vec4 weft_int8s_of(uint word)
                 float(weft_int8_of(word, 3u)));
 }
 
-// A sum of products rounded to nearest even: 4096 times a whole number below 2^20, which is exact, and one sum.
+// A sum of products rounded to nearest even: its upper 20 bits and its lower 12 are exact, and are added once.
 float weft_float_of_sum(int sum)
 {
-    return float(sum >> 12) * 4096.0 + float(sum & 0xfff);
+    return float(sum & ~0xfff) + float(sum & 0xfff);
 }
 
 // Rows whose range has less than this for its half, 2^-119, count as zeros, so that no scale is subnormal.

@@ -594,11 +594,11 @@ weft_impl_sum weft_impl_log_sum(uint a)
     float third = 0.666503906f * cube_h; // 2/3 is 0.666503906 + 0.000162760422
     float third_l = fma(cube - cube_h, 0.666503906f, fma(cube, 0.000162760422f, 0.666666687f * cube_l));
     float leading = k * 0.693145752f;
-    float next = sh + sh;
+    float next = weft_twice(sh);
     float h = leading + next;
     float l = next - (h - leading);
     float sum = h + third;
-    l = (l + (third - (sum - h))) + ((sl + sl) + (third_l + fma(s * z * z, p, k * 1.42860677e-06f)));
+    l = (l + (third - (sum - h))) + (weft_twice(sl) + (third_l + fma(s * z * z, p, k * 1.42860677e-06f)));
     weft_impl_sum result;
     result.h = sum + l;
     result.l = l - (result.h - sum);

@@ -88,7 +88,7 @@ static const char *amd_stem(const struct instruction *read) {
 static bool amd_refuses(const struct instruction *read) {
     static const char *const refused[] = {
         "fma_f",     "fmac_f",      "fmaak_f",    "fmamk_f", "fma_mix",    "pk_fma",
-        "pk_fmac",   "mad_mix",     "dot2",       "dot4",    "dot8",       "wmma",
+        "pk_fmac",   "mad_mix",     "dot2",       "dot4_f",  "dot8",       "wmma",
         "mfma",      "div_",        "rcp_",       "rsq_",    "sqrt_",      "exp_f",
         "log_f",     "sin_",        "cos_",       "ldexp_",  "fract_",     "frexp_",
         "interp_",   "mad_f16",     "mad_legacy", "mac_f16", "mac_legacy", "mul_legacy",

@@ -52,6 +52,8 @@ CALLS = [
     ("load", lambda m: weft.load(MODELS / "langid", "processor"),
      "device: .*'processor': weft.Device\\('processor'\\) opens one"),
     ("load", lambda m: weft.load(MODELS / "langid", 3.0), "device: expected a weft.Device, found float"),
+    ("quantize", lambda m: weft.quantize(3, "out"), "folder: expected a path, found int"),
+    ("quantize", lambda m: weft.quantize(MODELS / "langid", None), "out: expected a path, found NoneType"),
     ("Pool", lambda m: weft.Pool(3.5), "devices: expected \"all\""),
     ("Pool", lambda m: weft.Pool([]), "devices: .* an empty list"),
     ("Pool", lambda m: weft.Pool(threads=-1), "threads"),
