@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/philox.h"
+#include "shader/probe_random.h"
 
 #define NEGATION      8  /* in the table below */
 #define LITERAL_ZEROS 16 /* from here on, operations have a zero that is written in the shader */
@@ -170,23 +170,8 @@ void weft_probe_expect(struct weft_probe_result *expected, const struct weft_pro
 
 /* ---- making inputs ---- */
 
-struct generator {
-    uint64_t next;
-};
-
-static uint32_t random_word(struct generator *generator) {
-    return weft_philox_u32(SEED, 0, generator->next++);
-}
-
-/* A whole number in [low, high]. */
-static int random_between(struct generator *generator, int low, int high) {
-    return low + (int)(random_word(generator) % (uint32_t)(high - low + 1));
-}
-
-/* Any significand and sign, with an exponent in [low, high]. */
-static float random_float(struct generator *generator, int low, int high) {
-    const uint32_t exponent = (uint32_t)(random_between(generator, low, high) + 127);
-    return float_of((random_word(generator) & UINT32_C(0x807fffff)) | exponent << 23);
+static float random_float(struct weft_probe_random *generator, int low, int high) {
+    return float_of(weft_probe_random_float(generator, low, high));
 }
 
 static int exponent_of(float value) {
@@ -204,7 +189,7 @@ static void set(struct weft_probe_input *input, float a, float b, float c) {
     input->word[2] = word_of(c);
 }
 
-static void make_sum(struct weft_probe_input *input, struct generator *generator) {
+static void make_sum(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -20, 20);
     const int exponent = exponent_of(a);
     const float b = random_float(generator, exponent - 26, exponent);
@@ -213,46 +198,46 @@ static void make_sum(struct weft_probe_input *input, struct generator *generator
 
 /* b is an odd number of halves of a's last place, so a + b lies midway between two floats unless it
  * changes binade. */
-static void make_tied_sum(struct weft_probe_input *input, struct generator *generator) {
+static void make_tied_sum(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -20, 20);
     const float half = ldexpf(1.0f, exponent_of(a) - 24);
-    const float b = half * (float)(2 * random_between(generator, -8, 7) + 1);
+    const float b = half * (float)(2 * weft_probe_random_between(generator, -8, 7) + 1);
     set(input, a, b, b);
 }
 
-static void make_cancellation(struct weft_probe_input *input, struct generator *generator) {
+static void make_cancellation(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -20, 20);
-    const float b = -beside(a, random_between(generator, -3, 3));
+    const float b = -beside(a, weft_probe_random_between(generator, -3, 3));
     set(input, a, b, random_float(generator, -20, 20));
 }
 
 /* Odd factors of 13 bits: a product of 25 bits lies midway between two floats. */
-static void make_tied_product(struct weft_probe_input *input, struct generator *generator) {
+static void make_tied_product(struct weft_probe_input *input, struct weft_probe_random *generator) {
     /* One call a statement: compilers differ in the order in which they evaluate arguments. */
-    const float factor = (float)(2 * random_between(generator, 2048, 4095) + 1);
-    const float b = (float)(2 * random_between(generator, -4096, 4095) + 1);
-    const float a = ldexpf(factor, random_between(generator, -30, 10));
+    const float factor = (float)(2 * weft_probe_random_between(generator, 2048, 4095) + 1);
+    const float b = (float)(2 * weft_probe_random_between(generator, -4096, 4095) + 1);
+    const float a = ldexpf(factor, weft_probe_random_between(generator, -30, 10));
     set(input, a, b, random_float(generator, 0, 10));
 }
 
 /* c takes away what the rounded product is, or nearly: what remains is the rounding error, if the
  * rounding was left out. */
-static void make_contraction(struct weft_probe_input *input, struct generator *generator) {
+static void make_contraction(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -10, 10);
     const float b = random_float(generator, -10, 10);
-    const float c = beside(multiply(a, b), random_between(generator, -2, 2));
-    set(input, a, b, random_word(generator) % 2 == 0 ? c : -c);
+    const float c = beside(multiply(a, b), weft_probe_random_between(generator, -2, 2));
+    set(input, a, b, weft_probe_random_word(generator) % 2 == 0 ? c : -c);
 }
 
-static void make_wide(struct weft_probe_input *input, struct generator *generator) {
+static void make_wide(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -60, 60);
     const float b = random_float(generator, -60, 60);
     set(input, a, b, random_float(generator, -120, 120));
 }
 
-static void make_neighbours(struct weft_probe_input *input, struct generator *generator) {
+static void make_neighbours(struct weft_probe_input *input, struct weft_probe_random *generator) {
     const float a = random_float(generator, -40, 40);
-    set(input, a, beside(a, random_between(generator, -1, 1)), 0.0f);
+    set(input, a, beside(a, weft_probe_random_between(generator, -1, 1)), 0.0f);
 }
 
 /* Zeros of both signs, carries, the ends of the range, and the first integers that floats cannot
@@ -299,8 +284,9 @@ static bool is_decided(const struct weft_probe_input *input) {
     return plain;
 }
 
-static void make_floats(struct weft_probe_input *input, size_t index, struct generator *generator) {
-    static void (*const makers[])(struct weft_probe_input *, struct generator *) = {
+static void make_floats(struct weft_probe_input *input, size_t index,
+                        struct weft_probe_random *generator) {
+    static void (*const makers[])(struct weft_probe_input *, struct weft_probe_random *) = {
         make_sum,         make_tied_sum, make_cancellation, make_tied_product,
         make_contraction, make_wide,     make_neighbours,
     };
@@ -315,10 +301,10 @@ static void make_floats(struct weft_probe_input *input, size_t index, struct gen
 
 /* Integers of every width; every other one midway between two floats, which takes more than 24
  * bits. */
-static uint32_t make_integer(size_t index, struct generator *generator) {
+static uint32_t make_integer(size_t index, struct weft_probe_random *generator) {
     static const uint32_t ends[] = {0,          1,          0x7fffffff, 0x80000000, 0xffffffff,
                                     0x01000001, 0x01000003, 0x7fffffc0, 0xffffff80, 0xffffff7f};
-    const uint32_t word = random_word(generator);
+    const uint32_t word = weft_probe_random_word(generator);
     if (index < sizeof ends / sizeof ends[0]) {
         return ends[index];
     }
@@ -331,13 +317,14 @@ static uint32_t make_integer(size_t index, struct generator *generator) {
 }
 
 /* An infinity, a NaN of any payload, a zero, a large or an ordinary number. */
-static uint32_t make_special_word(struct generator *generator) {
-    const uint32_t sign = random_word(generator) & UINT32_C(0x80000000);
-    switch (random_word(generator) % 5) {
+static uint32_t make_special_word(struct weft_probe_random *generator) {
+    const uint32_t sign = weft_probe_random_word(generator) & UINT32_C(0x80000000);
+    switch (weft_probe_random_word(generator) % 5) {
     case 0:
         return sign | UINT32_C(0x7f800000);
     case 1: /* quiet: what a signalling NaN does is nobody's concern */
-        return sign | UINT32_C(0x7fc00000) | (random_word(generator) & UINT32_C(0x3fffff));
+        return sign | UINT32_C(0x7fc00000) |
+               (weft_probe_random_word(generator) & UINT32_C(0x3fffff));
     case 2:
         return sign;
     case 3:
@@ -347,7 +334,7 @@ static uint32_t make_special_word(struct generator *generator) {
     }
 }
 
-static void make_infinities(struct weft_probe_input *input, struct generator *generator) {
+static void make_infinities(struct weft_probe_input *input, struct weft_probe_random *generator) {
     for (size_t i = 0; i < 3; i++) {
         input->word[i] = make_special_word(generator);
     }
@@ -355,10 +342,11 @@ static void make_infinities(struct weft_probe_input *input, struct generator *ge
 
 /* By turns: a * b, and a + b, 2 a and 4 a, of 2^127 to 2^129, and what may bring them back into the range. */
 static void make_overflow(struct weft_probe_input *input, size_t index,
-                          struct generator *generator) {
+                          struct weft_probe_random *generator) {
     const bool is_product = index % 4 == 0;
     const float a = random_float(generator, is_product ? 20 : 126, is_product ? 100 : 127);
-    const int exponent = is_product ? 127 - exponent_of(a) : random_between(generator, 126, 127);
+    const int exponent =
+        is_product ? 127 - exponent_of(a) : weft_probe_random_between(generator, 126, 127);
     const float b = random_float(generator, exponent, exponent);
     const float c = random_float(generator, 126, 127);
     set(input, a, is_product ? b : copysignf(b, a), copysignf(c, is_product ? -(a * b) : -a));
@@ -370,7 +358,7 @@ static void make_overflow(struct weft_probe_input *input, size_t index,
  * below, where it counts as subnormal, above, where it does not, or there, which rounds up too.
  */
 static void make_least_product(struct weft_probe_input *input, size_t place,
-                               struct generator *generator) {
+                               struct weft_probe_random *generator) {
     static const uint64_t end = UINT64_C(1) << 47;
     static const uint64_t middle = end - (UINT64_C(1) << 22);
     static const uint64_t start = end - (UINT64_C(1) << 23);
@@ -381,11 +369,11 @@ static void make_least_product(struct weft_probe_input *input, size_t place,
     while (place != 2 &&
            (significand * cosignificand < low || significand * cosignificand >= high ||
             significand * cosignificand == middle)) {
-        significand = (random_word(generator) & 0x7fffff) | 0x800000;
+        significand = (weft_probe_random_word(generator) & 0x7fffff) | 0x800000;
         cosignificand = (high - 1) / significand;
     }
-    const uint32_t signs = random_word(generator);
-    const int exponent = random_between(generator, -100, -73);
+    const uint32_t signs = weft_probe_random_word(generator);
+    const int exponent = weft_probe_random_between(generator, -100, -73);
     const float a = ldexpf((float)significand, exponent);
     const float b = ldexpf((float)cosignificand, -173 - exponent);
     set(input, (signs & 1) != 0 ? -a : a, (signs & 2) != 0 ? -b : b,
@@ -395,10 +383,10 @@ static void make_least_product(struct weft_probe_input *input, size_t place,
 /* By turns: subnormal operands beside ordinary ones; sums and differences that are subnormal;
  * products that are; products that nearly are. */
 static void make_subnormals(struct weft_probe_input *input, size_t index,
-                            struct generator *generator) {
-    const float tiny = float_of(random_word(generator) & UINT32_C(0x807fffff));
+                            struct weft_probe_random *generator) {
+    const float tiny = float_of(weft_probe_random_word(generator) & UINT32_C(0x807fffff));
     const float small = random_float(generator, -126, -124);
-    const int exponent = random_between(generator, -80, -46);
+    const int exponent = weft_probe_random_between(generator, -80, -46);
     const float factor = random_float(generator, exponent, exponent);
     const float cofactor = random_float(generator, -130 - exponent, -127 - exponent);
     switch (index % 5) {
@@ -411,7 +399,7 @@ static void make_subnormals(struct weft_probe_input *input, size_t index,
         set(input, random_float(generator, -126, -100), tiny, tiny);
         break;
     case 2:
-        set(input, small, -beside(small, random_between(generator, 1, 0x3fffff)), small);
+        set(input, small, -beside(small, weft_probe_random_between(generator, 1, 0x3fffff)), small);
         break;
     case 3:
         set(input, factor, cofactor, random_float(generator, -126, -120));
@@ -420,11 +408,11 @@ static void make_subnormals(struct weft_probe_input *input, size_t index,
         make_least_product(input, index / 5 % 3, generator);
         break;
     }
-    input->word[4] = random_word(generator) & UINT32_C(0x807fffff);
+    input->word[4] = weft_probe_random_word(generator) & UINT32_C(0x807fffff);
 }
 
 static void make_specials(struct weft_probe_input *input, size_t index,
-                          struct generator *generator) {
+                          struct weft_probe_random *generator) {
     if (index % 2 == 0) {
         make_overflow(input, index, generator);
     } else {
@@ -433,7 +421,7 @@ static void make_specials(struct weft_probe_input *input, size_t index,
 }
 
 void weft_probe_make_inputs(struct weft_probe_input *inputs) {
-    struct generator generator = {0};
+    struct weft_probe_random generator = {.seed = SEED};
     for (size_t i = 0; i < WEFT_PROBE_CASES; i++) {
         inputs[i].word[3] = make_integer(i, &generator);
         inputs[i].word[4] = word_of(random_float(&generator, -3, 30));

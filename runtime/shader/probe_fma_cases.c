@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "core/fused.h"
-#include "core/philox.h"
 #include "shader/probe_cases.h"
 #include "shader/probe_fma.h"
+#include "shader/probe_random.h"
 
 #define SEED     UINT64_C(0x667573656466) /* "fusedf" */
 #define SIGN     UINT32_C(0x80000000)
@@ -15,26 +15,8 @@
 
 /* ---- making inputs: words of floats a, b, c ---- */
 
-struct generator {
-    uint64_t next;
-};
-
-static uint32_t random_word(struct generator *generator) {
-    return weft_philox_u32(SEED, 0, generator->next++);
-}
-
-static int random_between(struct generator *generator, int low, int high) {
-    return low + (int)(random_word(generator) % (uint32_t)(high - low + 1));
-}
-
 static uint32_t float_of(uint32_t sign_and_fraction, int exponent) {
     return (sign_and_fraction & (SIGN | FRACTION)) | (uint32_t)(exponent + 127) << 23;
-}
-
-/* Any significand and sign, with an exponent in [low, high]. */
-static uint32_t random_float(struct generator *generator, int low, int high) {
-    const int exponent = random_between(generator, low, high);
-    return float_of(random_word(generator), exponent);
 }
 
 static int exponent_of(uint32_t word) {
@@ -47,43 +29,43 @@ static uint32_t minus_product(uint32_t a, uint32_t b, int steps) {
     return (product ^ SIGN) + (uint32_t)steps;
 }
 
-static void make_cancellation(uint32_t x[3], struct generator *generator) {
-    x[0] = random_float(generator, -ROOM, ROOM);
-    x[1] = random_float(generator, -ROOM, ROOM);
-    x[2] = minus_product(x[0], x[1], random_between(generator, -2, 2));
+static void make_cancellation(uint32_t x[3], struct weft_probe_random *generator) {
+    x[0] = weft_probe_random_float(generator, -ROOM, ROOM);
+    x[1] = weft_probe_random_float(generator, -ROOM, ROOM);
+    x[2] = minus_product(x[0], x[1], weft_probe_random_between(generator, -2, 2));
 }
 
 /* A product that is half of c's last place, or a quarter, but for its own last bits. */
-static void make_tie(uint32_t x[3], struct generator *generator) {
-    const int exponent = random_between(generator, -20, 20);
-    const uint32_t tail = UINT32_C(1) << random_between(generator, 0, 22);
-    const uint32_t other = random_word(generator) % 2 == 0 ? 0 : FRACTION & ~(tail - 1);
-    const uint32_t signs = random_word(generator);
+static void make_tie(uint32_t x[3], struct weft_probe_random *generator) {
+    const int exponent = weft_probe_random_between(generator, -20, 20);
+    const uint32_t tail = UINT32_C(1) << weft_probe_random_between(generator, 0, 22);
+    const uint32_t other = weft_probe_random_word(generator) % 2 == 0 ? 0 : FRACTION & ~(tail - 1);
+    const uint32_t signs = weft_probe_random_word(generator);
     x[0] = float_of(tail | (signs & SIGN), exponent);
-    x[1] = float_of(other | (signs << 1 & SIGN), random_between(generator, -20, 20));
+    x[1] = float_of(other | (signs << 1 & SIGN), weft_probe_random_between(generator, -20, 20));
     const int product = exponent + exponent_of(x[1]);
-    x[2] = random_float(generator, product + 22, product + 26);
+    x[2] = weft_probe_random_float(generator, product + 22, product + 26);
 }
 
-static void make_far(uint32_t x[3], struct generator *generator) {
-    x[0] = random_float(generator, -ROOM, ROOM);
-    x[1] = random_float(generator, -ROOM, ROOM);
-    x[2] = random_float(generator, -ROOM, ROOM);
+static void make_far(uint32_t x[3], struct weft_probe_random *generator) {
+    x[0] = weft_probe_random_float(generator, -ROOM, ROOM);
+    x[1] = weft_probe_random_float(generator, -ROOM, ROOM);
+    x[2] = weft_probe_random_float(generator, -ROOM, ROOM);
 }
 
 /* A product of 2^126 to 2^129, and an addend of the other sign, mostly. */
-static void make_overflow(uint32_t x[3], struct generator *generator) {
-    x[0] = random_float(generator, 20, 100);
-    x[1] = random_float(generator, 126 - exponent_of(x[0]), 128 - exponent_of(x[0]));
-    x[2] = random_float(generator, 124, 127) & ~SIGN;
-    const uint32_t same = random_word(generator) % 4 == 0 ? SIGN : 0;
+static void make_overflow(uint32_t x[3], struct weft_probe_random *generator) {
+    x[0] = weft_probe_random_float(generator, 20, 100);
+    x[1] = weft_probe_random_float(generator, 126 - exponent_of(x[0]), 128 - exponent_of(x[0]));
+    x[2] = weft_probe_random_float(generator, 124, 127) & ~SIGN;
+    const uint32_t same = weft_probe_random_word(generator) % 4 == 0 ? SIGN : 0;
     x[2] |= ~(x[0] ^ x[1] ^ same) & SIGN;
 }
 
-static void make_special(uint32_t x[3], struct generator *generator) {
+static void make_special(uint32_t x[3], struct weft_probe_random *generator) {
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t word = random_word(generator);
-        switch (random_word(generator) % 5) {
+        const uint32_t word = weft_probe_random_word(generator);
+        switch (weft_probe_random_word(generator) % 5) {
         case 0:
             x[i] = (word & SIGN) | INFINITE;
             break;
@@ -94,58 +76,61 @@ static void make_special(uint32_t x[3], struct generator *generator) {
             x[i] = word & SIGN;
             break;
         case 3:
-            x[i] = random_float(generator, 120, 127);
+            x[i] = weft_probe_random_float(generator, 120, 127);
             break;
         default:
-            x[i] = random_float(generator, -20, 20);
+            x[i] = weft_probe_random_float(generator, -20, 20);
         }
     }
 }
 
 /* Results of 2^-126 and less: what a product and an addend that nearly cancel leave. */
-static void make_small(uint32_t x[3], struct generator *generator) {
-    x[0] = random_float(generator, -80, -40);
-    x[1] = random_float(generator, LEAST - exponent_of(x[0]), LEAST + 20 - exponent_of(x[0]));
-    x[2] = minus_product(x[0], x[1], random_between(generator, -9, 9));
+static void make_small(uint32_t x[3], struct weft_probe_random *generator) {
+    x[0] = weft_probe_random_float(generator, -80, -40);
+    x[1] = weft_probe_random_float(generator, LEAST - exponent_of(x[0]),
+                                   LEAST + 20 - exponent_of(x[0]));
+    x[2] = minus_product(x[0], x[1], weft_probe_random_between(generator, -9, 9));
 }
 
 /* ±2^-126, or a number beside it, and a product of 2^-153 to 2^-149 times 1, or nearly, which decides to which side it is rounded. */
-static void make_border(uint32_t x[3], struct generator *generator) {
-    const uint32_t signs = random_word(generator);
-    const uint32_t tail =
-        random_word(generator) % 3 == 0 ? 0 : UINT32_C(1) << random_between(generator, 0, 22);
-    const uint32_t other = random_word(generator) % 2 == 0 ? 0 : FRACTION & ~(tail - 1);
-    const int exponent = random_between(generator, -100, -60);
+static void make_border(uint32_t x[3], struct weft_probe_random *generator) {
+    const uint32_t signs = weft_probe_random_word(generator);
+    const uint32_t tail = weft_probe_random_word(generator) % 3 == 0
+                              ? 0
+                              : UINT32_C(1) << weft_probe_random_between(generator, 0, 22);
+    const uint32_t other = weft_probe_random_word(generator) % 2 == 0 ? 0 : FRACTION & ~(tail - 1);
+    const int exponent = weft_probe_random_between(generator, -100, -60);
     x[0] = float_of(tail | (signs & SIGN), exponent);
-    x[1] = float_of(other | (signs << 1 & SIGN), random_between(generator, -153, -149) - exponent);
+    x[1] = float_of(other | (signs << 1 & SIGN),
+                    weft_probe_random_between(generator, -153, -149) - exponent);
     x[2] = float_of((signs << 2 & SIGN) | signs % 3, LEAST);
 }
 
 /* A product about 2^-126 with nothing or next to nothing to add. */
-static void make_least_product(uint32_t x[3], struct generator *generator) {
-    const int exponent = random_between(generator, -80, -40);
-    const uint32_t near = random_word(generator) % 4;
-    x[0] = float_of((random_word(generator) & SIGN) | (FRACTION - near), exponent);
-    x[1] = float_of(random_word(generator) & (SIGN | 3), LEAST - 1 - exponent);
-    x[2] = random_word(generator) & SIGN;
+static void make_least_product(uint32_t x[3], struct weft_probe_random *generator) {
+    const int exponent = weft_probe_random_between(generator, -80, -40);
+    const uint32_t near = weft_probe_random_word(generator) % 4;
+    x[0] = float_of((weft_probe_random_word(generator) & SIGN) | (FRACTION - near), exponent);
+    x[1] = float_of(weft_probe_random_word(generator) & (SIGN | 3), LEAST - 1 - exponent);
+    x[2] = weft_probe_random_word(generator) & SIGN;
 }
 
-static void make_subnormal(uint32_t x[3], struct generator *generator) {
-    const uint32_t which = random_word(generator) % 7 + 1;
+static void make_subnormal(uint32_t x[3], struct weft_probe_random *generator) {
+    const uint32_t which = weft_probe_random_word(generator) % 7 + 1;
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t word = random_word(generator);
+        const uint32_t word = weft_probe_random_word(generator);
         x[i] = (which >> i & 1) != 0 ? word & (SIGN | FRACTION)
-                                     : random_float(generator, i == 2 ? LEAST : -20, 60);
+                                     : weft_probe_random_float(generator, i == 2 ? LEAST : -20, 60);
     }
 }
 
-typedef void maker(uint32_t x[3], struct generator *generator);
+typedef void maker(uint32_t x[3], struct weft_probe_random *generator);
 
 void weft_probe_fma_make(uint32_t *inputs) {
     static maker *const plain[] = {make_cancellation, make_tie,      make_far,
                                    make_tie,          make_overflow, make_special};
     static maker *const small[] = {make_small, make_border, make_least_product, make_subnormal};
-    struct generator generator = {0};
+    struct weft_probe_random generator = {.seed = SEED};
     for (uint32_t i = 0; i < WEFT_PROBE_FMA_CASES; i++) {
         maker *const make = i < WEFT_PROBE_FMA_PLAIN ? plain[i % (sizeof plain / sizeof plain[0])]
                                                      : small[i % (sizeof small / sizeof small[0])];
