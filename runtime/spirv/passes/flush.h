@@ -59,6 +59,17 @@ void weft_flush_declare(struct weft_spirv_flush *flush);
 void weft_flush_put_question(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
                              uint32_t raw, uint32_t value, uint32_t limit, uint32_t signed_value);
 
+/** Ids that a rescue takes, one behind the other. */
+enum { WEFT_FLUSH_IS_LEAST, WEFT_FLUSH_LEAST_OF_SIGN, WEFT_FLUSH_LEAST, WEFT_FLUSH_RESCUE_IDS };
+
+/**
+ * The result: 2^-126 of the sign in `signs` where the magnitude that was asked about is 2^-125, else `kept`. Where the number rounds to 2^-126,
+ * devices that look at it before they round have made a zero of it. `ids` is the first of WEFT_FLUSH_RESCUE_IDS.
+ */
+void weft_flush_put_rescue(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
+                           uint32_t result, uint32_t raw, uint32_t ids, uint32_t signs,
+                           uint32_t kept);
+
 bool weft_flush_is_product(const uint32_t *instruction);
 
 /* Chooses ids for a product and puts its decorations; the first id. */

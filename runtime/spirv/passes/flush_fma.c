@@ -15,10 +15,8 @@ enum {
     SCALED,
     FMA_IDS,
     KEPT = FMA_IDS,
-    IS_LEAST,
-    LEAST_BITS,
-    LEAST,
-    RESCUE_IDS
+    RESCUE,
+    RESCUE_IDS = RESCUE + WEFT_FLUSH_RESCUE_IDS
 };
 
 uint32_t weft_flush_begin_fma(struct weft_spirv_flush *flush) {
@@ -28,20 +26,6 @@ uint32_t weft_flush_begin_fma(struct weft_spirv_flush *flush) {
         WEFT_SPIRV_PUT(flush->edit, SpvOpDecorate, raw + id, SpvDecorationNoContraction);
     }
     return raw;
-}
-
-/* 2^-126 where a device that looks at a result before it rounds it has made a zero. */
-static void put_rescue(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
-                       uint32_t result, uint32_t raw) {
-    struct weft_spirv_edit *edit = flush->edit;
-    const uint32_t *types = width->types;
-    WEFT_SPIRV_PUT(edit, SpvOpFOrdEqual, types[WEFT_SPIRV_BOOL], raw + IS_LEAST,
-                   raw + WEFT_FLUSH_MAGNITUDE, width->constants + WEFT_FLUSH_LEAST_SCALED);
-    WEFT_SPIRV_PUT(edit, SpvOpBitwiseOr, types[WEFT_SPIRV_UINT], raw + LEAST_BITS,
-                   raw + WEFT_FLUSH_ZERO_BITS, width->constants + WEFT_FLUSH_LEAST_BITS);
-    WEFT_SPIRV_PUT(edit, SpvOpBitcast, types[WEFT_SPIRV_FLOAT], raw + LEAST, raw + LEAST_BITS);
-    WEFT_SPIRV_PUT(edit, SpvOpSelect, types[WEFT_SPIRV_FLOAT], result, raw + IS_LEAST, raw + LEAST,
-                   raw + KEPT);
 }
 
 void weft_flush_put_fma(struct weft_spirv_flush *flush, const uint32_t *instruction) {
@@ -63,6 +47,7 @@ void weft_flush_put_fma(struct weft_spirv_flush *flush, const uint32_t *instruct
     WEFT_SPIRV_PUT(edit, SpvOpSelect, type, kept, raw + WEFT_FLUSH_IS_SMALL, raw + WEFT_FLUSH_ZERO,
                    raw);
     if (flush->loses_small_products) {
-        put_rescue(flush, width, result, raw);
+        weft_flush_put_rescue(flush, width, result, raw, raw + RESCUE, raw + WEFT_FLUSH_ZERO_BITS,
+                              raw + KEPT);
     }
 }

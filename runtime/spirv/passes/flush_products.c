@@ -17,12 +17,10 @@ enum {
     SCALED,
     FACTOR,
     PRODUCT_IDS,
-    IS_LEAST = PRODUCT_IDS,
-    RAW_BITS,
+    RAW_BITS = PRODUCT_IDS,
     SIGN_BITS,
-    LEAST_BITS,
-    LEAST,
-    RESCUE_IDS
+    RESCUE,
+    RESCUE_IDS = RESCUE + WEFT_FLUSH_RESCUE_IDS
 };
 
 bool weft_flush_is_product(const uint32_t *instruction) {
@@ -54,6 +52,21 @@ void weft_flush_put_question(struct weft_spirv_flush *flush, const struct weft_s
                    raw + WEFT_FLUSH_ZERO_BITS);
 }
 
+void weft_flush_put_rescue(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
+                           uint32_t result, uint32_t raw, uint32_t ids, uint32_t signs,
+                           uint32_t kept) {
+    struct weft_spirv_edit *edit = flush->edit;
+    const uint32_t *types = width->types;
+    WEFT_SPIRV_PUT(edit, SpvOpFOrdEqual, types[WEFT_SPIRV_BOOL], ids + WEFT_FLUSH_IS_LEAST,
+                   raw + WEFT_FLUSH_MAGNITUDE, width->constants + WEFT_FLUSH_LEAST_SCALED);
+    WEFT_SPIRV_PUT(edit, SpvOpBitwiseOr, types[WEFT_SPIRV_UINT], ids + WEFT_FLUSH_LEAST_OF_SIGN,
+                   signs, width->constants + WEFT_FLUSH_LEAST_BITS);
+    WEFT_SPIRV_PUT(edit, SpvOpBitcast, types[WEFT_SPIRV_FLOAT], ids + WEFT_FLUSH_LEAST,
+                   ids + WEFT_FLUSH_LEAST_OF_SIGN);
+    WEFT_SPIRV_PUT(edit, SpvOpSelect, types[WEFT_SPIRV_FLOAT], result, ids + WEFT_FLUSH_IS_LEAST,
+                   ids + WEFT_FLUSH_LEAST, kept);
+}
+
 /*
  * The product, twice as large, so that its 24 bits are rounded as if exponents had no end where that
  * decides. The larger second factor, or with a vector the scalar, overflows only where the product
@@ -71,22 +84,15 @@ static void put_scaled(struct weft_spirv_flush *flush, const uint32_t *product, 
                    raw + SCALED_FACTOR);
 }
 
-/* The product that is not small: where it rounds to 2^-126, devices that look at it before they
- * round have made a zero of it. */
+/* The product that is not small, with the sign that it has. */
 static void put_rescue(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
                        uint32_t result, uint32_t raw) {
     struct weft_spirv_edit *edit = flush->edit;
     const uint32_t *types = width->types;
-    WEFT_SPIRV_PUT(edit, SpvOpFOrdEqual, types[WEFT_SPIRV_BOOL], raw + IS_LEAST,
-                   raw + WEFT_FLUSH_MAGNITUDE, width->constants + WEFT_FLUSH_LEAST_SCALED);
     WEFT_SPIRV_PUT(edit, SpvOpBitcast, types[WEFT_SPIRV_UINT], raw + RAW_BITS, raw);
     WEFT_SPIRV_PUT(edit, SpvOpBitwiseAnd, types[WEFT_SPIRV_UINT], raw + SIGN_BITS, raw + RAW_BITS,
                    width->constants + WEFT_FLUSH_SIGN);
-    WEFT_SPIRV_PUT(edit, SpvOpBitwiseOr, types[WEFT_SPIRV_UINT], raw + LEAST_BITS, raw + SIGN_BITS,
-                   width->constants + WEFT_FLUSH_LEAST_BITS);
-    WEFT_SPIRV_PUT(edit, SpvOpBitcast, types[WEFT_SPIRV_FLOAT], raw + LEAST, raw + LEAST_BITS);
-    WEFT_SPIRV_PUT(edit, SpvOpSelect, types[WEFT_SPIRV_FLOAT], result, raw + IS_LEAST, raw + LEAST,
-                   raw);
+    weft_flush_put_rescue(flush, width, result, raw, raw + RESCUE, raw + SIGN_BITS, raw);
 }
 
 /*
