@@ -251,19 +251,11 @@ static weft_safetensors_dtype dtype_of(const weft_weight *weight) {
                                                 : WEFT_SAFETENSORS_I32;
 }
 
-/** Which axis the scales of a matrix of bytes are along. */
-static uint32_t scale_axis(const weft_weight *weight) {
-    while (weight->part_of) {
-        weight = weight->part_of;
-    }
-    return weight->scale_columns ? 1 : 0;
-}
-
 /** model/int8_tensor.h says what the tensor of scales is. */
 static weft_status add_scale_entry(struct weft_safetensors_header *header, const struct save *s,
                                    uint32_t id) {
     const weft_weight *weight = s->graph->values[id].weight;
-    const uint32_t axis = scale_axis(weight);
+    const uint32_t axis = weight->scale_columns ? 1 : 0;
     uint64_t shape[2] = {1, 1};
     shape[axis] = weight->shape.dim[axis];
     char *name =
@@ -321,7 +313,7 @@ static weft_status add_elements(struct weft_new_file *file, const struct save *s
 
 static weft_status add_scales(struct weft_new_file *file, const struct save *s,
                               const weft_weight *weight, uint32_t *block) {
-    const uint32_t axis = scale_axis(weight);
+    const uint32_t axis = weight->scale_columns ? 1 : 0;
     const uint64_t count = weight->shape.dim[axis], step = axis == 1 ? 1 : weight->shape.dim[1];
     for (uint64_t done = 0, filled = 0; done < count; filled = 0) {
         for (; filled < COPIED && done < count; filled++, done++) {
