@@ -64,6 +64,16 @@ WEFT_TEST(fast_math_is_valid_and_verified) {
     json_decref(report);
 }
 
+/* bench/expected.json has the hashes of weights as they are. */
+WEFT_TEST(weights_of_bytes_are_held_to_float64) {
+    json_t *report = valid_report("--suite ops --filter matmul/512x3072x768 --size short "
+                                  "--seconds 0.05 --rounds 1 --weights int8");
+    const json_t *row = json_array_get(field(report, "rows"), 0);
+    assert_string_equal(string_field(row, "status"), "ok");
+    assert_string_equal(string_field(row, "verified/by"), "float64");
+    json_decref(report);
+}
+
 WEFT_TEST(skipped_rows_and_fits_are_valid) {
     json_t *report = valid_report("--suite mixers --filter attention/full_band --seconds 0.1 "
                                   "--lengths 64,256,2097152 --time-cap 1");
