@@ -475,6 +475,31 @@ WEFT_TEST_IN_PLACE(test_empty_cache, fixture) {
     weft_cache_destroy(&cache, NULL);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL part_of_a_header(VkDevice device, VkPipelineCache cache,
+                                                       size_t *size, void *data) {
+    (void)device;
+    (void)cache;
+    *size = 20;
+    if (data) {
+        memset(data, 1, *size);
+    }
+    return VK_SUCCESS;
+}
+
+/* As Mesa 26.2's lavapipe does: nothing of it is written, so that the next start has nothing to warn of. */
+WEFT_TEST_IN_PLACE(test_part_of_a_header, fixture) {
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    (void)get(device, &desc);
+    device->vk.GetPipelineCacheData = part_of_a_header;
+    assert_ok(weft_pipeline_store_save(device));
+    release(device, &desc);
+    weft_test_device_close(&device);
+    device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    expect_warnings(fixture, 0);
+    weft_test_device_close(&device);
+}
+
 /* Wherever memory ends, the call fails cleanly and the next one works. */
 WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
