@@ -13,8 +13,8 @@ wheel_libraries() {
     done
 }
 
-# make_wheel PLACE ARCHITECTURE [CONFIG SETTING...]: the package's wheel, $wheel, below build/PLACE. Its name promises systems with
-# glibc 2.34 or later; auditwheel fails where the module needs more.
+# make_wheel PLACE ARCHITECTURE [CONFIG SETTING...]: the package's wheel, $wheel, below build/PLACE. auditwheel names it after the C
+# library that the module needs: glibc 2.34, in which Debian 12's has its threads.
 make_wheel() {
     local place=build/$1 architecture=$2 setting settings=() files
     shift 2
@@ -26,9 +26,10 @@ make_wheel() {
         "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$place/built" \
         "${settings[@]}" api/python
     env PATH="$(dirname "$python"):$PATH" SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
-        "$python" -m auditwheel repair --plat "manylinux_2_34_$architecture" --wheel-dir "$place" "$place"/built/*.whl
+        "$python" -m auditwheel repair --wheel-dir "$place" "$place"/built/*.whl
     files=("$place"/*.whl)
     wheel=${files[0]}
+    [[ $wheel == *"-manylinux_2_34_$architecture.whl" ]] || die "the wheel is not for glibc 2.34: ${wheel##*/}"
     packaging/try_wheel.sh "$wheel" "$cmake" "$root" "$deps"
 }
 
