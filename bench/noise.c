@@ -38,7 +38,8 @@ weft_bench_change weft_bench_noise_compare(const weft_bench_timing *before,
     change.median_ratio = after->median_ms / before->median_ms;
     const bool noisy = before->noisy || after->noisy;
     const double floor_log = log1p(noisy ? noise->software : noise->hardware);
-    const double error = hypot(standard_error(before), standard_error(after));
+    const double first = standard_error(before), second = standard_error(after);
+    const double error = sqrt(first * first + second * second); // hypot would ask for glibc 2.35
     const double limit = floor_log + quantile * error;
     change.noise = expm1(limit);
     change.direction = sign_beyond(log(change.median_ratio), limit);

@@ -44,7 +44,7 @@ static bool is_called(const char *name, size_t length, const char *expected) {
     return strlen(expected) == length && memcmp(name, expected, length) == 0;
 }
 
-/* What stands for {{name}} in page.html. */
+/* What stands for {{name}} in a frame. */
 static weft_status add_named(struct weft_text *page, const char *name, size_t length,
                              const json_t *report, const json_t *comparison) {
     const weft_page_part *part = find_part(name, length);
@@ -55,20 +55,19 @@ static weft_status add_named(struct weft_text *page, const char *name, size_t le
     } else if (part) {
         add(page, part->text, part->size);
     } else {
-        return weft_fail(&page->host, WEFT_NOT_FOUND, "page.html: no file is called \"%.*s\"",
+        return weft_fail(&page->host, WEFT_NOT_FOUND, "no file of bench/page is called \"%.*s\"",
                          (int)length, name);
     }
     return WEFT_OK;
 }
 
-static weft_status add_page(struct weft_text *page, const json_t *report,
+static weft_status add_page(struct weft_text *page, const char *frame, const json_t *report,
                             const json_t *comparison) {
-    const weft_page_part *frame = find_part("page.html", strlen("page.html"));
-    const char *at = frame->text;
+    const char *at = find_part(frame, strlen(frame))->text;
     for (const char *open; (open = strstr(at, OPEN));) {
         const char *close = strstr(open, CLOSE);
         if (!close) {
-            return weft_fail(&page->host, WEFT_BAD_FILE, "page.html: \"" OPEN "\" is not closed");
+            return weft_fail(&page->host, WEFT_BAD_FILE, "%s: \"" OPEN "\" is not closed", frame);
         }
         add(page, at, (size_t)(open - at));
         WEFT_TRY(add_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison));
@@ -78,10 +77,10 @@ static weft_status add_page(struct weft_text *page, const json_t *report,
     return WEFT_OK;
 }
 
-weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,
-                                  const weft_host *host) {
+static weft_status write_page(const char *path, const char *frame, const json_t *report,
+                              const json_t *comparison, const weft_host *host) {
     struct weft_text page = {.host = host ? *host : (weft_host){0}};
-    weft_status status = add_page(&page, report, comparison);
+    weft_status status = add_page(&page, frame, report, comparison);
     const size_t size = page.length;
     char *text = weft_text_take(&page);
     if (status == WEFT_OK) {
@@ -90,4 +89,14 @@ weft_status weft_bench_page_write(const char *path, const json_t *report, const 
     }
     weft_free(host, text);
     return status;
+}
+
+weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,
+                                  const weft_host *host) {
+    return write_page(path, "page.html", report, comparison, host);
+}
+
+weft_status weft_bench_certificate_page_write(const char *path, const json_t *record,
+                                              const weft_host *host) {
+    return write_page(path, "certificate.html", record, NULL, host);
 }

@@ -16,4 +16,8 @@
 weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,
                                   const weft_host *host);
 
+/** The same of a record of `weft certify` (docs/certify.md), whose frame has no plots. */
+weft_status weft_bench_certificate_page_write(const char *path, const json_t *record,
+                                              const weft_host *host);
+
 #endif

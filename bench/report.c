@@ -37,16 +37,17 @@ static json_t *rounds_json(const weft_bench_row *row) {
 }
 
 static json_t *times_json(const weft_bench_row *row) {
-    return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:[o, o], s:b, s:o, s:o, s:o}", "clock",
-                     row->device_clock ? "device" : "host", "runs", (int)row->runs, "rounds_ms",
-                     rounds_json(row), "median_ms", weft_cli_json_real(row->median_ms), "p5_ms",
-                     weft_cli_json_real(row->p5_ms), "p95_ms", weft_cli_json_real(row->p95_ms),
-                     "spread", weft_cli_json_real(row->spread), "interval_ms",
-                     weft_cli_json_real(row->interval_ms[0]),
-                     weft_cli_json_real(row->interval_ms[1]), "tight", (int)row->tight, "host_ms",
-                     weft_cli_json_real(row->host_ms), "cpu_ms",
-                     row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "tokens_per_s",
-                     weft_cli_json_real(row->tokens_per_s));
+    return json_pack(
+        "{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o, o], s:b, s:o, s:o, s:o}", "clock",
+        row->device_clock ? "device" : "host", "runs", (int)row->runs, "rounds_ms",
+        rounds_json(row), "median_ms", weft_cli_json_real(row->median_ms), "p5_ms",
+        weft_cli_json_real(row->p5_ms), "p90_ms", weft_cli_json_real(row->p90_ms), "p95_ms",
+        weft_cli_json_real(row->p95_ms), "p99_ms", weft_cli_json_real(row->p99_ms), "spread",
+        weft_cli_json_real(row->spread), "interval_ms", weft_cli_json_real(row->interval_ms[0]),
+        weft_cli_json_real(row->interval_ms[1]), "tight", (int)row->tight, "host_ms",
+        weft_cli_json_real(row->host_ms), "cpu_ms",
+        row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "tokens_per_s",
+        weft_cli_json_real(row->tokens_per_s));
 }
 
 static json_t *counts_json(const weft_bench_row *row) {

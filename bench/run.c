@@ -161,7 +161,9 @@ static void take_times(weft_bench_row *row, const weft_bench_times *times,
     row->device_clock = times->device_clock;
     row->median_ms = times->run.median;
     row->p5_ms = times->run.p5;
+    row->p90_ms = times->run.p90;
     row->p95_ms = times->run.p95;
+    row->p99_ms = times->run.p99;
     row->spread = times->run.spread;
     row->interval_ms[0] = times->run.low;
     row->interval_ms[1] = times->run.high;

@@ -37,7 +37,7 @@ typedef struct weft_bench_row {
     weft_shape shape;                 /* of the first input */
     double cold_ms;                   /* to compile the plan: shaders, weights and all */
     bool device_clock;                /* the times of runs below are by the device's time stamps */
-    double median_ms, p5_ms, p95_ms;
+    double median_ms, p5_ms, p90_ms, p95_ms, p99_ms;
     double spread;         /* half the distance between the quartiles, over the median */
     double interval_ms[2]; /* 95 % confidence interval of the median */
     bool tight;            /* it got as narrow as WEFT_BENCH_TIGHT asks */

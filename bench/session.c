@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/rounds.h"
+#include "core/clock.h"
 #include "core/try.h"
 #include "stop.h"
 
@@ -97,6 +98,11 @@ static void measure_start(weft_bench_session *session, weft_bench_row *row, cons
     row->status = weft_bench_status_of(status);
 }
 
+/** Whether the time of the whole session has passed. */
+static bool is_over(const weft_bench_session *session) {
+    return session->settings.end_ms > 0.0 && weft_clock_ms() >= session->settings.end_ms;
+}
+
 static weft_bench_effort effort_of(const weft_bench_session *session) {
     return (weft_bench_effort){.limit_ms = session->settings.limit_ms / session->settings.rounds,
                                .least_runs = weft_bench_round_runs(session->settings.rounds)};
@@ -107,6 +113,10 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     weft_bench_row *row = &result->rows[index];
     if (weft_cli_stopped()) {
         skip(row, "interrupted");
+        return;
+    }
+    if (is_over(session)) {
+        skip(row, "the time for all rows was over");
         return;
     }
     if (too_long(result->rows, index, session->settings.rounds, session->settings.time_cap)) {
@@ -194,7 +204,7 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
                                     .f16_gflop_per_s = NAN,
                                     .dispatch_us = NAN,
                                     .submission_us = NAN};
-    if (!session->settings.no_limits && !weft_cli_stopped()) {
+    if (!session->settings.no_limits && !weft_cli_stopped() && !is_over(session)) {
         const weft_status status = weft_bench_measure_ceilings(
             &ceilings, device, &session->settings.common,
             fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS), &session->host);

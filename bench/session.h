@@ -17,6 +17,7 @@ typedef struct weft_bench_settings {
     uint32_t
         rounds; /* 0 (which is 1) to WEFT_BENCH_MAX_ROUNDS measurements of each case (bench/rounds.h) */
     uint32_t time_cap;          /* of a case, in seconds */
+    double end_ms;              /* from that time of weft_clock_ms on rows are skipped; 0: never */
     bool no_limits;             /* the device's own limits are not measured: NaN */
     uint32_t slow_down;         /* every timed run executes its plan that many times; 0: once */
     const char *write_expected; /* file for the hashes found, which are not checked then; or null */

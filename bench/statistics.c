@@ -45,7 +45,9 @@ static double quantile(const double *sorted, uint32_t count, double q) {
 weft_bench_statistics weft_bench_summarize(double *values, uint32_t count) {
     weft_bench_statistics result = {.median = weft_bench_median(values, count),
                                     .p5 = quantile(values, count, 0.05),
+                                    .p90 = quantile(values, count, 0.90),
                                     .p95 = quantile(values, count, 0.95),
+                                    .p99 = quantile(values, count, 0.99),
                                     .low = NAN,
                                     .high = NAN};
     result.spread =

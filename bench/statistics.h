@@ -15,7 +15,7 @@
 
 typedef struct weft_bench_statistics {
     double median; /* of an even number of values: the mean of the two in the middle */
-    double p5, p95;
+    double p5, p90, p95, p99;
     double spread; /* half the distance between the quartiles, over the median */
     /**
      * At least 95 % confidence that the median of what the values are samples of lies in here, whatever its

@@ -5,7 +5,7 @@
 # Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
 file(GLOB weft_cli_sources CONFIGURE_DEPENDS
-     "${PROJECT_SOURCE_DIR}/api/cli/*.c" "${PROJECT_SOURCE_DIR}/api/cli/eval/*.c")
+     "${PROJECT_SOURCE_DIR}/api/cli/*.c" "${PROJECT_SOURCE_DIR}/api/cli/eval/*.c" "${PROJECT_SOURCE_DIR}/api/cli/certify/*.c")
 if(NOT weft_cli_sources)
     message(FATAL_ERROR "No C source was found in ${PROJECT_SOURCE_DIR}/api/cli; "
             "-DWEFT_BUILD_CLI=OFF builds the library alone.")
@@ -15,7 +15,8 @@ file(GLOB weft_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c"
 weft_keep_platform(weft_cli_sources)
 weft_keep_platform(weft_bench_sources)
 include(WeftPage)
-add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} "${weft_page_source}")
+include(WeftCertify)
+add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} "${weft_page_source}" "${weft_certify_source}")
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api" "${PROJECT_SOURCE_DIR}/api/cli")
 weft_compile_options(weft-cli-objects)
@@ -29,8 +30,8 @@ add_custom_command(
     DEPENDS "${PROJECT_SOURCE_DIR}/bench/expected.json" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
     COMMENT "Embedding bench/expected.json"
     VERBATIM)
-target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}")
-target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench")
+target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}" "${weft_certify_dir}/certify_bits.inc")
+target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench" "${weft_certify_dir}")
 target_link_libraries(weft-cli-objects PRIVATE weft_core weft::weft m)
 
 # weft_add_command(<target> <file> <library>... [OBJECTS <source or object>...]): the command, linked to libraries and,

@@ -153,6 +153,9 @@ int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...)
  */
 weft_host weft_cli_host(const weft_cli_common *common);
 
+/** From that time of weft_clock_ms on, long calls with such a host end with WEFT_CANCELLED; 0: never. */
+void weft_cli_cancel_at(double clock_ms);
+
 /** Opens the device that the options ask for; after an error, `weft_cli_open_exit_code` has its code. */
 weft_status weft_cli_open(weft_device **device, const weft_cli_common *common);
 /** weft_cli_open with another choice of device, such as an index as text. */

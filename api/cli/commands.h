@@ -15,6 +15,7 @@ int weft_cli_generate(int argc, char **argv);
 int weft_cli_quantize(int argc, char **argv);
 int weft_cli_verify(int argc, char **argv);
 int weft_cli_bench(int argc, char **argv);
+int weft_cli_certify(int argc, char **argv);
 int weft_cli_inspect(int argc, char **argv);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/harmless.h"
 #include "core/try.h"
 #include "stop.h"
@@ -43,10 +44,21 @@ int weft_cli_open_exit_code(weft_status status) {
     return status == WEFT_NOT_FOUND ? WEFT_CLI_NO_DEVICE : weft_cli_exit_code(status);
 }
 
+static double last_ms; /* 0: none */
+
+void weft_cli_cancel_at(double clock_ms) {
+    last_ms = clock_ms;
+}
+
+static bool is_stopped(void *user) {
+    (void)user;
+    return weft_cli_stopped() || (last_ms > 0.0 && weft_clock_ms() >= last_ms);
+}
+
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
-    if (weft_cli_stopped() && strncmp(message, "cancelled:", 10) == 0) {
+    if (is_stopped(NULL) && strncmp(message, "cancelled:", 10) == 0) {
         return; /* the command's end says so */
     }
     if (level == WEFT_LOG_ERROR && common->error) {
@@ -57,11 +69,6 @@ static void print_log(void *user, weft_log_level level, const char *message) {
         return;
     }
     weft_cli_print(stderr, "weft: %s: %s\n", names[level], message);
-}
-
-static bool is_stopped(void *user) {
-    (void)user;
-    return weft_cli_stopped();
 }
 
 weft_host weft_cli_host(const weft_cli_common *common) {

@@ -22,9 +22,10 @@ setup_windows() {
     for header in vulkan vk_video volk.h spirv CL; do
         ln -sfn "/usr/include/$header" "$windows/include/$header"
     done
-    build_for_windows jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
-    build_libzip windows -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/mingw-w64.cmake" -DWEFT_WINDOWS_DIR="$windows"
-    build_utf8proc windows -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/mingw-w64.cmake" -DWEFT_WINDOWS_DIR="$windows"
+    local library
+    for library in jansson libzip utf8proc; do
+        "build_$library" windows -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/mingw-w64.cmake" -DWEFT_WINDOWS_DIR="$windows"
+    done
     # The optimizer would want SPIRV-Tools; the limits that VkFFT's generator takes come with the programs.
     build_for_windows glslang -DENABLE_OPT=OFF -DENABLE_CTEST=OFF -DENABLE_HLSL=OFF
 }
@@ -61,8 +62,9 @@ command_windows() { build_windows weft-cli; }
 
 # --- Foreign targets -----------------------------------------------------------------------------
 
-# What Weft's own build needs of the target's libraries, as Debian names them.
-foreign_libraries=(libjansson-dev libzip-dev libutf8proc-dev glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
+# What Weft's own build needs of the target's libraries, as Debian names them; the former go into wheels and programs for Windows, too.
+foreign_compiled_in=(glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
+foreign_libraries=(libjansson-dev libzip-dev libutf8proc-dev "${foreign_compiled_in[@]}")
 
 # foreign_build NAME TARGET... [-- CONFIGURE OPTION...]: targets of preset NAME. What runs while building is native.
 foreign_build() {
@@ -108,6 +110,19 @@ foreign_aarch64() {
     setup_aarch64
     foreign_build aarch64 weft-cli weft-test-unit-host_bits weft-test-unit-cpu_object weft-test-unit-cpu_compile -- \
         "-DLLVM_DIR=$(llvm_folder)/lib/cmake/llvm"
+}
+
+# The wheel for AArch64. What is compiled into it has its place among the target's libraries.
+wheel_aarch64() {
+    local target=$deps/wheel-aarch64 toolchain=$root/cmake/toolchains/aarch64-linux-gnu.cmake
+    install_packages g++-aarch64-linux-gnu
+    unpack_foreign wheel-aarch64 arm64 '' "${foreign_compiled_in[@]}" libpython3-dev zlib1g-dev ||
+        die "the arm64 packages could not be fetched (log: build/deps/apt/wheel-aarch64/install.log)"
+    export WEFT_TARGET_ROOT=$target
+    DESTDIR=$target wheel_libraries wheel-aarch64/usr -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX=/usr
+    _PYTHON_HOST_PLATFORM=linux-aarch64 make_wheel wheel-aarch64 aarch64 "cmake.define.CMAKE_TOOLCHAIN_FILE=$toolchain" \
+        "cmake.define.WEFT_KERNEL_HEADER=$root/build/kernel-header" "cmake.define.LLVM_DIR=$(llvm_folder)/lib/cmake/llvm" \
+        "cmake.define.Python_INCLUDE_DIR=$(echo "$target"/usr/include/python3.*)"
 }
 
 # The cases that execute each kernel.

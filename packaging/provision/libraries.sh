@@ -81,9 +81,12 @@ build_library() {
     touch "$prefix/$package.done"
 }
 
-# build_libzip FOLDER [CMAKE OPTION...]: without the formats and the cryptography that .npz has no use for.
+build_jansson() { build_library "$1" jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF "${@:2}"; }
+
+# build_libzip FOLDER [CMAKE OPTION...]: without the formats and the cryptography that .npz has no use for, and without
+# arc4random, which they use and glibc has since 2.36.
 build_libzip() {
-    build_library "$1" libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
+    build_library "$1" libzip -DHAVE_ARC4RANDOM=OFF -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
         -DENABLE_WINDOWS_CRYPTO=OFF -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF \
         -DBUILD_REGRESS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF "${@:2}"
     # It does not say that it needs zlib, and that it is no shared library.

@@ -3,28 +3,55 @@
 #
 # What is handed out: the wheel, the Debian packages, the Conan package.
 
-# What a wheel links to and Debian alone has goes into it. Debian's libzip would bring OpenSSL's cryptography, a quarter of the
-# wheel. Then as a stranger has it: nothing but the wheel and what it asks for.
-command_wheel() {
-    setup_build zlib1g-dev
-    find_cmake
-    find_ninja
-    setup_python requirements-wheel.txt
-    build_libzip wheel -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
-        -DCMAKE_C_FLAGS="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$deps=deps"
-    rm -rf build/wheel
-    env CMAKE_EXECUTABLE="$cmake" PKG_CONFIG_PATH="$deps/wheel/lib/pkgconfig" SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
-        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel/built \
-        --config-settings "build-dir=$root/build/wheel/cmake" api/python
+# What a wheel has compiled in, since Debian alone has it. Debian's libzip would bring OpenSSL's cryptography, a quarter of the wheel.
+# wheel_libraries FOLDER [CMAKE OPTION...]
+wheel_libraries() {
+    local library
+    for library in jansson libzip utf8proc; do
+        "build_$library" "$1" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+            -DCMAKE_C_FLAGS="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$deps=deps" "${@:2}"
+    done
+}
+
+# make_wheel PLACE ARCHITECTURE [CONFIG SETTING...]: the package's wheel, $wheel, below build/PLACE. auditwheel names it after the C
+# library that the module needs: glibc 2.34, in which Debian 12's has its threads.
+make_wheel() {
+    local place=build/$1 architecture=$2 setting settings=() files
+    shift 2
+    for setting in "build-dir=$root/$place/cmake" "cmake.define.${shaders_option#-D}" "$@"; do
+        settings+=(--config-settings "$setting")
+    done
+    rm -rf "$place"
+    env CMAKE_EXECUTABLE="$cmake" SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
+        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$place/built" \
+        "${settings[@]}" api/python
     env PATH="$(dirname "$python"):$PATH" SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
-        "$python" -m auditwheel repair --wheel-dir build/wheel build/wheel/built/*.whl
-    local file=(build/wheel/*.whl)
-    packaging/try_wheel.sh "${file[0]}" "$cmake" "$root" "$deps"
-    python_environment build/wheel/env api/python/requirements-run.txt
-    build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-index "${file[0]}"
-    env -u PYTHONPATH build/wheel/env/bin/python api/python/tests/try_wheel.py
-    build/wheel/env/bin/weft devices
-    say "the wheel, $(du -h "${file[0]}" | cut -f 1)B: ${file[0]}"
+        "$python" -m auditwheel repair --wheel-dir "$place" "$place"/built/*.whl
+    files=("$place"/*.whl)
+    wheel=${files[0]}
+    [[ $wheel == *"-manylinux_2_34_$architecture.whl" ]] || die "the wheel is not for glibc 2.34: ${wheel##*/}"
+    packaging/try_wheel.sh "$wheel" "$cmake" "$root" "$deps"
+}
+
+# command_wheel [aarch64]: for this machine, tried as a stranger has it, with nothing but the wheel and what it asks for; or for
+# Linux on AArch64, by Debian's cross compiler, to be tried by `./dev release`.
+command_wheel() {
+    [[ ${1:-aarch64} == aarch64 ]] || die "./dev wheel builds for this machine, ./dev wheel aarch64 for that; '$1' is neither"
+    setup_build zlib1g-dev
+    setup_python requirements-wheel.txt
+    build_shaders
+    if [[ ${1:-} == aarch64 ]]; then
+        wheel_aarch64
+    else
+        find_ninja
+        wheel_libraries "wheel-$(uname -m)"
+        PKG_CONFIG_PATH="$deps/wheel-$(uname -m)/lib/pkgconfig" make_wheel wheel "$(uname -m)"
+        python_environment build/wheel/env api/python/requirements-run.txt
+        build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-index "$wheel"
+        env -u PYTHONPATH build/wheel/env/bin/python api/python/tests/try_wheel.py
+        build/wheel/env/bin/weft devices
+    fi
+    say "the wheel, $(du -h "$wheel" | cut -f 1)B: $wheel"
 }
 
 # The Conan package of packaging/conan, from the system's libraries alone: no remote is asked.

@@ -1,66 +1,143 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2016,SC2154 # read by ./dev, which has the names that are not set here; hooks have their own $1
+# shellcheck shell=bash disable=SC2154 # read by ./dev, which has the names that are not set here
 #
-# A release: everything that is handed out, made of one commit, and each part tried where nothing of its making is.
+# A release: everything that is handed out, made of one commit, and each part tried where nothing of its making is
+# (packaging/trials).
 
 release_packages=(mmdebstrap)
+release_parts=(source wheel aarch64 debian)
 release=$root/build/release
 
-# in_empty_debian PACKAGE,... FILE... -- COMMAND: runs a shell command in /root of a new Debian, with nothing but its smallest
-# set and these packages, and with these files there. It is gone afterwards.
+# in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
+# and these packages, and with these files there. It is gone afterwards.
 in_empty_debian() {
-    local packages=$1 hooks=()
-    shift
-    while [[ $1 != -- ]]; do
-        hooks+=("--customize-hook=copy-in '$1' /root")
-        shift
+    local trial=$1 packages=$2 file hooks=()
+    shift 2
+    for file in "packaging/trials/$trial.sh" "$@"; do
+        hooks+=("--customize-hook=copy-in '$file' /root")
     done
-    hooks+=("--customize-hook=chroot \"\$1\" sh -ec 'cd /root; $2'")
+    # shellcheck disable=SC2016 # the hook has its own $1
+    hooks+=('--customize-hook=chroot "$1" sh -c "cd /root && sh '"$trial.sh $version"'"')
+    say "trying: $trial"
     cat "$deps"/apt/sources.d/weft.* |
         mmdebstrap --quiet --variant=minbase --format=null "--include=$packages" "${hooks[@]}" "$(codename)" - -
 }
 
-# As a stranger has them: no compiler, no tree, no cache.
-try_release() {
-    local version=$1 out=$2 model="weft-$1/api/examples/models/langid"
-    local source=$out/weft-$version.tar.gz unpack="tar xf weft-$version.tar.gz" wheels=$release/wheels
-    say "trying the wheel"
-    "$release/tree/build/python-env/bin/python" -m pip download --quiet --disable-pip-version-check --require-hashes \
-        --dest "$wheels" --requirement "$release/tree/api/python/requirements-run.txt"
-    in_empty_debian python3,python3-venv "$source" "$wheels" "$out"/*.whl -- \
-        "$unpack; python3 -m venv v; v/bin/pip install -q --no-index --find-links wheels ./*.whl
-         v/bin/python weft-$version/api/python/tests/try_wheel.py; v/bin/weft --version"
-    say "trying the Debian packages"
-    in_empty_debian ca-certificates "$source" "$out"/*.deb -- \
-        "$unpack; apt-get -q -y -o APT::Install-Recommends=true install ./*.deb >apt.log; weft --version; weft devices
-         weft run $model --file $model/samples/vi.txt --top 1
-         python3 -c \"import weft; print(weft.load(\\\"$model\\\")(open(\\\"$model/samples/vi.txt\\\").read()))\""
-    say "trying the source, as FetchContent has it"
-    in_empty_debian "$(IFS=, && echo "${build_packages[*]}")" "$source" "$deps/vkfft/usr/include" -- \
-        "$unpack; cmake -G Ninja -S weft-$version/tests/packaging/consumer -B b -DWEFT_WAY=fetch_content \
-             -DWEFT_SOURCE=/root/weft-$version -DVKFFT_INCLUDE_DIR=/root/include >configure.log; cmake --build b >build.log; b/consumer_c"
+# fetch_wheels [PIP OPTION...]: what the wheel asks for, for Debian's Python, in $release/wheels.
+fetch_wheels() {
+    (PATH=/usr/bin:$PATH python_environment "$release/env" api/python/requirements-run.txt)
+    rm -rf "$release/wheels"
+    "$release/env/bin/python" -m pip download --quiet --disable-pip-version-check --require-hashes --only-binary=:all: \
+        --dest "$release/wheels" --requirement api/python/requirements-run.txt "$@"
 }
 
-# command_release [COMMIT]: of the tag of this version, or, as a rehearsal, of any commit. What two runs make has the same bytes.
+# The packages in the table of docs/programming.md, section "What a build needs", with commas between them.
+prerequisites() {
+    sed -n '/^## What a build needs/,/^## A/s/^|.*| \(`[^|]*\) |$/\1/p' docs/programming.md |
+        sed "/dev setup/d; s/^\`libvkfft-dev\`.*/libvkfft-dev\/$(codename)-backports/" | tr -d '`' | tr ' ' '\n' | paste -s -d ,
+}
+
+try_source() { in_empty_debian source "$(prerequisites)" "$archive"; }
+
+try_wheel() {
+    fetch_wheels
+    in_empty_debian wheel python3,python3-venv "$archive" "$release/wheels" "$out"/*_"$(uname -m)".whl
+}
+
+try_debian() { in_empty_debian debian ca-certificates "$archive" "$out"/*.deb; }
+
+# The packages' own scripts would have to run by QEMU: these are only unpacked.
+try_aarch64() {
+    local folder=$release/aarch64
+    fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
+    [[ -x $deps/qemu/usr/bin/qemu-aarch64-static ]] ||
+        unpack qemu-user-static "$(available_version qemu-user-static "$(codename)")" qemu ./usr/bin/qemu-aarch64-static
+    say "trying: aarch64"
+    rm -rf "$folder"
+    cat "$deps"/apt/sources.d/weft.* | mmdebstrap --quiet --variant=extract --architectures=arm64 \
+        --include=python3,python3-pip-whl,libllvm15 "$(codename)" "$folder" -
+    mkdir -p "$folder/root"
+    cp "$deps/qemu/usr/bin/qemu-aarch64-static" "$folder/usr/bin"
+    cp -R "$release/wheels" "$out"/*_aarch64.whl "$folder/root"
+    tar -x -C "$folder/root" -f "$archive"
+    packaging/trials/aarch64.sh "$version" "$folder"
+    rm -rf "$folder"
+}
+
+# make_release TREE OUT: makes the source archive and $parts of $commit in a new work tree, from nothing that was built before.
+make_release() {
+    local tree=$1 out=$2 part entry
+    umask 022
+    mkdir -p "$out"
+    git worktree add --quiet --detach "$tree" "$commit"
+    mkdir -p "$tree/build/deps"
+    for entry in "$deps"/*; do # what was fetched, not what was compiled for wheels
+        [[ ${entry##*/} == wheel-* ]] || ln -s "$entry" "$tree/build/deps"
+    done
+    cp "$tree/THIRD-PARTY-NOTICES.txt" "$out"
+    git -c tar.umask=0022 archive --format=tar --prefix="weft-$version/" "$commit" | gzip -9n >"$out/weft-$version.tar.gz"
+    for part in "${parts[@]}"; do
+        say "making: $part"
+        case $part in
+        wheel)
+            (cd "$tree" && ./dev wheel)
+            cp "$tree"/build/wheel/*.whl "$tree/build/wheel/cmake/weft.cdx.json" "$out"
+            ;;
+        aarch64)
+            (cd "$tree" && ./dev wheel aarch64)
+            cp "$tree"/build/wheel-aarch64/*.whl "$out"
+            ;;
+        debian)
+            (cd "$tree" && ./dev package)
+            cp "$tree"/build/package/*.deb "$out"
+            ;;
+        esac
+    done
+    (cd "$out" && find . -type f -printf '%P\n' | LC_ALL=C sort | xargs sha256sum) >"$out.sums"
+    mv "$out.sums" "$out/SHA256SUMS"
+    git worktree remove --force "$tree"
+}
+
+# command_release [--twice] [--only PART,...] [COMMIT]: of the tag of this version, or, as a rehearsal, of any commit.
 command_release() {
-    local version commit tree=$release/tree out=$release/out
+    local twice=0 parts=("${release_parts[@]}") part version commit out=$release/out archive
+    while [[ ${1:-} == --* ]]; do
+        case $1 in
+        --twice) twice=1 ;;
+        --only)
+            IFS=, read -ra parts <<<"${2:?takes names of parts}"
+            shift
+            ;;
+        *) die "./dev release knows --twice and --only, not $1" ;;
+        esac
+        shift
+    done
+    for part in "${parts[@]}"; do
+        [[ " ${release_parts[*]} " == *" $part "* ]] || die "no part of a release is called $part (there are: ${release_parts[*]})"
+    done
+    [[ $(uname -m) == x86_64 ]] || die "a release is made on x86-64"
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+    archive=$out/weft-$version.tar.gz
     commit=$(git rev-parse --quiet --verify "${1:-v$version}^{commit}") ||
         die "there is no ${1:-tag v$version}; \`./dev release HEAD\` rehearses one"
     setup_build "${debian_packages[@]}" "${release_packages[@]}"
     update_private_lists || die "Debian's archive is not known here"
-    [[ -d $tree ]] && git worktree remove --force "$tree"
     rm -rf "$release"
-    mkdir -p "$out"
-    git worktree add --quiet --detach "$tree" "$commit"
-    mkdir "$tree/build"
-    ln -s "$deps" "$tree/build/deps"
-    git archive --format=tar --prefix="weft-$version/" "$commit" | gzip -9n >"$out/weft-$version.tar.gz"
-    (cd "$tree" && ./dev wheel && ./dev package)
-    cp "$tree"/build/wheel/*.whl "$tree"/build/package/*.deb "$tree/THIRD-PARTY-NOTICES.txt" "$out"
-    cp "$tree"/build/wheel/cmake/weft.cdx.json "$out"
-    (cd "$out" && sha256sum -- * >SHA256SUMS)
-    try_release "$version" "$out"
-    git worktree remove --force "$tree"
+    git worktree prune
+    (make_release "$release/tree" "$out")
+    if ((twice)); then
+        say "making all of it again, elsewhere, with another zone and without compiled objects kept"
+        (
+            umask 077
+            export CCACHE_DISABLE=1 TZ=Asia/Kathmandu LC_ALL=C.UTF-8
+            make_release "$release/made/again/elsewhere" "$release/again"
+        )
+        diff "$out/SHA256SUMS" "$release/again/SHA256SUMS" || die "two runs differ (see above): $out, $release/again"
+        say "both have the same bytes"
+    fi
+    for part in "${parts[@]}"; do
+        "try_$part"
+    done
+    [[ ${parts[*]} == "${release_parts[*]}" ]] || note "made ${parts[*]} alone, of ${release_parts[*]}"
     say "the release of ${commit:0:12}: $out" && cat "$out/SHA256SUMS"
 }

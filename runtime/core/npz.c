@@ -33,15 +33,23 @@ static weft_status fail_open(const weft_host *host, int code, const char *path) 
     return status;
 }
 
-weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *host) {
+/* An archive without its ZIP; null when memory is out. */
+static weft_npz *create(const char *path, const weft_host *host) {
     weft_npz *created = weft_alloc_zero(host, 1, sizeof *created);
     if (!created) {
-        return weft_fail_memory(host, path);
+        return NULL;
     }
     created->host = host ? *host : (weft_host){0};
     created->path = weft_strdup(host, path);
     if (!created->path) {
         weft_npz_close(&created);
+    }
+    return created;
+}
+
+weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *host) {
+    weft_npz *created = create(path, host);
+    if (!created) {
         return weft_fail_memory(host, path);
     }
     int code = 0;
@@ -50,6 +58,28 @@ weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *hos
         weft_npz_close(&created);
         return fail_open(host, code, path);
     }
+    *npz = created;
+    return WEFT_OK;
+}
+
+weft_status weft_npz_open_memory(weft_npz **npz, const void *data, size_t size, const char *name,
+                                 const weft_host *host) {
+    weft_npz *created = create(name, host);
+    if (!created) {
+        return weft_fail_memory(host, name);
+    }
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(data, size, 0, &error);
+    created->archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    if (!created->archive) {
+        zip_source_free(source);
+        const int code = zip_error_code_zip(&error);
+        zip_error_fini(&error);
+        weft_npz_close(&created);
+        return fail_open(host, code, name);
+    }
+    zip_error_fini(&error);
     *npz = created;
     return WEFT_OK;
 }

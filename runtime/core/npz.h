@@ -16,6 +16,9 @@ typedef struct weft_npz weft_npz;
  * WEFT_OUT_OF_HOST_MEMORY. host may be null and is copied.
  */
 weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *host);
+/** The same of bytes in memory, which must outlive it; `name` stands for the path in messages. */
+weft_status weft_npz_open_memory(weft_npz **npz, const void *data, size_t size, const char *name,
+                                 const weft_host *host);
 void weft_npz_close(weft_npz **npz);
 
 /** Whether the archive has an array of that name (without ".npy"). */

@@ -697,6 +697,35 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     return check_length(model, shape.dim[1]);
 }
 
+/* WEFT_UNSUPPORTED for what a program cannot say. */
+static weft_status check_outputs(const weft_model *model,
+                                 const struct weft_layer_outputs *outputs) {
+    return !outputs || model->network || !(outputs->hidden_states || outputs->attentions)
+               ? WEFT_OK
+               : weft_fail(&model->host, WEFT_UNSUPPORTED,
+                           "%s: the model is a program, whose layers are unknown",
+                           outputs->hidden_states ? "hidden_states" : "attentions");
+}
+
+static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *graph,
+                               const weft_model_inputs *inputs,
+                               struct weft_layer_outputs *outputs) {
+    WEFT_TRY(check_inputs(model, graph, inputs));
+    WEFT_TRY(check_outputs(model, outputs));
+    WEFT_TRY(model->network
+                 ? weft_network_build(out, model->network, graph, inputs, model->headless, outputs)
+                 : weft_program_build_task(out, graph, model->program, inputs));
+    if (outputs && outputs->attentions && outputs->maps == 0) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "attentions: expected a model with softmax attention, found mixing %s, "
+                         "which has no attention maps",
+                         model->info.mixing);
+    }
+    return model->embedding && model->info.task == WEFT_TASK_EMBED
+               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
+               : WEFT_OK;
+}
+
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
                              const weft_model_inputs *inputs) {
     WEFT_ENTER;
@@ -705,13 +734,7 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
                          "weft_model_build: null argument");
     }
     WEFT_TRY(expect_task(model, "weft_model_build"));
-    WEFT_TRY(check_inputs(model, graph, inputs));
-    WEFT_TRY(model->network
-                 ? weft_network_build(out, model->network, graph, inputs, model->headless)
-                 : weft_program_build_task(out, graph, model->program, inputs));
-    return model->embedding && model->info.task == WEFT_TASK_EMBED
-               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
-               : WEFT_OK;
+    return build_model(out, model, graph, inputs, NULL);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
@@ -731,6 +754,8 @@ static weft_status build_graph(weft_graph *graph, weft_model *model,
                                const weft_model_shape *shape) {
     weft_model_inputs inputs = {0};
     weft_tensor output = {0};
+    struct weft_layer_outputs outputs = {.hidden_states = shape->with_hidden_states,
+                                         .attentions = shape->with_attentions};
     WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length,
                                    model->info.input_size, model->info.position_size));
     if (shape->with_types) {
@@ -741,7 +766,7 @@ static weft_status build_graph(weft_graph *graph, weft_model *model,
         WEFT_TRY(weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32,
                                   weft_shape_of(shape->batch)));
     }
-    WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
+    WEFT_TRY(build_model(&output, model, graph, &inputs, &outputs));
     return weft_graph_output(graph, "output", output);
 }
 

@@ -12,6 +12,7 @@
 #include "model/source.h"
 
 struct weft_head;
+struct weft_layer_outputs;
 struct weft_layout;
 struct weft_model_family;
 
@@ -63,9 +64,13 @@ const char *weft_network_label(const struct weft_network *network, uint32_t inde
 weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
                                         const struct weft_network *network, const char *folder);
 
-/** Adds the network to a graph, or, `headless`, what its head reads: network_layers.c. Changes the network only while it is loaded. */
+/**
+ * Adds the network to a graph, or, `headless`, what its head reads: network_layers.c. Changes the network only while it is
+ * loaded. `outputs`, or null: further outputs of the graph.
+ */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, bool headless);
+                               const weft_model_inputs *inputs, bool headless,
+                               struct weft_layer_outputs *outputs);
 /** Whether it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,

@@ -5,6 +5,7 @@
 #include <weft/decode.h>
 
 #include "model/architecture.h"
+#include "model/layer_outputs.h"
 #include "model/network.h"
 #include "model/toeplitz_family.h"
 
@@ -35,6 +36,7 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
     if (is_causal(builder)) {
         return weft_build_banded_attention(builder, qkv, heads, UINT32_MAX);
     }
+    weft_build_attention_map(builder, qkv, heads, UINT32_MAX);
     weft_tensor out = {0};
     return WEFT_BUILT(
         builder, out,
@@ -66,6 +68,7 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
                                                                                        : length - 1,
                                                  .lengths = weft_build_lengths(builder),
                                                  .kv_heads = qkv->kv_heads};
+    weft_build_attention_map(builder, qkv, heads, half_width);
     BUILD_MIXER(banded_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 

@@ -263,6 +263,26 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
     return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
 }
 
+weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, weft_shape shape,
+                              float (*element)(const void *user, uint64_t index),
+                              const void *user) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor = {0};
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_create_empty(
+            &weight, weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape),
+            builder->host);
+    }
+    float *data = weight ? weight->owned : NULL;
+    const uint64_t count = data ? weft_shape_elements(shape) : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        data[i] = element(user, i);
+    }
+    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
 /* What a norm without a bias adds; one for all. */
 static weft_tensor zeros(struct weft_builder *builder, uint32_t width) {
     char name[32];

@@ -28,6 +28,12 @@ struct weft_step_builder {
     uint32_t states;      /* made so far */
 };
 
+/** What a graph gives besides the model's output: weft_model_shape says how it is named. */
+struct weft_layer_outputs {
+    bool hidden_states, attentions; /* which of them */
+    uint32_t maps;                  /* attention maps made so far */
+};
+
 struct weft_builder {
     weft_graph *graph;
     struct weft_network *network;
@@ -40,6 +46,7 @@ struct weft_builder {
     weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
     weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
+    struct weft_layer_outputs *outputs; /* or null: the model's alone */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
 
@@ -77,6 +84,13 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
                                 weft_status (*fill)(int32_t *data, const void *user,
                                                     const weft_host *host),
                                 const void *user);
+
+/**
+ * A weight of the graph alone, f32, for what depends on the sequence's length: element i is element(user, i). The name is for
+ * messages.
+ */
+weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, weft_shape shape,
+                              float (*element)(const void *user, uint64_t index), const void *user);
 
 /**
  * The tokens' numbers f32 [B, 1, 1] where each sequence has one; otherwise none, and they are 0 … n-1. An input

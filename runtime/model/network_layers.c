@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
+#include "model/layer_outputs.h"
 #include "model/network.h"
 
 static const weft_tensor none = {0};
@@ -201,49 +202,36 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
     const struct weft_network *network = builder->network;
     for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
         builder->layer = i;
+        weft_build_hidden_state(builder, i, x);
         const char *norm = mixer_norm(network, i);
         x = norm ? residual(builder, x, norm, mix) : x;
         x = residual(builder, x, network->family->feed_forward_norm, feed_forward);
     }
     leave(builder);
-    return network->config.norm_position == 0 ? weft_build_norm(builder, x, "norm", builder->width)
-                                              : x;
+    x = network->config.norm_position == 0 ? weft_build_norm(builder, x, "norm", builder->width)
+                                           : x;
+    weft_build_hidden_state(builder, network->config.layers, x);
+    return x;
 }
 
 /* ---- heads ---- */
 
-/* A weight of the graph alone: what it holds depends on the sequence's length. */
-static weft_tensor filled(struct weft_builder *builder, const char *name, weft_shape shape,
-                          float (*element)(uint32_t index)) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor = none;
-    if (builder->status == WEFT_OK) {
-        builder->status = weft_weight_create_empty(
-            &weight, weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape),
-            builder->host);
-    }
-    float *data = weight ? weight->owned : NULL;
-    for (uint32_t i = 0; data && i < weft_shape_elements(shape); i++) {
-        data[i] = element(i);
-    }
-    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
-    weft_weight_destroy(&weight);
-    return tensor;
-}
-
-static float one(uint32_t index) {
+static float one(const void *user, uint64_t index) {
+    (void)user;
     (void)index;
     return 1.0F;
 }
 
 /* 1 / length; there is no length 0. */
-static float share(uint32_t index) {
+static float share(const void *user, uint64_t index) {
+    (void)user;
     return index > 0 ? 1.0F / (float)index : 0.0F;
 }
 
 /* The sum over tokens, [B, 1, d], times a factor: a product with a row of ones. */
 static weft_tensor sum_tokens(struct weft_builder *builder, weft_tensor x, float factor) {
-    weft_tensor row = filled(builder, "ones", weft_shape_of(1, builder->length), one);
+    weft_tensor row =
+        weft_build_filled(builder, "ones", weft_shape_of(1, builder->length), one, NULL);
     weft_tensor sum = none;
     return WEFT_BUILT(
         builder, sum,
@@ -254,7 +242,8 @@ static weft_tensor sum_tokens(struct weft_builder *builder, weft_tensor x, float
 static weft_tensor shares(struct weft_builder *builder) {
     const weft_embedding_params params = {
         .tokens = weft_build_reshape(builder, builder->lengths, weft_shape_of(builder->batch, 1)),
-        .table = filled(builder, "shares", weft_shape_of(builder->length + 1, 1), share)};
+        .table = weft_build_filled(builder, "shares", weft_shape_of(builder->length + 1, 1), share,
+                                   NULL)};
     weft_tensor out = none;
     return WEFT_BUILT(builder, out, weft_graph_embedding(&out, builder->graph, &params));
 }
@@ -405,13 +394,15 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
 }
 
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, bool headless) {
+                               const weft_model_inputs *inputs, bool headless,
+                               struct weft_layer_outputs *outputs) {
     weft_shape shape = {.rank = 0};
     weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
     WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .headless = headless,
+                                   .outputs = outputs,
                                    .host = &network->host,
                                    .batch = shape.dim[0],
                                    .length = shape.dim[1],

@@ -116,7 +116,7 @@ static weft_status load_weights(struct weft_network *network) {
     WEFT_TRY(weft_graph_create(&graph, &network->host));
     weft_status status = add_inputs(&inputs, network, graph);
     if (status == WEFT_OK) {
-        status = weft_network_build(&out, network, graph, &inputs, false);
+        status = weft_network_build(&out, network, graph, &inputs, false, NULL);
     }
     weft_graph_destroy(&graph);
     return status;

@@ -24,11 +24,15 @@ static struct weft_grid panels_grid(const struct weft_variant *variant, const vo
                              weft_variant_tile(variant, WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS));
 }
 
+/* All rows of a panel before the next panel: a workgroup's rows of a are fewer bytes than its panel of b. */
 static struct weft_grid pairs_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     (void)batches;
-    return grid_of(args, WEFT_MATMUL_INT8_PAIRS_LOCAL_Y *
-                             weft_variant_tile(variant, WEFT_MATMUL_INT8_PAIRS_AT_TILE_ROWS));
+    const struct weft_matmul_int8_pairs_args *pairs = args;
+    const uint32_t rows = WEFT_MATMUL_INT8_PAIRS_LOCAL_Y *
+                          weft_variant_tile(variant, WEFT_MATMUL_INT8_PAIRS_AT_TILE_ROWS);
+    return weft_grid_of((pairs->push.m - 1) / rows + 1,
+                        (pairs->push.n - 1) / WEFT_PANEL_COLUMNS + 1, 1);
 }
 
 static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,

@@ -27,15 +27,15 @@ int weft_dot4_mixed(uint a, uint b, int sum)
     return sum + weft_packed_mixed_dot(a, b, 0u);
 }
 
-// Bytes 0 and 2, or 1 and 3, of a word as signed halves of one.
+// Bytes 0 and 2, or 1 and 3, of a word as unsigned halves of one.
 uint weft_even4(uint word)
 {
-    return bitfieldInsert(uint(int(word << 8) >> 8), uint(int(word << 24) >> 24), 0, 16);
+    return word & 0x00ff00ffu;
 }
 
 uint weft_odd4(uint word)
 {
-    return bitfieldInsert(uint(int(word) >> 8), uint(int(word << 16) >> 24), 0, 16);
+    return word >> 8 & 0x00ff00ffu;
 }
 
 // sum + a.x b.x + a.y b.y of signed halves, modulo 2^32: one instruction and a sum on processors that have none for bytes.

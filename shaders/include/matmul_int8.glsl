@@ -59,12 +59,18 @@ int weft_a_sum(uint row)
     return int(a[weft_a_behind(2u) + row]);
 }
 
+// How much more a kernel's bytes of a are than a's.
+#ifndef WEFT_A_BIAS
+#define WEFT_A_BIAS 0
+#endif
+
 // A sum of products of bytes as a number: without what a's zeros have added, which is exact, times both scales, one after the other, so that no
 // product of scales overflows or underflows.
 float weft_int8_value(int sum, uint row, uint column)
 {
     uint b_scales = weft_b_scales();
-    int moved = sum - int(a[weft_a_behind(1u) + row]) * int(b[b_scales + push.n + column]);
+    int zero = int(a[weft_a_behind(1u) + row]) + WEFT_A_BIAS;
+    int moved = sum - zero * int(b[b_scales + push.n + column]);
     return weft_float_of_sum(moved) * uintBitsToFloat(b[b_scales + column]) * uintBitsToFloat(a[weft_a_behind(0u) + row]);
 }
 

@@ -4,7 +4,10 @@
 //
 // Product of int8 by int8 for processors that have no instruction for sums of products of bytes, but one of pairs of 16 bits (int8_panels.comp is
 // for those that have). Columns lie along the lanes, and an invocation makes TILE_ROWS rows of four columns, a quarter of the panel apart. A
-// workgroup widens a chunk of both factors to 16 bits in shared memory, once for all of its rows and columns.
+// workgroup widens a chunk of both factors to 16 bits in shared memory, once for all of its rows and columns: as unsigned bytes, 128 more than they
+// are, which takes fewer operations than signed ones. What is too much is known of each row and of each column.
+
+#define WEFT_A_BIAS 128
 
 #include "matmul_int8.glsl"
 
@@ -21,16 +24,24 @@ layout(local_size_x = 16, local_size_y = GROUPS) in;
 shared uint a_tile[GROUPS][MOST_ROWS][2][CHUNK];
 shared uint b_tile[CHUNK][2 * 4 + 1][16];
 
+// Columns and halves are named, not counted: their places then differ by constants.
+#define COPY(j)                                  \
+    {                                            \
+        uint word = weft_bias4(b[at + j * 16u]); \
+        b_tile[t][j][x] = weft_even4(word);      \
+        b_tile[t][4 + j][x] = weft_odd4(word);   \
+    }
+
 // Copies the chunk that begins at `first` of b: each row of invocations some of its steps.
 void copy_b(uint first, uint depth)
 {
     uint x = gl_LocalInvocationID.x;
     for (uint t = gl_LocalInvocationID.y; t < depth; t += gl_WorkGroupSize.y) {
-        for (uint j = 0; j < 4; j++) {
-            uint word = b[first + t * WEFT_PANEL + j * 16u + x];
-            b_tile[t][j][x] = weft_even4(word);
-            b_tile[t][4 + j][x] = weft_odd4(word);
-        }
+        uint at = first + t * WEFT_PANEL + x;
+        COPY(0)
+        COPY(1)
+        COPY(2)
+        COPY(3)
     }
 }
 
@@ -38,20 +49,32 @@ void copy_b(uint first, uint depth)
 void copy_a(uint rows[MOST_ROWS], uint begin, uint depth)
 {
     for (uint i = 0; i < TILE_ROWS; i++) {
-        for (uint t = gl_LocalInvocationID.x; t < depth; t += gl_WorkGroupSize.x) {
-            uint word = a[rows[i] + begin + t];
-            a_tile[gl_LocalInvocationID.y][i][0][t] = weft_even4(word);
-            a_tile[gl_LocalInvocationID.y][i][1][t] = weft_odd4(word);
+        for (uint part = 0; part < CHUNK; part += gl_WorkGroupSize.x) {
+            uint t = part + gl_LocalInvocationID.x;
+            if (t < depth) {
+                uint word = weft_bias4(a[rows[i] + begin + t]);
+                a_tile[gl_LocalInvocationID.y][i][0][t] = weft_even4(word);
+                a_tile[gl_LocalInvocationID.y][i][1][t] = weft_odd4(word);
+            }
         }
     }
 }
 
-#define ROW(i)                                                                           \
-    if (i < TILE_ROWS) {                                                                 \
-        uint pair = a_tile[y][i][odd][t];                                                \
-        for (uint j = 0; j < 4; j++) {                                                   \
-            sum[i][j] = weft_dot2(pair, b_tile[t][4 * odd + j][x], sum[i][j]);                \
-        }                                                                                \
+#define ROW(i, odd)                                             \
+    if (i < TILE_ROWS) {                                        \
+        uint pair = a_tile[y][i][odd][t];                       \
+        for (uint j = 0; j < 4; j++) {                          \
+            sum[i][j] = weft_dot2(pair, columns[j], sum[i][j]); \
+        }                                                       \
+    }
+
+// The even bytes of a step, or the odd ones.
+#define HALF(odd)                                                                                          \
+    {                                                                                                      \
+        uvec4 columns = uvec4(b_tile[t][4 * odd][x], b_tile[t][4 * odd + 1][x], b_tile[t][4 * odd + 2][x], \
+                              b_tile[t][4 * odd + 3][x]);                                                  \
+        ROW(0, odd)                                                                                        \
+        ROW(1, odd)                                                                                        \
     }
 
 void add_chunk(inout ivec4 sum[MOST_ROWS], uint depth)
@@ -59,33 +82,33 @@ void add_chunk(inout ivec4 sum[MOST_ROWS], uint depth)
     uint x = gl_LocalInvocationID.x;
     uint y = gl_LocalInvocationID.y;
     for (uint t = 0; t < depth; t++) {
-        for (uint odd = 0; odd < 2; odd++) {
-            ROW(0)
-            ROW(1)
-        }
+        HALF(0)
+        HALF(1)
     }
 }
 
 void main()
 {
-    uint row = (gl_WorkGroupID.y * gl_WorkGroupSize.y + gl_LocalInvocationID.y) * TILE_ROWS;
+    uint row = (gl_WorkGroupID.x * gl_WorkGroupSize.y + gl_LocalInvocationID.y) * TILE_ROWS;
     uint rows[MOST_ROWS]; // where they begin; those past the edge are the last one again
     ivec4 sum[MOST_ROWS];
     for (uint i = 0; i < MOST_ROWS; i++) {
-        rows[i] = min(row + i, push.m - 1u) * push.words;
-        sum[i] = ivec4(0);
+        uint clamped = min(row + i, push.m - 1u);
+        rows[i] = clamped * push.words;
+        // Less 128 for each byte of b, times a's, which are 128 more than a_sum says.
+        sum[i] = ivec4(-128 * (weft_a_sum(clamped) + 128 * int(4u * push.words)));
     }
     for (uint begin = 0; begin < push.words; begin += CHUNK) {
         uint depth = min(CHUNK, push.words - begin);
         copy_a(rows, begin, depth);
-        copy_b(weft_b_step(gl_WorkGroupID.x, begin), depth);
+        copy_b(weft_b_step(gl_WorkGroupID.y, begin), depth);
         barrier();
         add_chunk(sum, depth);
         barrier();
     }
     for (uint i = 0; i < TILE_ROWS; i++) {
         for (uint j = 0; j < 4; j++) {
-            weft_store(row + i, gl_WorkGroupID.x * WEFT_PANEL + gl_LocalInvocationID.x + j * 16u, sum[i][j]);
+            weft_store(row + i, gl_WorkGroupID.y * WEFT_PANEL + gl_LocalInvocationID.x + j * 16u, sum[i][j]);
         }
     }
 }

@@ -119,7 +119,7 @@ foreach(pattern IN LISTS weft_test_patterns)
             string(REGEX REPLACE "^test_" "" short "${stem}")
             add_dependencies("weft-test-cli-${short}" weft-cli)
             # What `weft bench` and reports are made of is looked at from within, too.
-            if(short MATCHES "^(growth|executable_json|bench_.*)$")
+            if(short MATCHES "^(growth|executable_json|bench_.*|certify.*)$")
                 target_sources("weft-test-cli-${short}" PRIVATE $<TARGET_OBJECTS:weft-cli-objects>)
                 target_include_directories("weft-test-cli-${short}" PRIVATE
                     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")

@@ -42,6 +42,7 @@ static const struct variant variants[] = {
     {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, .longer = true},
+    {"fmmformer_band_and_two_fast_weights", WEFT_DECODING_RECURRENT, .longer = true},
     {"flt_index_softmax_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"spectraformer_positive_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"cosformer_causal_lm", WEFT_DECODING_REEVALUATED, .longer = true,

@@ -53,6 +53,10 @@ OTHERS = {
         "kernels": {"task": "hidden", "kernels": ["relu", "exp", "tanh1", "elu1"]},
         "fast_weight": {"task": "hidden", "causal": True, "fast_weight": True},
         "band_and_fast_weight": {**CAUSAL, **ONE, "half_width": 4, "fast_weight": True},
+        "band_and_two_fast_weights": {**CAUSAL, **ONE, "half_width": 4,
+                                      "fast_weight": ["elu1", "elu1_negated"]},
+        "fast_weight_and_kernels": {"task": "hidden", "causal": True, "fast_weight": ["elu1_negated"],
+                                    "kernels": ["elu1", "elu1_negated"]},
     },
     "flt": {
         "index_softmax_causal_lm": {**CAUSAL, **ONE, "position_features": 3,

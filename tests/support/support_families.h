@@ -83,6 +83,8 @@ static const char *const weft_test_configs[] = {
     "{'model_type':'fmmformer'," WEFT_TEST_ATTENTION
     ",'half_width':5,'kernels':['elu1','elu1_negated']}",
     "{'model_type':'fmmformer'," WEFT_TEST_CAUSAL ",'half_width':5,'fast_weight':true}",
+    "{'model_type':'fmmformer'," WEFT_TEST_CAUSAL
+    ",'half_width':5,'fast_weight':['elu1','elu1_negated'],'kernels':['elu1_negated']}",
     "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'num_features':32}",
     "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'kernel':'elu1',"
     "'positions':'input','position_size':3}",

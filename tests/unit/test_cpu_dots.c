@@ -24,25 +24,27 @@ static const struct weft_test_kernel kernel = {
     "out_(3, uint(weft_dot2(weft_even4(a), weft_even4(b), weft_dot2(weft_odd4(a), weft_odd4(b), "
     "c)))); }"};
 
-/* Of parts of `bits` bits; those of a are signed. */
-static uint32_t dot(uint32_t a, uint32_t b, uint32_t bits, bool mixed) {
+/* A part of `bits` bits, modulo 2^32. */
+static uint32_t part(uint32_t word, uint32_t at, uint32_t bits, bool is_signed) {
     const uint32_t sign = UINT32_C(1) << (bits - 1);
-    const uint32_t mask = 2 * sign - 1;
+    const uint32_t found = word >> at & (2 * sign - 1);
+    return is_signed ? (found ^ sign) - sign : found;
+}
+
+static uint32_t dot(uint32_t a, uint32_t b, uint32_t bits, bool a_signed, bool b_signed) {
     uint32_t sum = 0;
     for (uint32_t at = 0; at < 32; at += bits) {
-        const uint32_t x = ((a >> at & mask) ^ sign) - sign;
-        const uint32_t y = mixed ? b >> at & mask : ((b >> at & mask) ^ sign) - sign;
-        sum += x * y;
+        sum += part(a, at, bits, a_signed) * part(b, at, bits, b_signed);
     }
     return sum;
 }
 
 static void expect(uint32_t expected[4], const uint32_t *x, uint32_t one) {
-    expected[0] = dot(x[0], x[1], 8, false) + x[2] + 3 * dot(one, x[1], 8, false);
-    expected[1] = dot(x[0], x[1], 8, true) + x[2] + 3 * (dot(one, x[1], 8, true) + x[2]) +
-                  5 * dot(x[1], one, 8, true);
-    expected[2] = dot(x[0], x[1], 16, false) + x[2] + 3 * dot(one, x[1], 16, false);
-    expected[3] = dot(x[0], x[1], 8, false) + x[2];
+    expected[0] = dot(x[0], x[1], 8, true, true) + x[2] + 3 * dot(one, x[1], 8, true, true);
+    expected[1] = dot(x[0], x[1], 8, true, false) + x[2] +
+                  3 * (dot(one, x[1], 8, true, false) + x[2]) + 5 * dot(x[1], one, 8, true, false);
+    expected[2] = dot(x[0], x[1], 16, true, true) + x[2] + 3 * dot(one, x[1], 16, true, true);
+    expected[3] = dot(x[0], x[1], 8, false, false) + x[2];
 }
 
 /* By chance, or of the bytes that are nearest to where an instruction might saturate. */

@@ -9,7 +9,7 @@ _weft_words() {
 # An empty reply means that bash completes file names.
 _weft() {
     local command=${COMP_WORDS[1]:-} previous=${COMP_WORDS[COMP_CWORD - 1]} options=""
-    local commands="devices run embed rerank eval generate quantize verify bench inspect help"
+    local commands="devices run embed rerank eval generate quantize verify bench certify inspect help"
     local device="--device --math --weights --validation --no-cache" output="--json --verbose --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -28,6 +28,7 @@ _weft() {
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
+    certify) options="--out --html --seconds --seed --check-submission --device --no-cache $output" ;;
     inspect) options="--length --batch --symbol --pass --choices --pipelines --isa --compile-only --case $device $output" ;;
     help) options=$commands ;;
     esac

@@ -112,8 +112,10 @@ class Config:
         if self.model_type == "fmmformer":
             if self.half_width is None and not self.kernels and not self.fast_weight:
                 raise ValueError("fmmformer needs half_width, kernels or fast_weight")
-            if self.fast_weight and (self.kernels or not self.causal):
-                raise ValueError("fast_weight takes no kernels, and causal")
+            if self.fast_weight and not self.causal:
+                raise ValueError("fast_weight needs causal")
+            if self.fast_weight is True:
+                self.fast_weight = ["elu1"]
         if self.model_type == "spectraformer":
             signed = self.component in SIGNED or (
                 self.component == "generalized" and self.generalized_s == -1)
@@ -293,9 +295,9 @@ def kernel_attention(q, k, v, kernels, causal, eps):
     return total
 
 
-def fast_weight(q, k, v, beta):
+def fast_weight(q, k, v, beta, feature_map="elu1"):
     """The delta rule: S_i = S_(i-1) + beta_i (v_i - S_(i-1) k_i) k_i^T, y_i = S_i q_i."""
-    q, k = (f / f.sum(-1, keepdim=True) for f in (F.elu(q) + 1, F.elu(k) + 1))
+    q, k = (f / f.sum(-1, keepdim=True) for f in (FEATURE_MAPS[feature_map](x) for x in (q, k)))
     state, out = q.new_zeros(*q.shape[:2], v.shape[-1], k.shape[-1]), []
     for i in range(q.shape[2]):
         key = k[:, :, i, :, None]
@@ -467,7 +469,7 @@ class Cosformer(Attention):
 class Fmmformer(Attention):
     def __init__(self, c):
         super().__init__(c)
-        self.near, self.far = c.half_width is not None, bool(c.kernels) or c.fast_weight
+        self.near, self.far = c.half_width is not None, bool(c.kernels or c.fast_weight)
         if self.near and self.far:
             self.near_weight = nn.Parameter(torch.zeros(c.num_attention_heads))
             self.far_weight = nn.Parameter(torch.zeros(c.num_attention_heads))
@@ -478,10 +480,11 @@ class Fmmformer(Attention):
         c, near, far = self.c, None, None
         if self.near:
             near = banded_attention(q, k, v, c.half_width, c.causal)
-        if c.fast_weight:
-            far = fast_weight(q, k, v, self.beta(x).sigmoid().transpose(1, 2))
-        elif self.far:
+        if self.far:
             far = kernel_attention(q, k, v, c.kernels, c.causal, c.attention_eps)
+        if c.fast_weight:
+            beta = self.beta(x).sigmoid().transpose(1, 2)
+            far = far + sum(fast_weight(q, k, v, beta, name) for name in c.fast_weight)
         if near is None or far is None:
             return far if near is None else near
         return (self.near_weight.sigmoid()[:, None, None] * near

@@ -375,13 +375,29 @@ typedef struct weft_model_shape {
     uint32_t length;   /**< tokens of the longest sequence */
     bool with_types;   /**< the input "token_types"; only with takes_types */
     bool with_lengths; /**< the input "lengths"; only with takes_lengths */
+    /**
+     * Outputs "hidden_states.I" f32 [B, n, hidden_size], I = 0 … layers: 0 is the embedding, I what layer I - 1 gives, and the
+     * last one the last hidden state, behind the final norm. As transformers' output_hidden_states
+     */
+    bool with_hidden_states;
+    /**
+     * Outputs "attentions.I" f32 [B, heads, n, n] of each layer I that has softmax attention, over all tokens or in a band:
+     * row i has the weights of the values that token i reads, and zeros elsewhere. Of an fmmformer it is the near field
+     * alone. As transformers' output_attentions. The maps are computed beside the mixer, by the same formula: they may
+     * differ from what it multiplies with by rounding errors
+     */
+    bool with_attentions;
 } weft_model_shape;
 
 #ifndef __cplusplus
 #define weft_model_shape(...) (&(weft_model_shape){__VA_ARGS__})
 #endif
 
-/** The two above in one: a plan may have both token types and lengths, as for pairs of texts. */
+/**
+ * The two above in one: a plan may have both token types and lengths, as for pairs of texts, and what the layers give. The
+ * "output" has the same bits with it. Errors: WEFT_UNSUPPORTED for hidden states and attentions of a program, and for
+ * attentions of a model none of whose layers has softmax attention.
+ */
 WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
                                               weft_device *device, const weft_model_shape *shape,
                                               const weft_plan_params *params);

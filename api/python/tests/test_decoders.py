@@ -88,6 +88,21 @@ def test_logits_and_hidden_states(case):
         assert relative_l2(model.hidden(tokens), reference(module.base_model, tokens)) <= TOLERANCE
 
 
+def test_layers(case):
+    """Hidden states and attention maps, of grouped queries and of bands, too."""
+    module, model = case
+    tokens = np.random.default_rng(8).integers(0, VOCABULARY, (2, 29))
+    copied = copy.deepcopy(module).double()
+    copied.set_attn_implementation("eager")
+    with torch.no_grad():
+        exact = copied(torch.as_tensor(tokens), output_hidden_states=True, output_attentions=True)
+    found = model.forward(tokens, output_hidden_states=True, output_attentions=True)
+    assert np.array_equal(found.logits, model.logits(tokens))
+    assert len(found.hidden_states) == len(exact.hidden_states) and len(found.attentions) == len(exact.attentions)
+    for one, other in zip((*found.hidden_states, *found.attentions), (*exact.hidden_states, *exact.attentions)):
+        assert relative_l2(one, other.numpy()) <= TOLERANCE
+
+
 def test_generation(case):
     """Of single prompts and of several; each of the latter is what it is alone."""
     module, model = case

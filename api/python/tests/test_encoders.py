@@ -81,6 +81,16 @@ def reference(module, tokens, types, mask):
         found[..., None] if "ElectraForPreTraining" in type(module).__name__ else found)
 
 
+def layers_of(module, tokens, types, mask):
+    """transformers' outputs in float64, with hidden states and attention maps."""
+    copied = copy.deepcopy(module).double()
+    copied.set_attn_implementation("eager")
+    given = {"input_ids": tokens, "attention_mask": mask, **({} if types is None else {"token_type_ids": types})}
+    with torch.no_grad():
+        return copied(**{name: torch.as_tensor(np.asarray(value)).long() for name, value in given.items()},
+                      output_hidden_states=True, output_attentions=True)
+
+
 def relative_l2(found, exact):
     return np.linalg.norm(found - exact) / np.linalg.norm(exact)
 
@@ -142,6 +152,26 @@ def test_hidden_and_from_torch(case, device):
         assert other.info.architecture == model.info.architecture
         assert np.array_equal(other.hidden(tokens, types=types), hidden)
         assert np.array_equal(other.logits(tokens, types=types), model.logits(tokens, types=types))
+
+
+def test_layers(case):
+    """Hidden states and attention maps, whole and padded, against transformers."""
+    module, model, _ = case
+    if "MultipleChoice" in type(module).__name__:
+        pytest.skip("the reference has another shape")
+    lengths = np.array([33, 33 if "ModernBert" in type(module).__name__ else 12])  # its eager attention makes NaN of padding
+    tokens, types = inputs(module, (2, 33), 6)
+    mask = np.arange(33) < lengths[:, None]
+    exact = layers_of(module, tokens, types, mask)
+    found = model.forward(tokens, types=types, lengths=lengths, output_hidden_states=True, output_attentions=True)
+    plain = model.logits(tokens, types=types, lengths=lengths)
+    assert np.array_equal(*((each[mask] if each.ndim == 3 else each) for each in (found.logits, plain)))
+    assert len(found.hidden_states) == len(exact.hidden_states) and len(found.attentions) == len(exact.attentions)
+    for one, other in zip(found.hidden_states, exact.hidden_states):
+        assert relative_l2(one[mask], other.numpy()[mask]) <= TOLERANCE
+    for one, other in zip(found.attentions, exact.attentions):
+        rows = np.moveaxis(one, 1, 2)[mask], np.moveaxis(other.numpy(), 1, 2)[mask]
+        assert relative_l2(*rows) <= TOLERANCE
 
 
 @pytest.mark.parametrize(("problem", "task", "multi"), [

@@ -64,6 +64,8 @@ CALLS = [
     ("Model.logits", lambda m: m.logits([[2**40]]), "inputs: expected integers of 32 bits"),
     ("Model.logits", lambda m: m.logits([[1, 2]], types=[[0.5, 0.5]]), "types: expected integers"),
     ("Model.logits", lambda m: m.logits([[1, 2]], lengths="a"), "lengths: expected integers"),
+    ("Model.forward", lambda m: m.forward([[1, 2]], output_attentions=True),
+     "attentions: expected a model with softmax attention, found mixing fourier"),
     ("Model.hidden", lambda m: m.hidden("abc"), "inputs: expected integers"),
     ("Model.stream", lambda m: m.stream(["a"], ahead=0), "ahead: .* from 1 to 4294967295, found 0"),
     ("Model.__call__", lambda m: m(3), "texts: expected a text, or several, found int"),
@@ -150,7 +152,7 @@ def test_every_public_function_is_tried():
     mixers = set(weft.ops.__all__)
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
     without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Launch", "ModelInfo",
-               "Operand", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
+               "Operand", "Outputs", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
                "Symbol", "Table", "Tensor", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}
     assert public - raised - without <= tried, "it has no parameter, is made by others, or has a case above"

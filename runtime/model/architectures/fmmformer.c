@@ -13,28 +13,40 @@
 #define NO_NEAR_FIELD UINT32_MAX
 #define MAPS          "elu1, elu1_negated, tanh, tanh1, relu or exp"
 
-struct kernels {
-    weft_kernel list[WEFT_MAX_KERNELS];
-    uint32_t count;
-};
+/* Feature maps whose sum over channels never vanishes, as fast weights divide by it. */
+#define FAST_WEIGHT_MAPS 2
 
 struct fmmformer {
     uint32_t heads;
     uint32_t half_width; /* NO_NEAR_FIELD: null in the file */
-    struct kernels kernels;
-    bool fast_weight;
+    struct kernels {
+        weft_kernel list[WEFT_MAX_KERNELS];
+        uint32_t count;
+    } kernels;
+    struct fast_weights {
+        weft_feature_map list[FAST_WEIGHT_MAPS];
+        uint32_t count;
+    } fast_weights;
     float attention_eps;
 };
 
 /* ---- fields ---- */
 
 /* WEFT_FEATURE_COUNT when there is no such map. */
-static weft_feature_map find_map(const char *name) {
+static weft_feature_map find_map(const json_t *word) {
+    const char *name = json_is_string(word) ? json_string_value(word) : "";
     weft_feature_map map = WEFT_FEATURE_ELU1;
     while (map < WEFT_FEATURE_COUNT && strcmp(name, weft_feature_map_name(map)) != 0) {
         map++;
     }
     return map;
+}
+
+static weft_status refuse_item(const weft_json_fields *json, const char *name, size_t index,
+                               const char *expected, const json_t *item) {
+    char field[64];
+    snprintf(field, sizeof field, "%s[%u]", name, (unsigned)index);
+    return weft_json_fail(json, WEFT_BAD_FILE, field, expected, item);
 }
 
 static weft_status read_kernels(void *value, const weft_json_fields *json, const char *name) {
@@ -50,15 +62,37 @@ static weft_status read_kernels(void *value, const weft_json_fields *json, const
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
-        weft_feature_map map =
-            json_is_string(item) ? find_map(json_string_value(item)) : WEFT_FEATURE_COUNT;
+        const weft_feature_map map = find_map(item);
         if (map == WEFT_FEATURE_COUNT) {
-            char field[64];
-            snprintf(field, sizeof field, "%s[%u]", name, (unsigned)i);
-            return weft_json_fail(json, WEFT_BAD_FILE, field, MAPS, item);
+            return refuse_item(json, name, i, MAPS, item);
         }
-        kernels->list[i] = (weft_kernel){.map = map};
-        kernels->count++;
+        kernels->list[kernels->count++] = (weft_kernel){.map = map};
+    }
+    return WEFT_OK;
+}
+
+/* true, which is the paper's first map alone, or maps by their names. */
+static weft_status read_fast_weights(void *value, const weft_json_fields *json, const char *name) {
+    struct fast_weights *fast = value;
+    const json_t *found = json_object_get(json->object, name);
+    if (!weft_json_has(json, name) || json_is_false(found)) {
+        return WEFT_OK;
+    }
+    if (json_is_true(found)) {
+        fast->list[fast->count++] = WEFT_FEATURE_ELU1;
+        return WEFT_OK;
+    }
+    if (!json_is_array(found) || json_array_size(found) > FAST_WEIGHT_MAPS) {
+        return weft_json_fail(json, WEFT_BAD_FILE, name, "true, false or a list of at most 2 names",
+                              found);
+    }
+    for (size_t i = 0; i < json_array_size(found); i++) {
+        const json_t *item = json_array_get(found, i);
+        const weft_feature_map map = find_map(item);
+        if (map != WEFT_FEATURE_ELU1 && map != WEFT_FEATURE_ELU1_NEGATED) {
+            return refuse_item(json, name, i, "elu1 or elu1_negated", item);
+        }
+        fast->list[fast->count++] = map;
     }
     return WEFT_OK;
 }
@@ -67,7 +101,7 @@ static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct fmmformer, heads),
     {WEFT_INTEGER("half_width", struct fmmformer, half_width, 0, 16777216)},
     {WEFT_CUSTOM("kernels", struct fmmformer, kernels, read_kernels)},
-    {WEFT_BOOL("fast_weight", struct fmmformer, fast_weight)},
+    {WEFT_CUSTOM("fast_weight", struct fmmformer, fast_weights, read_fast_weights)},
     {WEFT_REAL("attention_eps", struct fmmformer, attention_eps, 0, FLT_MAX)},
 };
 
@@ -80,17 +114,14 @@ static bool has_near_field(const struct fmmformer *fmmformer) {
 }
 
 static bool has_far_field(const struct fmmformer *fmmformer) {
-    return fmmformer->fast_weight || fmmformer->kernels.count > 0;
+    return fmmformer->fast_weights.count > 0 || fmmformer->kernels.count > 0;
 }
 
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct fmmformer *fmmformer = config;
-    if (fmmformer->fast_weight && !network->causal) {
+    if (fmmformer->fast_weights.count > 0 && !network->causal) {
         return weft_fields_refuse(json, "fast_weight", "false, as causal is false");
-    }
-    if (fmmformer->fast_weight && fmmformer->kernels.count > 0) {
-        return weft_fields_refuse(json, "fast_weight", "false, as kernels make the far field");
     }
     if (!has_near_field(fmmformer) && !has_far_field(fmmformer)) {
         return weft_fields_refuse(json, "half_width",
@@ -101,23 +132,46 @@ static weft_status check(void *config, const weft_network_config *network,
 
 /* ---- the mixer ---- */
 
-static weft_tensor fast_weight(struct weft_builder *builder, weft_tensor x,
-                               const struct weft_qkv *qkv, uint32_t heads) {
-    weft_tensor beta = weft_build_linear(builder, x, "beta", builder->width, heads);
-    beta = weft_build_activate(builder, beta, WEFT_ACTIVATION_SIGMOID);
-    return weft_build_fast_weight(builder, qkv, beta, heads);
+static weft_tensor negated(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor out = {0};
+    return WEFT_BUILT(builder, out, weft_graph_affine(&out, builder->graph, x, -1.0F, 0.0F));
+}
+
+/* The sum of all; none without any. The fast weights of all maps write with the same strength. */
+static weft_tensor fast_weights(struct weft_builder *builder, weft_tensor x,
+                                const struct weft_qkv *qkv, const struct fmmformer *fmmformer) {
+    weft_tensor sum = {0};
+    weft_tensor beta = {0};
+    for (uint32_t i = 0; i < fmmformer->fast_weights.count; i++) {
+        struct weft_qkv own = *qkv;
+        if (fmmformer->fast_weights.list[i] == WEFT_FEATURE_ELU1_NEGATED) {
+            own.query = negated(builder, qkv->query);
+            own.key = negated(builder, qkv->key);
+        }
+        if (i == 0) {
+            beta = weft_build_linear(builder, x, "beta", builder->width, fmmformer->heads);
+            beta = weft_build_activate(builder, beta, WEFT_ACTIVATION_SIGMOID);
+        }
+        const weft_tensor one = weft_build_fast_weight(builder, &own, beta, fmmformer->heads);
+        sum = i == 0 ? one : weft_build_binary(builder, WEFT_BINARY_ADD, sum, one);
+    }
+    return sum;
 }
 
 static weft_tensor far_field(struct weft_builder *builder, weft_tensor x,
                              const struct weft_qkv *qkv, const struct fmmformer *fmmformer) {
-    if (fmmformer->fast_weight) {
-        return fast_weight(builder, x, qkv, fmmformer->heads);
+    const weft_tensor fast = fast_weights(builder, x, qkv, fmmformer);
+    if (fmmformer->kernels.count == 0) {
+        return fast;
     }
-    return weft_build_kernel_attention(
+    const weft_tensor kernels = weft_build_kernel_attention(
         builder, qkv,
         weft_kernel_attention_params(.heads = fmmformer->heads, .kernels = fmmformer->kernels.list,
                                      .kernel_count = fmmformer->kernels.count,
                                      .epsilon = fmmformer->attention_eps));
+    return fmmformer->fast_weights.count == 0
+               ? kernels
+               : weft_build_binary(builder, WEFT_BINARY_ADD, fast, kernels);
 }
 
 struct head_channels {

@@ -36,7 +36,7 @@ if _TYPE_CHECKING:
         WeftError,
     )
     from .graph import Graph, Operand, Tensor, Weight
-    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Ranked, load, quantize
+    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Outputs, Ranked, load, quantize
     from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
@@ -55,7 +55,7 @@ _PLACES = {name: place for place, names in {
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
-    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Ranked", "load", "quantize"),
+    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Outputs", "Ranked", "load", "quantize"),
     "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
@@ -72,10 +72,10 @@ if _TYPE_CHECKING:
     __all__ = [
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost",
         "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
-        "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo",
-        "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch", "Symbol",
-        "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "flt", "from_onnx",
-        "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
+        "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs", "Plan",
+        "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch",
+        "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features",
+        "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

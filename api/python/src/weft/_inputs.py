@@ -74,6 +74,27 @@ def arrays(info: ModelInfo, inputs: Any, types: Any, positions: Any, lengths: An
     return found
 
 
+def of_run(info: ModelInfo, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
+           attention_mask: Any = None, **batch: Any) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """Arrays for a plan by their names, whose first axis is the sequences, and the axes that were in its place: none for one
+    sequence, two for choices."""
+    if batch or is_batch(inputs):
+        given = {"types": types, "attention_mask": attention_mask, **of_call(inputs, batch)}
+        return of_run(info, given.pop("inputs"), positions=positions, lengths=lengths, **given)
+    found = arrays(info, inputs, types, positions, lengths, attention_mask)
+    values = next(iter(found.values()))
+    inner = 2 if info.input_size > 0 else 1
+    outer: tuple[int, ...] = values.shape[:max(0, values.ndim - inner)]
+    choices = len(outer) == 2 and info.architecture.endswith("ForMultipleChoice")
+    if values.ndim < inner or len(outer) > 1 + choices or 0 in values.shape:
+        form = f"[B, n, {info.input_size}]" if inner == 2 else "[B, n]"
+        shape = [*([] if outer else [1]), *values.shape]
+        raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {shape}")
+    if len(outer) != 1:
+        found = {name: array.reshape(-1, *array.shape[len(outer):]) for name, array in found.items()}
+    return found, outer
+
+
 def _even(rows: Any, what: str = "inputs") -> Any:
     """The same, where rows that are lists are of one length."""
     if isinstance(rows, (list, tuple)) and len({len(row) for row in rows if isinstance(row, (list, tuple))}) > 1:

@@ -15,9 +15,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _batches, _checks, _core, _encoding, _generation, _inputs, _texts, _travel, errors
+from . import _batches, _checks, _core, _encoding, _generation, _inputs, _outputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
+from ._outputs import Outputs as Outputs
 from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
@@ -134,7 +135,7 @@ class Model:
         self._origin: _travel.Origin | None = None
         self._handle = _core.Handle(pointer, lib.weft_model_destroy)
         self._config = text_of(lib.weft_model_config(pointer))
-        self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
+        self._plans: collections.OrderedDict[tuple[int, int, frozenset[str]], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
         self._embedding: tuple[int, bool, int] = (0, False, 0)  # what weft_model_set_embedding was told
@@ -465,29 +466,24 @@ class Model:
             attention_mask: the same as ones, and zeros behind, of the tokens' shape.
             batch: input_ids and token_type_ids, as a tokenizer of transformers calls them.
         """
-        if batch or _inputs.is_batch(inputs):
-            given = {"types": types, "attention_mask": attention_mask, **_inputs.of_call(inputs, batch)}
-            return self.logits(positions=positions, lengths=lengths, **given)
-        arrays = _inputs.arrays(self.info, inputs, types, positions, lengths, attention_mask)
-        vectors = self.info.input_size > 0
-        values = arrays["features" if vectors else "tokens"]
-        if self.info.architecture.endswith("ForMultipleChoice") and values.ndim == 3:
-            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items() if name != "lengths"}
-            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types"),
-                                       lengths=None if "lengths" not in arrays else arrays["lengths"].reshape(-1)
-                                       ).reshape(values.shape[:2])
-            return choices
-        single = values.ndim == (2 if vectors else 1)
-        if single:
-            arrays = {name: array[None] for name, array in arrays.items()}
-            values = values[None]
-        if values.ndim != (3 if vectors else 2) or 0 in values.shape:
-            form = f"[B, n, {self.info.input_size}]" if vectors else "[B, n]"
-            raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {list(values.shape)}")
-        plan = self.plan(values.shape[0], values.shape[1], with_types="token_types" in arrays, with_lengths="lengths" in arrays)
-        result: Any = plan.run(arrays)["output"]
-        rows: F32 = result[0] if single else result
-        return rows
+        return self.forward(inputs, types=types, positions=positions, lengths=lengths, attention_mask=attention_mask,
+                            **batch).logits
+
+    def forward(self, inputs: Any = None, *, output_hidden_states: bool = False, output_attentions: bool = False,
+                **given: Any) -> Outputs:
+        """The task's output, and in the same run what the layers give. The output has the same bits with it.
+
+        Args:
+            inputs: as of `logits`.
+            output_hidden_states: whether `hidden_states` are wanted.
+            output_attentions: whether `attentions` are wanted, of a model with softmax attention.
+            given: the other arguments of `logits`.
+        """
+        arrays, outer = _inputs.of_run(self.info, inputs, **given)
+        batch, length = next(iter(arrays.values())).shape[:2]
+        plan = self.plan(batch, length, with_types="token_types" in arrays, with_lengths="lengths" in arrays,
+                         with_hidden_states=output_hidden_states, with_attentions=output_attentions)
+        return _outputs.of_run(plan.run(arrays), self.info.layers, outer)
 
     def hidden(self, inputs: Any = None, *, types: Any = None, positions: Any = None, lengths: Any = None,
                attention_mask: Any = None, **batch: Any) -> F32:
@@ -501,11 +497,15 @@ class Model:
                 self._headless = Model(pointer, self._device, self._tokenizer)
         return self._headless.logits(inputs, **given)
 
-    def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
+    def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False,
+             with_hidden_states: bool = False, with_attentions: bool = False) -> Plan:
         """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
-        "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
+        "positions" and "lengths" where there are any; outputs "output", and where wanted "hidden_states.0" to
+        "hidden_states.LAYERS" and "attentions.LAYER". The newest ones are kept."""
         batch, length = _checks.whole(batch, "batch", 1), _checks.whole(length, "length", 1)
-        key = (batch, length, with_types, with_lengths)
+        wanted = {"with_types": with_types, "with_lengths": with_lengths, "with_hidden_states": with_hidden_states,
+                  "with_attentions": with_attentions}
+        key = (batch, length, frozenset(name for name, value in wanted.items() if value))
         with self._plans_lock:
             plan = self._plans.get(key)
             if plan is not None and plan.handle.pointer is not None and plan.device is self.device:
@@ -513,8 +513,7 @@ class Model:
                 return plan
         device = self.device
         with self._handle.lock, device.handle.lock:
-            shape = ffi.new("weft_model_shape *", {"batch": batch, "length": length, "with_types": with_types,
-                                                   "with_lengths": with_lengths})
+            shape = ffi.new("weft_model_shape *", {"batch": batch, "length": length, **wanted})
             pointer = _core.make("weft_plan", lib.weft_model_compile_shape, self._handle.get(), device.handle.get(), shape,
                                  ffi.NULL)
         plan = Plan(pointer, device, keep=self)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/state.h"
+
+#include <math.h>
+
+double weft_bench_others_busy(const weft_bench_state *before, const weft_bench_state *after) {
+    const double all = after->all_s - before->all_s;
+    const double others = (after->busy_s - before->busy_s) - (after->own_s - before->own_s);
+    return all > 0.0 ? fmin(fmax(others / all, 0.0), 1.0) : (double)NAN;
+}

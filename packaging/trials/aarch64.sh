@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# aarch64.sh VERSION FOLDER: the wheel for AArch64 in FOLDER, a Debian of that architecture with Python, its pip and LLVM, which was
+# unpacked and never ran. Its /root has the source archive's tree and the wheels. A static QEMU in it runs Python, which starts no
+# other program.
+set -eu
+tree=/root/weft-$1
+folder=$2
+# shellcheck source=packaging/trials/use.sh
+. "$folder$tree/packaging/trials/use.sh"
+
+python() {
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 PYTHONPATH=/root/site \
+        chroot "$folder" /usr/bin/qemu-aarch64-static /usr/bin/python3 "$@"
+}
+
+pip=$(cd "$folder" && echo usr/share/python-wheels/pip-*.whl)/pip
+wheel=$(cd "$folder" && echo root/weft-*.whl)
+python "/$pip" install -q --root-user-action ignore --no-index --find-links /root/wheels --target /root/site "/$wheel"
+expect aarch64 python -c 'import platform; print(platform.machine())'
+use python -m weft
+python "$tree/api/python/tests/try_wheel.py"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The Debian packages: the command and Python in a Debian without compilers, then programs of C and C++ with those that it has.
+# $1 is the version.
+set -eu
+tree=weft-$1
+model=$tree/api/examples/models/langid
+tar xf "$tree.tar.gz"
+# shellcheck source=packaging/trials/use.sh
+. "$tree/packaging/trials/use.sh"
+export DEBIAN_FRONTEND=noninteractive
+
+quietly apt-get -q -y -o APT::Install-Recommends=true install ./*.deb
+if command -v cc; then exit 1; fi
+use weft
+expect vi python3 -c "import weft; print(weft.load('$model')(open('$model/samples/vi.txt').read()))"
+
+quietly apt-get -q -y --no-install-recommends install gcc g++ libc6-dev cmake make pkg-config
+# shellcheck disable=SC2046 # words
+gcc -std=c11 "$tree/api/examples/quickstart.c" -o c $(pkg-config --cflags --libs weft) -lm
+expect 'y[0] = ' ./c
+# shellcheck disable=SC2046
+g++ -std=c++17 "$tree/api/examples/quickstart.cpp" -o cxx $(pkg-config --cflags --libs weft)
+expect "$(./c)" ./cxx
+quietly cmake -S "$tree/tests/packaging/consumer" -B b -DWEFT_WITH_CXX=ON
+quietly cmake --build b
+expect "weft $1" b/consumer_c
+expect WEFT_OK b/consumer_cxx

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft certify on a device, in seconds. No time is asserted: the check may refuse what had none, and nothing else. */
+#include "certify/record.h"
+#include "cli/command.h"
+
+/* A part of a finding's field that a short time may cause, or a machine with other work. */
+static bool may_lack_time(const char *field) {
+    return strcmp(field, "made.seconds_allowed") == 0 || strncmp(field, "sustained.", 10) == 0 ||
+           strstr(field, "medians_ms") != NULL || strstr(field, "gflop_per_s") != NULL;
+}
+
+WEFT_TEST(a_record_is_right_but_for_its_time) {
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "record.json");
+    struct outcome outcome = expect_weft(0, "certify --seconds 8 --out '%s'", path);
+    expect_part(&outcome, outcome.out, "bits, reproducible: ");
+    outcome_clear(&outcome);
+    json_error_t error;
+    json_t *record = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    assert_non_null(record);
+    assert_null(weft_certify_broken_section(record));
+    const json_t *summary = json_object_get(record, "summary");
+    assert_true(json_is_true(json_object_get(summary, "bits_agree")));
+    assert_true(json_integer_value(json_object_get(summary, "cases_tried")) > 0);
+    const json_t *device = json_object_get(record, "device");
+    assert_null(json_object_get(device, "uuid"));
+    assert_true(json_is_true(json_object_get(device, "software_device")));
+    json_decref(record);
+
+    outcome = run_weft("", weft_test_text("certify --json --check-submission '%s'", path));
+    assert_int_equal(outcome.exit_code, 1);
+    json_t *report = json_of(&outcome);
+    size_t i;
+    json_t *reason;
+    json_array_foreach(json_object_get(report, "reasons"), i, reason) {
+        if (!may_lack_time(json_string_value(json_object_get(reason, "field")))) {
+            fail_msg("%s", outcome.out);
+        }
+    }
+    json_decref(report);
+    outcome_clear(&outcome);
+}
+
+WEFT_TEST(the_page_is_whole_and_has_the_record) {
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "record.json");
+    struct outcome outcome = expect_weft(0, "certify --seconds 1 --out '%s'", path);
+    outcome_clear(&outcome);
+    FILE *file = fopen(weft_test_path(folder, "record.html"), "r");
+    assert_non_null(file);
+    char *page = read_all(file);
+    fclose(file);
+    assert_non_null(strstr(page, "\"mixing_rate_tokens_per_s\""));
+    assert_null(strstr(page, "{{"));
+    free(page);
+}
+
+WEFT_TEST(wrong_usage_is_refused) {
+    expect_refused(2, "certify --seconds 0", "--seconds: expected a number", NULL);
+    expect_refused(3, "certify --device nonsense", "nonsense", NULL);
+}
