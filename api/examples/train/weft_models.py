@@ -222,6 +222,37 @@ def orthogonal_rows(rows, columns, generator=None):
     return (torch.cat(blocks)[:rows] * lengths).contiguous()
 
 
+class FastFood(nn.Module):
+    """FastFood with learned diagonals (Yang et al., 2015): blocks S H G P H B / sqrt(size), H of +-1.
+    The diagonals B, G and S begin as random draws; the permutation P stays."""
+
+    def __init__(self, rows, columns):
+        super().__init__()
+        size = 1 << (columns - 1).bit_length()
+        blocks = -(-rows // size)
+        self.shape = rows, columns
+        signs = torch.randint(0, 2, (blocks, size)) * 2.0 - 1
+        normal = torch.randn(blocks, size)
+        lengths = torch.randn(blocks, size, size).norm(dim=-1) / normal.norm(dim=-1, keepdim=True)
+        self.diagonals = nn.Parameter(torch.stack([signs, normal, lengths], 1))
+        self.register_buffer("permutation", torch.stack(
+            [torch.randperm(size) for _ in range(blocks)]).int())
+        h = torch.ones(1, 1)
+        while len(h) < size:
+            h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
+        self.register_buffer("hadamard", h, persistent=False)
+
+    @property
+    def weight(self):
+        """W, dense."""
+        b, g, s = self.diagonals.unbind(1)
+        h, (rows, columns) = self.hadamard, self.shape
+        inner = h * b[:, None, :]                           # H B of each block
+        inner = inner.gather(1, self.permutation.long()[:, :, None].expand_as(inner))
+        w = (s[:, :, None] * h) @ (g[:, :, None] * inner) / math.sqrt(len(h))
+        return w.flatten(0, 1)[:rows, :columns]
+
+
 # --- attention by features -----------------------------------------------------------------------
 # All of these work on [B, heads, n, channels of a head].
 
@@ -546,8 +577,9 @@ class Flt(Attention):
 
 
 class Spectraformer(Attention):
-    """W is always in the checkpoint here (a missing one is drawn by the runtime alone), and its rows
-    have the same weight. What is not named below begins as normal draws, to be overwritten."""
+    """W is always in the checkpoint here (a missing one is drawn by the runtime alone), that of
+    fastfood by its factors, which are learned. Its rows have the same weight. What is not named below
+    begins as normal draws, to be overwritten."""
 
     def __init__(self, c):
         super().__init__(c)
@@ -563,7 +595,8 @@ class Spectraformer(Attention):
             w = torch.empty(c.num_features, columns).geometric_(c.features_rate or 0.5) - 1
         else:
             w = torch.randn(c.num_features, columns)
-        self.features = Stored(w)
+        self.features = (FastFood(c.num_features, columns) if c.weight_matrix == "fastfood"
+                         else Stored(w))
 
     def attend(self, q, k, v, x, positions):
         q, k = component_features(*self.scaled(q, k), self.features.weight, self.c)
@@ -876,6 +909,8 @@ def round_weights(module, dtype):
     """Round every tensor of `module` to `dtype`, in place: what is stored is what computes."""
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
+            if not tensor.is_floating_point():
+                continue
             if not torch.isfinite(tensor.to(dtype)).all():
                 raise ValueError(f"{name} has elements outside the range of {dtype}")
             tensor.copy_(tensor.to(dtype).float())
@@ -887,7 +922,8 @@ def save_model(folder, module, config, dtype=torch.float32):
     round_weights(module, dtype)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: t.to(dtype).contiguous() for name, t in module.state_dict().items()}
+    tensors = {name: (t.to(dtype) if t.is_floating_point() else t).contiguous()
+               for name, t in module.state_dict().items()}
     save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n",
                                         encoding="utf-8")
