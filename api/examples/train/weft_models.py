@@ -52,7 +52,7 @@ FAMILIES = {
     "fmmformer": {**HEADS, "half_width": None, "kernels": [], "fast_weight": False,
                   "attention_eps": 0.0},
     "flt": {**HEADS, "position_features": REQUIRED, "positions": "index", "position_grid": None,
-            "position_size": None, "kernel": "softmax", "num_features": None, "feature_eps": 1e-6,
+            "position_size": None, "position_phases": False, "kernel": "softmax", "num_features": None, "feature_eps": 1e-6,
             "attention_eps": 0.0},
     "spectraformer": {**HEADS, "component": REQUIRED, "weight_matrix": REQUIRED,
                       "num_features": REQUIRED, "features_seed": 0, "features_norm": "chi",
@@ -530,16 +530,21 @@ class FltPositions(nn.Module):
         shape = (c.num_attention_heads, c.position_features)
         self.frequencies = nn.Parameter(0.1 * torch.randn(*shape, size))
         self.weights = nn.Parameter(0.5 + 0.1 * torch.randn(shape))
+        if c.position_phases:
+            self.phases = nn.Parameter(0.1 * torch.randn(shape))
 
     def forward(self, positions):
         """The positions' features for queries and for keys, [1 or B, heads, n, 2r]."""
         # Turns can be many: they are reduced in float64, and only their fraction is a float32.
         turns = torch.einsum("...nl,hrl->...hnr", positions.double(), self.frequencies.double())
-        angle = 2 * math.pi * (turns - turns.round()).float()
         factor = (self.weights.abs() / self.weights.shape[1]).sqrt()[:, None]
-        cos, sin = factor * angle.cos(), factor * angle.sin()
-        sign = self.weights.sign()[:, None]
-        return torch.cat([cos, sin], -1), torch.cat([sign * cos, sign * sin], -1)
+
+        def features(turns):
+            angle = 2 * math.pi * (turns - turns.round()).float()
+            return torch.cat([factor * angle.cos(), factor * angle.sin()], -1)
+
+        own = turns + self.phases[:, None].double() if hasattr(self, "phases") else turns
+        return features(own), self.weights.sign().repeat(1, 2)[:, None] * features(turns)
 
 
 class Flt(Attention):
@@ -547,9 +552,11 @@ class Flt(Attention):
         super().__init__(c)
         sizes = {"index": 1, "grid": len(c.position_grid or ()), "input": c.position_size}
         self.positions = FltPositions(c, sizes[c.positions])
+        width = c.hidden_size // c.num_attention_heads + 2 * c.position_features
         if c.kernel == "softmax":
-            width = c.hidden_size // c.num_attention_heads + 2 * c.position_features
             self.features = Stored(orthogonal_rows(c.num_features, width))
+        elif c.num_features:
+            self.features = nn.Linear(width, c.num_features, bias=False)
 
     def token_positions(self, n, positions):
         """[n, l] or [B, n, l]"""
@@ -572,6 +579,7 @@ class Flt(Attention):
             q = positive_features(q, w, "query", not c.causal, c.feature_eps)
             k = positive_features(k, w, "key", not c.causal, c.feature_eps)
         else:
+            q, k = (self.features(q), self.features(k)) if c.num_features else (q, k)
             q, k = FEATURE_MAPS[c.kernel](q), FEATURE_MAPS[c.kernel](k)
         return linear_attention(q, k, v, c.causal, c.attention_eps)
 
