@@ -151,6 +151,14 @@ static void scale(weft_bench_timing *timing, double factor) {
     timing->cpu_ms *= factor;
 }
 
+static bool output_changed(const json_t *before, const json_t *after) {
+    const char *was = weft_bench_text(before, "output_sha256");
+    const char *is = weft_bench_text(after, "output_sha256");
+    return strcmp(weft_bench_text(after, "math"), "fast") != 0 && was[0] != '\0' && is[0] != '\0' &&
+           strcmp(was, is) != 0 &&
+           json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"));
+}
+
 #define REASON_SIZE 600
 
 /** Why the times of two rows cannot be compared, in `reason`; false when they can be, or neither has any. */
@@ -170,22 +178,20 @@ static bool incomparable(char reason[REASON_SIZE], const json_t *before, const j
                  weft_bench_text(after, "clock"), weft_bench_text(before, "clock"));
         return true;
     }
+    if (output_changed(before, after)) { /* they may have done other work */
+        snprintf(reason, REASON_SIZE, "other bits: SHA-256 %.16s…, before %.16s…",
+                 weft_bench_text(after, "output_sha256"), weft_bench_text(before, "output_sha256"));
+        return true;
+    }
     return false;
-}
-
-static bool output_changed(const json_t *before, const json_t *after) {
-    const char *was = weft_bench_text(before, "output_sha256");
-    const char *is = weft_bench_text(after, "output_sha256");
-    return strcmp(weft_bench_text(after, "math"), "fast") != 0 && was[0] != '\0' && is[0] != '\0' &&
-           strcmp(was, is) != 0 &&
-           json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"));
 }
 
 static bool add_pair(struct comparison *comparison, const json_t *before, const json_t *after) {
     static const char *const verdicts[] = {"faster", "same", "slower"};
     char reason[REASON_SIZE];
     if (incomparable(reason, before, after)) {
-        return add_row(comparison, after, "incomparable", reason, NULL, false);
+        return add_row(comparison, after, "incomparable", reason, NULL,
+                       output_changed(before, after));
     }
     if (!is_ok(after)) {
         snprintf(reason, sizeof reason, "%s in both: %s", weft_bench_text(after, "status"),
@@ -197,8 +203,7 @@ static bool add_pair(struct comparison *comparison, const json_t *before, const 
     scale(&is, scale_of(before, after));
     const weft_bench_change change =
         weft_bench_noise_compare(&was, &is, comparison->noise, comparison->quantile);
-    return add_row(comparison, after, verdicts[change.direction + 1], "", &change,
-                   output_changed(before, after));
+    return add_row(comparison, after, verdicts[change.direction + 1], "", &change, false);
 }
 
 /* ---- all rows ---- */

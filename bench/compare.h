@@ -28,8 +28,8 @@
  *            fraction that this row's median_ratio had to exceed), "output_changed": bool}]}
  *
  * Verdicts: "slower", "faster", "same" (within noise), "new" and "gone" (in one file only), "unmeasured" (in neither, and
- * of the same status), "incomparable" (the status, the shape or the clock is another; `reason` says it). Times, ratios and
- * noise are null for the last four. output_changed: two reproducible runs gave outputs with different bits.
+ * of the same status), "incomparable" (the status, the shape, the clock or, but in fast mode, the bits are others; `reason` says it). Times, ratios and
+ * noise are null for the last four. output_changed: the bits are others.
  */
 json_t *weft_bench_compare(const json_t *before, const json_t *after,
                            const weft_bench_noise *noise);

@@ -100,3 +100,8 @@ weft_status weft_bench_certificate_page_write(const char *path, const json_t *re
                                               const weft_host *host) {
     return write_page(path, "certificate.html", record, NULL, host);
 }
+
+weft_status weft_bench_index_page_write(const char *path, const json_t *index,
+                                        const weft_host *host) {
+    return write_page(path, "index.html", index, NULL, host);
+}

@@ -20,4 +20,8 @@ weft_status weft_bench_page_write(const char *path, const json_t *report, const 
 weft_status weft_bench_certificate_page_write(const char *path, const json_t *record,
                                               const weft_host *host);
 
+/** The same of an index of results (bench/index.h). */
+weft_status weft_bench_index_page_write(const char *path, const json_t *index,
+                                        const weft_host *host);
+
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bench/file.h"
+#include "bench/index.h"
+#include "bench/page.h"
 #include "bench/publish.h"
 #include "bench/report.h"
 #include "bench/suites/mixers.h"
@@ -23,6 +25,7 @@ struct options {
     const char *lengths; /* null: those of the size */
     const char *from;    /* a report whose rows are taken instead of measuring */
     const char *compare; /* the report to compare with */
+    const char *index;   /* a folder of results to list instead of measuring */
     weft_bench_outputs outputs;
     double seconds; /* per case */
 };
@@ -120,9 +123,9 @@ static int read_report(json_t **report, const char *path, const weft_host *host)
     return weft_cli_exit_code_of_file(weft_bench_file_read(report, path, host));
 }
 
-/** --from measures nothing, so it refuses options that say what to measure. */
-static int convert(const struct options *options, const weft_cli_syntax *syntax,
-                   const weft_host *host) {
+/** Refuses options that say what to measure, where another one measures nothing. */
+static int measures_nothing(const char *option, const struct options *options,
+                            const weft_cli_syntax *syntax) {
     const char *names[] = {"suite",  "filter",          "lengths",
                            "device", "debug-slow-down", "write-expected"};
     const bool given[] = {
@@ -132,13 +135,43 @@ static int convert(const struct options *options, const weft_cli_syntax *syntax,
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (given[i]) {
             return weft_cli_usage_error(
-                syntax, "--from uses the rows of a file and measures nothing: it excludes --%s",
-                names[i]);
+                syntax, "--%s uses the rows of files and measures nothing: it excludes --%s",
+                option, names[i]);
         }
     }
+    return WEFT_CLI_FINE;
+}
+
+static int convert(const struct options *options, const weft_cli_syntax *syntax,
+                   const weft_host *host) {
+    WEFT_CLI_TRY(measures_nothing("from", options, syntax));
     json_t *report = NULL;
     WEFT_CLI_TRY(read_report(&report, options->from, host));
     return weft_bench_publish(report, &options->outputs, host);
+}
+
+/** --index: Markdown or JSON on stdout, and files. */
+static int list_results(const struct options *options, const weft_cli_syntax *syntax,
+                        const weft_host *host) {
+    WEFT_CLI_TRY(measures_nothing("index", options, syntax));
+    if (options->from || options->compare || options->outputs.csv_file) {
+        return weft_cli_usage_error(syntax, "--index excludes --from, --compare and --csv");
+    }
+    json_t *index = NULL;
+    weft_status status = weft_bench_index_read(&index, options->index, host);
+    if (status == WEFT_OK && options->outputs.json_file) {
+        status = weft_bench_file_write(options->outputs.json_file, index, host);
+    }
+    if (status == WEFT_OK && options->outputs.html_file) {
+        status = weft_bench_index_page_write(options->outputs.html_file, index, host);
+    }
+    int code = weft_cli_exit_code_of_file(status);
+    if (code == WEFT_CLI_FINE) {
+        code = options->settings.common.json ? weft_cli_print_json(json_incref(index))
+                                             : weft_bench_index_print(index);
+    }
+    json_decref(index);
+    return code;
 }
 
 static int check_options(const struct options *options, const weft_cli_syntax *syntax) {
@@ -165,6 +198,9 @@ static int check_options(const struct options *options, const weft_cli_syntax *s
 static int run(struct options *options, const weft_cli_syntax *syntax) {
     const weft_host host = weft_cli_host(&options->settings.common);
     WEFT_CLI_TRY(check_options(options, syntax));
+    if (options->index) {
+        return list_results(options, syntax, &host);
+    }
     if (!options->from) {
         WEFT_CLI_TRY(read_scope(options, syntax));
     }
@@ -211,6 +247,9 @@ int weft_cli_bench(int argc, char **argv) {
          "also write the report to FILE, as a page with plots"},
         {"from", WEFT_CLI_TEXT, &options.from, "FILE",
          "measure nothing: use the report in FILE, which --out wrote"},
+        {"index", WEFT_CLI_TEXT, &options.index, "DIR",
+         "measure nothing: list the reports and certificates in the folders of DIR,\n"
+         "as Markdown, and with --html as a page with their rows beside each other"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
          "report rows that are slower or faster, beyond noise, than in FILE,\n"
          "which --out wrote; with --json print only this"},

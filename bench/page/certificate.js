@@ -67,12 +67,11 @@ function showModels() {
             row.found ? element("code", {}, row.found.slice(0, 16) + "…") : null, or(row.tokens_per_s, digits)])));
 }
 
-const COUNTED = (row) => row.math === "reproducible" && / ?n=1024,d=64$/.test(row.case);
+const COUNTED = (row) => row.math === "reproducible" && /n=1024,d=64$/.test(row.case);
 
 function showBench() {
     const lines = bench.rows.map((row) => [
-        element("span", {}, breakable(row.case), COUNTED(row) ? element("span.tag", {}, " rate") : null,
-            /d=768|3072/.test(row.case) ? element("span.wide", {}, "wide") : null),
+        element("span", {}, breakable(row.case), COUNTED(row) ? element("span.tag", {}, " rate") : null),
         row.math, or(row.p50_ms, time), or(row.p90_ms, time), or(row.p99_ms, time),
         row.medians_ms.map((ms) => time(ms)).join(", "),
         row.status === "ok" ? (row.replicated ? "yes" : "no") : `${row.status}: ${row.reason ?? ""}`,

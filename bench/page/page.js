@@ -37,7 +37,13 @@ function dateOf(text) {
 
 function showNotices() {
     const notices = [];
-    const software = targets.filter((target) => target.software);
+    const processors = targets.filter(isProcessor);
+    if (processors.length) {
+        const names = [...new Set(processors.map((target) => plain(target.device)))];
+        notices.push(`${listed(names)}: the processor itself, by Weft's own device, without Vulkan. These rows are no statement `
+            + "about the performance of any GPU.");
+    }
+    const software = targets.filter((target) => target.software && !isProcessor(target));
     if (software.length) {
         const names = [...new Set(software.map((target) => plain(target.device)))];
         notices.push(

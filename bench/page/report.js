@@ -73,10 +73,17 @@ function element(name, attributes = {}, ...children) {
     return made;
 }
 
-// A case's name, which may be broken after / and , only.
+// Whether a case has as many channels as whole models: d=768, or a side of at least 512 as in matmul/512x3072x768.
+function isWide(name) {
+    const channels = name.match(/\bd=(\d+)/);
+    const sides = channels ? [channels[1]] : (name.match(/\d+(x\d+)+/) ?? [""])[0].split("x").slice(1);
+    return sides.some((side) => Number(side) >= 512);
+}
+
+// A case's name, which may be broken after / and , only; of wide cases it says so.
 function breakable(text) {
-    return element(
-        "span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])));
+    return element("span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])),
+        isWide(text) ? element("span.wide", {title: "512 channels or more"}, "wide") : null);
 }
 
 const byId = (id) => document.getElementById(id);
@@ -140,6 +147,10 @@ function findTargets() {
 }
 
 const targets = findTargets();
+
+// Weft's own device of the processor, as opposed to a driver that brings Vulkan to the processor.
+const isProcessor = (target) => (environment.devices ?? []).some(
+    (device) => device.type === "processor" && device.name === target.device && device.driver_version === target.driver);
 const deviceNames = new Set(targets.map((target) => target.device));
 
 // Weft's rows of a target, and those of peers on the same device or on one that Weft did not run on, such as the processor.

@@ -109,11 +109,27 @@ setup_build() {
     setup_processor
 }
 
-# The programs that take Weft into GLFW, libplacebo and FFmpeg, which ./dev test all builds and runs.
+# setup_godot: the one of Debian's unstable, by its own loader, as build/deps/godot.sh. What it loads may need libraries of this machine.
+setup_godot() {
+    local folder=$deps/godot libraries
+    unpack_foreign godot "$(dpkg --print-architecture)" sid godot || return 1
+    libraries=$folder/usr/lib/$(gcc -print-multiarch)
+    printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$(echo "$libraries"/ld-linux-*.so.*)" \
+        "$libraries:$libraries/blas:$libraries/lapack:$libraries/pulseaudio:/usr/lib/$(gcc -print-multiarch)" \
+        "$folder/usr/bin/godot" >"$deps/godot.sh"
+    chmod +x "$deps/godot.sh"
+}
+
+# The programs that take Weft into GLFW, libplacebo, FFmpeg and Godot, which ./dev test all builds and runs.
 host_options=() # for CMake, once setup_hosts was there
 setup_hosts() {
     install_packages "${host_packages[@]}"
     host_options=("-DWEFT_EXAMPLE_"{WINDOW,LIBPLACEBO,FFMPEG}"=ON")
+    if setup_godot; then
+        host_options+=(-DWEFT_EXAMPLE_GODOT=ON "-DWEFT_GODOT=$deps/godot.sh")
+    else
+        note "Godot is not to be had here, and not tested (logs: build/deps/apt/godot)"
+    fi
 }
 
 # setup_fuzz: clang and the package with its libFuzzer, which is named after its version.

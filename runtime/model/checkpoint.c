@@ -352,6 +352,30 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
     return make_weight(weight, checkpoint, name, stored, shape);
 }
 
+static weft_status read_whole(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_i32(stored->named->file, stored->named->tensor, first, count, out);
+}
+
+weft_status weft_checkpoint_integers(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                     const char *name, weft_shape shape) {
+    const struct weft_named_tensor *found = find(checkpoint, name);
+    if (!found) {
+        return weft_fail(&checkpoint->host, WEFT_NOT_FOUND, "there is no tensor \"%.200s\"", name);
+    }
+    const weft_safetensors_tensor *tensor = found->tensor;
+    if (tensor->dtype != WEFT_SAFETENSORS_I32 && tensor->dtype != WEFT_SAFETENSORS_I64) {
+        return weft_fail(&checkpoint->host, WEFT_BAD_FILE,
+                         "%s: tensor \"%.200s\": expected I32 or I64, found %s",
+                         weft_safetensors_path(found->file), tensor->name,
+                         weft_safetensors_dtype_name(tensor->dtype));
+    }
+    WEFT_TRY(weft_safetensors_expect_shape(found->file, tensor, shape));
+    WEFT_TRY(weft_safetensors_check_i32(found->file, tensor));
+    const weft_weight_params params = {.name = name, .dtype = WEFT_I32, .shape = shape};
+    return create_stored(weight, checkpoint, found, params, read_whole);
+}
+
 bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const weft_weight *weight) {
     if (weight->part_of) {
         return weft_checkpoint_find_origin(origin, weight->part_of);
@@ -380,11 +404,6 @@ const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoi
 
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name) {
     return weft_tensor_names_find(&checkpoint->files.names, name) != NULL;
-}
-
-static weft_status read_whole(void *user, uint64_t first, uint64_t count, void *out) {
-    const struct stored *stored = user;
-    return weft_safetensors_read_i32(stored->named->file, stored->named->tensor, first, count, out);
 }
 
 /** What a tensor is in graphs; whether it can be anything. */

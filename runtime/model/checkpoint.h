@@ -80,6 +80,13 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements);
 
+/**
+ * The I32 or I64 tensor of that name and shape as an i32 weight. Errors name file, tensor, expected and found; WEFT_NOT_FOUND without a
+ * file, as random weights have none.
+ */
+weft_status weft_checkpoint_integers(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                     const char *name, weft_shape shape);
+
 /** What tensor a weight is made of: it, rows of it, or it transposed. */
 struct weft_checkpoint_origin {
     struct weft_checkpoint *checkpoint; /* no reference */

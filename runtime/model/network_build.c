@@ -207,6 +207,23 @@ weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, ui
     return use(builder, full.text);
 }
 
+static weft_status load_integers(struct weft_network *network, const char *name, weft_shape shape) {
+    weft_weight *weight = NULL;
+    WEFT_TRY(weft_interrupted(&network->host));
+    WEFT_TRY(weft_checkpoint_integers(&weight, network->checkpoint, name, shape));
+    return keep(network, name, weight, name);
+}
+
+weft_tensor weft_build_stored_integers(struct weft_builder *builder, const char *name,
+                                       weft_shape shape) {
+    struct weight_name full = full_name(builder, name);
+    struct weft_network *network = builder->network;
+    if (builder->status == WEFT_OK && !find(network, full.text)) {
+        builder->status = load_integers(network, full.text, shape);
+    }
+    return use(builder, full.text);
+}
+
 bool weft_build_has(struct weft_builder *builder, const char *name) {
     struct weight_name full = full_name(builder, name);
     const struct weft_network *network = builder->network;

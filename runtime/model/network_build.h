@@ -68,6 +68,9 @@ weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, cons
                             weft_shape shape);
 /** scope.name of so many elements, under whatever shape the checkpoint has them: [elements]. */
 weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements);
+/** The i32 weight `scope.name`, which the checkpoint has. */
+weft_tensor weft_build_stored_integers(struct weft_builder *builder, const char *name,
+                                       weft_shape shape);
 /** Whether the checkpoint has `scope.name`. */
 bool weft_build_has(struct weft_builder *builder, const char *name);
 

@@ -58,7 +58,7 @@ static inline json_t *made_models(void) {
     return rows;
 }
 
-static inline json_t *made_row(const char *name, weft_math math, const char *known) {
+static inline json_t *made_timed_row(const char *name, weft_math math, const char *known) {
     return json_pack("{s:s, s:s, s:s, s:s, s:n, s:[f, f], s:f, s:f, s:f, s:i, s:s, s:f, s:s, s:s, "
                      "s:b}",
                      "suite", "mixers", "case", name, "math", weft_math_name(math), "status", "ok",
@@ -91,7 +91,7 @@ static inline json_t *made_bench(void) {
             const char *name = weft_test_text("%s/n=1024,d=64", names[i]);
             const char *known = weft_bench_expected_hash(expected, "mixers", name);
             assert_non_null(known);
-            json_array_append_new(rows, made_row(name, maths[k], known));
+            json_array_append_new(rows, made_timed_row(name, maths[k], known));
         }
         json_array_append_new(modes, json_pack("{s:s, s:s, s:n, s:f, s:f}", "math",
                                                weft_math_name(maths[k]), "status", "ok", "reason",

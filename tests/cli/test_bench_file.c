@@ -214,6 +214,9 @@ WEFT_TEST(missing_fields_of_rows_are_refused) {
         const char *name = NULL;
         json_t *value = NULL;
         json_object_foreach(json_array_get(made_rows(whole), i), name, value) {
+            if (strcmp(name, "p90_ms") == 0 || strcmp(name, "p99_ms") == 0) {
+                continue; /* which older reports lack */
+            }
             json_t *report = json_deep_copy(whole);
             json_object_del(json_array_get(made_rows(report), i), name);
             char *said = schema_says(schema, report);

@@ -30,3 +30,18 @@ endfunction()
 weft_add_host_example_test(window XVFB)
 weft_add_host_example_test(libplacebo)
 weft_add_host_example_test(ffmpeg)
+
+# Godot runs a script that asks the extension; on the processor, and without a screen.
+if(TARGET weft-example-godot)
+    set(model "${PROJECT_SOURCE_DIR}/api/examples/models/langid")
+    add_test(NAME host.godot
+        COMMAND "${WEFT_GODOT}" --headless --path "$<TARGET_FILE_DIR:weft-example-godot>" --script res://main.gd --
+                "${model}" "${model}/samples/vi.txt" "${model}/samples/fr.txt")
+    add_test(NAME host.godot-fault
+        COMMAND "${WEFT_GODOT}" --headless --path "$<TARGET_FILE_DIR:weft-example-godot>" --script res://main.gd --
+                "${CMAKE_CURRENT_BINARY_DIR}/no model")
+    set_tests_properties(host.godot host.godot-fault PROPERTIES LABELS "example;long"
+        ENVIRONMENT "HOME=${CMAKE_CURRENT_BINARY_DIR}/hosts;XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/hosts")
+    set_tests_properties(host.godot PROPERTIES PASS_REGULAR_EXPRESSION "vi.txt: vi\nfr.txt: fr\n")
+    set_tests_properties(host.godot-fault PROPERTIES PASS_REGULAR_EXPRESSION "no model: WEFT_NOT_FOUND")
+endif()

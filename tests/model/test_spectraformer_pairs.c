@@ -266,6 +266,35 @@ static void compare(struct fixture *f, const struct pair *pair, const float *dra
     }
 }
 
+/* The diagonals of a layer's structured matrix, as a checkpoint with learned ones has them. */
+static void add_diagonals(struct fixture *f, uint32_t layer, const struct pair *pair) {
+    const weft_features_params params = {.kind = (weft_features_kind)pair->matrix,
+                                         .rows = rows_of(pair->matrix),
+                                         .columns = COLUMNS,
+                                         .matrix = layer,
+                                         .seed = SEED};
+    weft_features_structure s;
+    uint32_t permutation[WIDEST];
+    assert_ok(weft_features_get_structure(&s, &params, NULL));
+    assert_in_range((uint64_t)s.blocks * s.size, 1, WIDEST);
+    float *diagonals = add(f, layer, "diagonals", weft_shape_of(s.blocks, s.diagonals, s.size));
+    assert_ok(weft_features_parts(diagonals, s.permuted ? permutation : NULL, &params, NULL));
+}
+
+/* Drawn diagonals in the checkpoint give the bits of drawn ones that are not there. */
+static void check_diagonals(struct fixture *f, const struct pair *pair, const float *drawn) {
+    float stored[COUNT];
+    for (uint32_t layer = 0; layer < LAYERS; layer++) {
+        add_diagonals(f, layer, pair);
+    }
+    run(stored, f, pair);
+    take(f, "diagonals");
+    if (memcmp(drawn, stored, sizeof stored) != 0) {
+        fail_msg("%s of %s: stored diagonals differ by %g", pair->component->name,
+                 matrix_name(pair->matrix), weft_test_relative_error(drawn, stored, COUNT));
+    }
+}
+
 static void check_allowed(struct fixture *f, const struct pair *pair) {
     float drawn[COUNT];
     float stored[COUNT];
@@ -273,6 +302,9 @@ static void check_allowed(struct fixture *f, const struct pair *pair) {
         add_learned(f, layer, pair->matrix);
     }
     run(drawn, f, pair);
+    if (is_structured(pair)) {
+        check_diagonals(f, pair, drawn);
+    }
     for (uint32_t layer = 0; layer < LAYERS; layer++) {
         add_drawn(f, layer, pair);
     }

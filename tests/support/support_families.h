@@ -88,6 +88,8 @@ static const char *const weft_test_configs[] = {
     "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'num_features':32}",
     "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'kernel':'elu1',"
     "'positions':'input','position_size':3}",
+    "{'model_type':'flt'," WEFT_TEST_ATTENTION ",'position_features':8,'position_phases':true,"
+    "'kernel':'relu','num_features':32,'attention_eps':0.01}",
     WEFT_TEST_SPECTRA ",'component':'positive','weight_matrix':'orf'}",
     WEFT_TEST_SPECTRA ",'component':'positive','weight_matrix':'sorf'}",
     WEFT_TEST_SPECTRA ",'component':'positive','weight_matrix':'qmc'}",

@@ -51,21 +51,35 @@ TEST(positions_have_tensors_of_their_dimensions, f) {
     expect_loads(f, SOFTMAX ",'positions':'grid','position_grid':[1,2,5,2]}", 20, 0);
 }
 
-TEST(maps_have_no_features, f) {
+TEST(phases_are_asked_for_by_the_config, f) {
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 2 + 2 * 4));
+    add_positions(f, 1);
+    weft_test_expect_refused(f, SOFTMAX ",'position_phases':true}", WEFT_NOT_FOUND,
+                             "layers.0.mixer.positions.phases", "expected");
+    add_to_mixers(f, "positions.phases", weft_shape_of(3, 4));
+    expect_loads(f, SOFTMAX ",'position_phases':true}", 0, 0);
+    weft_test_expect_refused(f, SOFTMAX "}", WEFT_BAD_FILE, "layers.0.mixer.positions.phases",
+                             "no part of it has");
+}
+
+TEST(maps_may_have_a_projection, f) {
     add_positions(f, 1);
     expect_loads(f, FLT ",'kernel':'relu'}", 0, 0);
     expect_loads(f, FLT ",'kernel':'elu1','feature_eps':0.5}", 0, 0);
     add_to_mixers(f, "features.weight", weft_shape_of(7, 10));
     weft_test_expect_refused(f, FLT ",'kernel':'relu'}", WEFT_BAD_FILE,
                              "layers.0.mixer.features.weight", "no part of it has");
+    expect_loads(f, SOFTMAX ",'kernel':'relu'}", 0, 0);
+    expect_loads(f, SOFTMAX ",'kernel':'elu1'}", 0, 0);
+    weft_test_expect_refused(f, FLT ",'kernel':'relu','num_features':8}", WEFT_BAD_FILE,
+                             "layers.0.mixer.features.weight", "[7, 10]");
 }
 
 TEST(contradictions_are_refused, f) {
     static const struct weft_test_wrong wrong[] = {
         {START "'max_position_embeddings':20}", "position_features", "from 1 to 65536 … nothing"},
         {FLT "}", "num_features", "a value, as kernel is softmax … nothing"},
-        {SOFTMAX ",'kernel':'relu'}", "num_features", "nothing, as kernel is relu … 7"},
-        {SOFTMAX ",'kernel':'elu1'}", "num_features", "nothing, as kernel is elu1 … 7"},
+        {SOFTMAX ",'position_phases':1}", "position_phases", "true or false … 1"},
         {SOFTMAX ",'kernel':'exp'}", "kernel", "softmax, relu or elu1 … exp"},
         {SOFTMAX ",'positions':'patch'}", "positions", "index, grid or input … patch"},
         {SOFTMAX ",'positions':'grid'}", "position_grid",

@@ -94,6 +94,27 @@ TEST(quadratures_in_the_checkpoint_have_their_weights, f) {
 
 #define POISSON SPECTRAFORMER ",'component':'poisson','num_features':3,'weight_matrix':'poisson'"
 
+#define FASTFOOD POSITIVE ",'weight_matrix':'fastfood'"
+
+TEST(structured_matrices_may_have_their_diagonals, f) {
+    const uint64_t drawn = expect_loads(f, FASTFOOD "}");
+    add(f, "diagonals", weft_shape_of(3, 3, 4));
+    assert_int_equal(expect_loads(f, FASTFOOD "}"), drawn + (uint64_t)2 * 3 * 3 * 4);
+    expect_unasked(f, BASE "}", FEATURES "diagonals");
+    expect_unasked(f,
+                   SPECTRAFORMER ",'component':'hybrid','weight_matrix':'fastfood',"
+                                 "'num_features':12,'features_directions':3}",
+                   FEATURES "diagonals");
+    add(f, "permutation", weft_shape_of(3, 4));
+    weft_test_expect_refused(f, FASTFOOD "}", WEFT_BAD_FILE, FEATURES "permutation",
+                             "expected I32 or I64, found F32");
+    expect_unasked(f, POSITIVE ",'weight_matrix':'sorf'}", FEATURES "permutation");
+    take(f, "permutation");
+    take(f, "diagonals");
+    add(f, "diagonals", weft_shape_of(3, 4));
+    expect_missing(f, FASTFOOD "}", FEATURES "diagonals");
+}
+
 TEST(powers_in_the_checkpoint_are_whole_numbers, f) {
     expect_loads(f, POISSON "}");
     for (uint32_t layer = 0; layer < network.layers; layer++) {

@@ -26,7 +26,7 @@ _weft() {
     quantize) options="--weights-only $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit --receipt --against
         $device $output" ;;
-    bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
+    bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --index --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
     certify) options="--out --html --seconds --seed --check-submission --device --no-cache $output" ;;
     inspect) options="--length --batch --symbol --pass --choices --pipelines --isa --compile-only --case $device $output" ;;

@@ -108,6 +108,7 @@ complete -c weft -n '__fish_seen_subcommand_from bench' -l out -rF -d 'write the
 complete -c weft -n '__fish_seen_subcommand_from bench' -l csv -rF -d 'write the rows as comma-separated values to FILE, too'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l html -rF -d 'write the report as a page with plots to FILE, too'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l from -rF -d 'measure nothing: take the report of --out in FILE'
+complete -c weft -n '__fish_seen_subcommand_from bench' -l index -rF -d 'measure nothing: list the results in the folders of DIR'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l compare -rF -d 'say what is slower or faster than in FILE'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l noise -x -d 'with --compare: the least difference that counts'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l fail-on-slower -d 'with --compare: exit code 1 when a row is slower'

@@ -52,7 +52,7 @@ FAMILIES = {
     "fmmformer": {**HEADS, "half_width": None, "kernels": [], "fast_weight": False,
                   "attention_eps": 0.0},
     "flt": {**HEADS, "position_features": REQUIRED, "positions": "index", "position_grid": None,
-            "position_size": None, "kernel": "softmax", "num_features": None, "feature_eps": 1e-6,
+            "position_size": None, "position_phases": False, "kernel": "softmax", "num_features": None, "feature_eps": 1e-6,
             "attention_eps": 0.0},
     "spectraformer": {**HEADS, "component": REQUIRED, "weight_matrix": REQUIRED,
                       "num_features": REQUIRED, "features_seed": 0, "features_norm": "chi",
@@ -220,6 +220,37 @@ def orthogonal_rows(rows, columns, generator=None):
         blocks.append((q * r.diagonal().sign()).T)
     lengths = torch.randn(rows, columns, generator=generator).norm(dim=1, keepdim=True)
     return (torch.cat(blocks)[:rows] * lengths).contiguous()
+
+
+class FastFood(nn.Module):
+    """FastFood with learned diagonals (Yang et al., 2015): blocks S H G P H B / sqrt(size), H of +-1.
+    The diagonals B, G and S begin as random draws; the permutation P stays."""
+
+    def __init__(self, rows, columns):
+        super().__init__()
+        size = 1 << (columns - 1).bit_length()
+        blocks = -(-rows // size)
+        self.shape = rows, columns
+        signs = torch.randint(0, 2, (blocks, size)) * 2.0 - 1
+        normal = torch.randn(blocks, size)
+        lengths = torch.randn(blocks, size, size).norm(dim=-1) / normal.norm(dim=-1, keepdim=True)
+        self.diagonals = nn.Parameter(torch.stack([signs, normal, lengths], 1))
+        self.register_buffer("permutation", torch.stack(
+            [torch.randperm(size) for _ in range(blocks)]).int())
+        h = torch.ones(1, 1)
+        while len(h) < size:
+            h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
+        self.register_buffer("hadamard", h, persistent=False)
+
+    @property
+    def weight(self):
+        """W, dense."""
+        b, g, s = self.diagonals.unbind(1)
+        h, (rows, columns) = self.hadamard, self.shape
+        inner = h * b[:, None, :]                           # H B of each block
+        inner = inner.gather(1, self.permutation.long()[:, :, None].expand_as(inner))
+        w = (s[:, :, None] * h) @ (g[:, :, None] * inner) / math.sqrt(len(h))
+        return w.flatten(0, 1)[:rows, :columns]
 
 
 # --- attention by features -----------------------------------------------------------------------
@@ -499,16 +530,21 @@ class FltPositions(nn.Module):
         shape = (c.num_attention_heads, c.position_features)
         self.frequencies = nn.Parameter(0.1 * torch.randn(*shape, size))
         self.weights = nn.Parameter(0.5 + 0.1 * torch.randn(shape))
+        if c.position_phases:
+            self.phases = nn.Parameter(0.1 * torch.randn(shape))
 
     def forward(self, positions):
         """The positions' features for queries and for keys, [1 or B, heads, n, 2r]."""
         # Turns can be many: they are reduced in float64, and only their fraction is a float32.
         turns = torch.einsum("...nl,hrl->...hnr", positions.double(), self.frequencies.double())
-        angle = 2 * math.pi * (turns - turns.round()).float()
         factor = (self.weights.abs() / self.weights.shape[1]).sqrt()[:, None]
-        cos, sin = factor * angle.cos(), factor * angle.sin()
-        sign = self.weights.sign()[:, None]
-        return torch.cat([cos, sin], -1), torch.cat([sign * cos, sign * sin], -1)
+
+        def features(turns):
+            angle = 2 * math.pi * (turns - turns.round()).float()
+            return torch.cat([factor * angle.cos(), factor * angle.sin()], -1)
+
+        own = turns + self.phases[:, None].double() if hasattr(self, "phases") else turns
+        return features(own), self.weights.sign().repeat(1, 2)[:, None] * features(turns)
 
 
 class Flt(Attention):
@@ -516,9 +552,11 @@ class Flt(Attention):
         super().__init__(c)
         sizes = {"index": 1, "grid": len(c.position_grid or ()), "input": c.position_size}
         self.positions = FltPositions(c, sizes[c.positions])
+        width = c.hidden_size // c.num_attention_heads + 2 * c.position_features
         if c.kernel == "softmax":
-            width = c.hidden_size // c.num_attention_heads + 2 * c.position_features
             self.features = Stored(orthogonal_rows(c.num_features, width))
+        elif c.num_features:
+            self.features = nn.Linear(width, c.num_features, bias=False)
 
     def token_positions(self, n, positions):
         """[n, l] or [B, n, l]"""
@@ -541,13 +579,15 @@ class Flt(Attention):
             q = positive_features(q, w, "query", not c.causal, c.feature_eps)
             k = positive_features(k, w, "key", not c.causal, c.feature_eps)
         else:
+            q, k = (self.features(q), self.features(k)) if c.num_features else (q, k)
             q, k = FEATURE_MAPS[c.kernel](q), FEATURE_MAPS[c.kernel](k)
         return linear_attention(q, k, v, c.causal, c.attention_eps)
 
 
 class Spectraformer(Attention):
-    """W is always in the checkpoint here (a missing one is drawn by the runtime alone), and its rows
-    have the same weight. What is not named below begins as normal draws, to be overwritten."""
+    """W is always in the checkpoint here (a missing one is drawn by the runtime alone), that of
+    fastfood by its factors, which are learned. Its rows have the same weight. What is not named below
+    begins as normal draws, to be overwritten."""
 
     def __init__(self, c):
         super().__init__(c)
@@ -563,7 +603,8 @@ class Spectraformer(Attention):
             w = torch.empty(c.num_features, columns).geometric_(c.features_rate or 0.5) - 1
         else:
             w = torch.randn(c.num_features, columns)
-        self.features = Stored(w)
+        self.features = (FastFood(c.num_features, columns) if c.weight_matrix == "fastfood"
+                         else Stored(w))
 
     def attend(self, q, k, v, x, positions):
         q, k = component_features(*self.scaled(q, k), self.features.weight, self.c)
@@ -876,6 +917,8 @@ def round_weights(module, dtype):
     """Round every tensor of `module` to `dtype`, in place: what is stored is what computes."""
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
+            if not tensor.is_floating_point():
+                continue
             if not torch.isfinite(tensor.to(dtype)).all():
                 raise ValueError(f"{name} has elements outside the range of {dtype}")
             tensor.copy_(tensor.to(dtype).float())
@@ -887,7 +930,8 @@ def save_model(folder, module, config, dtype=torch.float32):
     round_weights(module, dtype)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: t.to(dtype).contiguous() for name, t in module.state_dict().items()}
+    tensors = {name: (t.to(dtype) if t.is_floating_point() else t).contiguous()
+               for name, t in module.state_dict().items()}
     save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n",
                                         encoding="utf-8")

@@ -254,3 +254,17 @@ def test_a_quantized_folder_has_the_bits_of_the_option(tmp_path, device):
         weft.quantize(folder, folder)
     with pytest.raises(weft.Unsupported, match="found none"):
         weft.quantize(tmp_path / "int8", tmp_path / "again")
+
+
+@pytest.mark.parametrize(("entry", "found"), [(4, "found 4$"), (-1, "found -1$"), (1, "found 1 again$")])
+def test_a_permutation_that_is_none(tmp_path, device, entry, found):
+    """Entry 1 of the first row, whose entry 0 becomes 1, too."""
+    shutil.copytree(ROOT / "tests" / "data" / "models" / "spectraformer_fastfood_causal_lm", tmp_path / "model")
+    path = tmp_path / "model" / "model.safetensors"
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    place = start + json.loads(data[8:start])["layers.0.mixer.features.permutation"]["data_offsets"][0]
+    data[place:place + 8] = np.array([1, entry], np.int32).tobytes()
+    path.write_bytes(data)
+    with pytest.raises(weft.BadFile, match=f'features.permutation": expected each of 0 to 3 once in each row, {found}'):
+        weft.load(tmp_path / "model", device)

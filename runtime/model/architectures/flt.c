@@ -31,8 +31,9 @@ struct flt {
     uint32_t positions;         /* POSITIONS_… */
     struct grid grid;
     uint32_t position_size; /* l of an input */
+    bool phases;            /* weights are complex */
     uint32_t kernel;        /* KERNEL_… */
-    uint32_t features;      /* m */
+    uint32_t features;      /* m; 0: a map without a projection */
     float feature_eps, attention_eps;
 };
 
@@ -67,6 +68,7 @@ static const weft_field fields[] = {
     {WEFT_CHOICE("positions", struct flt, positions, position_names)},
     {WEFT_CUSTOM("position_grid", struct flt, grid, read_grid)},
     {WEFT_INTEGER("position_size", struct flt, position_size, 1, 16)},
+    {WEFT_BOOL("position_phases", struct flt, phases)},
     {WEFT_CHOICE("kernel", struct flt, kernel, kernel_names)},
     {WEFT_INTEGER("num_features", struct flt, features, 1, 1048576)},
     {WEFT_REAL("feature_eps", struct flt, feature_eps, 0, FLT_MAX)},
@@ -127,10 +129,11 @@ static weft_status check_length(const struct flt *flt, const weft_network_config
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct flt *flt = config;
-    static const char *const reasons[] = {"kernel is softmax", "kernel is relu", "kernel is elu1"};
     WEFT_TRY(check_positions(flt, json));
     WEFT_TRY(check_length(flt, network, json));
-    return check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX, reasons[flt->kernel]);
+    return flt->kernel == KERNEL_SOFTMAX
+               ? check_pair(json, "num_features", true, "kernel is softmax")
+               : WEFT_OK;
 }
 
 /* It can run token by token only if a token's position is its number. */
@@ -197,25 +200,57 @@ static struct weft_qkv with_positions(struct weft_builder *builder, const struct
                                             weft_shape_of(flt->heads, flt->position_features));
     struct weft_qkv result = {.value = qkv->value};
     params.side = WEFT_FLT_QUERY;
+    if (flt->phases) {
+        params.phases = weft_build_weight(builder, "positions.phases",
+                                          weft_shape_of(flt->heads, flt->position_features));
+    }
     result.query = add_positions(builder, qkv->query, frequencies, weights, &params);
+    params.phases = (weft_tensor){0};
     params.side = WEFT_FLT_KEY;
     result.key = add_positions(builder, qkv->key, frequencies, weights, &params);
     return result;
 }
 
+/* Channels of a head's lengthened queries and keys. */
+static uint32_t channels_of(const struct weft_builder *builder, const struct flt *flt) {
+    return builder->width / flt->heads + 2 * flt->position_features;
+}
+
+static weft_tensor feature_weight(struct weft_builder *builder, const struct flt *flt) {
+    return weft_build_weight(builder, "features.weight",
+                             weft_shape_of(flt->features, channels_of(builder, flt)));
+}
+
 /* The softmax kernel, approximated by positive features of the lengthened queries and keys. */
 static weft_tensor attend_softmax(struct weft_builder *builder, const struct weft_qkv *qkv,
                                   const struct flt *flt) {
-    uint32_t channels = builder->width / flt->heads + 2 * flt->position_features;
-    weft_tensor w =
-        weft_build_weight(builder, "features.weight", weft_shape_of(flt->features, channels));
+    weft_tensor w = feature_weight(builder, flt);
     struct weft_qkv features =
         weft_build_positive_features(builder, qkv, w, flt->heads, 1.0F, flt->feature_eps);
     return weft_build_linear_attention(builder, &features, flt->heads, flt->attention_eps);
 }
 
-static weft_tensor attend_map(struct weft_builder *builder, const struct weft_qkv *qkv,
+/* W x of each head. */
+static weft_tensor project(struct weft_builder *builder, weft_tensor x, weft_tensor w,
+                           const struct flt *flt) {
+    const uint32_t n = builder->length;
+    const weft_tensor none = {0};
+    weft_tensor out = {0};
+    x = weft_build_reshape(builder, x,
+                           weft_shape_of(builder->batch, n, flt->heads, channels_of(builder, flt)));
+    out = WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, w, none));
+    return weft_build_reshape(builder, out,
+                              weft_shape_of(builder->batch, n, flt->heads * flt->features));
+}
+
+/* The map of the lengthened queries and keys, or of their learned projection: section 5.2's ReLU(W x). */
+static weft_tensor attend_map(struct weft_builder *builder, struct weft_qkv *qkv,
                               const struct flt *flt) {
+    if (flt->features > 0) {
+        weft_tensor w = feature_weight(builder, flt);
+        qkv->query = project(builder, qkv->query, w, flt);
+        qkv->key = project(builder, qkv->key, w, flt);
+    }
     weft_kernel map = {.map = flt->kernel == KERNEL_RELU ? WEFT_FEATURE_RELU : WEFT_FEATURE_ELU1};
     return weft_build_kernel_attention(
         builder, qkv,

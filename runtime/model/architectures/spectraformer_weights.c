@@ -15,8 +15,10 @@ static const weft_tensor none = {0};
 struct source {
     const struct weft_spectraformer *config;
     weft_features_params params;
-    const float *w;       /* coefficients of powers that are in the checkpoint; otherwise null */
-    const float *weights; /* quadrature weights that are in the checkpoint; otherwise null */
+    const float *w;         /* coefficients of powers that are in the checkpoint; otherwise null */
+    const float *weights;   /* quadrature weights that are in the checkpoint; otherwise null */
+    const float *diagonals; /* of a structured matrix, in the checkpoint; otherwise null */
+    const int32_t *permutation; /* likewise */
     bool keys;
 };
 
@@ -92,7 +94,7 @@ static weft_status fill_coefficients(float *data, const void *user, const weft_h
     return WEFT_OK;
 }
 
-static const float *elements(struct weft_builder *builder, weft_tensor weight) {
+static const void *elements(struct weft_builder *builder, weft_tensor weight) {
     const void *data = NULL;
     if (builder->status == WEFT_OK) {
         builder->status = weft_weight_data(&data, builder->graph->values[weight.id].weight);
@@ -139,7 +141,15 @@ static weft_status make_parts(struct parts *parts, const struct source *source,
     if (!parts->diagonals || (structure->permuted && !parts->permutation)) {
         return weft_fail_memory(host, "the parts of a feature matrix");
     }
-    return weft_features_parts(parts->diagonals, parts->permutation, &source->params, host);
+    WEFT_TRY(weft_features_parts(parts->diagonals, parts->permutation, &source->params, host));
+    if (source->diagonals) {
+        memcpy(parts->diagonals, source->diagonals,
+               parts->diagonals_size * sizeof *parts->diagonals);
+    }
+    for (size_t i = 0; source->permutation && i < parts->permutation_size; i++) {
+        parts->permutation[i] = (uint32_t)source->permutation[i];
+    }
+    return WEFT_OK;
 }
 
 static void free_parts(struct parts *parts, const weft_host *host) {
@@ -199,19 +209,70 @@ static bool reads_square_norms(const struct weft_spectraformer *config) {
            config->component == WEFT_COMPONENT_GENERALIZED;
 }
 
+/* The diagonals of the checkpoint, FastFood-L's, or drawn ones. */
+static weft_tensor diagonals(struct weft_builder *builder, struct source *source,
+                             const weft_features_structure *s) {
+    static const char name[] = "features.diagonals";
+    const weft_shape shape = weft_shape_of(s->blocks, s->diagonals, s->size);
+    if (!weft_build_has(builder, name)) {
+        return weft_build_constant(builder, "features.drawn_diagonals", shape, fill_diagonals,
+                                   source);
+    }
+    weft_tensor weight = weft_build_weight(builder, name, shape);
+    source->diagonals = elements(builder, weight);
+    return weight;
+}
+
+/* Each of 0 … size - 1 stands once in each block. */
+static weft_status check_permutation(const struct weft_builder *builder,
+                                     const weft_features_structure *s, const int32_t *entries) {
+    bool *seen = weft_alloc_zero(builder->host, s->size, sizeof *seen);
+    weft_status status = seen ? WEFT_OK : weft_fail_memory(builder->host, "a permutation");
+    for (size_t i = 0; status == WEFT_OK && i < (size_t)s->blocks * s->size; i++) {
+        const int32_t entry = entries[i];
+        if (i % s->size == 0) {
+            memset(seen, 0, s->size * sizeof *seen);
+        }
+        if (entry < 0 || (uint32_t)entry >= s->size || seen[entry]) {
+            status = weft_fail(builder->host, WEFT_BAD_FILE,
+                               "%s: tensor \"%s.features.permutation\": expected each of 0 to %u "
+                               "once in each row, found %d%s",
+                               weft_checkpoint_path(builder->network->checkpoint), builder->scope,
+                               (unsigned)s->size - 1, (int)entry,
+                               entry >= 0 && (uint32_t)entry < s->size ? " again" : "");
+        } else {
+            seen[entry] = true;
+        }
+    }
+    weft_free(builder->host, seen);
+    return status;
+}
+
+static weft_tensor permutation(struct weft_builder *builder, struct source *source,
+                               const weft_features_structure *s) {
+    static const char name[] = "features.permutation";
+    const weft_shape shape = weft_shape_of(s->blocks, s->size);
+    if (!weft_build_has(builder, name)) {
+        return weft_build_integers(builder, "features.drawn_permutation", shape, fill_permutation,
+                                   source);
+    }
+    weft_tensor weight = weft_build_stored_integers(builder, name, shape);
+    source->permutation = elements(builder, weight);
+    if (builder->status == WEFT_OK && builder->network->checkpoint) {
+        builder->status = check_permutation(builder, s, source->permutation);
+    }
+    return weight;
+}
+
 static struct weft_spectral_weights structured(struct weft_builder *builder,
                                                const struct weft_spectraformer *config) {
     struct source source = source_of(builder, config);
     struct weft_spectral_weights weights = {.w = none};
     weft_features_structure s = {.transform = WEFT_FEATURES_DENSE};
     builder->status = weft_features_get_structure(&s, &source.params, builder->host);
-    weights.diagonals =
-        weft_build_constant(builder, "features.diagonals",
-                            weft_shape_of(s.blocks, s.diagonals, s.size), fill_diagonals, &source);
+    weights.diagonals = diagonals(builder, &source, &s);
     if (s.permuted) {
-        weights.permutation =
-            weft_build_integers(builder, "features.permutation", weft_shape_of(s.blocks, s.size),
-                                fill_permutation, &source);
+        weights.permutation = permutation(builder, &source, &s);
     }
     if (reads_square_norms(config)) {
         weights.square_norms =

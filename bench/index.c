@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/fields.h"
+#include "bench/file.h"
+#include "cli.h"
+#include "core/file.h"
+#include "core/json.h"
+#include "core/system.h"
+#include "core/try.h"
+
+typedef struct reader {
+    const weft_host *host;
+    const char *folder; /* that is listed now */
+    const char *name;   /* below the one that was asked for; null at the top */
+    json_t *entries;
+    json_t *rows; /* by their key, while files are read */
+    weft_status status;
+} reader;
+
+/* ---- entries ---- */
+
+static json_t *copy_of(const json_t *object, const char *name) {
+    json_t *value = json_object_get(object, name);
+    return value ? json_incref(value) : json_null();
+}
+
+static bool is(const json_t *object, const char *name, const char *text) {
+    return strcmp(weft_bench_text(object, name), text) == 0;
+}
+
+/* The place of the entry of that file, device and mode; a new one where there is none. */
+static size_t find_entry(reader *self, const char *file, const char *device, const char *driver,
+                         const char *math) {
+    for (size_t i = 0; i < json_array_size(self->entries); i++) {
+        const json_t *entry = json_array_get(self->entries, i);
+        if (is(entry, "file", file) && is(entry, "device", device) && is(entry, "driver", driver) &&
+            is(entry, "math", math)) {
+            return i;
+        }
+    }
+    json_array_append_new(
+        self->entries,
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n}",
+                  "file", file, "device", device, "driver", driver, "math", math, "folder",
+                  self->name, "type", "weft", "started", "certificate", 0, "rows", 0, "errors", 0,
+                  "tried", "cases", "failed", "mixing_rate_tokens_per_s"));
+    return json_array_size(self->entries) - 1;
+}
+
+static void count(json_t *entry, const char *name) {
+    json_t *value = json_object_get(entry, name);
+    json_integer_set(value, json_integer_value(value) + 1);
+}
+
+/* Adds a row's time to those of its case. */
+static void add_cell(reader *self, const json_t *row, size_t entry, const char *math,
+                     double median_ms) {
+    const bool fast = strcmp(math, weft_math_name(WEFT_MATH_FAST)) == 0;
+    json_t *key = json_sprintf("%s\n%s\n%s", weft_bench_text(row, "suite"),
+                               weft_bench_text(row, "case"), math);
+    json_t *line = json_object_get(self->rows, json_string_value(key));
+    if (!line) {
+        line = json_pack("{s:s, s:s, s:s, s:n, s:[]}", "suite", weft_bench_text(row, "suite"),
+                         "case", weft_bench_text(row, "case"), "math", math, "sha256", "cells");
+        json_object_set_new(self->rows, json_string_value(key), line);
+    }
+    json_array_append_new(json_object_get(line, "cells"),
+                          json_pack("{s:I, s:o, s:o, s:b}", "entry", (json_int_t)entry, "median_ms",
+                                    weft_cli_json_real(median_ms), "sha256",
+                                    fast ? json_null() : copy_of(row, "output_sha256"), "refused",
+                                    0));
+    json_decref(key);
+}
+
+static void add_row(reader *self, const json_t *row, size_t place, const char *time) {
+    json_t *entry = json_array_get(self->entries, place);
+    if (is(row, "status", "ok")) {
+        count(entry, "rows");
+        add_cell(self, row, place, weft_bench_text(row, "math"), weft_bench_number(row, time));
+    } else if (is(row, "status", "error")) {
+        count(entry, "errors");
+    }
+}
+
+/* ---- reports of weft bench ---- */
+
+static void name_devices(reader *self, const json_t *report, const char *file) {
+    const json_t *environment = json_object_get(report, "environment");
+    const json_t *devices = json_object_get(environment, "devices");
+    for (size_t i = 0; i < json_array_size(self->entries); i++) {
+        json_t *entry = json_array_get(self->entries, i);
+        if (!is(entry, "file", file)) {
+            continue;
+        }
+        json_object_set_new(entry, "weft", copy_of(environment, "weft"));
+        json_object_set_new(entry, "started", copy_of(environment, "started"));
+        for (size_t k = 0; k < json_array_size(devices); k++) {
+            const json_t *device = json_array_get(devices, k);
+            if (is(device, "name", weft_bench_text(entry, "device"))) {
+                json_object_set_new(entry, "type", copy_of(device, "type"));
+            }
+        }
+    }
+}
+
+static void add_report(reader *self, const json_t *report, const char *file) {
+    const json_t *rows = json_object_get(report, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (is(row, "runtime", "weft") && !is(row, "suite", "device")) { /* whose sizes differ */
+            add_row(self, row,
+                    find_entry(self, file, weft_bench_text(row, "device"),
+                               weft_bench_text(row, "driver"), weft_bench_text(row, "math")),
+                    "median_ms");
+        }
+    }
+    name_devices(self, report, file);
+}
+
+/* ---- records of weft certify ---- */
+
+static void set_bits(json_t *entry, const json_t *record) {
+    const json_t *bits = json_object_get(record, "bits");
+    for (size_t i = 0; i < json_array_size(bits); i++) {
+        const json_t *mode = json_array_get(bits, i);
+        if (is(mode, "math", weft_bench_text(entry, "math"))) {
+            json_object_set_new(entry, "tried", copy_of(mode, "tried"));
+            json_object_set_new(entry, "cases", copy_of(mode, "cases"));
+            json_object_set_new(entry, "failed", copy_of(mode, "failed"));
+        }
+    }
+    if (is(entry, "math", weft_math_name(WEFT_MATH_REPRODUCIBLE))) {
+        json_object_set_new(
+            entry, "mixing_rate_tokens_per_s",
+            copy_of(json_object_get(record, "summary"), "mixing_rate_tokens_per_s"));
+    }
+}
+
+static void add_record(reader *self, const json_t *record, const char *file) {
+    const json_t *device = json_object_get(record, "device");
+    const json_t *bench = json_object_get(record, "bench");
+    const json_t *modes = json_object_get(bench, "modes");
+    const json_t *rows = json_object_get(bench, "rows");
+    for (size_t i = 0; i < json_array_size(modes); i++) {
+        const char *math = weft_bench_text(json_array_get(modes, i), "math");
+        const size_t place = find_entry(self, file, weft_bench_text(device, "name"),
+                                        weft_bench_text(device, "driver_version"), math);
+        json_t *entry = json_array_get(self->entries, place);
+        json_object_set_new(entry, "certificate", json_true());
+        json_object_set_new(entry, "type", copy_of(device, "type"));
+        json_object_set_new(entry, "weft", copy_of(json_object_get(record, "program"), "version"));
+        json_object_set_new(entry, "started", copy_of(json_object_get(record, "made"), "started"));
+        set_bits(entry, record);
+        for (size_t k = 0; k < json_array_size(rows); k++) {
+            const json_t *row = json_array_get(rows, k);
+            if (is(row, "math", math)) {
+                add_row(self, row, place, "p50_ms");
+            }
+        }
+    }
+}
+
+/* ---- files ---- */
+
+static weft_status add_file(reader *self, const char *path, const char *file) {
+    json_t *object = NULL;
+    WEFT_TRY(weft_json_read(&object, path, self->host));
+    weft_status status = WEFT_OK;
+    if (json_object_get(object, "certificate")) {
+        add_record(self, object, file);
+    } else {
+        status = weft_bench_file_check(object, path, self->host);
+        if (status == WEFT_OK) {
+            add_report(self, object, file);
+        }
+    }
+    json_decref(object);
+    return status;
+}
+
+static bool ends_in_json(const char *name) {
+    const size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
+/* Names of a folder, in host memory, so that they come in the same order everywhere. */
+typedef struct names {
+    const weft_host *host;
+    char **list;
+    uint32_t count, capacity;
+    bool failed;
+} names;
+
+static bool take_name(void *user, const char *name) {
+    names *self = user;
+    char *copy = weft_strdup(self->host, name);
+    if (!copy ||
+        !weft_grow(self->host, &self->list, self->count, &self->capacity, sizeof *self->list)) {
+        weft_free(self->host, copy);
+        self->failed = true;
+        return false;
+    }
+    self->list[self->count++] = copy;
+    return true;
+}
+
+static int compare_names(const void *left, const void *right) {
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static weft_status read_folder(reader *self);
+
+/* A file of results, or at the top a folder of such; anything else is passed over. */
+static weft_status read_entry(reader *self, const char *name) {
+    char *path = weft_path_join(self->folder, name, self->host);
+    weft_status status = path ? WEFT_OK : weft_fail_memory(self->host, self->folder);
+    if (path && self->name && ends_in_json(name)) {
+        char *file = weft_format(self->host, "%s/%s", self->name, name);
+        status = file ? add_file(self, path, file) : weft_fail_memory(self->host, path);
+        weft_free(self->host, file);
+    } else if (path && !self->name && !strchr(name, '.')) {
+        reader inner = *self;
+        inner.folder = path;
+        inner.name = name;
+        status = read_folder(&inner);
+    }
+    weft_free(self->host, path);
+    return status;
+}
+
+static weft_status read_folder(reader *self) {
+    names found = {.host = self->host};
+    weft_status status =
+        weft_system_list(self->folder, take_name, &found) == 0
+            ? WEFT_OK
+            : weft_fail(self->host, WEFT_IO_ERROR, "%s: cannot list", self->folder);
+    status = found.failed ? weft_fail_memory(self->host, self->folder) : status;
+    if (found.count > 0) {
+        qsort(found.list, found.count, sizeof *found.list, compare_names);
+    }
+    for (uint32_t i = 0; i < found.count; i++) {
+        status = status == WEFT_OK ? read_entry(self, found.list[i]) : status;
+        weft_free(self->host, found.list[i]);
+    }
+    weft_free(self->host, found.list);
+    return status;
+}
+
+/* ---- rows beside each other ---- */
+
+static size_t count_hash(const json_t *cells, const char *hash) {
+    size_t same = 0;
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        same += is(json_array_get(cells, i), "sha256", hash);
+    }
+    return same;
+}
+
+/* Refuses the cells whose hash is not that of most, or of as many, the first. */
+static void judge_row(json_t *row) {
+    const json_t *cells = json_object_get(row, "cells");
+    const char *most = "";
+    size_t count_of_most = 0;
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const char *hash = weft_bench_text(json_array_get(cells, i), "sha256");
+        const size_t same = count_hash(cells, hash);
+        if (hash[0] != '\0' && same > count_of_most) {
+            most = hash;
+            count_of_most = same;
+        }
+    }
+    json_object_set_new(row, "sha256", most[0] != '\0' ? json_string(most) : json_null());
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        json_t *cell = json_array_get(cells, i);
+        const char *hash = weft_bench_text(cell, "sha256");
+        json_object_set_new(
+            cell, "refused",
+            json_boolean(hash[0] != '\0' && strcmp(hash, weft_bench_text(row, "sha256")) != 0));
+    }
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        json_object_del(json_array_get(cells, i), "sha256");
+    }
+}
+
+static json_t *shared_rows(json_t *rows) {
+    json_t *list = json_array();
+    const char *key = NULL;
+    json_t *row = NULL;
+    json_object_foreach(rows, key, row) {
+        if (json_array_size(json_object_get(row, "cells")) > 1) {
+            judge_row(row);
+            json_array_append(list, row);
+        }
+    }
+    return list;
+}
+
+weft_status weft_bench_index_read(json_t **index, const char *folder, const weft_host *host) {
+    reader self = {.host = host, .folder = folder, .entries = json_array(), .rows = json_object()};
+    weft_status status = read_folder(&self);
+    *index = NULL;
+    if (status == WEFT_OK) {
+        *index = json_pack("{s:O, s:o}", "entries", self.entries, "rows", shared_rows(self.rows));
+        status = *index ? WEFT_OK : weft_fail_memory(host, "the index");
+    }
+    json_decref(self.entries);
+    json_decref(self.rows);
+    return status;
+}
+
+/* ---- as Markdown ---- */
+
+static void print_entry(const json_t *entry) {
+    const json_t *rate = json_object_get(entry, "mixing_rate_tokens_per_s");
+    weft_cli_print(stdout, "| %s | %s | %s | %s | %s | %.10s | %.0f | ",
+                   weft_bench_text(entry, "device"), weft_bench_text(entry, "driver"),
+                   weft_bench_text(entry, "type"), weft_bench_text(entry, "math"),
+                   weft_bench_text(entry, "weft"), weft_bench_text(entry, "started"),
+                   weft_bench_number(entry, "rows"));
+    if (json_is_integer(json_object_get(entry, "tried"))) {
+        weft_cli_print(stdout, "%.0f of %.0f, %.0f wrong | ", weft_bench_number(entry, "tried"),
+                       weft_bench_number(entry, "cases"), weft_bench_number(entry, "failed"));
+    } else {
+        weft_cli_print(stdout, "– | ");
+    }
+    if (json_is_number(rate)) {
+        weft_cli_print(stdout, "%.4g | ", 1e-6 * json_number_value(rate));
+    } else {
+        weft_cli_print(stdout, "– | ");
+    }
+    const char *file = weft_bench_text(entry, "file");
+    weft_cli_print(stdout, "[%s](%s) |\n", file, file);
+}
+
+int weft_bench_index_print(const json_t *index) {
+    const json_t *entries = json_object_get(index, "entries");
+    const json_t *rows = json_object_get(index, "rows");
+    size_t refused = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *cells = json_object_get(json_array_get(rows, i), "cells");
+        for (size_t k = 0; k < json_array_size(cells); k++) {
+            refused += json_is_true(json_object_get(json_array_get(cells, k), "refused"));
+        }
+    }
+    weft_cli_print_lines(
+        stdout, "# Results\n\n"
+                "Written by `weft bench --index bench/results > bench/results/README.md`; "
+                "`--html FILE` also makes a page with\n"
+                "the rows of all devices beside each other. Times of one case are "
+                "compared only where its bits are the same.\n\n"
+                "| device | driver | type | math | Weft | date | rows | bits | million "
+                "tokens/s ([mixing rate](../../docs/certify.md#the-mixing-rate)) | file |\n"
+                "|---|---|---|---|---|---|---:|---|---:|---|\n");
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        print_entry(json_array_get(entries, i));
+    }
+    weft_cli_print(stdout,
+                   "\n%zu cases were timed by more than one of these; %zu times are not "
+                   "compared, as their bits are others.\n",
+                   json_array_size(rows), refused);
+    return WEFT_CLI_FINE;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The page of an index of results, with report.js.
+"use strict";
+
+const {entries} = report;
+const lines = report.rows;
+const nameOf = (entry) => `${plain(entry.device)}, ${entry.driver}`;
+
+function table(titles, body) {
+    const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
+    return element("div.scroll", {},
+        element("table.rows", {}, element("thead", {}, head),
+            element("tbody", {}, ...body.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–")))))));
+}
+
+function showEntries() {
+    byId("entries").append(element("h2", {}, "What there is"),
+        table(["device", "driver", "type", "math", "Weft", "date", "rows", "errors", "bits", "mixing rate, million tokens/s", "file"],
+            entries.map((entry) => [plain(entry.device), entry.driver, entry.type, entry.math, entry.weft,
+                (entry.started ?? "").slice(0, 10), count(entry.rows), count(entry.errors),
+                isNumber(entry.tried) ? `${count(entry.tried)} of ${count(entry.cases)}, ${count(entry.failed)} wrong` : null,
+                isNumber(entry.mixing_rate_tokens_per_s) ? digits(entry.mixing_rate_tokens_per_s / 1e6) : null,
+                element("a", {href: entry.file}, entry.file)])));
+}
+
+function cellOf(cell) {
+    if (!cell) {
+        return null;
+    }
+    return cell.refused ? element("span.state.error", {title: "Its output has another hash: not the same work"}, "other bits")
+                        : time(cell.median_ms);
+}
+
+function showMath(holder, math) {
+    const own = lines.filter((line) => line.math === math);
+    const columns = entries.map((entry, i) => [entry, i]).filter(([entry, i]) => entry.math === math
+        && own.some((line) => line.cells.some((cell) => cell.entry === i)));
+    holder.replaceChildren(table(["case", ...columns.map(([entry]) => `${nameOf(entry)} (${entry.file})`)],
+        own.map((line) => [breakable(`${line.suite}/${line.case}`),
+            ...columns.map(([, i]) => cellOf(line.cells.find((cell) => cell.entry === i)))])));
+}
+
+function showBeside() {
+    const maths = [...new Set(lines.map((line) => line.math))];
+    if (!maths.length) {
+        return;
+    }
+    const holder = element("div");
+    byId("beside").append(element("h2", {}, "Beside each other"),
+        element("p.lead", {}, "Median times of the cases that several files have. A time is compared only where the output has the same "
+            + "bits; fast math promises none."),
+        element("div.controls", {}, choice("Math", maths.map((math) => ({value: math, label: math})), maths[0],
+            (math) => showMath(holder, math))), holder);
+    showMath(holder, maths[0]);
+}
+
+showEntries();
+showBeside();
