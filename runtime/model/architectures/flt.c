@@ -196,7 +196,7 @@ static weft_tensor project(struct weft_builder *builder, weft_tensor x, weft_ten
                               weft_shape_of(builder->batch, n, flt->heads * flt->features));
 }
 
-/* The map of the lengthened queries and keys, or of their learned projection: section 5.2's ReLU(W x). */
+/* The map of the lengthened queries and keys, or of their learned projection, as the paper's image models. */
 static weft_tensor attend_map(struct weft_builder *builder, struct weft_qkv *qkv,
                               const struct flt *flt) {
     if (flt->features > 0) {
