@@ -81,7 +81,7 @@ static int list_cases(weft_bench_list *list, const struct options *options,
     const weft_bench_suite *suite;
     bool known = false;
     for (uint32_t i = 0; (suite = weft_bench_suite_at(i)); i++) {
-        if (!options->suite || strcmp(options->suite, suite->name) == 0) {
+        if (!options->suite || weft_bench_suite_is(suite, options->suite)) {
             suite->add(list, &options->settings.scope);
             known = true;
         }
@@ -220,7 +220,8 @@ int weft_cli_bench(int argc, char **argv) {
     struct options options = {
         .seconds = 2, .settings.rounds = 2, .settings.time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
-        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME", "only this suite (see bench/README.md)"},
+        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME",
+         "only this suite, or papers: all with figures of papers (see bench/README.md)"},
         {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT",
          "only the cases whose names contain TEXT"},
         {"size", WEFT_CLI_TEXT, &options.size, "SIZE",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/suites/suites.h"
 
+#include <string.h>
+
 static const weft_bench_suite suites[] = {
     {"ops", "matmul, LayerNorm, GELU and softmax at the sizes of FNet-base", weft_bench_add_ops},
     {"mixers", "every mixer over the length n, and its growth", weft_bench_add_mixers},
@@ -17,4 +19,13 @@ static const weft_bench_suite suites[] = {
 
 const weft_bench_suite *weft_bench_suite_at(uint32_t index) {
     return index < sizeof suites / sizeof suites[0] ? &suites[index] : NULL;
+}
+
+bool weft_bench_suite_is(const weft_bench_suite *suite, const char *name) {
+    static const char *const papers[] = {"fnet", "fmm", "flt", "ski", "spectra"};
+    bool paper = false;
+    for (size_t i = 0; i < sizeof papers / sizeof papers[0]; i++) {
+        paper = paper || strcmp(papers[i], suite->name) == 0;
+    }
+    return strcmp(name, suite->name) == 0 || (paper && strcmp(name, "papers") == 0);
 }

@@ -10,6 +10,18 @@
 #include "model/layout.h"
 #include "model/network.h"
 
+/* ---- names ---- */
+
+size_t weft_build_enter(struct weft_builder *builder, const char *part) {
+    const size_t before = strlen(builder->scope);
+    snprintf(builder->scope + before, sizeof builder->scope - before, ".%s", part);
+    return before;
+}
+
+void weft_build_leave(struct weft_builder *builder, size_t entered) {
+    builder->scope[entered] = '\0';
+}
+
 /* ---- weights ---- */
 
 struct weight_name {

@@ -58,6 +58,10 @@ struct weft_builder {
     ((builder)->status = (builder)->status == WEFT_OK ? (call) : (builder)->status, \
      (builder)->status == WEFT_OK ? (out) : (weft_tensor){0})
 
+/** Goes into a part of the scope: names are then scope.part.name, until weft_build_leave is given the result. */
+size_t weft_build_enter(struct weft_builder *builder, const char *part);
+void weft_build_leave(struct weft_builder *builder, size_t entered);
+
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
 /**

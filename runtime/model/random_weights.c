@@ -28,7 +28,7 @@ static uint32_t terms_of(const char *name, weft_shape shape) {
         (ends_with(name, "features.sigma") && shape.rank == 2)) {
         return 1; /* rows of random features, and what noise of variance 1 is multiplied by */
     }
-    if (ends_with(name, "toep.rpe.weight") || ends_with(name, "toep.taps.weight")) {
+    if (ends_with(name, ".rpe.weight") || ends_with(name, ".taps.weight")) {
         return shape.dim[0]; /* coefficients of lags */
     }
     return shape.dim[shape.rank - 1];

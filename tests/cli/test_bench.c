@@ -48,6 +48,22 @@ WEFT_TEST(every_suite_runs) {
     json_decref(report);
 }
 
+WEFT_TEST(suites_of_papers_have_one_name) {
+    static const char *const papers[] = {"fnet", "fmm", "flt", "ski", "spectra"};
+    uint32_t found = 0; /* a bit for each */
+    json_t *report = run_json("", "bench --suite papers --size smallest --seconds 0.05");
+    for (size_t i = 0; i < json_array_size(field(report, "rows")); i++) {
+        uint32_t k = 0;
+        while (k < 5 && strcmp(string_field(row_of(report, i), "suite"), papers[k]) != 0) {
+            k++;
+        }
+        assert_in_range(k, 0, 4);
+        found |= 1U << k;
+    }
+    assert_int_equal(found, 31);
+    json_decref(report);
+}
+
 /* The longest would take hours, and does not even have its inputs made. */
 WEFT_TEST(long_cases_are_skipped) {
     json_t *report =

@@ -39,7 +39,7 @@ def save_npz(path, arrays):
 
 
 def cases(config):
-    if config.get("positions") == "grid":  # n is the product of the grid
+    if "position_grid" in config:  # n is the product of the grid
         return ((2, int(np.prod(config["position_grid"]))),)
     return CASES
 

@@ -11,6 +11,8 @@ CLASSIFY = {"task": "classify", **LABELS}
 CAUSAL = {"task": "causal_lm"}
 RPE = {"rpe_size": 8, "rpe_layers": 2, "expand_ratio": 1}
 ONE = {"num_hidden_layers": 1}
+GRID = {"input": "features", "input_size": 4, "position_grid": [5, 3],
+        "max_position_embeddings": 15}
 
 TRANSFORMER = {
     "post_classify": {**CLASSIFY, "norm_position": "post", "position_embedding": "learned",
@@ -140,6 +142,8 @@ OTHERS = {
                       "gtu_norm": True, "norm": "simple_rms_norm"},
         "fixed_stored": {**ONE, "task": "masked_lm", **RPE, "decay": "fixed", "gtu_norm": True,
                          "norm": "rms_norm", "rpe_norm": "none", "rpe_layers": 0},
+        "grid": {**CLASSIFY, **RPE, **GRID, "rpe_input": "lag_fraction", "decay": "learned",
+                 "gamma": 0.9},
         "post_mlp": {"task": "hidden", **RPE, "causal": True, "expand_ratio": 2, "gtu_act": "relu",
                      "feed_forward": "mlp", "norm_position": "post", "rpe_norm": "rms_norm",
                      "rpe_act": "gelu", **ONE},
@@ -149,6 +153,8 @@ OTHERS = {
         "cubic": {"task": "hidden", "expand_ratio": 2, "ski_points": 6, "ski_grid": 9,
                   "interpolation": "cubic", "gamma": 0.95, "gtu_norm": True, "gtu_act": "tanh",
                   **ONE},
+        "grid": {**CLASSIFY, **GRID, "expand_ratio": 1, "ski_points": 4, "ski_taps": 3,
+                 "gamma": 0.9, "gtu_norm": True},
         "all_points": {"task": "masked_lm", "ski_points": 32, "ski_taps": 7, "ski_grid": 4,
                        "gamma": 1.0, "expand_ratio": 1, **ONE},
     },
@@ -157,6 +163,7 @@ OTHERS = {
         "both_cosine_length": {"task": "hidden", **RPE, "fd_input": "cosine", "fd_grid": "length",
                                "rpe_act": "gelu", **ONE},
         "causal_lm": {**CAUSAL, **RPE, **ONE, "rpe_act": "silu", "rpe_residual": True},
+        "grid": {**CLASSIFY, **RPE, **GRID, **ONE},
         "causal_length": {"task": "hidden", **RPE, "causal": True, "fd_grid": "length",
                           "norm_position": "post", **ONE},
     },

@@ -106,6 +106,7 @@ static const char *const weft_test_configs[] = {
     "'gamma':0.98}",
     "{'model_type':'fd-tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE ",'norm':'rms_norm'}",
     "{'model_type':'fd-tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE ",'causal':true}",
+    "{'model_type':'tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE ",'position_grid':[4,6]}",
 };
 
 #endif

@@ -45,14 +45,21 @@ static void add_gtu(struct weft_test_loader *f, uint32_t channels) {
     add_linear(f, "o", channels, WIDTH);
 }
 
-static void add_rpe(struct weft_test_loader *f, uint32_t layers, uint32_t channels) {
-    add_linear(f, "toep.rpe.pos_proj", 1, SIZE);
+static void add_rpe_of(struct weft_test_loader *f, const char *toep, uint32_t layers,
+                       uint32_t channels) {
+    char text[64];
+    snprintf(text, sizeof text, "%s.rpe.pos_proj", toep);
+    add_linear(f, text, 1, SIZE);
     for (uint32_t j = 0; j < layers; j++) {
-        char text[64];
-        snprintf(text, sizeof text, "toep.rpe.layers.%u.2", (unsigned)j);
+        snprintf(text, sizeof text, "%s.rpe.layers.%u.2", toep, (unsigned)j);
         add_linear(f, text, SIZE, SIZE);
     }
-    add_linear(f, "toep.rpe.out.2", SIZE, channels);
+    snprintf(text, sizeof text, "%s.rpe.out.2", toep);
+    add_linear(f, text, SIZE, channels);
+}
+
+static void add_rpe(struct weft_test_loader *f, uint32_t layers, uint32_t channels) {
+    add_rpe_of(f, "toep", layers, channels);
 }
 
 /* Elements of the tensors that add_gtu and add_rpe add to a layer. */
@@ -115,6 +122,21 @@ TEST(ski_tnn_takes_its_points_as_grid, f) {
     add_to_mixers(f, "toep.taps.weight", weft_shape_of(65535, 4));
     weft_test_expect_loads(f, SKI ",'expand_ratio':1,'ski_points':30,'ski_grid':7,'gamma':1e-30,"
                                   "'ski_taps':65535}");
+}
+
+TEST(grids_have_an_operator_for_each_axis, f) {
+    add_gtu(f, 12);
+    add_rpe_of(f, "toep1", 3, 12);
+    weft_test_expect_refused(f, TNN ",'rpe_size':6,'position_grid':[5,4]}", WEFT_NOT_FOUND,
+                             "layers.0.token_mixer.toep2.rpe.pos_proj.weight", "expected");
+    add_rpe_of(f, "toep2", 3, 12);
+    weft_model_info info = weft_test_expect_loads(f, TNN ",'rpe_size':6,'position_grid':[5,4]}");
+    assert_int_equal(info.exact_length, 20);
+    assert_int_equal(info.parameters,
+                     AROUND + network.layers * (gtu_elements(12) + 2 * rpe_elements(3, 12)));
+    add_rpe(f, 3, 12);
+    weft_test_expect_refused(f, TNN ",'rpe_size':6,'position_grid':[5,4]}", WEFT_BAD_FILE,
+                             "token_mixer.toep.", "no part of it has");
 }
 
 TEST(norms_have_their_tensors, f) {
@@ -203,6 +225,13 @@ static const struct weft_test_wrong bad_configs[] = {
     {TNN ",'rpe_size':6,'num_attention_heads':2}", "num_attention_heads",
      "expected a field of this family, found 2"},
     {FD ",'rpe_size':6,'feed_forward':'gated'}", "feed_forward", "expected mlp or glu"},
+    {TNN ",'rpe_size':6,'position_grid':[5]}", "position_grid",
+     "expected 2 integers, rows and columns, found an array of 1"},
+    {FD ",'rpe_size':6,'position_grid':[5,0]}", "position_grid", "found an array of 2"},
+    {SKI ",'ski_points':4,'gamma':0.9,'position_grid':[7,3]}", "max_position_embeddings",
+     "expected at least the 21 positions of position_grid, found 20"},
+    {FD ",'rpe_size':6,'causal':true,'position_grid':[5,4]}", "position_grid",
+     "expected nothing, as the model is causal, found an array of 2"},
     /* RPE */
     {TNN "}", "rpe_size", "expected an integer from 1 to 65536, found nothing"},
     {FD "}", "rpe_size", "expected an integer from 1 to 65536, found nothing"},

@@ -39,7 +39,7 @@ _weft() {
     --pass) options="graph fuse choose place order choices" ;;
     --pooling) options="mean cls last max" ;;
     --size) options="full short smallest" ;;
-    --suite) options="ops mixers fnet fmm flt ski spectra models decode device" ;;
+    --suite) options="ops mixers papers fnet fmm flt ski spectra models decode device" ;;
     --device) options="all" ;;
     help) ;;
     *) [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return ;;

@@ -96,7 +96,7 @@ complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate-limit -x -d
 complete -c weft -n '__fish_seen_subcommand_from verify' -l receipt -rF -d 'make the receipt of a run again'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l against -x -d 'with --receipt: a second device, to find the first different node'
 
-complete -c weft -n '__fish_seen_subcommand_from bench' -l suite -xa 'ops mixers fnet fmm flt ski spectra models decode device' -d 'only this suite'
+complete -c weft -n '__fish_seen_subcommand_from bench' -l suite -xa 'ops mixers papers fnet fmm flt ski spectra models decode device' -d 'only this suite'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l filter -x -d 'only cases whose name has TEXT in it'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l size -xa 'full short smallest' -d 'how much of each suite'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l lengths -x -d 'lengths n of the series'

@@ -42,7 +42,7 @@ COMMON = {
     "pad_token_id": None, "bos_token_id": None, "eos_token_id": None,
 }
 HEADS = {"num_attention_heads": REQUIRED}
-GTU = {"expand_ratio": 3, "gtu_act": "silu", "gtu_norm": False}
+GTU = {"expand_ratio": 3, "gtu_act": "silu", "gtu_norm": False, "position_grid": None}
 RPE = {"rpe_size": REQUIRED, "rpe_layers": 3, "rpe_act": "relu", "rpe_norm": "simple_rms_norm",
        "rpe_residual": False}
 FAMILIES = {
@@ -775,18 +775,31 @@ class SkiTno(nn.Module):
 
 
 class Gtu(nn.Module):
-    """o(norm(act(u x) * T act(v x)))"""
+    """o(norm(act(u x) * T act(v x))); on a grid, T mixes within each row and then within each column."""
 
     def __init__(self, c):
         super().__init__()
         d, e = c.hidden_size, c.expand_ratio * c.hidden_size
         self.u_proj, self.v_proj, self.o = nn.Linear(d, e), nn.Linear(d, e), nn.Linear(e, d)
         self.act = Activation(c.gtu_act)
-        self.toep = {"tnn": Tno, "fd-tnn": FdTno, "ski-tnn": SkiTno}[c.model_type](c)
+        operator = {"tnn": Tno, "fd-tnn": FdTno, "ski-tnn": SkiTno}[c.model_type]
+        self.grid = c.position_grid
+        if self.grid is None:
+            self.toep = operator(c)
+        else:
+            self.toep1, self.toep2 = operator(c), operator(c)
         self.norm = make_norm(c.norm if c.gtu_norm else "none", e, c.norm_eps)
 
+    def mixed(self, v):
+        if self.grid is None:
+            return self.toep(v)
+        rows, columns = self.grid
+        v = self.toep1(v.unflatten(1, (rows, columns)).flatten(0, 1)).unflatten(0, (-1, rows))
+        v = self.toep2(v.transpose(1, 2).flatten(0, 1)).unflatten(0, (-1, columns))
+        return v.transpose(1, 2).flatten(1, 2)
+
     def forward(self, x, positions=None):
-        return self.o(self.norm(self.act(self.u_proj(x)) * self.toep(self.act(self.v_proj(x)))))
+        return self.o(self.norm(self.act(self.u_proj(x)) * self.mixed(self.act(self.v_proj(x)))))
 
 
 # --- the network ---------------------------------------------------------------------------------

@@ -119,6 +119,9 @@ def test_a_program_with_a_task_is_a_model_of_texts(device, classifier_folder):
         model.logits(np.zeros((1, 41), np.int32))
     with pytest.raises(weft.Unsupported, match="whose head is unknown"):
         model.hidden(ids)
+    for wanted in ("hidden_states", "attentions"):
+        with pytest.raises(weft.Unsupported, match=f"^{wanted}: the model is a program, whose layers are unknown"):
+            model.forward(ids, **{f"output_{wanted}": True})
 
 
 def test_a_task_that_does_not_fit_is_refused(device, classifier_folder):

@@ -52,12 +52,20 @@ static weft_tensor response(struct weft_builder *builder, const struct fd_tnn *f
                                                  &rpe.params, (weft_rpe_frequency)fd_tnn->input));
 }
 
+static void make_operator(struct weft_gtu_operator *made, struct weft_builder *builder,
+                          const void *config) {
+    made->params = (weft_gtu_params){.mixer = WEFT_GTU_FD, .fd = &made->fd};
+    made->params.kernel = response(builder, config);
+    made->fd.causal = builder->network->config.causal;
+}
+
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
-    const struct fd_tnn *fd_tnn = config;
-    weft_toeplitz_fd_params fd = {.causal = builder->network->config.causal};
-    weft_gtu_params params = {.mixer = WEFT_GTU_FD, .fd = &fd};
-    params.kernel = response(builder, fd_tnn);
-    return weft_build_gtu(builder, x, &fd_tnn->gtu, &params);
+    return weft_build_gtu(builder, x, make_operator, config);
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    return weft_gtu_check(&((const struct fd_tnn *)config)->gtu, network, json);
 }
 
 const struct weft_model_family weft_family_fd_tnn = {
@@ -66,6 +74,8 @@ const struct weft_model_family weft_family_fd_tnn = {
     .config_size = sizeof(struct fd_tnn),
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
-    .recurrent = weft_family_always,
+    .check = check,
+    .exact_length = weft_gtu_exact_length,
+    .recurrent = weft_gtu_is_recurrent,
     .mix = mix,
 };

@@ -8,11 +8,9 @@
 
 #include "model/architecture.h"
 #include "model/network.h"
+#include "model/position_grid.h"
 
 #include "core/try.h"
-
-#define MAX_AXES  4
-#define MAX_INDEX 16777216 /* 2^24: indices are whole numbers of float32 */
 
 enum { POSITIONS_INDEX, POSITIONS_GRID, POSITIONS_INPUT };
 static const char *const position_names[] = {"index", "grid", "input", NULL};
@@ -20,53 +18,25 @@ static const char *const position_names[] = {"index", "grid", "input", NULL};
 enum { KERNEL_SOFTMAX, KERNEL_RELU, KERNEL_ELU1 };
 static const char *const kernel_names[] = {"softmax", "relu", "elu1", NULL};
 
-struct grid {
-    uint32_t axes; /* 0: none */
-    uint32_t size[MAX_AXES];
-};
-
 struct flt {
     uint32_t heads;
-    uint32_t position_features; /* r */
-    uint32_t positions;         /* POSITIONS_… */
-    struct grid grid;
-    uint32_t position_size; /* l of an input */
-    bool phases;            /* weights are complex */
-    uint32_t kernel;        /* KERNEL_… */
-    uint32_t features;      /* m; 0: a map without a projection */
+    uint32_t position_features;     /* r */
+    uint32_t positions;             /* POSITIONS_… */
+    struct weft_position_grid grid; /* with POSITIONS_GRID alone */
+    uint32_t position_size;         /* l of an input */
+    bool phases;                    /* weights are complex */
+    uint32_t kernel;                /* KERNEL_… */
+    uint32_t features;              /* m; 0: a map without a projection */
     float feature_eps, attention_eps;
 };
 
 /* ---- config.json ---- */
 
-static weft_status read_grid(void *value, const weft_json_fields *json, const char *name) {
-    struct grid *grid = value;
-    if (!weft_json_has(json, name)) {
-        return WEFT_OK;
-    }
-    const json_t *found = json_object_get(json->object, name);
-    size_t axes = json_array_size(found); /* 0 when it is none */
-    bool fits = axes >= 1 && axes <= MAX_AXES;
-    json_int_t cells = 1;
-    for (size_t i = 0; fits && i < axes; i++) {
-        json_int_t size = json_integer_value(json_array_get(found, i)); /* 0 when it is none */
-        fits = size >= 1 && size <= MAX_INDEX / cells;
-        cells *= fits ? size : 1;
-        grid->size[i] = fits ? (uint32_t)size : 0;
-    }
-    if (!fits) {
-        return weft_json_fail(json, WEFT_BAD_FILE, name,
-                              "1 to 4 integers from 1, their product at most 16777216", found);
-    }
-    grid->axes = (uint32_t)axes;
-    return WEFT_OK;
-}
-
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct flt, heads),
     {WEFT_INTEGER("position_features", struct flt, position_features, 1, 65536), .required = true},
     {WEFT_CHOICE("positions", struct flt, positions, position_names)},
-    {WEFT_CUSTOM("position_grid", struct flt, grid, read_grid)},
+    {WEFT_CUSTOM("position_grid", struct flt, grid, weft_read_position_grid)},
     {WEFT_INTEGER("position_size", struct flt, position_size, 1, 16)},
     {WEFT_BOOL("position_phases", struct flt, phases)},
     {WEFT_CHOICE("kernel", struct flt, kernel, kernel_names)},
@@ -81,12 +51,7 @@ static void set_defaults(void *config) {
 
 /* The sequence's length on a grid; otherwise 0. */
 static uint32_t exact_length(const void *config) {
-    const struct flt *flt = config;
-    uint32_t cells = flt->positions == POSITIONS_GRID ? 1 : 0;
-    for (uint32_t i = 0; i < flt->grid.axes; i++) {
-        cells *= flt->grid.size[i];
-    }
-    return cells;
+    return weft_position_grid_cells(&((const struct flt *)config)->grid);
 }
 
 static uint32_t position_size(const void *config) {
@@ -114,23 +79,11 @@ static weft_status check_positions(const struct flt *flt, const weft_json_fields
     return check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason);
 }
 
-static weft_status check_length(const struct flt *flt, const weft_network_config *network,
-                                const weft_json_fields *json) {
-    uint32_t length = exact_length(flt);
-    if (length <= network->max_positions) {
-        return WEFT_OK;
-    }
-    char expected[80];
-    snprintf(expected, sizeof expected, "at least the %u positions of position_grid",
-             (unsigned)length);
-    return weft_fields_refuse(json, "max_position_embeddings", expected);
-}
-
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct flt *flt = config;
     WEFT_TRY(check_positions(flt, json));
-    WEFT_TRY(check_length(flt, network, json));
+    WEFT_TRY(weft_position_grid_check(&flt->grid, network, json));
     return flt->kernel == KERNEL_SOFTMAX
                ? check_pair(json, "num_features", true, "kernel is softmax")
                : WEFT_OK;
@@ -243,7 +196,7 @@ static weft_tensor project(struct weft_builder *builder, weft_tensor x, weft_ten
                               weft_shape_of(builder->batch, n, flt->heads * flt->features));
 }
 
-/* The map of the lengthened queries and keys, or of their learned projection: section 5.2's ReLU(W x). */
+/* The map of the lengthened queries and keys, or of their learned projection, as the paper's image models. */
 static weft_tensor attend_map(struct weft_builder *builder, struct weft_qkv *qkv,
                               const struct flt *flt) {
     if (flt->features > 0) {

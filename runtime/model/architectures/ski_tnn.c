@@ -49,23 +49,28 @@ static weft_status check(void *config, const weft_network_config *network,
     if (ski_tnn->grid == 0) {
         ski_tnn->grid = ski_tnn->points;
     }
-    return WEFT_OK;
+    return weft_gtu_check(&ski_tnn->gtu, network, json);
 }
 
-static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+static void make_operator(struct weft_gtu_operator *made, struct weft_builder *builder,
+                          const void *config) {
     const struct ski_tnn *ski_tnn = config;
     uint32_t e = weft_gtu_channels(builder, &ski_tnn->gtu);
     uint32_t n = builder->length;
-    weft_ski_toeplitz_params ski = {.points = ski_tnn->points < n ? ski_tnn->points : n,
-                                    .gamma = ski_tnn->gamma,
-                                    .interpolation = (weft_interpolation)ski_tnn->interpolation};
-    ski.rpe =
-        weft_build_weight(builder, "toep.rpe.weight", weft_shape_of(2 * ski_tnn->grid + 1, e));
+    made->params = (weft_gtu_params){.mixer = WEFT_GTU_SKI, .ski = &made->ski};
+    made->ski =
+        (weft_ski_toeplitz_params){.points = ski_tnn->points < n ? ski_tnn->points : n,
+                                   .gamma = ski_tnn->gamma,
+                                   .interpolation = (weft_interpolation)ski_tnn->interpolation};
+    made->ski.rpe =
+        weft_build_weight(builder, "rpe.weight", weft_shape_of(2 * ski_tnn->grid + 1, e));
     if (ski_tnn->taps != 0) {
-        ski.taps = weft_build_weight(builder, "toep.taps.weight", weft_shape_of(ski_tnn->taps, e));
+        made->ski.taps = weft_build_weight(builder, "taps.weight", weft_shape_of(ski_tnn->taps, e));
     }
-    weft_gtu_params params = {.mixer = WEFT_GTU_SKI, .ski = &ski};
-    return weft_build_gtu(builder, x, &ski_tnn->gtu, &params);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    return weft_build_gtu(builder, x, make_operator, config);
 }
 
 const struct weft_model_family weft_family_ski_tnn = {
@@ -75,5 +80,6 @@ const struct weft_model_family weft_family_ski_tnn = {
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
     .check = check,
+    .exact_length = weft_gtu_exact_length,
     .mix = mix,
 };

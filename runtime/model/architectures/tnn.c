@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TNN: Qin et al., "Toeplitz neural network for sequence modeling", 2023; tensors as its public code names them. */
+#include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/network.h"
@@ -39,7 +40,7 @@ static void set_defaults(void *config) {
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct tnn *tnn = config;
-    (void)network;
+    WEFT_TRY(weft_gtu_check(&tnn->gtu, network, json));
     if (tnn->input == WEFT_RPE_LAG && tnn->length != 0) {
         return weft_fields_refuse(json, "rpe_length", "nothing, as rpe_input is lag");
     }
@@ -92,16 +93,16 @@ static void check_stored(struct weft_builder *builder, weft_tensor gamma, uint32
 /* The constant has the name of a stored decay, so a checkpoint that stores one takes precedence. */
 static weft_tensor fixed_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
     struct fixed_decay fixed = {e, tnn->gamma};
-    if (!weft_build_has(builder, "toep.gamma")) {
-        return weft_build_constant(builder, "toep.gamma", weft_shape_of(e), fill_fixed, &fixed);
+    if (!weft_build_has(builder, "gamma")) {
+        return weft_build_constant(builder, "gamma", weft_shape_of(e), fill_fixed, &fixed);
     }
-    weft_tensor gamma = weft_build_vector(builder, "toep.gamma", e);
+    weft_tensor gamma = weft_build_vector(builder, "gamma", e);
     check_stored(builder, gamma, e);
     return gamma;
 }
 
 static weft_tensor learned_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
-    weft_tensor theta = weft_build_vector(builder, "toep.gamma", e);
+    weft_tensor theta = weft_build_vector(builder, "gamma", e);
     weft_tensor gamma = {0};
     return WEFT_BUILT(builder, gamma,
                       weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma));
@@ -142,14 +143,18 @@ static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *
                                                          .divisor = divisor(builder, tnn))));
 }
 
-static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+static void make_operator(struct weft_gtu_operator *made, struct weft_builder *builder,
+                          const void *config) {
     const struct tnn *tnn = config;
     uint32_t e = weft_gtu_channels(builder, &tnn->gtu);
-    weft_toeplitz_params toeplitz = {.causal = builder->network->config.causal};
-    weft_gtu_params params = {.mixer = WEFT_GTU_TOEPLITZ, .toeplitz = &toeplitz};
-    params.kernel = coefficients(builder, tnn, e);
-    toeplitz.decay = decay(builder, tnn, e);
-    return weft_build_gtu(builder, x, &tnn->gtu, &params);
+    made->params = (weft_gtu_params){.mixer = WEFT_GTU_TOEPLITZ, .toeplitz = &made->toeplitz};
+    made->params.kernel = coefficients(builder, tnn, e);
+    made->toeplitz.causal = builder->network->config.causal;
+    made->toeplitz.decay = decay(builder, tnn, e);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    return weft_build_gtu(builder, x, make_operator, config);
 }
 
 const struct weft_model_family weft_family_tnn = {
@@ -159,6 +164,7 @@ const struct weft_model_family weft_family_tnn = {
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
     .check = check,
-    .recurrent = weft_family_always,
+    .exact_length = weft_gtu_exact_length,
+    .recurrent = weft_gtu_is_recurrent,
     .mix = mix,
 };
