@@ -62,7 +62,7 @@ command_windows() { build_windows weft-cli; }
 
 # --- Foreign targets -----------------------------------------------------------------------------
 
-# What Weft's own build needs of the target's libraries, as Debian names them; the former go into wheels and programs for Windows, too.
+# What Weft's own build needs of the target's libraries, as Debian names them. Wheels have the others from source.
 foreign_compiled_in=(glslang-dev glslang-tools spirv-tools spirv-headers opencl-c-headers libvulkan-dev libvulkan-volk-dev)
 foreign_libraries=(libjansson-dev libzip-dev libutf8proc-dev "${foreign_compiled_in[@]}")
 

@@ -43,7 +43,6 @@ command_wheel() {
     if [[ ${1:-} == aarch64 ]]; then
         wheel_aarch64
     else
-        find_ninja
         wheel_libraries "wheel-$(uname -m)"
         PKG_CONFIG_PATH="$deps/wheel-$(uname -m)/lib/pkgconfig" make_wheel wheel "$(uname -m)"
         python_environment build/wheel/env api/python/requirements-run.txt

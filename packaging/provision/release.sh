@@ -20,7 +20,7 @@ in_empty_debian() {
     hooks+=('--customize-hook=chroot "$1" sh -c "cd /root && sh '"$trial.sh $version"'"')
     say "trying: $trial"
     cat "$deps"/apt/sources.d/weft.* |
-        mmdebstrap --quiet --variant=minbase --format=null "--include=$packages" "${hooks[@]}" "$(codename)" - -
+        mmdebstrap --quiet --variant=minbase --format=null --dpkgopt=force-unsafe-io "--include=$packages" "${hooks[@]}" "$(codename)" - -
 }
 
 # fetch_wheels [PIP OPTION...]: what the wheel asks for, for Debian's Python, in $release/wheels.

@@ -11,13 +11,19 @@ folder=$2
 . "$folder$tree/packaging/trials/use.sh"
 
 python() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 PYTHONPATH=/root/site \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 PYTHONPATH=/root/site "WEFT_LLVM=$llvm" \
         chroot "$folder" /usr/bin/qemu-aarch64-static /usr/bin/python3 "$@"
 }
 
+llvm=1
 pip=$(cd "$folder" && echo usr/share/python-wheels/pip-*.whl)/pip
 wheel=$(cd "$folder" && echo root/weft-*.whl)
 python "/$pip" install -q --root-user-action ignore --no-index --find-links /root/wheels --target /root/site "/$wheel"
 expect aarch64 python -c 'import platform; print(platform.machine())'
-use python -m weft
-python "$tree/api/python/tests/try_wheel.py"
+
+llvm=0 # by the interpreter: a kernel takes QEMU half a minute to compile
+use_cases python -m weft
+llvm=1 # for NEON
+python -m weft verify --device processor --filter softmax/unit/rank=1,rows=1,columns=7 --bits "$tree/tests/data/bits"
+use_model python -m weft
+expect vi python -c "import weft; print(weft.load('$tree/api/examples/models/langid')(open('$tree/api/examples/models/langid/samples/vi.txt').read()))"

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154
 #
-# Read by the trials, which set $tree. use COMMAND...: what a stranger does first with the command, on the processor device: its devices, a few cases
-# in both modes that have the same bits everywhere, and a model. What is compared with is in the source archive, $tree.
+# Read by the trials, which set $tree to the source archive's tree: it has what the answers are compared with. All is done on the
+# processor device.
 
+# use COMMAND...: what a stranger does first with the command: its devices, a few cases, and a model.
 use() {
     "$@" --version
+    use_cases "$@"
+    use_model "$@"
+}
+
+# use_cases COMMAND...: in both modes that have the same bits everywhere.
+use_cases() {
     "$@" devices
     "$@" verify --device processor --list "$tree/packaging/trials/cases.txt" --bits "$tree/tests/data/bits"
-    "$@" verify --device processor --list "$tree/packaging/trials/cases.txt" --bits "$tree/tests/data/bits-fused" --math fused
+    "$@" verify --device processor --list "$tree/packaging/trials/cases.txt" --bits "$tree/tests/data/bits" --math fused
+}
+
+use_model() {
     expect 'vi ' "$@" run "$tree/api/examples/models/langid" --device processor --file "$tree/api/examples/models/langid/samples/vi.txt"
 }
 
