@@ -4,15 +4,8 @@
 "use strict";
 
 const {entries} = report;
-const lines = report.rows;
+const lines = report.cases;
 const nameOf = (entry) => `${plain(entry.device)}, ${entry.driver}`;
-
-function table(titles, body) {
-    const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
-    return element("div.scroll", {},
-        element("table.rows", {}, element("thead", {}, head),
-            element("tbody", {}, ...body.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–")))))));
-}
 
 function showEntries() {
     byId("entries").append(element("h2", {}, "What there is"),
@@ -51,7 +44,10 @@ function showBeside() {
         element("p.lead", {}, "Median times of the cases that several files have. A time is compared only where the output has the same "
             + "bits; fast math promises none."),
         element("div.controls", {}, choice("Math", maths.map((math) => ({value: math, label: math})), maths[0],
-            (math) => showMath(holder, math))), holder);
+            (math) => showMath(holder, math)),
+            csvButton("weft results", () => lines.flatMap((line) => line.cells.map((cell) => ({
+                suite: line.suite, case: line.case, math: line.math, ...entries[cell.entry], median_ms: cell.median_ms, refused: cell.refused
+            }))))), holder);
     showMath(holder, maths[0]);
 }
 
