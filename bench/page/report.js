@@ -90,7 +90,7 @@ function table(titles, lines) {
     const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
     const body = lines.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–"))));
     return element("div.scroll", {},
-        element("table.rows", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+        element("table.rows.plain", {}, element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
 const byId = (id) => document.getElementById(id);
