@@ -304,7 +304,7 @@ weft_status weft_bench_index_read(json_t **index, const char *folder, const weft
     weft_status status = read_folder(&self);
     *index = NULL;
     if (status == WEFT_OK) {
-        *index = json_pack("{s:O, s:o}", "entries", self.entries, "rows", shared_rows(self.rows));
+        *index = json_pack("{s:O, s:o}", "entries", self.entries, "cases", shared_rows(self.rows));
         status = *index ? WEFT_OK : weft_fail_memory(host, "the index");
     }
     json_decref(self.entries);
@@ -338,7 +338,7 @@ static void print_entry(const json_t *entry) {
 
 int weft_bench_index_print(const json_t *index) {
     const json_t *entries = json_object_get(index, "entries");
-    const json_t *rows = json_object_get(index, "rows");
+    const json_t *rows = json_object_get(index, "cases");
     size_t refused = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *cells = json_object_get(json_array_get(rows, i), "cells");

@@ -12,11 +12,11 @@
  *
  * {"entries": [{"file", "device", "driver", "type", "math", "weft", "started", "certificate", "rows", "errors", "tried", "cases", "failed",
  *   "mixing_rate_tokens_per_s"}],
- *  "rows": [{"suite", "case", "math", "sha256": in all modes but fast, that of most cells,
+ *  "cases": [{"suite", "case", "math", "sha256": in all modes but fast, that of most cells,
  *            "cells": [{"entry", "median_ms", "refused": the cell has another hash}]}]}
  *
  * with an entry for each file, device, driver and mode, in the order of their names. The last five are null of what is no record (the rate also of
- * records without), and `rows` has those cases that at least two entries timed. WEFT_BAD_FILE, WEFT_IO_ERROR and
+ * records without), and `cases` has those that at least two entries timed. WEFT_BAD_FILE, WEFT_IO_ERROR and
  * WEFT_OUT_OF_HOST_MEMORY, logged with the path.
  */
 weft_status weft_bench_index_read(json_t **index, const char *folder, const weft_host *host);

@@ -16,6 +16,9 @@ typedef struct weft_bench_state {
     double busy_s, all_s, own_s;
 } weft_bench_state;
 
+/** Nothing is told. */
+weft_bench_state weft_bench_state_untold(void);
+
 /** What the operating system tells, in state_posix.c and state_windows.c. */
 weft_bench_state weft_bench_state_now(void);
 

@@ -100,17 +100,7 @@ static void read_load(weft_bench_state *state) {
 }
 
 weft_bench_state weft_bench_state_now(void) {
-    weft_bench_state state = {.lowest_mhz = NAN,
-                              .mean_mhz = NAN,
-                              .highest_mhz = NAN,
-                              .temperature_c = NAN,
-                              .gpu_mhz = NAN,
-                              .gpu_temperature_c = NAN,
-                              .gpu_watt = NAN,
-                              .load_1min = NAN,
-                              .busy_s = NAN,
-                              .all_s = NAN,
-                              .own_s = NAN};
+    weft_bench_state state = weft_bench_state_untold();
     read_clocks(&state);
     read_sensors(&state);
     read_load(&state);

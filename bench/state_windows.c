@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #define WIN32_LEAN_AND_MEAN
-#include <math.h>
 #include <windows.h>
 
 #include "bench/state.h"
@@ -10,17 +9,7 @@ static double seconds(FILETIME time) {
 }
 
 weft_bench_state weft_bench_state_now(void) {
-    weft_bench_state state = {.lowest_mhz = NAN,
-                              .mean_mhz = NAN,
-                              .highest_mhz = NAN,
-                              .temperature_c = NAN,
-                              .gpu_mhz = NAN,
-                              .gpu_temperature_c = NAN,
-                              .gpu_watt = NAN,
-                              .load_1min = NAN,
-                              .busy_s = NAN,
-                              .all_s = NAN,
-                              .own_s = NAN};
+    weft_bench_state state = weft_bench_state_untold();
     FILETIME idle, kernel, user, created, ended;
     if (GetSystemTimes(&idle, &kernel, &user)) { /* the kernel's has the idle time in it */
         state.all_s = seconds(kernel) + seconds(user);

@@ -5,13 +5,6 @@
 
 const {program, made, system, device, states, bits, models, bench, sustained, summary} = report;
 
-function table(titles, lines) {
-    const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
-    const body = lines.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–"))));
-    return element("div.scroll", {},
-        element("table.rows", {}, element("thead", {}, head), element("tbody", {}, ...body)));
-}
-
 function show(id, title, ...parts) {
     byId(id).append(element("h2", {}, title), ...parts);
 }
@@ -77,7 +70,7 @@ function showBench() {
         row.status === "ok" ? (row.replicated ? "yes" : "no") : `${row.status}: ${row.reason ?? ""}`,
         or(row.gflop_per_s, digits), row.runs
     ]);
-    show("bench", "The bench",
+    show("bench", "The bench", csvButton(`weft certify ${device.name}`, () => bench.rows),
         table(["case", "math", "p50", "p90", "p99", "medians", "replicated", "GFLOP/s", "runs"], lines),
         table(["limits of the device", "f32 GFLOP/s", "copy GB/s"],
             bench.modes.map((mode) => [mode.math, or(mode.f32_gflop_per_s, digits), or(mode.copy_gb_per_s, digits)])));

@@ -296,7 +296,8 @@ function drawCurves(suite, target) {
         }) : null, widths.length ? picker("Width", widths, (value) => {
             state.width = value;
             draw();
-        }) : null);
+        }) : null,
+        svgButton(() => title.textContent, () => entry.chart));
     const card = element("div.card.plot", {}, title, text, controls, element("div.with-key", {}, holder, scroll));
     return {card, draw};
 }
@@ -399,7 +400,8 @@ function showAccuracy(section, target) {
             element("div.controls", {},
                 suites.length > 1
                     ? choice("Suite", suites.map((suite) => ({value: suite, label: suite})), suites[0], draw)
-                    : null),
+                    : null,
+                svgButton(() => title.textContent, () => entry.chart)),
             holder));
     draw(suites[0]);
     return true;

@@ -4,15 +4,8 @@
 "use strict";
 
 const {entries} = report;
-const lines = report.rows;
+const lines = report.cases;
 const nameOf = (entry) => `${plain(entry.device)}, ${entry.driver}`;
-
-function table(titles, body) {
-    const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
-    return element("div.scroll", {},
-        element("table.rows", {}, element("thead", {}, head),
-            element("tbody", {}, ...body.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–")))))));
-}
 
 function showEntries() {
     byId("entries").append(element("h2", {}, "What there is"),
@@ -28,17 +21,28 @@ function cellOf(cell) {
     if (!cell) {
         return null;
     }
-    return cell.refused ? element("span.state.error", {title: "Its output has another hash: not the same work"}, "other bits")
+    return cell.refused ? element("span.state.error", {title: "Its output has another hash"}, "other bits")
                         : time(cell.median_ms);
 }
 
+// A column for each device and driver; of several files the newest has the time.
+function columnsOf(own) {
+    const found = new Map();
+    own.flatMap((line) => line.cells).forEach((cell) => found.set(nameOf(entries[cell.entry]), true));
+    return [...found.keys()];
+}
+
+const newest = (line, name) => line.cells.filter((cell) => nameOf(entries[cell.entry]) === name)
+    .sort((a, b) => (entries[b.entry].started ?? "").localeCompare(entries[a.entry].started ?? ""))[0];
+
 function showMath(holder, math) {
     const own = lines.filter((line) => line.math === math);
-    const columns = entries.map((entry, i) => [entry, i]).filter(([entry, i]) => entry.math === math
-        && own.some((line) => line.cells.some((cell) => cell.entry === i)));
-    holder.replaceChildren(table(["case", ...columns.map(([entry]) => `${nameOf(entry)} (${entry.file})`)],
-        own.map((line) => [breakable(`${line.suite}/${line.case}`),
-            ...columns.map(([, i]) => cellOf(line.cells.find((cell) => cell.entry === i)))])));
+    const columns = columnsOf(own);
+    const shared = own.map((line) => ({line, cells: columns.map((name) => newest(line, name))}))
+        .filter(({cells}) => cells.filter(Boolean).length > 1);
+    holder.replaceChildren(shared.length
+        ? table(["case", ...columns], shared.map(({line, cells}) => [breakable(`${line.suite}/${line.case}`), ...cells.map(cellOf)]))
+        : element("p.quiet", {}, "No case was timed on two devices or drivers."));
 }
 
 function showBeside() {
@@ -48,10 +52,13 @@ function showBeside() {
     }
     const holder = element("div");
     byId("beside").append(element("h2", {}, "Beside each other"),
-        element("p.lead", {}, "Median times of the cases that several files have. A time is compared only where the output has the same "
+        element("p.lead", {}, "Median times of the cases that several devices or drivers have. A time is compared only where the output has the same "
             + "bits; fast math promises none."),
         element("div.controls", {}, choice("Math", maths.map((math) => ({value: math, label: math})), maths[0],
-            (math) => showMath(holder, math))), holder);
+            (math) => showMath(holder, math)),
+            csvButton("weft results", () => lines.flatMap((line) => line.cells.map((cell) => ({
+                suite: line.suite, case: line.case, math: line.math, ...entries[cell.entry], median_ms: cell.median_ms, refused: cell.refused
+            }))))), holder);
     showMath(holder, maths[0]);
 }
 

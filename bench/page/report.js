@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The report inside the page, what is asked of it, and how numbers and elements are written. The scripts of the page share
-// one scope and come in this order: report, plot, curves, grid,
-// bars, table, changes, page.
+// one scope and come in this order: report, plot, export, curves, grid, bars, table, changes, page.
 "use strict";
 
 const report = JSON.parse(document.getElementById("weft-report").textContent);
@@ -84,6 +83,14 @@ function isWide(name) {
 function breakable(text) {
     return element("span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])),
         isWide(text) ? element("span.wide", {title: "512 channels or more"}, "wide") : null);
+}
+
+// A table of plain cells, null ones as a dash.
+function table(titles, lines) {
+    const head = element("tr", {}, ...titles.map((title) => element("th", {}, title)));
+    const body = lines.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell ?? "–"))));
+    return element("div.scroll", {},
+        element("table.rows.plain", {}, element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
 const byId = (id) => document.getElementById(id);

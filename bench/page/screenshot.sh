@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # screenshot.sh PAGE.html FOLDER: pictures of a page of `weft bench --html` as a desktop (1280 pixels wide), a phone (390) and
-# paper show it: desktop.png, phone.png, paper.pdf. HEIGHT sets the pixels from the top, 2400 unless told. Needs Chromium.
+# paper show it: desktop.png, phone.png, paper.pdf; and page.png, the first two beside each other. HEIGHT sets the pixels from the
+# top, 2400 unless told. Needs Chromium.
 set -euo pipefail
 
 page=$(realpath "$1")
@@ -24,3 +25,8 @@ printf '<body style="margin:0"><iframe src="file://%s" style="border:0;width:390
     "$page" "$height" >"$work/phone.html"
 shoot --window-size="390,$height" --force-device-scale-factor=1 --screenshot="$out/phone.png" "file://$work/phone.html"
 shoot --no-pdf-header-footer --print-to-pdf="$out/paper.pdf" "file://$page"
+# bench/page.png is of results/lavapipe/mixers.json.
+printf '<body style="margin:8px;background:#d4d9df;display:flex;gap:16px;align-items:flex-start;height:1284px;overflow:hidden">
+<img src="file://%s" style="width:960px"><img src="file://%s" style="width:293px">' \
+    "$out/desktop.png" "$out/phone.png" >"$work/both.html"
+shoot --window-size=1290,1300 --force-device-scale-factor=1 --screenshot="$out/page.png" "file://$work/both.html"

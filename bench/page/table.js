@@ -192,6 +192,8 @@ function showRows(section) {
     section.append(element("h2", {}, "All rows"),
         element("p.lead.screen", {},
             "Press a column's title to sort by it. ○ marks an interval that did not get as narrow as asked."),
-        element("div.controls", {}, search, states, several.targets ? devices : null), holder);
+        element("div.controls", {}, search, states, several.targets ? devices : null,
+            csvButton("weft bench", () => rows.filter((row) => matches(row, filter)))),
+        holder);
     draw();
 }

@@ -40,7 +40,7 @@ WEFT_TEST(a_time_of_other_bits_is_refused) {
     write_as(report_of("three", 3.0, SOME), folder, "b", "three.json");
     json_t *index = read_index(folder);
     assert_int_equal(json_array_size(json_object_get(index, "entries")), 3);
-    const json_t *rows = json_object_get(index, "rows");
+    const json_t *rows = json_object_get(index, "cases");
     assert_int_equal(json_array_size(rows), 1);
     const json_t *row = json_array_get(rows, 0);
     assert_string_equal(weft_bench_text(row, "sha256"), SOME);

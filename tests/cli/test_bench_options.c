@@ -102,7 +102,7 @@ TEST(wrong_usage_is_refused, runs) {
                                        "--debug-slow-down 2"};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         char *line = weft_test_text("bench --from '%s' %s", runs->before, more[i]);
-        expect_refused(2, line, "--from uses the rows of a file", NULL);
+        expect_refused(2, line, "--from uses the rows of files", NULL);
     }
     expect_refused(2, "bench --debug-slow-down 1", "from 2 to 10, found '1'", NULL);
     expect_refused(2, "bench --debug-slow-down 11", "from 2 to 10, found '11'", NULL);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft certify on a device, in seconds. No time is asserted: the check may refuse what had none, and nothing else. */
+#include <math.h>
+
+#include "bench/fields.h"
 #include "certify/record.h"
+#include "certify/speed.h"
 #include "cli/command.h"
+#include "core/clock.h"
 
 /* A part of a finding's field that a short time may cause, or a machine with other work. */
 static bool may_lack_time(const char *field) {
@@ -40,6 +45,31 @@ WEFT_TEST(a_record_is_right_but_for_its_time) {
     }
     json_decref(report);
     outcome_clear(&outcome);
+}
+
+WEFT_TEST(a_pass_without_time_leaves_the_rows_as_they_are) {
+    weft_certify_job job = {.common = {.command = "certify"}, .end_ms = INFINITY};
+    job.host = weft_cli_host(&job.common);
+    weft_certify_speed speed;
+    assert_ok(weft_certify_speed_begin(&speed, &job.host));
+    assert_int_equal(
+        weft_certify_speed_pass(&speed, &job, WEFT_MATH_REPRODUCIBLE, 0, weft_clock_ms() + 4000.0),
+        WEFT_CLI_FINE);
+    json_t *before = json_deep_copy(speed.rows);
+    assert_true(json_array_size(before) > 0);
+    assert_int_equal(
+        weft_certify_speed_pass(&speed, &job, WEFT_MATH_REPRODUCIBLE, 1, weft_clock_ms() - 1.0),
+        WEFT_CLI_FINE);
+    assert_int_equal(json_array_size(speed.rows), json_array_size(before));
+    for (size_t i = 0; i < json_array_size(before); i++) {
+        const json_t *row = json_array_get(before, i);
+        const json_t *after = json_array_get(speed.rows, i);
+        assert_string_equal(weft_bench_text(after, "status"), weft_bench_text(row, "status"));
+        assert_true(
+            json_equal(json_object_get(after, "medians_ms"), json_object_get(row, "medians_ms")));
+    }
+    json_decref(before);
+    weft_certify_speed_free(&speed);
 }
 
 WEFT_TEST(the_page_is_whole_and_has_the_record) {

@@ -416,6 +416,23 @@ static char *make_archive(const char *folder, const char *name) {
     return path;
 }
 
+WEFT_TEST_ON_HOST(archives_in_memory_are_read, test) {
+    size_t size = 0;
+    uint8_t *data = weft_test_read(make_archive(weft_test_folder(), "set.npz"), &size);
+    weft_npz *npz = NULL;
+    weft_npy tokens;
+    int32_t ids[6];
+    assert_ok(weft_npz_open_memory(&npz, data, size, "set", &test->host));
+    assert_ok(weft_npz_get(&tokens, npz, "tokens", SIZE_MAX));
+    assert_ok(weft_npy_read_i32(&tokens, ids));
+    assert_true(ids[0] == 7 && ids[2] == 9);
+    weft_npy_close(&tokens);
+    weft_npz_close(&npz);
+    assert_int_equal(weft_npz_open_memory(&npz, data, size / 2, "half", &test->host),
+                     WEFT_BAD_FILE);
+    free(data);
+}
+
 WEFT_TEST_ON_HOST(members_are_unpacked, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");

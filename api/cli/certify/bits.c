@@ -125,6 +125,10 @@ weft_status weft_certify_bits_run(weft_certify_bits *bits, weft_certify_job *job
     }
     char label[64];
     weft_cli_progress progress;
+    weft_device_info info;
+    if (weft_device_get_info(device, &info) == WEFT_OK) {
+        bits->fma = info.fma;
+    }
     snprintf(label, sizeof label, "bits, %s", weft_math_name(bits->math));
     weft_cli_progress_begin(&progress, label, last);
     bool fine = true;

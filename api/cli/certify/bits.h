@@ -22,6 +22,7 @@ typedef struct weft_certify_bits {
     weft_math math;
     weft_status status; /* of opening the device: nothing ran unless WEFT_OK */
     char reason[WEFT_CLI_ERROR_SIZE];
+    weft_fma fma;                 /* how it computes one in that mode */
     weft_certify_result *results; /* by the place in the list of cases */
     uint32_t done;
     uint32_t counts[4]; /* by outcome */

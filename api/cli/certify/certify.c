@@ -154,6 +154,8 @@ static int run_parts(maker *made) {
 
 static int finish(maker *made) {
     json_t *bits = json_array();
+    json_object_set_new(json_object_get(made->record, "device"), "fma",
+                        json_string(weft_fma_name(made->bits[1].fma))); /* of fused math */
     for (int i = 0; bits && i < BITS_MODES; i++) {
         bits = weft_cli_json_append(bits, weft_certify_bits_json(&made->bits[i], &made->job));
     }

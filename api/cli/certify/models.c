@@ -164,6 +164,7 @@ static weft_status run_model(json_t *rows, weft_certify_job *job, const char *na
     if (!run.cut) {
         job->error[0] = '\0';
         status = run_trial(&run, name, data, device, end_ms, &job->host);
+        run.cut = run.cut || (status == WEFT_CANCELLED && weft_certify_is_over(job->end_ms));
     }
     json_t *row =
         run.cut

@@ -189,27 +189,32 @@ static int add_times(json_t *row, const weft_bench_row *measured) {
            set(row, "replicated", json_boolean(weft_certify_replicated(row)));
 }
 
-/* False when memory is out. A row keeps its times where a later pass had none to give. */
-static bool take_row(weft_certify_speed *speed, const weft_bench_row *measured, weft_math math) {
+static int set_state(json_t *row, weft_bench_status status, const char *reason) {
+    return set(row, "status", json_string(weft_bench_status_name(status))) |
+           set(row, "reason", reason ? weft_cli_json_text(reason) : json_null());
+}
+
+/* False when memory is out. A row keeps its times where a later pass had none to give; `cut`: the end of all time may have cancelled it. */
+static bool take_row(weft_certify_speed *speed, const weft_bench_row *measured, weft_math math,
+                     bool cut) {
     json_t *row = find_row(speed->rows, weft_math_name(math), measured->bench_case->suite,
                            measured->bench_case->name);
     const bool timed = json_array_size(json_object_get(row, "medians_ms")) > 0;
+    const bool fine = measured->status == WEFT_BENCH_OK;
     int failed = 0;
     if (!row) {
         row = new_row(measured, math);
         failed = json_array_append_new(speed->rows, row);
     }
-    const bool same =
-        !timed || strcmp(weft_bench_text(row, "output_sha256"), measured->sha256) == 0;
-    if (measured->status == WEFT_BENCH_OK && same) {
-        failed |= add_times(row, measured) | set(row, "status", json_string("ok")) |
-                  set(row, "reason", json_null());
-    } else if (!timed || measured->status == WEFT_BENCH_ERROR || !same) {
-        failed |=
-            set(row, "status",
-                json_string(weft_bench_status_name(same ? measured->status : WEFT_BENCH_ERROR))) |
-            set(row, "reason",
-                weft_cli_json_text(same ? measured->reason : "two passes gave other bits"));
+    if (fine && timed && math != WEFT_MATH_FAST && /* which may choose otherwise each time */
+        strcmp(weft_bench_text(row, "output_sha256"), measured->sha256) != 0) {
+        failed |= set_state(row, WEFT_BENCH_ERROR, "two passes gave other bits");
+    } else if (fine) {
+        failed |= add_times(row, measured) | set_state(row, WEFT_BENCH_OK, NULL);
+    } else if (cut && !timed) {
+        failed |= set_state(row, WEFT_BENCH_SKIPPED, "the time was over");
+    } else if (!timed || (!cut && measured->status == WEFT_BENCH_ERROR)) {
+        failed |= set_state(row, measured->status, measured->reason);
     }
     return failed == 0;
 }
@@ -232,7 +237,7 @@ static int take(weft_certify_speed *speed, const weft_bench_session *session, ui
         pass > 0 || json_array_append_new(speed->modes, mode_json(session, job->error, math)) == 0;
     const weft_bench_row *rows = session->result_count > 0 ? session->results[0].rows : NULL;
     for (uint32_t i = 0; fine && rows && i < session->cases.count; i++) {
-        fine = take_row(speed, &rows[i], math);
+        fine = take_row(speed, &rows[i], math, weft_certify_is_over(job->end_ms));
     }
     return fine ? WEFT_CLI_FINE : weft_cli_exit_code(weft_fail_memory(&job->host, "the rows"));
 }
