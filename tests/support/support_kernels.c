@@ -234,6 +234,19 @@ const struct weft_test_kernel weft_test_kernels[] = {
      "if (l.y == 1) { out_(2, sums[29 - lane()]); return; } out_(3, s ^ 1); }"},
     {"one invocation", "local_size_x = 1",
      "void main() { out_(0, in_(1)); out_(1, gl_NumWorkGroups.x); }"},
+    {"barriers that part nothing, and what they keep", "local_size_x = 96",
+     "shared uint a[96]; void main() { uint x = in_(0); uint y = in_(1); uint z = 5; barrier();\n"
+     "a[lane()] = x; y += x; barrier(); x = a[95 - lane()]; barrier();\n"
+     "if (lane() % 3 == 0) { z = x; x = y; } a[lane()] = x + 1; barrier(); y = a[(lane() + 7) % "
+     "96];\n"
+     "if (push.a == 7) { barrier(); a[lane()] = y ^ z; barrier(); z += a[(lane() + 50) % 96]; }\n"
+     "barrier(); a[(lane() * 5) % 96] = z; barrier(); out_(0, a[lane()] + y); x = lane(); out_(1, "
+     "x * z); }"},
+    {"barriers before and behind a loop", "local_size_x = 64",
+     "shared uint a[64]; void main() { uint x = in_(0); uint sum = 0; barrier(); a[lane()] = x;\n"
+     "for (uint k = 0; k < 5 + push.a % 2; k++) { barrier(); uint y = a[(lane() + k) % 64];\n"
+     "barrier(); a[lane()] = y + sum; sum += y; } barrier(); if (push.b == 9999) return;\n"
+     "barrier(); a[63 - lane()] = sum; barrier(); out_(0, a[lane()]); out_(1, sum); }"},
     {"barriers in loops", "local_size_x = 100",
      "shared uint a[100]; uint step_(uint x, uint k) { a[lane()] = x; barrier(); uint y = "
      "a[(lane() + k) % 100]; barrier(); return y; }\n"

@@ -29,6 +29,16 @@ bool weft_ir_is_even(const struct weft_ir_program *program, struct weft_ir_shape
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,
                               const struct weft_ir_slot *slot);
 
+/* ---- live.c ---- */
+
+/** Marks the slots of which nothing is read behind a fragment before it is set anew; `end`: the node that ends it in its list. */
+void weft_ir_find_dead(bool *dead, struct weft_ir_program *program, uint32_t list, uint32_t end);
+
+/* ---- barriers.c ---- */
+
+/** Takes out barriers between pieces of code of which none writes memory that the other one accesses. */
+void weft_ir_drop_barriers(struct weft_ir_program *program);
+
 /* ---- compile.c ---- */
 
 /** All of the above, and what structure.c finds, of a program that was decoded. */

@@ -18,6 +18,7 @@ static weft_status check_source(const struct weft_ir_source *source, const weft_
 
 weft_status weft_ir_analyze(struct weft_ir_program *program) {
     weft_ir_drop_dead_stores(program);
+    weft_ir_drop_barriers(program);
     weft_ir_widen(program);
     weft_ir_mark_workgroup(program);
     weft_ir_find_homes(program);

@@ -60,6 +60,8 @@ struct weft_emit {
     struct weft_emit_target **jumped; /* to which part of the lanes jumped so far */
     uint32_t jumped_count, jumped_capacity;
     uint32_t scratch_size;
+    uint32_t frames,
+        frame_size;      /* where in it is what subgroups keep across barriers; bytes of each */
     uint32_t local_size; /* bytes of arrays on the stack */
 };
 

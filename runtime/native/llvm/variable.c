@@ -94,10 +94,9 @@ static void make_slots(struct weft_emit *emit, const struct weft_ir_variable *va
             slots[i].llvm = weft_emit_variable(emit, kept_type(emit, variable, &slots[i]));
         }
         if (slots[i].kept) {
-            slots[i].offset = emit->scratch_size;
-            emit->scratch_size +=
-                (bytes_of(emit, variable, &slots[i]) * emit->subgroups + SCRATCH_ALIGNMENT - 1) /
-                SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+            const uint32_t size = bytes_of(emit, variable, &slots[i]);
+            slots[i].offset = (emit->frame_size + size - 1) / size * size;
+            emit->frame_size = slots[i].offset + size;
         }
     }
 }
@@ -106,6 +105,11 @@ void weft_emit_make_slots(struct weft_emit *emit) {
     for (uint32_t i = 0; i < emit->program->variable_count; i++) {
         make_slots(emit, &emit->program->variables[i]);
     }
+    /* What a subgroup keeps is together: variables at equal distances would be in few sets of a cache. */
+    emit->frame_size =
+        (emit->frame_size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+    emit->frames = emit->scratch_size;
+    emit->scratch_size += emit->frame_size * emit->subgroups;
 }
 
 /* ---- reading and writing ---- */
@@ -213,13 +217,13 @@ void weft_emit_set(struct weft_emit *emit, const struct weft_ir_instruction *ins
 typedef void (*slot_function)(struct weft_emit *emit, const struct weft_ir_variable *variable,
                               uint32_t place);
 
-static LLVMValueRef scratch_address(struct weft_emit *emit, const struct weft_ir_variable *variable,
-                                    const struct weft_ir_slot *slot) {
+static LLVMValueRef scratch_address(struct weft_emit *emit, const struct weft_ir_slot *slot) {
     const LLVMBuilderRef builder = emit->builder;
     LLVMValueRef offset =
         LLVMBuildMul(builder, LLVMBuildZExt(builder, emit->subgroup, emit->types[WEFT_IR_I64], ""),
-                     weft_emit_u64(emit, bytes_of(emit, variable, slot)), "");
-    offset = LLVMBuildAdd(builder, offset, weft_emit_u64(emit, slot->offset), "");
+                     weft_emit_u64(emit, emit->frame_size), "");
+    offset = LLVMBuildAdd(builder, offset,
+                          weft_emit_u64(emit, (uint64_t)emit->frames + slot->offset), "");
     return LLVMBuildGEP2(builder, emit->types[WEFT_IR_I8], emit->scratch, &offset, 1, "");
 }
 
@@ -239,8 +243,7 @@ static void fetch(struct weft_emit *emit, const struct weft_ir_variable *variabl
         LLVMBuildStore(emit->builder, LLVMGetUndef(type), at);
         return;
     }
-    const LLVMValueRef made =
-        LLVMBuildLoad2(emit->builder, type, scratch_address(emit, variable, slot), "");
+    const LLVMValueRef made = LLVMBuildLoad2(emit->builder, type, scratch_address(emit, slot), "");
     LLVMBuildStore(emit->builder, own(emit, made, is_wide(slot) ? 4 * emit->lanes : 4), at);
 }
 
@@ -249,14 +252,13 @@ static void keep(struct weft_emit *emit, const struct weft_ir_variable *variable
     if (slot->kept) {
         const LLVMValueRef value = LLVMBuildLoad2(emit->builder, kept_type(emit, variable, slot),
                                                   slot_address(emit, variable, place, NULL), "");
-        const LLVMValueRef made =
-            LLVMBuildStore(emit->builder, value, scratch_address(emit, variable, slot));
+        const LLVMValueRef made = LLVMBuildStore(emit->builder, value, scratch_address(emit, slot));
         own(emit, made, is_wide(slot) ? 4 * emit->lanes : 4);
     }
 }
 
 struct touched {
-    bool *seen; /* by slot */
+    bool *seen; /* by slot: nothing is to be done any more */
     slot_function function;
     bool only_set;
 };
@@ -302,6 +304,9 @@ static void touch_all(struct weft_emit *emit, uint32_t first, uint32_t end, slot
     if (!touched.seen) {
         weft_ir_error(emit->program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
         return;
+    }
+    if (only_set) {
+        weft_ir_find_dead(touched.seen, emit->program, emit->fragment_list, end);
     }
     touch(emit, &touched, first, end);
     weft_free(emit->program->host, touched.seen);
