@@ -105,6 +105,32 @@ static weft_status translate_access(struct translation *t, const uint32_t *acces
     return WEFT_OK;
 }
 
+/* Cooperative Matrix Operands: a bit for each factor, what is added and the result, which says that its integers have a sign. */
+static uint32_t signed_operands(const struct translation *t, const uint32_t *product) {
+    const uint32_t types[] = {weft_spirv_type_of(t->module, product[3]),
+                              weft_spirv_type_of(t->module, product[4]),
+                              weft_spirv_type_of(t->module, product[5]), product[1]};
+    uint32_t operands = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t *matrix =
+            weft_spirv_made_by(t->module, types[i], SpvOpTypeCooperativeMatrixNV);
+        const uint32_t *component =
+            matrix ? weft_spirv_made_by(t->module, matrix[2], SpvOpTypeInt) : NULL;
+        operands |= (uint32_t)(component && component[3] != 0) << i;
+    }
+    return operands;
+}
+
+/* In NV's, types alone say whether integers have a sign. */
+static void translate_product(struct translation *t, const uint32_t *product) {
+    const uint32_t operands = signed_operands(t, product);
+    weft_spirv_replace(t->edit, product);
+    weft_spirv_put_op(t->edit, WEFT_SPIRV_COOPERATIVE_MUL_ADD, 5, product + 1);
+    if (operands != 0) {
+        weft_spirv_put_operand(t->edit, operands);
+    }
+}
+
 static weft_status translate_instruction(struct translation *t, const uint32_t *instruction) {
     const uint32_t opcode = weft_spirv_opcode(instruction[0]);
     switch (opcode) {
@@ -115,7 +141,7 @@ static weft_status translate_instruction(struct translation *t, const uint32_t *
     case SpvOpCooperativeMatrixStoreNV:
         return translate_access(t, instruction, WEFT_SPIRV_COOPERATIVE_STORE, 3);
     case SpvOpCooperativeMatrixMulAddNV:
-        change_access(t, instruction, WEFT_SPIRV_COOPERATIVE_MUL_ADD);
+        translate_product(t, instruction);
         break;
     case SpvOpCooperativeMatrixLengthNV:
         change_access(t, instruction, WEFT_SPIRV_COOPERATIVE_LENGTH);

@@ -30,13 +30,14 @@ static int print_as_json(const weft_device_info *infos, uint32_t count,
     return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
 }
 
-static void write_matrices(weft_cli_table *table, const weft_device_info *info) {
-    const weft_matrix_shape *shape = &info->matrix_shapes[0];
+static void write_matrices(weft_cli_table *table,
+                           const weft_matrix_shape shapes[WEFT_MAX_MATRIX_SHAPES]) {
+    const weft_matrix_shape *shape = &shapes[0];
     if (shape->m == 0) {
         weft_cli_table_cell(table, "no");
     } else {
         weft_cli_table_cell(table, "%ux%ux%u%s", shape->m, shape->n, shape->k,
-                            info->matrix_shapes[1].m != 0 ? ", …" : "");
+                            shapes[1].m != 0 ? ", …" : "");
     }
 }
 
@@ -51,6 +52,7 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
                                    "subgroup sums",
                                    "dots of bytes",
                                    "matrices",
+                                   "matrices of bytes",
                                    ">memory",
                                    "usable",
                                    with_fma ? "fma by" : NULL,
@@ -73,7 +75,8 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
         weft_cli_table_cell(table, "%u", info->subgroup_size);
         weft_cli_table_cell(table, "%s", info->has_subgroup_arithmetic ? "yes" : "no");
         weft_cli_table_cell(table, "%s", info->has_integer_dot_product ? "yes" : "no");
-        write_matrices(table, info);
+        write_matrices(table, info->matrix_shapes);
+        write_matrices(table, info->integer_matrix_shapes);
         weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
         if (info->usable) {
             weft_cli_table_cell(table, "%s",

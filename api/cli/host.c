@@ -151,10 +151,10 @@ int weft_cli_validation_code(const weft_device *device) {
 }
 
 /* "16x16x16", as many as there are. */
-static json_t *matrices_json(const weft_device_info *info) {
+static json_t *matrices_json(const weft_matrix_shape shapes[WEFT_MAX_MATRIX_SHAPES]) {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES && info->matrix_shapes[i].m != 0; i++) {
-        const weft_matrix_shape *shape = &info->matrix_shapes[i];
+    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES && shapes[i].m != 0; i++) {
+        const weft_matrix_shape *shape = &shapes[i];
         list = weft_cli_json_append(list, json_sprintf("%ux%ux%u", shape->m, shape->n, shape->k));
     }
     return list;
@@ -175,7 +175,8 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
     }
     return json_pack(
-        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:b, s:o, s:I, s:I, s:I, "
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:b, s:o, s:o, s:I, s:I, "
+        "s:I, "
         "s:I, "
         "s:o, s:I, "
         "s:b, s:b, s:b, s:b, s:b, s:s, s:o, s:s}",
@@ -187,9 +188,10 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         subgroup_sizes_json(info), "threads",
         info->threads > 0 ? json_integer((json_int_t)info->threads) : json_null(),
         "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "integer_dot_product",
-        (int)info->has_integer_dot_product, "matrices", matrices_json(info),
-        "max_workgroup_invocations", (json_int_t)info->max_workgroup_invocations,
-        "max_shared_memory", (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
+        (int)info->has_integer_dot_product, "matrices", matrices_json(info->matrix_shapes),
+        "integer_matrices", matrices_json(info->integer_matrix_shapes), "max_workgroup_invocations",
+        (json_int_t)info->max_workgroup_invocations, "max_shared_memory",
+        (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
         "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns),
         "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",

@@ -182,9 +182,8 @@ compile_gpu() {
         mkdir -p "$out/$math"
         cp -r "build/gpus/pipelines/$math" "$out/$math/pipelines"
         # What only this GPU takes: with cooperative matrices, or made for its subgroups.
-        [[ $math != fast ]] ||
-            on_gpu "$gpu" build/tests/compilers/weft-pipelines "$out/$math/pipelines" "$math" build/tests/lists/own.txt compile-only \
-                >/dev/null 2>"$out/$math.log" || note "$gpu cannot say what it takes: its driver opens for compiling only where it runs"
+        on_gpu "$gpu" build/tests/compilers/weft-pipelines "$out/$math/pipelines" "$math" build/tests/lists/own.txt compile-only \
+            >/dev/null 2>"$out/$math.log" || note "$gpu cannot say what it takes: its driver opens for compiling only where it runs"
         status=0
         WEFT_FMA=$(gpu_fma "$gpu") on_gpu "$gpu" "$compiler" "$out/$math/pipelines" "$out/$math" "${options[@]}" \
             >"$out/$math.txt" 2>>"$out/$math.log" || status=$?

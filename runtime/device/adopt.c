@@ -61,10 +61,11 @@ static weft_status check_params(const weft_device_adopt_params *params) {
                          !params->lock_queue ? "unlock_queue" : "lock_queue",
                          !params->lock_queue ? "lock_queue" : "unlock_queue");
     }
-    if (params->cooperative_matrix && (!params->float16 || !params->subgroup_size_control)) {
+    const bool has_factors = params->float16 || params->int8;
+    if (params->cooperative_matrix && (!has_factors || !params->subgroup_size_control)) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: cooperative_matrix is set without %s",
-                         params->float16 ? "subgroup_size_control" : "float16");
+                         has_factors ? "subgroup_size_control" : "float16 or int8");
     }
     return WEFT_OK;
 }
@@ -120,8 +121,11 @@ static void leave_out(struct weft_physical *physical, const weft_device_adopt_pa
     if (!params->subgroup_size_control) {
         info->least_subgroup = info->most_subgroup = 0;
     }
-    if (!params->cooperative_matrix) {
+    if (!params->cooperative_matrix || !params->float16) {
         memset(info->matrix_shapes, 0, sizeof info->matrix_shapes);
+    }
+    if (!params->cooperative_matrix || !params->int8) {
+        memset(info->integer_matrix_shapes, 0, sizeof info->integer_matrix_shapes);
     }
     physical->robustness = false;
     physical->integer_dots = info->has_integer_dot_product = false;

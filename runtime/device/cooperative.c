@@ -11,6 +11,8 @@ enum {
     STRUCTURE_PROPERTIES = 1000506001,
     COMPONENT_F16 = 0,
     COMPONENT_F32 = 1,
+    COMPONENT_SINT8 = 3,
+    COMPONENT_SINT32 = 5,
     SCOPE_SUBGROUP = 3
 };
 
@@ -61,20 +63,21 @@ static bool has_features(VkPhysicalDevice handle, const struct weft_vk_instance 
     return matrices.cooperative_matrix == VK_TRUE && model.vulkanMemoryModel == VK_TRUE;
 }
 
-static void note_shape(weft_device_info *info, const struct properties *properties) {
-    const bool wanted = properties->a == COMPONENT_F16 && properties->b == COMPONENT_F16 &&
-                        properties->c == COMPONENT_F32 && properties->result == COMPONENT_F32 &&
-                        properties->scope == SCOPE_SUBGROUP;
+/* In the first free place of the list, if the matrices have these components; sums that stop at a limit are others. */
+static void note_shape(weft_matrix_shape list[WEFT_MAX_MATRIX_SHAPES], uint32_t factors,
+                       uint32_t sums, const struct properties *properties) {
+    const bool wanted = properties->a == factors && properties->b == factors &&
+                        properties->c == sums && properties->result == sums &&
+                        properties->saturating != VK_TRUE && properties->scope == SCOPE_SUBGROUP;
     for (uint32_t i = 0; wanted && i < WEFT_MAX_MATRIX_SHAPES; i++) {
-        if (info->matrix_shapes[i].m == 0) {
-            info->matrix_shapes[i] =
-                (weft_matrix_shape){properties->m, properties->n, properties->k};
+        if (list[i].m == 0) {
+            list[i] = (weft_matrix_shape){properties->m, properties->n, properties->k};
             return;
         }
     }
 }
 
-weft_status weft_cooperative_read(weft_device_info *info, VkPhysicalDevice handle,
+weft_status weft_cooperative_read(weft_device_info *info, bool bytes, VkPhysicalDevice handle,
                                   const struct weft_vk_instance *instance, const weft_host *host) {
     static const char name[] = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR";
     const get_properties get =
@@ -96,15 +99,18 @@ weft_status weft_cooperative_read(weft_device_info *info, VkPhysicalDevice handl
     }
     result = get(handle, &count, list);
     for (uint32_t i = 0; i < count && (result == VK_SUCCESS || result == VK_INCOMPLETE); i++) {
-        note_shape(info, &list[i]);
+        note_shape(info->matrix_shapes, COMPONENT_F16, COMPONENT_F32, &list[i]);
+        if (bytes) {
+            note_shape(info->integer_matrix_shapes, COMPONENT_SINT8, COMPONENT_SINT32, &list[i]);
+        }
     }
     weft_free(host, list);
     return weft_vk_check(host, result == VK_INCOMPLETE ? VK_SUCCESS : result, name);
 }
 
-void *weft_cooperative_enable(struct weft_cooperative_links *links, const weft_device_info *info,
+void *weft_cooperative_enable(struct weft_cooperative_links *links, bool sizes, bool matrices,
                               void *next) {
-    if (info->most_subgroup != 0) {
+    if (sizes) {
         links->sizes = (VkPhysicalDeviceSubgroupSizeControlFeatures){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
             .pNext = next,
@@ -112,7 +118,7 @@ void *weft_cooperative_enable(struct weft_cooperative_links *links, const weft_d
             .computeFullSubgroups = VK_TRUE};
         next = &links->sizes;
     }
-    if (info->matrix_shapes[0].m != 0) {
+    if (matrices) {
         links->memory_model = (VkPhysicalDeviceVulkanMemoryModelFeatures){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
             .pNext = next,

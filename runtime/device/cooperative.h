@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cooperative matrices (VK_KHR_cooperative_matrix), which a subgroup multiplies together, and the choice of subgroups' sizes
- * (VK_EXT_subgroup_size_control), without which a kernel could not know how many invocations that takes. For fast mode.
+ * (VK_EXT_subgroup_size_control), without which a kernel could not know how many invocations that takes. Those of f16 are for fast mode, those
+ * of bytes for every mode.
  */
 #ifndef WEFT_DEVICE_COOPERATIVE_H
 #define WEFT_DEVICE_COOPERATIVE_H
@@ -27,8 +28,11 @@ struct weft_cooperative_features {
 void weft_subgroup_sizes_read(weft_device_info *info, VkPhysicalDevice handle,
                               const struct weft_vk_instance *instance);
 
-/** The shapes of matrices of f16 that are added up in f32, of a device with the extension, go to `info`. */
-weft_status weft_cooperative_read(weft_device_info *info, VkPhysicalDevice handle,
+/**
+ * The shapes of matrices of f16 that are added up in f32, and of those of bytes that are added up in int32, of a device with the extension, go
+ * to `info`. bytes: the device has the feature shaderInt8, without which no module can declare the latter.
+ */
+weft_status weft_cooperative_read(weft_device_info *info, bool bytes, VkPhysicalDevice handle,
                                   const struct weft_vk_instance *instance, const weft_host *host);
 
 /** Links that turn both on, for the chain of a VkDeviceCreateInfo. */
@@ -38,8 +42,8 @@ struct weft_cooperative_links {
     struct weft_cooperative_features matrices;
 };
 
-/** The chain with what the device has of both in front of `next`. */
-void *weft_cooperative_enable(struct weft_cooperative_links *links, const weft_device_info *info,
+/** The chain with those that are wanted in front of `next`. */
+void *weft_cooperative_enable(struct weft_cooperative_links *links, bool sizes, bool matrices,
                               void *next);
 
 /** What a pipeline's stage is told to get subgroups of a size, whole ones. */

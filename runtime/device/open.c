@@ -40,6 +40,25 @@ static bool uses_f16(const weft_device *device, const struct weft_physical *phys
     return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
 }
 
+/* Those of bytes add up exactly, so that they are for every mode. */
+static bool uses_matrices_of_bytes(const weft_device *device) {
+    return device->info.integer_matrix_shapes[0].m != 0;
+}
+
+static bool uses_matrices(const weft_device *device, const struct weft_physical *physical) {
+    return uses_matrices_of_bytes(device) ||
+           (uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0);
+}
+
+static bool uses_subgroup_sizes(const weft_device *device, const struct weft_physical *physical) {
+    return device->info.most_subgroup != 0 &&
+           (uses_f16(device, physical) || uses_matrices_of_bytes(device));
+}
+
+static bool uses_float16_int8(const weft_device *device, const struct weft_physical *physical) {
+    return uses_f16(device, physical) || uses_matrices_of_bytes(device);
+}
+
 enum { MAX_EXTENSIONS = 15 };
 
 static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
@@ -58,10 +77,8 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
         {WEFT_EXTERNAL_SEMAPHORE_EXTENSION, physical->external.semaphore},
         {weft_robustness_extension(), physical->robustness},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, device->executables},
-        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
-         uses_f16(device, physical) && device->info.most_subgroup != 0},
-        {WEFT_COOPERATIVE_EXTENSION,
-         uses_f16(device, physical) && device->info.matrix_shapes[0].m != 0},
+        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, uses_subgroup_sizes(device, physical)},
+        {WEFT_COOPERATIVE_EXTENSION, uses_matrices(device, physical)},
         {WEFT_SHADER_FMA_EXTENSION, device->fma_extension},
         {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, physical->integer_dots},
         {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
@@ -79,8 +96,8 @@ static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const 
 
 /*
  * With timeline semaphores where there are any, memory of the host and of others, dot products of bytes, bounds checks for kernels that are
- * not its own, in fast mode f16 arithmetic, sizes of subgroups and cooperative matrices where there are any, and in fused mode what an exact
- * Fma may be made by. Nothing else is turned on, so nothing else can come to matter.
+ * not its own, cooperative matrices of bytes where there are any, with sizes of subgroups, in fast mode these of f16, too, and f16 arithmetic,
+ * and in fused mode what an exact Fma may be made by. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_soft_jobs_info *jobs) {
@@ -100,18 +117,18 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     VkPhysicalDeviceShaderFloat16Int8Features float16 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = device->executables ? &executables : executables.pNext,
-        .shaderFloat16 = VK_TRUE,
+        .shaderFloat16 = uses_f16(device, physical),
+        .shaderInt8 = uses_matrices_of_bytes(device),
     };
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = uses_f16(device, physical) ? &float16 : float16.pNext,
+        .pNext = uses_float16_int8(device, physical) ? &float16 : float16.pNext,
         .timelineSemaphore = VK_TRUE,
     };
     void *features = physical->timeline ? &timeline : timeline.pNext;
     struct weft_cooperative_links cooperative;
-    if (uses_f16(device, physical)) {
-        features = weft_cooperative_enable(&cooperative, &device->info, features);
-    }
+    features = weft_cooperative_enable(&cooperative, uses_subgroup_sizes(device, physical),
+                                       uses_matrices(device, physical), features);
     struct weft_shader_fma_features fma;
     if (device->fma_extension) {
         features = weft_shader_fma_enable(&fma, features);

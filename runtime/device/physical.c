@@ -26,7 +26,7 @@ struct facts {
     VkPhysicalDeviceSubgroupProperties subgroup;
     VkPhysicalDeviceDriverProperties driver;
     VkPhysicalDeviceFloatControlsProperties float_controls;
-    bool shader_float16;
+    bool shader_float16, shader_int8;
     uint32_t queue_flags; /* of the family chosen */
     uint32_t timestamp_bits;
 };
@@ -196,6 +196,7 @@ static void read_properties(struct facts *facts, struct weft_physical *physical,
     instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
     physical->timeline = timeline.timelineSemaphore == VK_TRUE;
     facts->shader_float16 = float16.shaderFloat16 == VK_TRUE;
+    facts->shader_int8 = float16.shaderInt8 == VK_TRUE;
 }
 
 static uint64_t largest_device_heap(VkPhysicalDevice handle,
@@ -334,7 +335,7 @@ static void read_integer_dots(struct weft_physical *physical,
 }
 
 /* Both are for Vulkan 1.2, which has the memory model that modules with cooperative matrices are written for. */
-static weft_status read_cooperative(struct weft_physical *physical,
+static weft_status read_cooperative(struct weft_physical *physical, bool bytes,
                                     const struct weft_vk_instance *instance,
                                     const weft_host *host) {
     const bool can = physical->info.compiles && physical->version >= VK_API_VERSION_1_2;
@@ -345,7 +346,7 @@ static weft_status read_cooperative(struct weft_physical *physical,
         weft_subgroup_sizes_read(&physical->info, physical->handle, instance);
     }
     return physical->cooperative
-               ? weft_cooperative_read(&physical->info, physical->handle, instance, host)
+               ? weft_cooperative_read(&physical->info, bytes, physical->handle, instance, host)
                : WEFT_OK;
 }
 
@@ -381,7 +382,7 @@ weft_status weft_physical_read(struct weft_physical *physical,
     if (physical->integer_dots) {
         read_integer_dots(physical, instance);
     }
-    return read_cooperative(physical, instance, host);
+    return read_cooperative(physical, facts.shader_int8, instance, host);
 }
 
 /* The handles in the system's order; the caller frees *handles. */

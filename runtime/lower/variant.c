@@ -57,13 +57,14 @@ static const char *shader_misfit(const struct weft_shader *shader, const weft_de
     return invocations > device->info.max_workgroup_invocations ? "wants larger workgroups" : NULL;
 }
 
-static bool has_matrices(const weft_device_info *info, const weft_matrix_shape *shape) {
-    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES; i++) {
-        if (memcmp(&info->matrix_shapes[i], shape, sizeof *shape) == 0) {
-            return true;
-        }
+/* Whether the shape is on a device's list, or none is asked for. */
+static bool has_matrices(const weft_matrix_shape list[WEFT_MAX_MATRIX_SHAPES],
+                         const weft_matrix_shape *shape) {
+    bool has = shape->m == 0;
+    for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES && !has; i++) {
+        has = memcmp(&list[i], shape, sizeof *shape) == 0;
     }
-    return false;
+    return has;
 }
 
 const char *weft_variant_misfit(const struct weft_variant *variant, const weft_device_info *info) {
@@ -71,7 +72,8 @@ const char *weft_variant_misfit(const struct weft_variant *variant, const weft_d
     if (subgroup != 0 && (subgroup < info->least_subgroup || subgroup > info->most_subgroup)) {
         return "wants subgroups of another size";
     }
-    if (variant->matrix.m != 0 && !has_matrices(info, &variant->matrix)) {
+    if (!has_matrices(info->matrix_shapes, &variant->matrix) ||
+        !has_matrices(info->integer_matrix_shapes, &variant->integer_matrix)) {
         return "wants cooperative matrices of another shape";
     }
     return NULL;
@@ -79,7 +81,8 @@ const char *weft_variant_misfit(const struct weft_variant *variant, const weft_d
 
 const char *weft_variant_missing(const struct weft_variant *variant, const weft_device *device,
                                  bool named) {
-    const bool fast = variant->subgroup != 0 || variant->matrix.m != 0;
+    const bool fast =
+        variant->matrix.m != 0 || (variant->subgroup != 0 && variant->integer_matrix.m == 0);
     const char *missing = weft_needs_missing(&variant->needs, device, named);
     if (!missing && fast && device->math != WEFT_MATH_FAST) {
         return "for fast mode";

@@ -26,6 +26,8 @@ struct weft_variant {
     uint32_t
         subgroup; /* invocations of a subgroup that it is made for, in fast mode; 0: any number */
     weft_matrix_shape matrix; /* of its cooperative matrices of f16, added up in f32; 0s: none */
+    weft_matrix_shape
+        integer_matrix; /* of those of bytes, added up in int32, in every mode; 0s: none */
     struct weft_needs needs;
     struct weft_cost cost;
     /**

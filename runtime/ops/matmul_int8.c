@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of bytes by bytes: rows of numbers become bytes with a scale for each, and whole numbers are added up. */
+#include "kernels/matmul/int8_cooperative.h"
 #include "kernels/matmul/int8_pairs.h"
 #include "kernels/matmul/int8_panels.h"
 #include "kernels/matmul/int8_quantize.h"
@@ -8,6 +9,8 @@
 
 static_assert(sizeof(struct weft_matmul_int8_panels_args) ==
                       sizeof(struct weft_matmul_int8_tiled_args) &&
+                  sizeof(struct weft_matmul_int8_panels_args) ==
+                      sizeof(struct weft_matmul_int8_cooperative_args) &&
                   sizeof(struct weft_matmul_int8_panels_args) ==
                       sizeof(struct weft_matmul_int8_pairs_args),
               "the kernels of products of bytes have one interface");
@@ -41,28 +44,67 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
     return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS);
 }
 
+static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t batches) {
+    const struct weft_matmul_int8_panels_args *product = args;
+    const uint32_t rows = weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_ROWS);
+    const uint32_t columns =
+        weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_COLUMNS);
+    (void)batches;
+    return weft_grid_of((product->push.n - 1) / columns + 1, (product->push.m - 1) / rows + 1, 1);
+}
+
+/* A row for matrices of m×n×k, of subgroups of so many invocations, with tiles of rows × columns × depth and bytes of shared memory. */
+#define COOPERATIVE(m_, n_, k_, invocations_, rows_, columns_, depth_, bytes_)  \
+    .shader = &weft_shader_matmul_int8_cooperative, .grid = cooperative_grid,   \
+    .subgroup = (invocations_), .integer_matrix = {(m_), (n_), (k_)},           \
+    .tiles = {[WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_M] = (m_),                  \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_N] = (n_),                  \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_K] = (k_),                  \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_SUBGROUP] = (invocations_), \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_ROWS] = (rows_),            \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_COLUMNS] = (columns_),      \
+              [WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_DEPTH] = (depth_)},         \
+    .needs = {.shared_memory = (bytes_)},                                       \
+    .cost = {.hardware = 0.3F, .software = 10.0F, .processor = 10.0F}
+
 /* Processors have instructions for int8-panels, or, with vectors of 8 lanes or fewer, perhaps only for int8-pairs. */
-WEFT_VARIANTS(int8_product, "matmul/int8_product",
-              {.name = "int8-panels-2",
-               .shader = &weft_shader_matmul_int8_panels,
-               .grid = panels_grid,
-               .needs = {.invocations = 256},
-               .cost = {.hardware = 3.0F}},
-              {.name = "int8-panels-6",
-               .shader = &weft_shader_matmul_int8_panels,
-               .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
-               .grid = panels_grid,
-               .needs = {.least_subgroup = 16, .invocations = 256},
-               .cost = {.hardware = 3.0F}},
-              {.name = "int8-pairs",
-               .shader = &weft_shader_matmul_int8_pairs,
-               .grid = pairs_grid,
-               .needs = {.most_subgroup = 8, .invocations = 256, .shared_memory = 28 << 10},
-               .cost = {.hardware = 3.0F}},
-              {.name = "int8-tiled",
-               .shader = &weft_shader_matmul_int8_tiled,
-               .grid = tiled_grid,
-               .cost = {.software = 3.0F, .processor = 4.0F}})
+WEFT_VARIANTS(
+    int8_product, "matmul/int8_product",
+    {.name = "int8-panels-2",
+     .shader = &weft_shader_matmul_int8_panels,
+     .grid = panels_grid,
+     .needs = {.invocations = 256},
+     .cost = {.hardware = 3.0F}},
+    {.name = "int8-panels-6",
+     .shader = &weft_shader_matmul_int8_panels,
+     .tiles = {[WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS] = 6},
+     .grid = panels_grid,
+     .needs = {.least_subgroup = 16, .invocations = 256},
+     .cost = {.hardware = 3.0F}},
+    {.name = "int8-pairs",
+     .shader = &weft_shader_matmul_int8_pairs,
+     .grid = pairs_grid,
+     .needs = {.most_subgroup = 8, .invocations = 256, .shared_memory = 28 << 10},
+     .cost = {.hardware = 3.0F}},
+    {.name = "int8-tiled",
+     .shader = &weft_shader_matmul_int8_tiled,
+     .grid = tiled_grid,
+     .cost = {.software = 3.0F, .processor = 4.0F}},
+    /* RDNA3 */
+    {.name = "int8-16x16x16-128", COOPERATIVE(16, 16, 16, 32, 128, 128, 32, 12288)},
+    {.name = "int8-16x16x16-64", COOPERATIVE(16, 16, 16, 32, 64, 64, 64, 10240)},
+    /* NVIDIA's from Turing on */
+    {.name = "int8-16x16x32-128", COOPERATIVE(16, 16, 32, 32, 128, 128, 32, 12288)},
+    {.name = "int8-16x16x32-64", COOPERATIVE(16, 16, 32, 32, 64, 64, 64, 10240)},
+    {.name = "int8-16x8x32-64", COOPERATIVE(16, 8, 32, 32, 64, 64, 64, 10240)},
+    /* Xe2 and Xe-HPG */
+    {.name = "int8-8x16x32", COOPERATIVE(8, 16, 32, 16, 32, 128, 64, 12800)},
+    {.name = "int8-8x8x32", COOPERATIVE(8, 8, 32, 8, 32, 128, 64, 12800)},
+    /* No GPU's, but lavapipe's with 8 lanes, which shows on a machine without a GPU that the kernel is right */
+    {.name = "int8-8x8x8-128", COOPERATIVE(8, 8, 8, 8, 128, 128, 32, 12288)},
+    {.name = "int8-8x8x8-64", COOPERATIVE(8, 8, 8, 8, 64, 64, 64, 10240)},
+    {.name = "int8-8x8x8-32", COOPERATIVE(8, 8, 8, 8, 32, 128, 64, 12800)})
 
 static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;

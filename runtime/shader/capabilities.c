@@ -15,9 +15,11 @@ static bool has_capability(const weft_device_info *info, uint32_t capability) {
         return info->has_f16_arithmetic;
     case SpvCapabilityGroupNonUniformArithmetic:
         return info->has_subgroup_arithmetic;
+    case SpvCapabilityInt8: /* which is turned on with matrices of bytes */
+        return info->integer_matrix_shapes[0].m != 0;
     case SpvCapabilityVulkanMemoryModel: /* which is turned on with them */
     case WEFT_SPIRV_COOPERATIVE_CAPABILITY:
-        return info->matrix_shapes[0].m != 0;
+        return info->matrix_shapes[0].m != 0 || info->integer_matrix_shapes[0].m != 0;
     default:
         return false;
     }

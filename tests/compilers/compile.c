@@ -68,12 +68,14 @@ static const weft_host host = {.log = print_log};
 
 static weft_status create_device(struct compiler *c) {
     const weft_device_info *device = &c->physical.info;
-    const char *extensions[4] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const bool matrices =
+        device->matrix_shapes[0].m != 0 || device->integer_matrix_shapes[0].m != 0;
+    const char *extensions[5] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
     uint32_t extension_count = 1;
     if (device->most_subgroup != 0) {
         extensions[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     }
-    if (device->matrix_shapes[0].m != 0) {
+    if (matrices) {
         extensions[extension_count++] = WEFT_COOPERATIVE_EXTENSION;
     }
     if (c->physical.integer_dots) {
@@ -94,7 +96,8 @@ static weft_status create_device(struct compiler *c) {
     VkPhysicalDeviceShaderFloat16Int8Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = c->physical.integer_dots ? (void *)&dots : &executables,
-        .shaderFloat16 = device->has_f16_arithmetic};
+        .shaderFloat16 = device->has_f16_arithmetic,
+        .shaderInt8 = device->integer_matrix_shapes[0].m != 0};
     struct weft_shader_fma_features fma;
     void *next = &features;
     if (c->physical.fma) {
@@ -104,13 +107,14 @@ static weft_status create_device(struct compiler *c) {
     const VkPhysicalDeviceFeatures basic = {.shaderFloat64 = c->physical.float64,
                                             .shaderInt64 = c->physical.float64};
     struct weft_cooperative_links cooperative;
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = weft_cooperative_enable(&cooperative, device, next),
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = extension_count,
-                                     .ppEnabledExtensionNames = extensions,
-                                     .pEnabledFeatures = &basic};
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = weft_cooperative_enable(&cooperative, device->most_subgroup != 0, matrices, next),
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = extension_count,
+        .ppEnabledExtensionNames = extensions,
+        .pEnabledFeatures = &basic};
     WEFT_TRY(weft_vk_check(&host,
                            c->instance.CreateDevice(c->physical.handle, &info, NULL, &c->vk.handle),
                            "vkCreateDevice"));

@@ -13,7 +13,7 @@ static struct {
     VkBool32 subgroup_sizes, matrices, memory_model;
     VkShaderStageFlags size_stages; /* in which sizes of subgroups can be asked for */
     VkBool32 timeline;
-    VkBool32 float16;
+    VkBool32 float16, int8;
     VkBool32 dots, fast_dots;
     VkSubgroupFeatureFlags subgroup_operations;
     VkShaderStageFlags subgroup_stages;
@@ -123,8 +123,9 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
             ((VkPhysicalDeviceTimelineSemaphoreFeatures *)(void *)link)->timelineSemaphore =
                 fake.timeline;
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES) {
-            ((VkPhysicalDeviceShaderFloat16Int8Features *)(void *)link)->shaderFloat16 =
-                fake.float16;
+            VkPhysicalDeviceShaderFloat16Int8Features *small = (void *)link;
+            small->shaderFloat16 = fake.float16;
+            small->shaderInt8 = fake.int8;
         } else if (link->sType ==
                    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
             VkPhysicalDeviceSubgroupSizeControlFeatures *sizes = (void *)link;
@@ -177,7 +178,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice handle, co
     return VK_SUCCESS;
 }
 
-/* VkCooperativeMatrixPropertiesKHR: m, n, k; types of a, b, c and the result (0: f16, 1: f32, 5: s32); saturating; scope (3: subgroup) */
+/* VkCooperativeMatrixPropertiesKHR: m, n, k; types of a, b, c and the result (0: f16, 1: f32, 3: s8, 5: s32, 7: u8); saturating; scope (3: subgroup) */
 struct matrix_row {
     VkStructureType type;
     void *next;
@@ -186,11 +187,11 @@ struct matrix_row {
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_matrices(VkPhysicalDevice handle, uint32_t *count,
                                                    struct matrix_row *list) {
-    static const uint32_t rows[][9] = {{16, 16, 16, 0, 0, 0, 0, 0, 3},
-                                       {16, 8, 8, 0, 0, 1, 1, 0, 3},
-                                       {16, 16, 32, 3, 3, 5, 5, 0, 3},
-                                       {32, 32, 16, 0, 0, 1, 1, 0, 2},
-                                       {8, 16, 16, 0, 0, 1, 1, 0, 3}};
+    static const uint32_t rows[][9] = {
+        {16, 16, 16, 0, 0, 0, 0, 0, 3}, {16, 8, 8, 0, 0, 1, 1, 0, 3},
+        {16, 16, 32, 3, 3, 5, 5, 0, 3}, {32, 32, 16, 0, 0, 1, 1, 0, 2},
+        {8, 8, 32, 3, 3, 5, 5, 1, 3},   {8, 16, 32, 3, 7, 5, 5, 0, 3},
+        {8, 16, 16, 0, 0, 1, 1, 0, 3}};
     (void)handle;
     for (uint32_t i = 0; list && i < *count; i++) {
         assert_int_equal(list[i].type, MATRIX_FEATURES + 1);
@@ -327,6 +328,17 @@ TEST(test_cooperative_matrices) {
     assert_true(shapes[0].m == 16 && shapes[0].n == 8 && shapes[0].k == 8);
     assert_true(shapes[1].m == 8 && shapes[1].n == 16 && shapes[1].k == 16);
     assert_int_equal(shapes[2].m, 0);
+    assert_int_equal(physical.info.integer_matrix_shapes[0].m, 0); /* there are no bytes */
+}
+
+/* Of bytes with a sign, whose sums do not stop at a limit; and with the type for them. */
+TEST(test_cooperative_matrices_of_bytes) {
+    offer_matrices();
+    fake.int8 = VK_TRUE;
+    const struct weft_physical physical = look();
+    const weft_matrix_shape *shapes = physical.info.integer_matrix_shapes;
+    assert_true(shapes[0].m == 16 && shapes[0].n == 16 && shapes[0].k == 32);
+    assert_int_equal(shapes[1].m, 0);
 }
 
 /* Each of what they take. */

@@ -591,6 +591,19 @@ static const struct handmade handmades[] = {
      NULL,
      NULL},
     {BODY, {I(5056, 4), ID_UINT, ID_NEW, ID_TWO}, "OpReadClockKHR", "time"},
+    /* Cooperative matrices: of integers, whose sums wrap. */
+    {GLOBALS, {I(4456, 7), ID_NEW, ID_UINT, ID_TWO, ID_TWO, ID_TWO, ID_TWO}, NULL, NULL},
+    {GLOBALS,
+     {I(4456, 7), ID_NEW, ID_FLOAT, ID_TWO, ID_TWO, ID_TWO, ID_TWO},
+     "OpTypeCooperativeMatrixKHR of floats",
+     "order and precision"},
+    {BODY, {I(4459, 7), ID_UINT, ID_NEW, ID_TWO, ID_TWO, ID_TWO, 15}, NULL, NULL},
+    {BODY, {I(4459, 6), ID_UINT, ID_NEW, ID_TWO, ID_TWO, ID_TWO}, NULL, NULL},
+    {BODY,
+     {I(4459, 7), ID_UINT, ID_NEW, ID_TWO, ID_TWO, ID_TWO, 31},
+     "OpCooperativeMatrixMulAddKHR with saturation",
+     "depends on its order"},
+    {BODY, {I(4460, 4), ID_UINT, ID_NEW, ID_TWO}, "opcode 4460", "not on the list"},
     {BODY, {I(4999, 4), ID_UINT, ID_NEW, ID_TWO}, "opcode 4999", "not on the list"},
 };
 
@@ -686,7 +699,7 @@ WEFT_TEST(test_names_of_instructions) {
                  {6035, "OpAtomicFAddEXT"}};
     size_t count = 0;
     (void)weft_lint_rules(&count, WEFT_LINT_OPCODES);
-    assert_int_equal(count, 217);
+    assert_int_equal(count, 220);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, known[i].number);
         assert_string_equal(rule ? rule->name : "no verdict", known[i].name);

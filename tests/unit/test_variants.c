@@ -843,6 +843,28 @@ WEFT_TEST(test_subgroups_and_matrices) {
                         "wants cooperative matrices of another shape");
 }
 
+/* Those of bytes are for every mode, and not the same as those of f16. */
+WEFT_TEST(test_subgroups_and_matrices_of_bytes) {
+    const struct weft_variant row = {
+        .shader = &weft_shader_matmul_tiled, .subgroup = 16, .integer_matrix = {8, 16, 16}};
+    weft_device device = {.info = {.max_workgroup_invocations = 128,
+                                   .least_subgroup = 16,
+                                   .most_subgroup = 32,
+                                   .matrix_shapes = {{8, 16, 16}},
+                                   .integer_matrix_shapes = {{8, 16, 16}}}};
+    for (int math = WEFT_MATH_REPRODUCIBLE; math <= WEFT_MATH_FUSED; math++) {
+        device.math = (weft_math)math;
+        assert_null(weft_variant_missing(&row, &device, false));
+    }
+    device.info.least_subgroup = 32;
+    assert_string_equal(weft_variant_missing(&row, &device, true),
+                        "wants subgroups of another size");
+    device.info.least_subgroup = 8;
+    device.info.integer_matrix_shapes[0].k = 32;
+    assert_string_equal(weft_variant_missing(&row, &device, true),
+                        "wants cooperative matrices of another shape");
+}
+
 /* ---- GPUs of few registers ---- */
 
 /* As a Raspberry Pi 5's and an Arm Mali-G610's drivers describe them, in what rows ask for. */

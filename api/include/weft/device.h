@@ -120,6 +120,8 @@ typedef struct weft_device_info {
      * one. Products with f16 weights may use them in fast mode. Adopted devices have none.
      */
     weft_matrix_shape matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
+    /** The same for signed bytes with int32 sums, which are exact: products of int8 may use them in every math mode. */
+    weft_matrix_shape integer_matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;       /**< bytes a workgroup may use */
     uint64_t max_storage_buffer_size; /**< bytes of one binding */

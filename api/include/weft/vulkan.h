@@ -115,12 +115,16 @@ typedef struct weft_device_adopt_params {
      * them.
      */
     bool float_controls;
-    /** For fast math, which uses only what these fields allow: the feature shaderFloat16 is enabled; … */
+    /** For fast math, and products of int8 in every mode, which use only what these fields allow: the feature shaderFloat16 is enabled; … */
     bool float16;
     /** … VK_EXT_subgroup_size_control (Vulkan 1.3 has it) with subgroupSizeControl and computeFullSubgroups; … */
     bool subgroup_size_control;
-    /** … VK_KHR_cooperative_matrix with cooperativeMatrix, and vulkanMemoryModel. Needs the two above. */
+    /**
+     * … VK_KHR_cooperative_matrix with cooperativeMatrix, and vulkanMemoryModel. Needs subgroup_size_control, and float16
+     * for matrices of f16, int8 for those of bytes, or both.
+     */
     bool cooperative_matrix;
+    bool int8;            /**< … shaderInt8. */
     uint64_t cache_limit; /**< as weft_device_params */
 } weft_device_adopt_params;
 
@@ -133,8 +137,8 @@ typedef struct weft_device_adopt_params {
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named), a shared family that the device does not have (named), one
- * lock or allocator callback without the other, f16 weights in reproducible mode, or cooperative_matrix without float16
- * and subgroup_size_control. WEFT_UNSUPPORTED for a device below Vulkan 1.1, a queue family without compute, a device
+ * lock or allocator callback without the other, f16 weights in reproducible mode, or cooperative_matrix
+ * without subgroup_size_control or with neither float16 nor int8. WEFT_UNSUPPORTED for a device below Vulkan 1.1, a queue family without compute, a device
  * that fails the reproducibility probe, or debug_labels on an instance without VK_EXT_debug_utils (naming the missing
  * function).
  */

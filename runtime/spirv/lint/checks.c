@@ -55,6 +55,25 @@ static weft_status check_packed_dot(const struct weft_lint_place *at) {
     return WEFT_OK;
 }
 
+static weft_status check_matrix_type(const struct weft_lint_place *at) {
+    if (!weft_spirv_made_by(at->module, weft_spirv_word(at->words, 2), SpvOpTypeInt)) {
+        return weft_lint_refuse(at, "of floats",
+                                "order and precision of the sums are the driver's choice",
+                                "a sum of products in a written order, or a matrix of integers");
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_matrix_product(const struct weft_lint_place *at) {
+    const uint32_t operands = weft_spirv_word(at->words, 6);
+    if (operands != UINT32_MAX && (operands & WEFT_SPIRV_COOPERATIVE_SATURATES) != 0) {
+        return weft_lint_refuse(at, "with saturation",
+                                "a sum that stops at a limit depends on its order",
+                                "the same instruction without it");
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_set(const struct weft_lint_place *at, uint32_t set) {
     if (!weft_spirv_is_glsl(at->module, set)) {
         return weft_lint_refuse(at, "of another set than GLSL.std.450",
@@ -80,15 +99,26 @@ static weft_status check_mode(const struct weft_lint_place *at) {
     return WEFT_OK;
 }
 
+/*
+ * Modules with cooperative matrices are for whole subgroups of a size that the pipeline asks for, and have to know which of them does which part.
+ * In sums of integers that does not show.
+ */
+static bool is_part_of_matrices(const struct weft_spirv_module *module, uint32_t built_in) {
+    bool matrices = false;
+    WEFT_SPIRV_EACH(capability, module, WEFT_SPIRV_CAPABILITIES) {
+        matrices = matrices || capability[1] == WEFT_SPIRV_COOPERATIVE_CAPABILITY;
+    }
+    return matrices && built_in == SpvBuiltInSubgroupId;
+}
+
 /* word: where the decoration is. */
 static weft_status check_decoration(const struct weft_lint_place *at, uint32_t word) {
     uint32_t decoration = weft_spirv_word(at->words, word);
     WEFT_TRY(weft_lint_judge(at, WEFT_LINT_DECORATIONS, decoration, "decoration"));
-    if (decoration == SpvDecorationBuiltIn) {
-        WEFT_TRY(weft_lint_judge(at, WEFT_LINT_BUILT_INS, weft_spirv_word(at->words, word + 1),
-                                 "built-in"));
-    }
-    return WEFT_OK;
+    const uint32_t built_in = weft_spirv_word(at->words, word + 1);
+    return decoration != SpvDecorationBuiltIn || is_part_of_matrices(at->module, built_in)
+               ? WEFT_OK
+               : weft_lint_judge(at, WEFT_LINT_BUILT_INS, built_in, "built-in");
 }
 
 static weft_status check_float_type(const struct weft_lint_place *at) {
@@ -167,6 +197,10 @@ weft_status weft_lint_check(const struct weft_lint_place *at, enum weft_lint_che
         return check_no_contraction(at);
     case WEFT_LINT_CHECK_PACKED_DOT:
         return check_packed_dot(at);
+    case WEFT_LINT_CHECK_MATRIX_TYPE:
+        return check_matrix_type(at);
+    case WEFT_LINT_CHECK_MATRIX_PRODUCT:
+        return check_matrix_product(at);
     case WEFT_LINT_CHECK_IMPORT:
         return check_set(at, at->words[1]);
     case WEFT_LINT_CHECK_EXT_INST:

@@ -10,6 +10,10 @@
 #define CHECK(op, check, reason)    RULE(op, CHECKED, check, reason, NULL)
 #define REFUSE(op, reason, instead) RULE(op, REFUSED, NONE, reason, instead)
 
+/* Of SPV_KHR_cooperative_matrix, which older headers do not have. */
+#define COOPERATIVE(op, name, verdict, check, reason) \
+    {WEFT_SPIRV_COOPERATIVE_##op, WEFT_LINT_##verdict, WEFT_LINT_CHECK_##check, name, reason, NULL},
+
 /* Reasons, and what to use instead, that several share. */
 #define WHY_SAYS_NOTHING "it is for readers of the module and computes nothing"
 #define WHY_DECLARES     "it declares a type"
@@ -18,11 +22,14 @@
 #define WHY_SHARED_MEMORY                                                                   \
     "it moves bits as they are; the invocations that share a place in memory must be kept " \
     "apart by barriers, and the place be written before it is read"
-#define WHY_MOVES    "it moves bits as they are: Vulkan lets it neither flush nor round"
-#define WHY_INDEXED  "it moves bits as they are; the index must be within the vector"
-#define WHY_ADDRESS  "it finds a place in memory; the index must be within the array"
-#define WHY_INTEGER  "integers wrap modulo 2^n"
-#define WHY_DOT      "integers wrap modulo 2^n; devices without it get products and sums (plain_dots.c)"
+#define WHY_MOVES   "it moves bits as they are: Vulkan lets it neither flush nor round"
+#define WHY_INDEXED "it moves bits as they are; the index must be within the vector"
+#define WHY_ADDRESS "it finds a place in memory; the index must be within the array"
+#define WHY_INTEGER "integers wrap modulo 2^n"
+#define WHY_DOT     "integers wrap modulo 2^n; devices without it get products and sums (plain_dots.c)"
+#define WHY_MATRIX                                                                               \
+    "sums of integers have no order and wrap modulo 2^n; what an invocation has of a matrix is " \
+    "the driver's choice: elements go by loads and stores alone"
 #define WHY_BITS     "each bit follows from bits of the operands"
 #define WHY_BOOLEAN  "true and false have no representation to differ in"
 #define WHY_COMPARES "comparing integers is exact"
@@ -308,8 +315,10 @@ const struct weft_lint_rule weft_lint_opcodes[] = {
     ALLOW(CopyLogical, WHY_MOVES)
     CHECK(SDot, PACKED_DOT, WHY_DOT)
     CHECK(SUDot, PACKED_DOT, WHY_DOT)
-    {WEFT_SPIRV_COOPERATIVE_TYPE, WEFT_LINT_REFUSED, WEFT_LINT_CHECK_NONE, "OpTypeCooperativeMatrixKHR",
-     "order and precision of the sums are the driver's choice", USE_IN_LOOP},
+    COOPERATIVE(TYPE, "OpTypeCooperativeMatrixKHR", CHECKED, MATRIX_TYPE, WHY_MATRIX)
+    COOPERATIVE(LOAD, "OpCooperativeMatrixLoadKHR", CONDITIONAL, NONE, WHY_SHARED_MEMORY)
+    COOPERATIVE(STORE, "OpCooperativeMatrixStoreKHR", CONDITIONAL, NONE, WHY_SHARED_MEMORY)
+    COOPERATIVE(MUL_ADD, "OpCooperativeMatrixMulAddKHR", CHECKED, MATRIX_PRODUCT, WHY_MATRIX)
     REFUSE(ReadClockKHR, "time is no part of the input", NULL)
     REFUSE(AtomicFMinEXT, WHY_FLOAT_CHOICE, USE_ORDER_KEY("OpAtomicUMin"))
     REFUSE(AtomicFMaxEXT, WHY_FLOAT_CHOICE, USE_ORDER_KEY("OpAtomicUMax"))

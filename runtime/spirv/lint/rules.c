@@ -175,6 +175,8 @@ static const struct weft_lint_rule capabilities[] = {
            "places of their own, combined in a written order")
     ALLOW(DotProductInput4x8BitPacked, REDUCTION)
     ALLOW(DotProduct, REDUCTION)
+    {WEFT_SPIRV_COOPERATIVE_CAPABILITY, WEFT_LINT_ALLOWED, WEFT_LINT_CHECK_NONE, "CooperativeMatrixKHR",
+     REDUCTION, NULL},
     REFUSE(AtomicFloat32AddEXT, ADDS_UP, "places of their own, added in a written order")
     REFUSE(AtomicFloat64AddEXT, ADDS_UP, "places of their own, added in a written order")
     REFUSE(AtomicFloat16AddEXT, ADDS_UP, "places of their own, added in a written order")

@@ -23,6 +23,8 @@ enum weft_lint_check {
     WEFT_LINT_CHECK_NONE = 0,
     WEFT_LINT_CHECK_NO_CONTRACTION, /* the result is decorated with NoContraction */
     WEFT_LINT_CHECK_PACKED_DOT,     /* of two words of four bytes */
+    WEFT_LINT_CHECK_MATRIX_TYPE,    /* cooperative matrices of integers */
+    WEFT_LINT_CHECK_MATRIX_PRODUCT, /* whose sums do not saturate */
     WEFT_LINT_CHECK_IMPORT,         /* the set imported is GLSL.std.450 */
     WEFT_LINT_CHECK_EXT_INST,       /* the function is on the list */
     WEFT_LINT_CHECK_CAPABILITY,     /* it is on the list */
