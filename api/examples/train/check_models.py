@@ -12,6 +12,7 @@ import pathlib
 import tempfile
 
 import torch
+import torch.nn.functional as F
 
 import weft_models as models
 
@@ -59,6 +60,21 @@ def check_attention():
                 found = models.linear_attention(function(q) + 0.01, function(k) + 0.01, v, causal,
                                                 0.0)
                 need(f"linear attention {name} n={n} causal={causal}", found, expected)
+
+
+def check_fast_weight():
+    """The delta rule token by token, in float64."""
+    for n in (1, 5, 64, 130):
+        q, k, v = torch.randn(3, 2, HEADS, n, 8).unbind()
+        beta = torch.rand(2, HEADS, n)
+        of_q, of_k = (f / f.sum(-1, keepdim=True) for f in (F.elu(t.double()) + 1 for t in (q, k)))
+        state, expected = torch.zeros(2, HEADS, 8, 8, dtype=torch.float64), []
+        for i in range(n):
+            key, query = of_k[:, :, i, :, None], of_q[:, :, i, :, None]
+            error = v[:, :, i, :, None].double() - state @ key
+            state = state + beta[:, :, i, None, None].double() * error @ key.transpose(-1, -2)
+            expected.append((state @ query)[..., 0])
+        need(f"fast weight n={n}", models.fast_weight(q, k, v, beta), torch.stack(expected, 2))
 
 
 def check_features():
@@ -263,6 +279,7 @@ def main():
     torch.set_num_threads(1)
     check_interpolation()
     check_attention()
+    check_fast_weight()
     check_features()
     check_toeplitz()
     check_flt()

@@ -1,54 +1,69 @@
 # SPDX-License-Identifier: MIT
-"""Trains every causal mixer on tasks that need mixing, and has Weft say how well each has learnt.
+"""Trains every mixer on tasks that need mixing, and has Weft say how well each has learnt.
 
-    mixing.py RESULTS.jsonl --task copy|recall --length N [--model NAME …] [--seeds K] [--steps S]
+    mixing.py RESULTS.jsonl --task copy|restore|recall --length N [--model NAME …] [--seeds K] [--steps S]
     mixing.py RESULTS.jsonl --table
 
-All models have two layers of 64 channels and the same feed-forward width, steps, batches and learning rate. A row of
-RESULTS.jsonl is one training: its accuracy on 64 sequences that no training has seen, by Weft on the model folder that
-was just written. What RESULTS.jsonl holds already is not trained again.
+All models have two layers of 64 channels, numbers of parameters within 5 %, and the same steps, batches and learning
+rate. A training ends early when the task is solved. A row of RESULTS.jsonl is one training: its accuracy on 64 sequences
+that no training has seen, by Weft on the model folder that was just written. What RESULTS.jsonl holds already is not
+trained again.
 """
 
-import argparse
-import json
 import pathlib
 import tempfile
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-import weft
 
 import data_mixing
-import train
-import weft_models
+import trials
 
-SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128,
-         "position_embedding": "sinusoidal"}
-HEADS = {**SMALL, "num_attention_heads": 4}
-GTU = {**SMALL, "expand_ratio": 1, "gtu_norm": True, "rpe_size": 32, "feed_forward": "mlp"}
 BAND = 8
+FAR_FIRST = "FMMformer, 1 kernel, far field first"  # sigmoids of the blend begin at 0.05 and 0.95, not at 0.5
 
-# What the page calls a model: fields of its config.
+
+def with_heads(fields):
+    """Every causal mixer of queries, keys and values but FLT: what the page calls it, and its config."""
+    fmmformer = {"model_type": "fmmformer", **fields}
+    return {
+        "feed-forward alone": {**fmmformer, "half_width": 0},
+        "softmax": {"model_type": "transformer", **fields},
+        "linear": {**fmmformer, "kernels": ["elu1"]},
+        "band": {**fmmformer, "half_width": BAND},
+        "FMMformer, 1 kernel": {**fmmformer, "half_width": BAND, "kernels": ["elu1"]},
+        "FMMformer, 2 kernels": {**fmmformer, "half_width": BAND, "kernels": ["elu1", "elu1_negated"]},
+        "FMMformer, fast weight": {**fmmformer, "half_width": BAND, "fast_weight": True},
+        "Performer": {"model_type": "performer", **fields, "num_features": 32},
+    }
+
+
+SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128, "position_embedding": "sinusoidal"}
+HEADS = {**SMALL, "num_attention_heads": 2}
+RANDOM = {**HEADS, "num_features": 32}
+GTU = {**SMALL, "expand_ratio": 1, "gtu_norm": True, "feed_forward": "mlp"}
+RPE = {**GTU, "rpe_size": 32}
 MODELS = {
-    "feed-forward alone": {"model_type": "fmmformer", **HEADS, "half_width": 0},
-    "softmax": {"model_type": "transformer", **HEADS},
-    "linear": {"model_type": "fmmformer", **HEADS, "kernels": ["elu1"]},
-    "band": {"model_type": "fmmformer", **HEADS, "half_width": BAND},
-    "FMMformer, 1 kernel": {"model_type": "fmmformer", **HEADS, "half_width": BAND, "kernels": ["elu1"]},
-    "FMMformer, 2 kernels": {"model_type": "fmmformer", **HEADS, "half_width": BAND,
-                             "kernels": ["elu1", "elu1_negated"]},
-    "FMMformer, fast weight": {"model_type": "fmmformer", **HEADS, "half_width": BAND, "fast_weight": True},
-    "Performer": {"model_type": "performer", **HEADS, "num_features": 32},
-    "FLT": {"model_type": "flt", **HEADS, "position_features": 8, "num_features": 32},
-    "TNN": {"model_type": "tnn", **GTU, "decay": "none"},
-    "FD-TNN": {"model_type": "fd-tnn", **GTU},
+    **with_heads(HEADS),
+    FAR_FIRST: {"model_type": "fmmformer", **HEADS, "half_width": BAND, "kernels": ["elu1"]},
+    "FLT": {"model_type": "flt", **RANDOM, "position_features": 8},
+    "Spectraformer, OPRF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "optimal", "weight_matrix": "orf"},
+    "Spectraformer, SADERF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "asymmetric",
+                                  "weight_matrix": "orf"},
+    "TNN": {"model_type": "tnn", **RPE, "decay": "none", "intermediate_size": 118},
+    "FD-TNN": {"model_type": "fd-tnn", **RPE, "intermediate_size": 110},
+    "SKI-TNN": {"model_type": "ski-tnn", **GTU, "ski_points": 32, "ski_taps": 7, "gamma": 0.99,
+                "intermediate_size": 123},
+    "FNet": {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 179},
 }
-TEST_COUNT, TEST_SEED, TOKENS_PER_STEP, RATE = 64, 7, 4096, 2e-3
+CAUSAL_ONLY = {"FMMformer, fast weight", FAR_FIRST}
+BOTH_WAYS_ONLY = {"Spectraformer, OPRF-ORF", "Spectraformer, SADERF-ORF", "SKI-TNN", "FNet"}
+TEST_COUNT, TEST_SEED, TOKENS_PER_STEP, RATE = 64, 7, 1024, 6e-3
+SOLVED = 0.01  # nats; batches never come twice, so that a loss in training is one on unseen sequences
 
 
 def loss_of(outputs, targets):
-    return F.cross_entropy(outputs.flatten(0, 1), targets.flatten(), ignore_index=data_mixing.IGNORED)
+    import torch.nn.functional as F
+    return F.cross_entropy(outputs.flatten(0, -2), targets.flatten(), ignore_index=data_mixing.IGNORED)
 
 
 def right(logits, targets):
@@ -59,79 +74,82 @@ def right(logits, targets):
 
 def by_weft(folder, tokens):
     """The logits of a folder on the first device."""
+    import weft
     model = weft.load(folder)
     return np.concatenate([np.asarray(model(tokens[at:at + 8].astype(np.int32)))
                            for at in range(0, len(tokens), 8)])
 
 
-def trained(task, name, seed, steps):
-    """One row of the results."""
-    torch.manual_seed(seed)
-    config = {**MODELS[name], "task": "causal_lm", "vocab_size": task.vocabulary,
-              "max_position_embeddings": task.length}
+def make_model(name, fields):
+    """(module, its function save(folder)) of a name of MODELS and the task's fields."""
+    import torch
+
+    import train
+    import weft_models
+    if name == "FNet":
+        model = train.Fnet(**MODELS[name], **fields)
+        return model, model.save
+    config = {**MODELS[name], **fields}
     model = weft_models.Model(config)
-    rng = np.random.default_rng([seed, task.length])
+    if name == FAR_FIRST:
+        for layer in model.layers:
+            torch.nn.init.constant_(layer.mixer.near_weight, -3.0)
+            torch.nn.init.constant_(layer.mixer.far_weight, 3.0)
+    return model, lambda folder: weft_models.save_model(folder, model, config)
+
+
+def trained(key, task):
+    """What a row says besides its key."""
+    import torch
+
+    import train
+    torch.manual_seed(key["seed"])
+    fields = {"vocab_size": task.vocabulary, "max_position_embeddings": task.length}
+    if key["model"] != "FNet":
+        fields["task"] = task.head
+    model, save = make_model(key["model"], fields)
+    rng = np.random.default_rng([key["seed"], task.length])
 
     def next_batch(_):
-        return [torch.from_numpy(part) for part in task.draw(rng, max(1, TOKENS_PER_STEP // task.length))]
+        return [torch.from_numpy(part) for part in task.draw(rng, TOKENS_PER_STEP // task.length)]
 
-    seconds = train.optimize(model, next_batch, loss_of, steps, RATE, every=steps // 4)
+    seconds = train.optimize(model, next_batch, loss_of, key["steps"], RATE, every=100, enough=SOLVED)
     tokens, targets = task.draw(np.random.default_rng(TEST_SEED), TEST_COUNT)
     with tempfile.TemporaryDirectory() as folder:
-        weft_models.save_model(folder, model, config)
+        save(pathlib.Path(folder))
         logits = by_weft(folder, tokens)
-    return {"model": name, "seed": seed, "steps": steps, "length": task.length, "chance": task.chance,
-            "parameters": sum(p.numel() for p in model.parameters()),
+    return {"chance": task.chance, "parameters": sum(p.numel() for p in model.parameters()),
             "accuracy": round(right(logits, targets), 4), "seconds": round(seconds)}
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def table(rows):
-    """Markdown: a line for each model, a column for each task and length, the seeds' median and extremes."""
+    """Markdown: a line for each model, a column for each task and length."""
     columns = sorted({(row["task"], row["length"]) for row in rows})
-    lines = ["| Model | " + " | ".join(f"{task}, {length} tokens" for task, length in columns) + " |",
-             "|---" * (len(columns) + 1) + "|"]
+    lines = []
     for name in MODELS:
-        cells = []
-        for column in columns:
-            found = [100 * row["accuracy"] for row in rows
-                     if (row["task"], row["length"]) == column and row["model"] == name]
-            cells.append(f"{np.median(found):.1f} ({min(found):.1f} … {max(found):.1f})" if found else "–")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        cells = [[100 * row["accuracy"] for row in trials.matching(rows, model=name, task=task, length=length)]
+                 for task, length in columns]
+        if any(cells):
+            lines.append([name, *map(trials.spread, cells)])
+    return trials.markdown(["Model", *(f"{task}, {length} tokens" for task, length in columns)], lines)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("results", type=pathlib.Path)
+    parser = trials.parser_of(__doc__, MODELS, steps=2000)
     parser.add_argument("--task", choices=sorted(data_mixing.TASKS))
     parser.add_argument("--length", type=int, default=128)
-    parser.add_argument("--model", nargs="*", choices=list(MODELS), default=list(MODELS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=1500)
-    parser.add_argument("--table", action="store_true", help="print the results' table, and train nothing")
     args = parser.parse_args()
-    if args.table:
-        print(table(read(args.results)))
-        return
-    if not args.task:
+    if not args.table and not args.task:
         parser.error("--task is missing")
-    torch.use_deterministic_algorithms(True)
-    torch.set_num_threads(1)
-    task = data_mixing.TASKS[args.task](args.length)
-    for seed in range(args.seeds):
-        for name in args.model:
-            key = {"task": args.task, "model": name, "seed": seed, "length": args.length, "steps": args.steps}
-            if any(key.items() <= row.items() for row in read(args.results)):
-                continue
-            print(f"{args.task}, {args.length} tokens: {name}, seed {seed}", flush=True)
-            row = {"task": args.task, **trained(task, name, seed, args.steps)}
-            with args.results.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            print(row, flush=True)
+    if args.task:
+        unfit = CAUSAL_ONLY if data_mixing.TASKS[args.task].head == "masked_lm" else BOTH_WAYS_ONLY
+        args.model = [name for name in args.model if name not in unfit]
+
+    def make_measure():
+        task = data_mixing.TASKS[args.task](args.length)
+        return lambda key: trained(key, task)
+
+    trials.run(args, table, {"task": args.task, "length": args.length}, make_measure)
 
 
 if __name__ == "__main__":

@@ -79,18 +79,21 @@ RECIPES = {
 # --- models --------------------------------------------------------------------------------------
 
 class Fnet(torch.nn.Module):
-    """transformers' FNetForSequenceClassification, which gives its logits alone."""
+    """transformers' FNetForSequenceClassification, or without labels FNetForMaskedLM: its logits alone."""
 
-    def __init__(self, labels, **fields):
+    def __init__(self, labels=None, **fields):
         super().__init__()
-        from transformers import FNetConfig, FNetForSequenceClassification
-        # An odd number of layers: the pooler reads position 0, which after an odd number of
+        from transformers import FNetConfig, FNetForMaskedLM, FNetForSequenceClassification
+        if labels is not None:
+            fields = {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)},
+                      **fields}
+        # To classify, an odd number of layers: the pooler reads position 0, which after an odd number of
         # Fourier transforms holds a sum over the whole text.
-        self.net = FNetForSequenceClassification(FNetConfig(**{
+        config = FNetConfig(**{
             "num_hidden_layers": 3, "hidden_act": "gelu_new", "hidden_dropout_prob": 0.0,
             "type_vocab_size": 1, "pad_token_id": None, "bos_token_id": None, "eos_token_id": None,
-            "tokenizer_class": "ByteTokenizer", "id2label": dict(enumerate(labels)),
-            "label2id": {label: i for i, label in enumerate(labels)}, **fields}))
+            "tokenizer_class": "ByteTokenizer", **fields})
+        self.net = FNetForMaskedLM(config) if labels is None else FNetForSequenceClassification(config)
 
     def forward(self, tokens):
         return self.net(input_ids=tokens).logits
@@ -198,9 +201,10 @@ def loss_of(outputs, targets, task):
 
 
 def optimize(model, next_batch, loss_of, steps, rate, decay=0.01, warmup=50, every=50,
-             remark=lambda: ""):
-    """Trains on next_batch(progress), [inputs …, targets], with a line (and a remark) now and then.
-    Gives the seconds of processor time that it took."""
+             remark=lambda: "", enough=0.0):
+    """Trains on next_batch(progress), [inputs …, targets], with a line (and a remark) every `every`
+    steps, after which it ends if their mean loss is below `enough`. Gives the seconds of processor
+    time that it took."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98),
                                   weight_decay=decay)
     began, recent = time.process_time(), []
@@ -218,6 +222,8 @@ def optimize(model, next_batch, loss_of, steps, rate, decay=0.01, warmup=50, eve
         if (step + 1) % every == 0 or step + 1 == steps:
             print(f"step {step + 1:5}  loss {np.mean(recent):.4f}{remark()}"
                   f"  {time.process_time() - began:6.0f} s", flush=True)
+            if np.mean(recent) < enough:
+                break
             recent = []
     return time.process_time() - began
 

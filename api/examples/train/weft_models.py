@@ -267,13 +267,20 @@ def with_ones(v):
     return torch.cat([v, torch.ones_like(v[..., :1])], -1)
 
 
+def causal_products(q, k):
+    """q_i . k_j for j <= i, else 0. A product with a mask takes a fraction of tril's time."""
+    return q @ k.transpose(-1, -2) * torch.ones(q.shape[-2], k.shape[-2]).tril()
+
+
 def causal_sums(q, k, v):
     """sum over j <= i of (q_i . k_j) v_j: dense within chunks, one matrix of state between them."""
     n = q.shape[2]
+    if n <= 2 * CHUNK:
+        return causal_products(q, k) @ v
     q, k, v = (F.pad(t, (0, 0, 0, -n % CHUNK)).unflatten(2, (-1, CHUNK)) for t in (q, k, v))
     state = k.transpose(-1, -2) @ v                         # of each chunk
     state = F.pad(state.cumsum(2)[:, :, :-1], (0, 0, 0, 0, 1, 0))  # of the chunks before it
-    within = (q @ k.transpose(-1, -2)).tril() @ v
+    within = causal_products(q, k) @ v
     return (within + q @ state).flatten(2, 3)[:, :, :n]
 
 
@@ -327,15 +334,22 @@ def kernel_attention(q, k, v, kernels, causal, eps):
 
 
 def fast_weight(q, k, v, beta, feature_map="elu1"):
-    """The delta rule: S_i = S_(i-1) + beta_i (v_i - S_(i-1) k_i) k_i^T, y_i = S_i q_i."""
+    """The delta rule: S_i = S_(i-1) + beta_i (v_i - S_(i-1) k_i) k_i^T, y_i = S_i q_i.
+
+    S_i = S_0 + sum over j <= i of u_j k_j^T. Within a chunk the u_i follow from one triangular system:
+    u_i = beta_i (v_i - S_0 k_i - sum over j < i of (k_j . k_i) u_j)."""
     q, k = (f / f.sum(-1, keepdim=True) for f in (FEATURE_MAPS[feature_map](x) for x in (q, k)))
-    state, out = q.new_zeros(*q.shape[:2], v.shape[-1], k.shape[-1]), []
-    for i in range(q.shape[2]):
-        key = k[:, :, i, :, None]
-        error = v[:, :, i, :, None] - state @ key
-        state = state + beta[:, :, i, None, None] * error @ key.transpose(-1, -2)
-        out.append((state @ q[:, :, i, :, None])[..., 0])
-    return torch.stack(out, 2)
+    beta, state, out = beta[..., None], 0, []
+    for at in range(0, q.shape[2], CHUNK):
+        of_q, of_k, of_v, of_beta = (t[:, :, at:at + CHUNK] for t in (q, k, v, beta))
+        system = (of_beta * (of_k @ of_k.transpose(-1, -2))).tril(-1)  # its diagonal counts as 1
+        if at:
+            of_v = of_v - of_k @ state
+        u = torch.linalg.solve_triangular(system, of_beta * of_v, upper=False, unitriangular=True)
+        y = causal_products(of_q, of_k) @ u
+        out.append(y + of_q @ state if at else y)
+        state = state + of_k.transpose(-1, -2) @ u
+    return torch.cat(out, 2)
 
 
 def largest(exponent, side):

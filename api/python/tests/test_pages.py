@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The code of README.md, which PyPI shows, runs from top to bottom where the folders are that it names."""
+"""The code of README.md, which PyPI shows, runs from top to bottom where the folders are that it names. The results page has
+the tables that its commands print."""
 
 import importlib.util
 import re
+import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -51,3 +55,13 @@ def test_the_page_is_readable_elsewhere():
     links = re.findall(r"\]\(([^)]*)\)", text)
     assert links and all(link.startswith("https://") for link in links)
     assert not re.search(r"\.\./|\./dev|build/|api/|docs/", text)
+
+
+def test_tables_of_results_are_what_their_commands_print():
+    """Commands with --table, which read the committed results of trainings."""
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    commands = re.findall(r"^\$ python3 (api/examples/train/.* --table)$", page, flags=re.M)
+    assert len(commands) >= 3
+    for command in commands:
+        table = subprocess.run([sys.executable, *shlex.split(command)], cwd=ROOT, check=True, capture_output=True, text=True)
+        assert table.stdout.count("\n") > 3 and f"```\n\n{table.stdout}\n" in page, command
