@@ -479,8 +479,10 @@ weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32
     for (uint32_t i = 0; i < count; i++) {
         WEFT_TRY(check_desc(requests[i].desc, &device->host));
     }
-    WEFT_TRY(create_missing(requests, count, device));
-    find_all(requests, count, device);
+    if (count > 0) {
+        WEFT_TRY(create_missing(requests, count, device));
+        find_all(requests, count, device);
+    }
     return WEFT_OK;
 }
 
