@@ -166,6 +166,9 @@ static weft_status remember(weft_device *device, const char *key, const char *na
 
 static weft_status measure_all(uint32_t *chosen, struct weft_choice *choice) {
     double best = DBL_MAX;
+    if (choice->prepare) {
+        WEFT_TRY(choice->prepare(choice));
+    }
     for (uint32_t i = 0; i < choice->count; i++) {
         struct weft_candidate *candidate = &choice->candidates[i];
         if (candidate->left_out) {

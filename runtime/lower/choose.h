@@ -28,6 +28,8 @@ struct weft_choice {
     uint32_t group; /* of bits, which reproducible mode keeps to */
     /** Adds what of the work makes one candidate faster than another. Asked where there are several; null: nothing does. */
     void (*identify)(weft_sha256 *identity, const void *user);
+    /** Makes what the candidates that are left need to be measured, all at once, which threads may share; null: nothing. */
+    weft_status (*prepare)(const struct weft_choice *choice);
     /** The time of the work done by a candidate. */
     weft_status (*measure)(double *ms, void *user, uint32_t candidate);
     void *user;

@@ -14,9 +14,8 @@ struct job {
     const void *args;
 };
 
-static weft_status measure(double *ms, void *user, uint32_t candidate) {
-    const struct job *job = user;
-    const struct weft_variant *variant = &job->set->rows[candidate];
+static struct weft_measured_dispatch dispatch_of(const struct job *job, uint32_t row) {
+    const struct weft_variant *variant = &job->set->rows[row];
     const struct weft_shader_interface *interface = &variant->shader->interface;
     const uint32_t *storages = (const uint32_t *)job->args + interface->push_count;
     struct weft_measured_dispatch dispatch = {.variant = variant,
@@ -27,7 +26,25 @@ static weft_status measure(double *ms, void *user, uint32_t candidate) {
         const bool none = storages[i] == WEFT_NO_STORAGE;
         dispatch.bytes[i] = none ? 0 : job->lowering->storages[storages[i]].bytes;
     }
+    return dispatch;
+}
+
+static weft_status measure(double *ms, void *user, uint32_t candidate) {
+    const struct job *job = user;
+    const struct weft_measured_dispatch dispatch = dispatch_of(job, candidate);
     return job->lowering->engine->time_dispatch(ms, job->lowering->device, &dispatch);
+}
+
+static weft_status prepare(const struct weft_choice *choice) {
+    const struct job *job = choice->user;
+    struct weft_measured_dispatch dispatches[WEFT_MAX_VARIANTS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (!choice->candidates[i].left_out) {
+            dispatches[count++] = dispatch_of(job, i);
+        }
+    }
+    return job->lowering->engine->compile_dispatches(job->lowering->device, dispatches, count);
 }
 
 /** What of the arguments makes a row faster than another: all words but the storages, of which the sizes count. */
@@ -123,7 +140,7 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
     char work[96];
     snprintf(work, sizeof work, "%s of %s", set->name, lowering->label);
     struct weft_choice choice = {
-        .work = work, .identify = identify, .measure = measure, .user = &job};
+        .work = work, .identify = identify, .prepare = prepare, .measure = measure, .user = &job};
     fill_candidates(&choice, &job);
     uint32_t chosen = 0;
     weft_lower_fail(lowering, weft_choose(&chosen, &choice, lowering->chooser));

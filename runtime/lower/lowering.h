@@ -42,6 +42,10 @@ struct weft_engine {
                             const weft_graph *graph, void *data, uint64_t bytes);
     weft_status (*time_dispatch)(double *ms, weft_device *device,
                                  const struct weft_measured_dispatch *dispatch);
+    /** Has the kernels of dispatches compiled together, so that timing them finds them made. */
+    weft_status (*compile_dispatches)(weft_device *device,
+                                      const struct weft_measured_dispatch *dispatches,
+                                      uint32_t count);
 };
 
 /** A stretch of device memory that dispatches bind. */

@@ -218,7 +218,8 @@ static weft_status run_once(const char *implementation, weft_device *device,
                             const weft_graph *graph, void *data, uint64_t bytes);
 
 static const struct weft_engine engine = {.run_once = run_once,
-                                          .time_dispatch = weft_measure_dispatch};
+                                          .time_dispatch = weft_measure_dispatch,
+                                          .compile_dispatches = weft_compile_dispatches};
 
 static weft_status compile(weft_plan **out, weft_device *device, const weft_graph *graph,
                            const weft_plan_params *params, bool runs_once) {

@@ -149,20 +149,43 @@ static const struct weft_op dispatch_op = {
     .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = dispatch_lower}),
 };
 
-static weft_status build_dispatch(weft_graph *graph,
-                                  const struct weft_measured_dispatch *dispatch) {
-    const struct dispatch_node node = {.dispatch = dispatch};
+/* A node of that input for each; their outputs are "0", "1" … */
+static weft_status build_dispatches(weft_graph *graph,
+                                    const struct weft_measured_dispatch *dispatches,
+                                    uint32_t count) {
     weft_tensor x = {0};
-    WEFT_TRY(weft_graph_input(&x, graph, "0", WEFT_F32, weft_shape_of(1)));
-    WEFT_TRY(weft_graph_add(&x, graph, &dispatch_op, &x, 1, &node, sizeof node));
-    return weft_graph_output(graph, "out", x);
+    WEFT_TRY(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1)));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dispatch_node node = {.dispatch = &dispatches[i]};
+        char name[12];
+        weft_tensor y = {0};
+        snprintf(name, sizeof name, "%u", i);
+        WEFT_TRY(weft_graph_add(&y, graph, &dispatch_op, &x, 1, &node, sizeof node));
+        WEFT_TRY(weft_graph_output(graph, name, y));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_compile_dispatches(weft_device *device,
+                                    const struct weft_measured_dispatch *dispatches,
+                                    uint32_t count) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    WEFT_TRY(weft_graph_create(&graph, &device->host));
+    weft_status status = build_dispatches(graph, dispatches, count);
+    if (status == WEFT_OK) {
+        status = weft_plan_compile(&plan, device, graph, NULL);
+    }
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return status;
 }
 
 weft_status weft_measure_dispatch(double *ms, weft_device *device,
                                   const struct weft_measured_dispatch *dispatch) {
     weft_graph *alone = NULL;
     WEFT_TRY(weft_graph_create(&alone, &device->host));
-    weft_status status = build_dispatch(alone, dispatch);
+    weft_status status = build_dispatches(alone, dispatch, 1);
     if (status == WEFT_OK) {
         status = measure(ms, device, alone, NULL);
     }

@@ -13,4 +13,9 @@ weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph 
 weft_status weft_measure_dispatch(double *ms, weft_device *device,
                                   const struct weft_measured_dispatch *dispatch);
 
+/** Makes the pipelines of dispatches that will be timed one after the other, all at once: a device may compile them on its threads. */
+weft_status weft_compile_dispatches(weft_device *device,
+                                    const struct weft_measured_dispatch *dispatches,
+                                    uint32_t count);
+
 #endif

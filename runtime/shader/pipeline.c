@@ -419,61 +419,69 @@ static bool find(struct weft_pipeline_request *request, weft_device *device,
     return request->pipeline != NULL;
 }
 
-/* Those that are not in the store, each once. */
-static uint32_t collect(struct build *builds, struct weft_pipeline_request *requests,
-                        uint32_t count, weft_device *device) {
+/* Of requests from *next on, up to `most` that are not in the store, each once; moves *next behind what was looked at. */
+static uint32_t collect(struct build *builds, uint32_t most, uint32_t *next,
+                        struct weft_pipeline_request *requests, uint32_t count,
+                        weft_device *device) {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const weft_digest key = description_key(device, requests[i].desc);
-        bool known = find(&requests[i], device, &key);
+    for (; *next < count && found < most; (*next)++) {
+        struct weft_pipeline_request *request = &requests[*next];
+        const weft_digest key = description_key(device, request->desc);
+        bool known = find(request, device, &key);
         for (uint32_t k = 0; k < found && !known; k++) {
             known = memcmp(&builds[k].key, &key, sizeof key) == 0;
         }
         if (!known) {
-            builds[found++] = (struct build){.desc = requests[i].desc, .key = key};
+            builds[found++] = (struct build){.desc = request->desc, .key = key};
         }
     }
     return found;
 }
 
-static weft_status get_some(struct weft_pipeline_request *requests, uint32_t count,
-                            weft_device *device) {
-    struct build *builds = weft_alloc_zero(&device->host, count, sizeof *builds);
+/* Where somebody may want to stop in between, no more than twice as many as are compiled side by side, which take about as long on each thread. */
+static uint32_t at_once(const weft_device *device) {
+    enum { MOST = 64 };
+    const uint32_t threads = device->info.threads > 1 ? device->info.threads : 1;
+    return device->host.interrupted && 2 * threads < MOST ? 2 * threads : MOST;
+}
+
+static weft_status create_missing(struct weft_pipeline_request *requests, uint32_t count,
+                                  weft_device *device) {
+    const uint32_t most = count < at_once(device) ? count : at_once(device);
+    struct build *builds = weft_alloc_zero(&device->host, most, sizeof *builds);
     if (!builds) {
         return weft_fail_memory(&device->host, "pipelines");
     }
-    const uint32_t missing = collect(builds, requests, count, device);
-    weft_status status = missing > 0 ? create(builds, missing, device) : WEFT_OK;
-    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
-        if (!requests[i].pipeline) {
-            const weft_digest key = description_key(device, requests[i].desc);
-            (void)find(&requests[i], device, &key);
+    weft_status status = WEFT_OK;
+    for (uint32_t next = 0; next < count && status == WEFT_OK;) {
+        const uint32_t missing = collect(builds, most, &next, requests, count, device);
+        status = weft_interrupted(&device->host);
+        if (status == WEFT_OK && missing > 0) {
+            status = create(builds, missing, device);
         }
     }
     weft_free(&device->host, builds);
     return status;
 }
 
-/* Where somebody may want to stop in between, no more than are compiled side by side. */
-static uint32_t at_once(const weft_device *device) {
-    enum { MOST = 64 };
-    const uint32_t threads = device->info.threads;
-    if (!device->host.interrupted) {
-        return MOST;
+static void find_all(struct weft_pipeline_request *requests, uint32_t count, weft_device *device) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!requests[i].pipeline) {
+            const weft_digest key = description_key(device, requests[i].desc);
+            (void)find(&requests[i], device, &key);
+        }
     }
-    return threads > 1 ? (threads < MOST ? threads : MOST) : 1;
 }
 
 weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32_t count,
                                   weft_device *device) {
-    const uint32_t most = at_once(device);
     WEFT_TRY(weft_device_alive(device));
     for (uint32_t i = 0; i < count; i++) {
         WEFT_TRY(check_desc(requests[i].desc, &device->host));
     }
-    for (uint32_t i = 0; i < count; i += most) {
-        WEFT_TRY(weft_interrupted(&device->host));
-        WEFT_TRY(get_some(requests + i, count - i < most ? count - i : most, device));
+    if (count > 0) {
+        WEFT_TRY(create_missing(requests, count, device));
+        find_all(requests, count, device);
     }
     return WEFT_OK;
 }

@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "core/rules.h"
 #include "core/try.h"
+#include "native/kernel.h"
 #include "shader/embedded.h"
 #include "shader/probe_ask.h"
 #include "shader/probe_cases.h"
@@ -164,8 +165,14 @@ static weft_status find_needs(struct probe *probe, weft_device *device, uint32_t
     return status;
 }
 
+/* LLVM is known to fold zeros: asking without modules that hide them would compile a long kernel to find that out. */
+static uint32_t known_needs(const weft_device *device) {
+    const bool folds = device->info.type == WEFT_DEVICE_PROCESSOR && weft_cpu_can_compile();
+    return folds && device->math != WEFT_MATH_FAST ? WEFT_PROBE_FOLDS_ZEROS : WEFT_PROBE_RIGHT;
+}
+
 static weft_status find_out(struct probe *probe, weft_device *device) {
-    const weft_status status = find_needs(probe, device, WEFT_PROBE_RIGHT);
+    const weft_status status = find_needs(probe, device, known_needs(device));
     if (status != WEFT_OK || probe->verdict != WEFT_PROBE_WRONG || !can_be_careful(device)) {
         return status;
     }
