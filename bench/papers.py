@@ -62,7 +62,7 @@ def print_series(rows, measure):
         memory = exponent({n: extra for n, (_, extra) in points.items()})
         time = exponent(times)
         cells = [f"{times[n]:.3g}" if n in times else "–" for n in LENGTHS]
-        cells += ["–" if time is None else f"{time:.2f}", "none" if memory is None else f"{memory:.2f}",
+        cells += ["–" if time is None else f"{time:.2f}", "none" if memory is None else f"{round(memory, 2) + 0.0:.2f}",
                   f"{max(extra for _, extra in points.values()) / 2**20:.3g}"]
         baseline = series.split(",d=")[0] in BASELINES[suite]
         cells.append("–" if baseline else against(suite, series, points, found))
@@ -70,17 +70,20 @@ def print_series(rows, measure):
 
 
 def print_grid(rows, measure):
-    """Means over the matrices that the components of the paper's Table 6 share."""
+    """Means over the matrices that the components of the paper's Table 6 share, at one length."""
+    grid = [row for row in rows if row["suite"] == "spectra" and row["status"] == "ok"]
+    length = LENGTHS[0] if any(row["n"] == LENGTHS[0] for row in grid) else max((row["n"] for row in grid), default=0)
     cells = {}
-    for row in rows:
-        if row["suite"] == "spectra" and row["status"] == "ok":
+    for row in grid:
+        if row["n"] == length:
             component, matrix = row["case"].split("/")[0].split(",", 1)
             cells.setdefault(component, {})[matrix] = row[measure], row["extra_bytes"] / 2**20
     compared = [cells[component] for component in ("positive", "optimal", "asymmetric") if component in cells]
     if not compared:
         return
     shared = set.intersection(*(set(of) for of in compared))
-    print(f"\n| component | ms, mean of {len(shared)} matrices | extra memory, MiB |\n|---|---:|---:|")
+    matrices = "with orf" if shared == {"orf"} else f"mean of {len(shared)} matrices"
+    print(f"\n| component | n = {length:,}, ms, {matrices} | extra memory, MiB |\n|---|---:|---:|")
     for component, of in cells.items():
         chosen = [of[matrix] for matrix in shared if matrix in of]
         if len(chosen) == len(shared):

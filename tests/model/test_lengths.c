@@ -43,9 +43,13 @@ static const char *const configs[] = {
     "{'model_type':'fmmformer'," CLASSIFY ",'half_width':5,'kernels':['elu1','tanh']}",
     "{'model_type':'fmmformer','task':'hidden'," TOKENS ",'half_width':60}",
     "{'model_type':'fmmformer','task':'causal_lm'," TOKENS ",'half_width':5,'fast_weight':true}",
+    "{'model_type':'fmmformer','task':'causal_lm'," TOKENS
+    ",'fast_weight':['elu1','elu1_negated'],'kernels':['elu1']}",
     "{'model_type':'flt'," CLASSIFY ",'position_features':8,'num_features':24}",
     "{'model_type':'flt','task':'hidden'," TOKENS ",'position_features':8,'kernel':'elu1',"
     "'positions':'input','position_size':3}",
+    "{'model_type':'flt'," CLASSIFY ",'position_features':8,'position_phases':true,"
+    "'kernel':'relu','num_features':24,'attention_eps':0.01}",
     SPECTRA ",'component':'hyperbolic','weight_matrix':'orf'}",
     SPECTRA ",'component':'optimal','weight_matrix':'sorf'}",
     SPECTRA ",'component':'asymmetric','weight_matrix':'orf'}",

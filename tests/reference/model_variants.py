@@ -57,7 +57,8 @@ OTHERS = {
         "band_and_fast_weight": {**CAUSAL, **ONE, "half_width": 4, "fast_weight": True},
         "band_and_two_fast_weights": {**CAUSAL, **ONE, "half_width": 4,
                                       "fast_weight": ["elu1", "elu1_negated"]},
-        "fast_weight_and_kernels": {"task": "hidden", "causal": True, "fast_weight": ["elu1_negated"],
+        "fast_weight_and_kernels": {"task": "hidden", "causal": True,
+                                    "fast_weight": ["elu1_negated"],
                                     "kernels": ["elu1", "elu1_negated"]},
     },
     "flt": {

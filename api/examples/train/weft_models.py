@@ -52,7 +52,8 @@ FAMILIES = {
     "fmmformer": {**HEADS, "half_width": None, "kernels": [], "fast_weight": False,
                   "attention_eps": 0.0},
     "flt": {**HEADS, "position_features": REQUIRED, "positions": "index", "position_grid": None,
-            "position_size": None, "position_phases": False, "kernel": "softmax", "num_features": None, "feature_eps": 1e-6,
+            "position_size": None, "position_phases": False, "kernel": "softmax",
+            "num_features": None, "feature_eps": 1e-6,
             "attention_eps": 0.0},
     "spectraformer": {**HEADS, "component": REQUIRED, "weight_matrix": REQUIRED,
                       "num_features": REQUIRED, "features_seed": 0, "features_norm": "chi",
@@ -223,8 +224,8 @@ def orthogonal_rows(rows, columns, generator=None):
 
 
 class FastFood(nn.Module):
-    """FastFood with learned diagonals (Yang et al., 2015): blocks S H G P H B / sqrt(size), H of +-1.
-    The diagonals B, G and S begin as random draws; the permutation P stays."""
+    """FastFood with learned diagonals (Yang et al., 2015): blocks S H G P H B / sqrt(size), with H
+    of +-1. The diagonals B, G and S begin as random draws; the permutation P stays."""
 
     def __init__(self, rows, columns):
         super().__init__()
@@ -600,8 +601,8 @@ class Flt(Attention):
 
 class Spectraformer(Attention):
     """W is always in the checkpoint here (a missing one is drawn by the runtime alone), that of
-    fastfood by its factors, which are learned. Its rows have the same weight. What is not named below
-    begins as normal draws, to be overwritten."""
+    fastfood by its factors, which are learned. Its rows have the same weight. What is not named
+    below begins as normal draws, to be overwritten."""
 
     def __init__(self, c):
         super().__init__(c)
@@ -789,7 +790,7 @@ class SkiTno(nn.Module):
 
 
 class Gtu(nn.Module):
-    """o(norm(act(u x) * T act(v x))); on a grid, T mixes within each row and then within each column."""
+    """o(norm(act(u x) * T act(v x))); on a grid, T mixes within each row, then each column."""
 
     def __init__(self, c):
         super().__init__()
