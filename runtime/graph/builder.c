@@ -381,7 +381,7 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
                    sizeof *graph->nodes)) {
         return weft_fail_memory(&graph->host, "a graph's nodes");
     }
-    weft_tensor result;
+    weft_tensor result = {0};
     status = keep_op(graph, op);
     if (status == WEFT_OK) {
         status = weft_graph_add_value(&result, graph, &value);
