@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bench/fields.h"
+#include "certify/bits.h"
 #include "certify/record.h"
 #include "certify/speed.h"
 #include "cli/command.h"
@@ -45,6 +46,46 @@ WEFT_TEST(a_record_is_right_but_for_its_time) {
     }
     json_decref(report);
     outcome_clear(&outcome);
+}
+
+/* A case whose output on the device had one other bit, behind the 16th element. */
+static json_t *failure_of(const weft_certify_job *job, weft_device *device) {
+    const weft_certify_case *what = &job->cases.list[job->cases.order[0]];
+    weft_certify_bits bits;
+    weft_case c;
+    weft_case_result result = {0};
+    assert_ok(weft_certify_bits_begin(&bits, WEFT_MATH_REPRODUCIBLE, job));
+    assert_ok(weft_case_create(&c, what->family, what->index, &job->host));
+    weft_case_run(&result, &c, device);
+    assert_true(result.passed && result.size > 68);
+    result.bits[64] ^= 1;
+    result.digest[3] = result.digest[3] == 'a' ? 'b' : 'a';
+    assert_true(weft_certify_judge(&bits, job->cases.order[0], &result, &c, device, job));
+    assert_int_equal(bits.results[job->cases.order[0]].outcome, WEFT_CERTIFY_FAILED);
+    json_t *failure = json_incref(json_array_get(bits.failures, 0));
+    weft_case_result_free(&result);
+    weft_case_destroy(&c);
+    weft_certify_bits_free(&bits, &job->host);
+    return failure;
+}
+
+WEFT_TEST(a_wrong_bit_is_told_with_the_first_element) {
+    weft_certify_job job = {.common = {.command = "certify"}, .end_ms = INFINITY};
+    weft_device *device = NULL;
+    job.host = weft_cli_host(&job.common);
+    assert_ok(weft_certify_cases_make(&job.cases, 1, &job.host));
+    assert_ok(weft_certify_open(&device, &job, WEFT_MATH_REPRODUCIBLE));
+    json_t *failure = failure_of(&job, device);
+    const char *name = job.cases.list[job.cases.order[0]].name;
+    char known[WEFT_CERTIFY_DIGITS_SIZE];
+    assert_true(weft_certify_known(known, name, WEFT_MATH_REPRODUCIBLE));
+    assert_string_equal(weft_bench_text(failure, "case"), name);
+    assert_string_equal(weft_bench_text(failure, "expected"), known);
+    assert_string_not_equal(weft_bench_text(failure, "found"), known);
+    assert_non_null(strstr(weft_bench_text(failure, "reason"), "device 0x"));
+    json_decref(failure);
+    weft_certify_close(&device, &job);
+    weft_certify_cases_free(&job.cases, &job.host);
 }
 
 WEFT_TEST(a_pass_without_time_leaves_the_rows_as_they_are) {
