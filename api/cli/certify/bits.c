@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/try.h"
 #include "verify/evaluator/evaluator.h"
 
 #define MOST_FAILURES    100 /* told one by one */

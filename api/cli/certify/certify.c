@@ -14,9 +14,6 @@
 #include "certify/speed.h"
 #include "commands.h"
 #include "core/clock.h"
-#include "core/file.h"
-#include "core/json.h"
-#include "core/try.h"
 #include "stop.h"
 
 typedef struct certify_options {
