@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* weft certify: a device's bits and speed in ten minutes, as one file that can be sent. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
