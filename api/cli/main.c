@@ -24,7 +24,8 @@ static const subcommand subcommands[] = {
     {"quantize", weft_cli_quantize, "write a model folder with weights as int8"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},
-    {"certify", weft_cli_certify, "try a device's bits and speed in ten minutes, as a file to send"},
+    {"certify", weft_cli_certify,
+     "try a device's bits and speed in ten minutes, as a file to send"},
     {"inspect", weft_cli_inspect, "show a model, its plan and the results of passes"},
 };
 

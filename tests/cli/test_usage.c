@@ -6,8 +6,8 @@
 #define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
 
 WEFT_TEST(help_is_printed) {
-    static const char *const commands[] = {"devices", "run",   "eval",   "generate",
-                                           "verify",  "bench", "inspect"};
+    static const char *const commands[] = {"devices", "run",   "eval",    "generate",
+                                           "verify",  "bench", "certify", "inspect"};
     struct outcome all = expect_weft(0, "help");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         expect_part(&all, all.out, commands[i]);

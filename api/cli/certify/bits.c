@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/try.h"
 #include "verify/evaluator/evaluator.h"
 
 #define MOST_FAILURES    100 /* told one by one */
@@ -63,9 +62,18 @@ static bool add_skip(weft_certify_bits *bits, const char *name, const char *reas
     return json_array_append_new(names, json_string(name)) == 0;
 }
 
-/* What a run of a case says about the device. False when memory is out. */
-static bool judge(weft_certify_bits *bits, uint32_t place, weft_case_result *result,
-                  const weft_case *c, weft_device *device, const weft_certify_job *job) {
+/* What is said of a case that float64 accepts. */
+static const char *reason_of(const weft_case_result *result) {
+    return !result->passed ? result->reason
+           : result->evaluation == WEFT_EVALUATED
+               ? "not the known bits, but those that its shaders mean"
+           : result->evaluation == WEFT_EVALUATION_SKIPPED
+               ? "not the known bits; its evaluation takes too long to name an element"
+               : "not the known bits";
+}
+
+bool weft_certify_judge(weft_certify_bits *bits, uint32_t place, weft_case_result *result,
+                        const weft_case *c, weft_device *device, const weft_certify_job *job) {
     const char *name = job->cases.list[place].name;
     weft_certify_result *kept = &bits->results[place];
     char expected[WEFT_CERTIFY_DIGITS_SIZE] = "";
@@ -84,8 +92,7 @@ static bool judge(weft_certify_bits *bits, uint32_t place, weft_case_result *res
     if (result->passed) {
         find_element(result, c, device, &job->host);
     }
-    return add_failure(bits, name, expected, kept->digits,
-                       result->passed ? "other bits than this version's" : result->reason);
+    return add_failure(bits, name, expected, kept->digits, reason_of(result));
 }
 
 /* False when memory is out. A case that the end of all time has interrupted counts as not run. */
@@ -100,7 +107,7 @@ static bool run_case(weft_certify_bits *bits, uint32_t place, weft_device *devic
         weft_case_run(&result, &c, device);
     }
     if (fine && !weft_certify_is_over(job->end_ms)) {
-        fine = judge(bits, place, &result, &c, device, job);
+        fine = weft_certify_judge(bits, place, &result, &c, device, job);
         bits->counts[bits->results[place].outcome]++;
         bits->done++;
     }
@@ -119,6 +126,10 @@ weft_status weft_certify_bits_run(weft_certify_bits *bits, weft_certify_job *job
     }
     weft_device *device = NULL;
     bits->status = weft_certify_open(&device, job, bits->math);
+    if (weft_certify_was_cut(job, bits->status)) {
+        bits->status = WEFT_OK;
+        return WEFT_OK;
+    }
     if (bits->status != WEFT_OK) {
         snprintf(bits->reason, sizeof bits->reason, "%s", job->error);
         return bits->status == WEFT_OUT_OF_HOST_MEMORY ? bits->status : WEFT_OK;

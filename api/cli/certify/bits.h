@@ -40,6 +40,10 @@ weft_status weft_certify_bits_begin(weft_certify_bits *bits, weft_math math,
 weft_status weft_certify_bits_run(weft_certify_bits *bits, weft_certify_job *job, uint32_t last,
                                   double end_ms);
 
+/** Notes what a run of the case at this place of the list says about the device. False when memory is out. */
+bool weft_certify_judge(weft_certify_bits *bits, uint32_t place, weft_case_result *result,
+                        const weft_case *c, weft_device *device, const weft_certify_job *job);
+
 /** What came of it; null when memory is out. */
 json_t *weft_certify_bits_json(const weft_certify_bits *bits, const weft_certify_job *job);
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "core/try.h"
-
 /* Fisher and Yates' shuffle of what is behind the listed ones. */
 static void shuffle(weft_certify_cases *cases, uint32_t seed) {
     for (uint32_t at = cases->count; at-- > cases->listed + 1;) {

@@ -5,7 +5,6 @@
 #include "certify/bits.h"
 #include "certify/check.h"
 #include "certify/models.h"
-#include "core/try.h"
 
 static bool names_math(const json_t *object, weft_math math) {
     return strcmp(weft_bench_text(object, "math"), weft_math_name(math)) == 0;

@@ -16,6 +16,10 @@ bool weft_certify_is_over(double end_ms) {
     return weft_clock_ms() >= end_ms || weft_cli_stopped();
 }
 
+bool weft_certify_was_cut(const weft_certify_job *job, weft_status status) {
+    return status == WEFT_CANCELLED && weft_certify_is_over(job->end_ms);
+}
+
 weft_status weft_certify_open(weft_device **device, weft_certify_job *job, weft_math math) {
     job->common.math = math;
     job->error[0] = '\0';

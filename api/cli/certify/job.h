@@ -22,6 +22,9 @@ double weft_certify_time_at(const weft_certify_job *job, double part);
 /** Whether that time has come, or the command was stopped. */
 bool weft_certify_is_over(double end_ms);
 
+/** Whether a call ended so because all time is over. */
+bool weft_certify_was_cut(const weft_certify_job *job, weft_status status);
+
 /**
  * Opens the device in a mode; errors go to job->error, from now until weft_certify_close. WEFT_NO_DEVICE and the like as
  * weft_cli_open.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "certify/models.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,7 +163,7 @@ static weft_status run_model(json_t *rows, weft_certify_job *job, const char *na
     if (!run.cut) {
         job->error[0] = '\0';
         status = run_trial(&run, name, data, device, end_ms, &job->host);
-        run.cut = run.cut || (status == WEFT_CANCELLED && weft_certify_is_over(job->end_ms));
+        run.cut = run.cut || weft_certify_was_cut(job, status);
     }
     json_t *row =
         run.cut
@@ -190,7 +189,7 @@ weft_status weft_certify_models_run(json_t *rows, weft_certify_job *job, weft_ma
     snprintf(reason, sizeof reason, "%s", job->error);
     for (uint32_t i = 0; status == WEFT_OK && i < WEFT_CERTIFY_MODELS; i++) {
         const trial none = {.model = NULL};
-        if (opened == WEFT_OK) {
+        if (opened == WEFT_OK || weft_certify_was_cut(job, opened)) {
             status = run_model(rows, job, names[i], &data, device, end_ms);
         } else if (json_array_append_new(rows,
                                          row_json(&none, names[i], math, weft_status_name(opened),

@@ -69,7 +69,7 @@ json_t *weft_certify_state_json(const char *when, const weft_bench_state *before
 typedef struct sum {
     json_int_t cases, tried, failed;
     bool every_kernel; /* in each mode */
-    bool agrees;       /* whatever was tried */
+    bool agrees;       /* whatever was tried, something in each mode */
 } sum;
 
 static sum sum_bits(const json_t *record) {
@@ -82,7 +82,8 @@ static sum sum_bits(const json_t *record) {
         all.failed += (json_int_t)weft_bench_number(mode, "failed");
         all.every_kernel = all.every_kernel && weft_bench_number(mode, "listed_tried") ==
                                                    weft_bench_number(mode, "listed");
-        all.agrees = all.agrees && strcmp(weft_bench_text(mode, "status"), "ok") == 0;
+        all.agrees = all.agrees && strcmp(weft_bench_text(mode, "status"), "ok") == 0 &&
+                     weft_bench_number(mode, "tried") > 0.0;
     }
     all.agrees = all.agrees && all.failed == 0;
     return all;
@@ -104,7 +105,7 @@ json_t *weft_certify_summary_json(const json_t *record) {
     char reason[WEFT_CLI_ERROR_SIZE] = "";
     double rate =
         weft_certify_rate(reason, json_object_get(json_object_get(record, "bench"), "rows"));
-    const char *why = !bits.agrees         ? "not all bits agree"
+    const char *why = !bits.agrees         ? "not all bits agree, or a mode was not tried"
                       : !bits.every_kernel ? "not every kernel ran"
                       : agreeing == 0 || (size_t)agreeing < json_array_size(models)
                           ? "not all models' logits agree"
