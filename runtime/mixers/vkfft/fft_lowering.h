@@ -17,4 +17,7 @@ void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *
 /** How many arrays whole workgroups take, at least desc->batch: what a storage has room for that no copy is to be made of. */
 uint32_t weft_lower_fft_room(struct weft_lowering *lowering, const struct weft_fft_desc *desc);
 
+/** How many invocations a workgroup of the transform's first dispatch has along y. */
+uint32_t weft_lower_fft_rows(struct weft_lowering *lowering, const struct weft_fft_desc *desc);
+
 #endif
