@@ -90,19 +90,18 @@ static bool is_paired(uint32_t d, uint32_t each) {
 static uint32_t lower_rows(struct weft_lowering *lowering, uint32_t x, const struct rows *rows) {
     const struct weft_fft_desc desc = row_transform(rows);
     const uint64_t points = (uint64_t)desc.batch * rows->width * rows->d;
-    const uint32_t packed = weft_lower_scratch(lowering, 8 * points);
     const uint32_t spectra = weft_lower_scratch(lowering, 8 * points);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, fourier_pair,
                    weft_grid_of_groups((uint64_t)desc.batch * ((rows->d - 1) / CHUNK + 1)),
-                   .bind = {.x = x, .points = packed},
+                   .bind = {.x = x, .points = spectra},
                    .push = {.blocks = desc.batch,
                             .pairs = rows->count,
                             .sequence_length = rows->n,
                             .columns = rows->d},
                    .constant = {.width = rows->width, .alone = rows->alone});
     dispatch->bytes = 16.0 * (double)points;
-    weft_lower_fft(lowering, &desc, packed, spectra);
+    weft_lower_fft(lowering, &desc, spectra, spectra);
     return spectra;
 }
 
@@ -138,7 +137,8 @@ uint32_t weft_lower_fourier_lanes(struct weft_lowering *lowering, uint32_t x, we
                                        .share = columns_at_once(rows.n) / 4};
     const uint64_t elements = (uint64_t)shape.dim[0] * rows.n * columns;
     const uint32_t halves = weft_lower_scratch(lowering, 8 * elements);
-    const uint32_t spectrum = weft_lower_scratch(lowering, 8 * elements);
+    const uint32_t spectrum =
+        rows.n > MOST_STRIDED ? weft_lower_scratch(lowering, 8 * elements) : halves;
     const uint32_t points = lower_rows(lowering, x, &rows);
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, fourier_part, weft_grid_of_groups((uint64_t)row.batch * (columns / CHUNK + 1)),

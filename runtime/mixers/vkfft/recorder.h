@@ -68,7 +68,7 @@ struct weft_fft_recorder {
     struct weft_fft_dispatch *dispatches;
 };
 
-/** Makes the device, with `share` times the invocations and shared memory of above. Errors: WEFT_OUT_OF_HOST_MEMORY. Finish it also then. */
+/** Makes the device, with `share` times what is above. Errors: WEFT_OUT_OF_HOST_MEMORY. Finish it also then. */
 weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, uint32_t share,
                                    const weft_host *host);
 /** Frees everything, also what VkFFT forgot. */
