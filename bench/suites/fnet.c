@@ -46,7 +46,7 @@ static const struct architecture {
     uint32_t attention_layers; /* the last ones */
     weft_bench_size least;     /* it belongs to this size of the suite and the larger ones */
 } architectures[] = {
-    {"fnet/fft", "fft", FNET, .least = WEFT_BENCH_SMALLEST},
+    {"fnet/fft", NULL, FNET, .least = WEFT_BENCH_SMALLEST},
     {"transformer", NULL, FNET ",'weft_mixing':'attention'", .dense = true,
      .mixing = WEFT_BENCH_FNET_ATTENTION, .least = WEFT_BENCH_SHORT},
     {"linear", NULL, FNET ",'weft_mixing':'linear'", .mixing = WEFT_BENCH_FNET_LINEAR,
@@ -54,7 +54,7 @@ static const struct architecture {
     {"fnet/matrix", "matrix", FNET, .least = WEFT_BENCH_SHORT},
     {"performer", NULL, PERFORMER, .linear = true, .mixing = WEFT_BENCH_FNET_PERFORMER,
      .least = WEFT_BENCH_SHORT},
-    {"fnet/hybrid", "fft", FNET ",'weft_attention_layers':2", .attention_layers = 2,
+    {"fnet/hybrid", NULL, FNET ",'weft_attention_layers':2", .attention_layers = 2,
      .least = WEFT_BENCH_FULL},
     {"ff_only", NULL, FNET ",'weft_mixing':'none'", .linear = true, .mixing = WEFT_BENCH_FNET_NONE,
      .least = WEFT_BENCH_FULL},

@@ -14,6 +14,7 @@
 #include "kernels/fourier/fold.h"
 #include "kernels/fourier/unfold.h"
 #include "kernels/fourier/unfold_lanes.h"
+#include "mixers/fourier_lanes.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
 #include "ops/row.h"
@@ -174,6 +175,18 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
         (struct half_spectrum){.storage = spectrum, .columns = columns, .stride = 2});
 }
 
+/* The same with lanes along rows and columns. */
+static weft_status lower_fft_lanes(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    const uint32_t input = weft_lower_value(lowering, node->input[0]);
+    const uint32_t spectrum = weft_lower_fourier_lanes(lowering, input, *x);
+    return lower_unfold(
+        lowering, node,
+        (struct half_spectrum){.storage = spectrum,
+                               .columns = weft_fourier_lanes_columns(x->dim[1], x->dim[2]),
+                               .stride = 2});
+}
+
 /* ---- by an FFT along the channels, and matrices along the tokens, whose length no kernel knows ---- */
 
 /*
@@ -184,6 +197,7 @@ struct folding {
     uint32_t n, batch;
     uint32_t half;    /* n/2 + 1 */
     uint32_t steps;   /* the same in whole fours */
+    uint32_t points;  /* d */
     uint32_t columns; /* d/2 + 1 */
     uint32_t padded;  /* the same in whole fours */
 };
@@ -206,9 +220,10 @@ static weft_status fill_folded(void *user, void *data) {
     return WEFT_OK;
 }
 
-/** The spectra of all tokens, folded: [2, steps, B, padded]. */
-static uint32_t lower_folded(struct weft_lowering *lowering, const struct weft_node *node,
-                             const struct folding *folding) {
+/* The spectra of all tokens, row by row. */
+static struct weft_row_spectra lower_spectra(struct weft_lowering *lowering,
+                                             const struct weft_node *node,
+                                             const struct folding *folding) {
     const uint32_t d = weft_node_shape(lowering->graph, node, 0)->dim[2];
     const uint32_t rows = folding->batch * folding->n;
     const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
@@ -216,37 +231,52 @@ static uint32_t lower_folded(struct weft_lowering *lowering, const struct weft_n
                                        .size = {d, 1},
                                        .batch = rows,
                                        .transform_axis = {true, false}};
-    const uint64_t count = (uint64_t)folding->steps * folding->batch * folding->padded;
     const uint64_t room = weft_lower_fft_room(lowering, &desc);
     const uint32_t input = weft_lower_value(lowering, node->input[0]);
     const uint32_t spectrum = weft_lower_scratch(lowering, 8 * room * folding->columns);
-    const uint32_t folded = weft_lower_scratch(lowering, 8 * count);
     weft_lower_fft(lowering, &desc, input, spectrum);
-    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, fourier_fold, weft_grid_of_items(count),
-                                                .bind = {.spectrum = spectrum, .folded = folded},
-                                                .push = {.count = (uint32_t)count,
-                                                         .sequence_length = folding->n,
-                                                         .batch = folding->batch,
-                                                         .columns = folding->columns,
-                                                         .padded_columns = folding->padded});
+    return (struct weft_row_spectra){.storage = spectrum};
+}
+
+/** They, folded: [2, steps, B, padded]. */
+static uint32_t lower_folded(struct weft_lowering *lowering, const struct folding *folding,
+                             struct weft_row_spectra spectra) {
+    const uint64_t count = (uint64_t)folding->steps * folding->batch * folding->padded;
+    const uint32_t folded = weft_lower_scratch(lowering, 8 * count);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fourier_fold, weft_grid_of_items(count),
+                   .bind = {.spectrum = spectra.storage, .folded = folded},
+                   .push = {.count = (uint32_t)count,
+                            .sequence_length = folding->n,
+                            .batch = folding->batch,
+                            .columns = folding->columns,
+                            .width = spectra.width,
+                            .points = folding->points,
+                            .padded_columns = folding->padded});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 24.0 * (double)count;
     return folded;
 }
 
-static weft_status lower_fft_matrix(struct weft_lowering *lowering, const struct weft_node *node) {
-    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+static struct folding folding_of(const weft_shape *x) {
     struct folding folding = {.n = x->dim[1],
                               .batch = x->dim[0],
                               .half = x->dim[1] / 2 + 1,
+                              .points = x->dim[2],
                               .columns = x->dim[2] / 2 + 1,
                               .padded = padded_half(x->dim[2])};
     folding.steps = (folding.half + 3) / 4 * 4;
+    return folding;
+}
+
+static weft_status lower_token_matrix(struct weft_lowering *lowering, const struct weft_node *node,
+                                      struct weft_row_spectra spectra) {
+    struct folding folding = folding_of(weft_node_shape(lowering->graph, node, 0));
     char key[48];
     snprintf(key, sizeof key, "fourier/folded/%u", folding.n);
     const uint64_t matrix = (uint64_t)folding.half * folding.steps;
     const uint32_t table = weft_lower_table(lowering, key, 8 * matrix, fill_folded, &folding);
-    const uint32_t folded = lower_folded(lowering, node, &folding);
+    const uint32_t folded = lower_folded(lowering, &folding, spectra);
     const uint32_t wide = folding.batch * folding.padded;
     const uint32_t sums = weft_lower_scratch(lowering, UINT64_C(8) * folding.half * wide);
     const struct weft_product product = {
@@ -266,6 +296,18 @@ static weft_status lower_fft_matrix(struct weft_lowering *lowering, const struct
                         (struct half_spectrum){.storage = sums, .columns = folding.padded});
 }
 
+static weft_status lower_fft_matrix(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct folding folding = folding_of(weft_node_shape(lowering->graph, node, 0));
+    return lower_token_matrix(lowering, node, lower_spectra(lowering, node, &folding));
+}
+
+static weft_status lower_lanes_matrix(struct weft_lowering *lowering,
+                                      const struct weft_node *node) {
+    const uint32_t input = weft_lower_value(lowering, node->input[0]);
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    return lower_token_matrix(lowering, node, weft_lower_fourier_rows(lowering, input, *x));
+}
+
 /* ---- the choice ---- */
 
 #define LONG_TOKENS \
@@ -276,6 +318,19 @@ static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
     (void)device;
     return weft_node_shape(graph, node, 0)->dim[2] >
            1; /* one channel leaves no innermost axis to transform */
+}
+
+static bool lanes_supports(const weft_graph *graph, const struct weft_node *node,
+                           const weft_device_info *device) {
+    const weft_shape *x = weft_node_shape(graph, node, 0);
+    (void)device;
+    return weft_fourier_lanes_fit(x->dim[1], x->dim[2]);
+}
+
+static bool row_lanes_supports(const weft_graph *graph, const struct weft_node *node,
+                               const weft_device_info *device) {
+    (void)device;
+    return weft_fourier_lanes_fit(0, weft_node_shape(graph, node, 0)->dim[2]);
 }
 
 /*
@@ -292,6 +347,12 @@ static const char *fourier_choose(const weft_graph *graph, const struct weft_nod
     return x->dim[1] > 1 && x->dim[1] < LONG_TOKENS ? "fft_matrix" : "fft";
 }
 
+#define LANES_NEEDS \
+    { .invocations = 1024, .shared_memory = 64u << 10 }
+#define LANES_LIMITS                                                                              \
+    "16 to 2047 channels, and up to 65536 tokens, whose prime factors are at most 13, and VkFFT " \
+    "1.3.4"
+
 const struct weft_op weft_op_fourier = {
     .name = "fourier",
     .min_inputs = 1,
@@ -301,7 +362,24 @@ const struct weft_op weft_op_fourier = {
     .choose = fourier_choose,
     .cuts = WEFT_CUTS({.inputs = 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS(
-        {.name = "fft", .supports = fft_supports, .lower = lower_fft},
+        {.name = "fft", .cost = {.processor = 8.0F}, .supports = fft_supports, .lower = lower_fft},
+        {.name = "fft_lanes",
+         .needs = LANES_NEEDS,
+         .cost = {.software = 4.0F, .hardware = 4.0F},
+         .supports = lanes_supports,
+         .limits = LANES_LIMITS,
+         .lower = lower_fft_lanes},
         {.name = "matrix", .bits = 1, .lower = lower_matrix},
-        {.name = "fft_matrix", .bits = 2, .supports = fft_supports, .lower = lower_fft_matrix}),
+        {.name = "fft_matrix",
+         .bits = 2,
+         .cost = {.processor = 8.0F},
+         .supports = fft_supports,
+         .lower = lower_fft_matrix},
+        {.name = "fft_matrix_lanes",
+         .bits = 2,
+         .needs = LANES_NEEDS,
+         .cost = {.software = 4.0F, .hardware = 4.0F},
+         .supports = row_lanes_supports,
+         .limits = LANES_LIMITS,
+         .lower = lower_lanes_matrix}),
 };

@@ -10,7 +10,7 @@
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer Spectrum { vec2 spectrum[]; };   // [B, n, columns]
+layout(std430, binding = 0) readonly buffer Spectrum { vec2 spectrum[]; };   // [B, n, columns], or see width
 layout(std430, binding = 1) writeonly buffer Folded { float folded[]; };     // [2, steps, B, padded_columns]
 
 layout(push_constant) uniform Push
@@ -20,8 +20,16 @@ layout(push_constant) uniform Push
     uint sequence_length;
     uint batch;
     uint columns;
+    uint width; // 0, or rows side by side: [blocks, points, width]
+    uint points;
     uint padded_columns; // at least `columns`: the others are 0, as are the steps behind n / 2
 } push;
+
+uint place_of(uint row, uint column)
+{
+    return push.width == 0 ? row * push.columns + column
+                           : (row / push.width * push.points + column) * push.width + row % push.width;
+}
 
 void main()
 {
@@ -35,10 +43,10 @@ void main()
     vec2 value = vec2(0.0);
     if (column < push.columns && 2 * s <= push.sequence_length) {
         uint first = place % push.batch * push.sequence_length;
-        vec2 z = spectrum[(first + s) * push.columns + column];
+        vec2 z = spectrum[place_of(first + s, column)];
         value.x = z.x;
         if (s > 0 && 2 * s < push.sequence_length) {
-            vec2 other = spectrum[(first + push.sequence_length - s) * push.columns + column];
+            vec2 other = spectrum[place_of(first + push.sequence_length - s, column)];
             value = vec2(z.x + other.x, z.y - other.y);
         }
     }

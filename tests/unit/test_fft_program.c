@@ -507,18 +507,10 @@ struct golden {
     const char *digest; /* SHA-256 of the output for uniform input, stream i of SEED */
 };
 
-#define ONE(kind, n, batch)       \
-    {                             \
-        kind, 1, {n, 0}, batch, { \
-            true, false           \
-        }                         \
-    }
-#define TWO(kind, n, d, batch)    \
-    {                             \
-        kind, 2, {d, n}, batch, { \
-            true, true            \
-        }                         \
-    }
+#define ONE(kind, n, batch) \
+    { kind, 1, {n, 0}, batch, {true, false}, 0, 0 }
+#define TWO(kind, n, d, batch) \
+    { kind, 2, {d, n}, batch, {true, true}, 0, 0 }
 
 static const struct golden goldens[] = {
     {ONE(WEFT_FFT_R2C, 17, 3), "5e72493effcab4c59103670f64a1dab72257018cb0fdb37bae99a4fd6a58b082"},

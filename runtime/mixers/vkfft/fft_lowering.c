@@ -8,6 +8,7 @@
 
 #include "mixers/vkfft/any_batch.h"
 #include "ops/copy.h"
+#include "spirv/index.h"
 
 /* A program and the name of its kernels, kept with the device. */
 struct kept_program {
@@ -45,8 +46,12 @@ static weft_status find_program(const struct kept_program **out, weft_device *de
                                 const struct weft_fft_desc *desc) {
     static const char *const kinds[] = {"forward", "inverse", "r2c", "c2r"};
     char key[96];
-    snprintf(key, sizeof key, "vkfft/%s %" PRIu32 "x%" PRIu32, kinds[desc->kind],
-             desc->rank == 2 ? desc->size[1] : 1, desc->size[0]);
+    const int length = snprintf(key, sizeof key, "vkfft/%s %" PRIu32 "x%" PRIu32, kinds[desc->kind],
+                                desc->rank == 2 ? desc->size[1] : 1, desc->size[0]);
+    if (desc->columns > 0) {
+        snprintf(key + length, sizeof key - (size_t)length, " by %" PRIu32 " of %" PRIu32,
+                 desc->columns, desc->share);
+    }
     *out = weft_device_find_kept(device, key);
     return *out ? WEFT_OK : make_program(out, device, desc, key);
 }
@@ -162,6 +167,23 @@ static uint32_t whole_batch(const struct kept_program *kept, uint32_t batch) {
 uint32_t weft_lower_fft_room(struct weft_lowering *lowering, const struct weft_fft_desc *desc) {
     const struct kept_program *kept = lower_kept(lowering, desc);
     return kept ? whole_batch(kept, desc->batch) : desc->batch;
+}
+
+uint32_t weft_lower_fft_rows(struct weft_lowering *lowering, const struct weft_fft_desc *desc) {
+    const struct kept_program *kept = lower_kept(lowering, desc);
+    uint32_t size[3] = {1, 1, 1};
+    struct weft_spirv_module module;
+    if (!kept) {
+        return 1;
+    }
+    const struct weft_fft_module *first = &kept->any.program->modules[0];
+    weft_lower_fail(lowering,
+                    weft_spirv_read(&module, first->words, first->size, &lowering->device->host));
+    if (weft_lower_status(lowering) == WEFT_OK) {
+        weft_spirv_local_size(size, &module, NULL, 0);
+    }
+    weft_spirv_module_free(&module);
+    return size[1];
 }
 
 void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *desc,

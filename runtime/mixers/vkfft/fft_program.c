@@ -87,9 +87,16 @@ static void put_u32(uint8_t *bytes, uint32_t value) {
 static weft_digest cache_key(const struct weft_fft_desc *desc) {
     char identity[WEFT_FFT_IDENTITY_SIZE];
     weft_fft_vkfft_identity(identity);
-    const uint32_t numbers[] = {WEFT_FFT_PROGRAM_FORMAT, (uint32_t)desc->kind,   desc->rank,
-                                desc->size[0],           desc->size[1],          desc->batch,
-                                desc->transform_axis[0], desc->transform_axis[1]};
+    const uint32_t numbers[] = {WEFT_FFT_PROGRAM_FORMAT,
+                                (uint32_t)desc->kind,
+                                desc->rank,
+                                desc->size[0],
+                                desc->size[1],
+                                desc->batch,
+                                desc->transform_axis[0],
+                                desc->transform_axis[1],
+                                desc->columns,
+                                desc->share};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, identity, strlen(identity) + 1);

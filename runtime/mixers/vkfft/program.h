@@ -21,6 +21,9 @@ struct weft_fft_desc {
     uint32_t batch;
     bool transform_axis[2]; /* false: that axis is left alone (size[0] of R2C and C2R must be true)
                              */
+    /* Of strided axes, for processors: the columns of a workgroup, and how many times as many invocations and bytes of
+     * shared memory it has as the plan that has the same order of operations. 0s: as every device has them. */
+    uint32_t columns, share;
 };
 
 /** What a dispatch binds. */

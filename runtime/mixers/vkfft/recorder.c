@@ -123,15 +123,16 @@ static void *reallocate(void *user, void *pointer, size_t size) {
 
 static void describe(struct weft_soft_properties *properties, void *user) {
     VkPhysicalDeviceLimits *limits = &properties->limits;
-    (void)user;
+    const struct weft_fft_recorder *recorder = user;
+    const uint32_t invocations = recorder->share * WEFT_FFT_MAX_INVOCATIONS;
     properties->memory = UINT64_MAX;
     properties->buffer_alignment = sizeof(float);
     properties->immediate = true;
     limits->maxStorageBufferRange = UINT32_MAX;
-    limits->maxComputeSharedMemorySize = WEFT_FFT_SHARED_BYTES;
-    limits->maxComputeWorkGroupInvocations = WEFT_FFT_MAX_INVOCATIONS;
-    limits->maxComputeWorkGroupSize[0] = WEFT_FFT_MAX_INVOCATIONS;
-    limits->maxComputeWorkGroupSize[1] = WEFT_FFT_MAX_INVOCATIONS;
+    limits->maxComputeSharedMemorySize = recorder->share * WEFT_FFT_SHARED_BYTES;
+    limits->maxComputeWorkGroupInvocations = invocations;
+    limits->maxComputeWorkGroupSize[0] = invocations;
+    limits->maxComputeWorkGroupSize[1] = invocations;
     limits->maxComputeWorkGroupSize[2] = WEFT_FFT_MAX_LOCAL_SIZE_Z;
     for (int i = 0; i < 3; i++) {
         limits->maxComputeWorkGroupCount[i] = WEFT_FFT_NO_LIMIT;
@@ -359,9 +360,12 @@ static weft_status make_device(struct weft_fft_recorder *recorder) {
                : WEFT_OUT_OF_HOST_MEMORY;
 }
 
-weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, const weft_host *host) {
-    *recorder = (struct weft_fft_recorder){
-        .host = host, .own = {.reallocate = reallocate, .allocator_user = recorder}};
+weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, uint32_t share,
+                                   const weft_host *host) {
+    *recorder =
+        (struct weft_fft_recorder){.host = host,
+                                   .share = share,
+                                   .own = {.reallocate = reallocate, .allocator_user = recorder}};
     return make_device(recorder);
 }
 

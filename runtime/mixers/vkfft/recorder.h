@@ -40,7 +40,8 @@ struct weft_soft_memory;
 
 struct weft_fft_recorder {
     const weft_host *host;
-    weft_host own; /* what it allocates goes with the recorder */
+    uint32_t share; /* of what the device has below: as many times */
+    weft_host own;  /* what it allocates goes with the recorder */
     struct weft_fft_block *blocks;
     bool out_of_memory;
     /* Where to go on when memory is out, or null: VkFFT does not check every allocation, and its
@@ -67,8 +68,9 @@ struct weft_fft_recorder {
     struct weft_fft_dispatch *dispatches;
 };
 
-/** Makes the device. Errors: WEFT_OUT_OF_HOST_MEMORY. Finish it also then. */
-weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, const weft_host *host);
+/** Makes the device, with `share` times what is above. Errors: WEFT_OUT_OF_HOST_MEMORY. Finish it also then. */
+weft_status weft_fft_recorder_init(struct weft_fft_recorder *recorder, uint32_t share,
+                                   const weft_host *host);
 /** Frees everything, also what VkFFT forgot. */
 void weft_fft_recorder_finish(struct weft_fft_recorder *recorder);
 

@@ -336,7 +336,9 @@ static void describe_transform(VkFFTConfiguration *configuration,
     configuration->normalize = 0;
 }
 
-static void describe_device(VkFFTConfiguration *configuration, struct session *session) {
+static void describe_device(VkFFTConfiguration *configuration, struct session *session,
+                            const struct weft_fft_desc *desc) {
+    const uint32_t share = session->recorder.share;
     configuration->physicalDevice = &session->recorder.physical;
     configuration->device = &session->recorder.vk.handle;
     configuration->queue = &session->recorder.queue;
@@ -346,10 +348,10 @@ static void describe_device(VkFFTConfiguration *configuration, struct session *s
     configuration->disableSetLocale = 1;
     configuration->useLUT = weft_rule_holds("tables");
     configuration->useLUT_4step = weft_rule_holds("tables");
-    configuration->coalescedMemory = COALESCED_BYTES;
-    configuration->aimThreads = WEFT_FFT_MAX_INVOCATIONS;
-    configuration->maxThreadsNum = WEFT_FFT_MAX_INVOCATIONS;
-    configuration->sharedMemorySize = WEFT_FFT_SHARED_BYTES;
+    configuration->coalescedMemory = desc->columns > 0 ? 8 * desc->columns : COALESCED_BYTES;
+    configuration->aimThreads = share * WEFT_FFT_MAX_INVOCATIONS;
+    configuration->maxThreadsNum = share * WEFT_FFT_MAX_INVOCATIONS;
+    configuration->sharedMemorySize = share * WEFT_FFT_SHARED_BYTES;
     configuration->numSharedBanks = SHARED_BANKS;
     configuration->registerBoost = REGISTER_BOOST;
     configuration->swapTo2Stage4Step = TWO_STEP_LENGTH;
@@ -377,7 +379,7 @@ static void make_buffers(struct session *session, const struct weft_fft_program 
 
 static VkFFTResult plan_and_record(struct session *session, const struct weft_fft_desc *desc) {
     VkFFTConfiguration configuration = {0};
-    describe_device(&configuration, session);
+    describe_device(&configuration, session, desc);
     describe_transform(&configuration, desc);
     describe_buffers(&configuration, session, desc);
     VkFFTResult result = initializeVkFFT(&session->app, configuration);
@@ -479,7 +481,8 @@ weft_status weft_fft_vkfft_plan(struct weft_fft_program *program, const struct w
     }
     current_recorder = &session->recorder;
     *reason = "out of memory";
-    weft_status status = weft_fft_recorder_init(&session->recorder, host);
+    weft_status status =
+        weft_fft_recorder_init(&session->recorder, desc->share > 0 ? desc->share : 1, host);
     if (status == WEFT_OK) {
         use_functions(&session->recorder);
         status = run_session(session, program, desc, reason);
