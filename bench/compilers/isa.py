@@ -29,6 +29,8 @@ class Isa:
     delay: int = 0
     matrix: str = r"$^"  # a product of matrices: its groups multiplied with each other and with
     matrix_share: float = 0.0  # this are the products that an invocation has of it
+    bytes: str = r"$^"  # the same of matrices of bytes, where these have another share
+    bytes_share: float = 0.0
 
 
 ISAS = {
@@ -40,7 +42,7 @@ ISAS = {
         r"^\s*(;|s_nop|s_delay_alu|s_code_end|s_endpgm)",
         r"\bv_(?:dual_|pk_)?(?:mul|fma|fmac|mac|mad|fmaak|fmamk|madak|madmk)_(?:legacy_)?f32",
         r"\bv_(?:dual_|pk_)?(?:add|sub|subrev|mul|fma|fmac|mac|mad|fmaak|fmamk|madak|madmk)_(?:legacy_)?f32",
-        matrix=r"\bv_wmma_f32_(\d+)x(\d+)x(\d+)_f16",
+        matrix=r"\bv_wmma_(?:f32|i32)_(\d+)x(\d+)x(\d+)_(?:f16|iu8)",
         matrix_share=1 / 32,
     ),
     "Intel open-source Mesa driver": Isa(
@@ -51,8 +53,10 @@ ISAS = {
         r"^\s*(//|\(W\)\s+sync\.nop|END|Native|Shader|SIMD)",
         r"\b(?:mul|mad) \(\d+\)\s.*?:f\b",
         r"\b(?:add|mul|mad) \(\d+\)\s.*?:f\b",
-        matrix=r"\bdpas\.(\d)x(\d)",
+        matrix=r"\bdpas\.(\d)x(\d) \(\d+\)\s+\S+:f",
         matrix_share=2.0,
+        bytes=r"\bdpas\.(\d)x(\d) \(\d+\)\s+\S+:d",
+        bytes_share=4.0,
     ),
     "NVK": Isa(
         "NAK_assembly.txt",
@@ -62,7 +66,7 @@ ISAS = {
         r"^\s*(\}|//|nop)",
         r"\b(?:fmul|ffma)\b",
         r"\b(?:fadd|fmul|ffma)\b",
-        matrix=r"\bhmma\.m(\d+)n(\d+)k(\d+)\.f32",
+        matrix=r"\b[hi]mma\.m(\d+)n(\d+)k(\d+)\.(?:f32|i8)",
         matrix_share=1 / 32,
     ),
     "turnip Mesa driver": Isa(
@@ -132,7 +136,10 @@ class Code:
 
 def _matrix_products(isa: Isa, line: str) -> int:
     found = re.search(isa.matrix, line)
-    return round(math.prod(map(int, found.groups())) * isa.matrix_share) if found else 0
+    of_bytes = re.search(isa.bytes, line)
+    share = isa.matrix_share if found else isa.bytes_share
+    found = found or of_bytes
+    return round(math.prod(map(int, found.groups())) * share) if found else 0
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -102,7 +102,6 @@ WEFT_VARIANTS(
     {.name = "int8-8x16x32", COOPERATIVE(8, 16, 32, 16, 32, 128, 64, 12800)},
     {.name = "int8-8x8x32", COOPERATIVE(8, 8, 32, 8, 32, 128, 64, 12800)},
     /* No GPU's, but lavapipe's with 8 lanes, which shows on a machine without a GPU that the kernel is right */
-    {.name = "int8-8x8x8-128", COOPERATIVE(8, 8, 8, 8, 128, 128, 32, 12288)},
     {.name = "int8-8x8x8-64", COOPERATIVE(8, 8, 8, 8, 64, 64, 64, 10240)},
     {.name = "int8-8x8x8-32", COOPERATIVE(8, 8, 8, 8, 32, 128, 64, 12800)})
 

@@ -55,6 +55,9 @@ const uint ACROSS_B = TILE_COLUMNS / 4;
 const uint BLOCKS = ACROSS_B * SIXTEENS;
 const uint BLOCKS_OF_B = (BLOCKS + INVOCATIONS - 1) / INVOCATIONS;
 
+uint at_a[ROWS_OF_A];
+uint at_b[BLOCKS_OF_B];
+
 #define SUM_OF icoopmatNV<32, gl_ScopeSubgroup, TILE_M, TILE_N>
 
 // What was written to shared memory before is there to be read after, as in cooperative.comp.
@@ -64,17 +67,23 @@ void meet()
                    gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
 }
 
-// Four words of a row of a, which begins at `base` and may end before them: what b has there are zeros.
-uvec4 load_a(uint base, uint word)
+bool is_block(uint block)
 {
-    if (push.words % 4 == 0) {
-        return a4[(base + min(word, push.words - 4)) / 4];
+    return BLOCKS % INVOCATIONS == 0 || block < BLOCKS;
+}
+
+// Where a's row and b's columns begin, in words and in fours of words. Beyond the last row and the last panel, those are loaded.
+void find_places(uint top, uint left)
+{
+    uint lane = gl_LocalInvocationIndex;
+    uint last_panel = (push.n - 1) / WEFT_PANEL;
+    [[unroll]] for (uint i = 0; i < ROWS_OF_A; i++) {
+        at_a[i] = min(top + lane / SIXTEENS + i * STEP, push.m - 1) * push.words;
     }
-    uvec4 found;
-    for (uint j = 0; j < 4; j++) {
-        found[j] = a[base + min(word + j, push.words - 1)];
+    [[unroll]] for (uint i = 0; i < BLOCKS_OF_B; i++) {
+        uint column = left + (lane + i * INVOCATIONS) % ACROSS_B * 4;
+        at_b[i] = (weft_b_step(min(column / WEFT_PANEL, last_panel), 0) + column % WEFT_PANEL) / 4;
     }
-    return found;
 }
 
 void put(uint at, uvec4 words)
@@ -83,36 +92,39 @@ void put(uint at, uvec4 words)
     tile[at + 1] = words.zw;
 }
 
-bool is_block(uint block)
-{
-    return BLOCKS % INVOCATIONS == 0 || block < BLOCKS;
-}
-
-void copy_tiles(uint top, uint left, uint first)
+// From word `first` on. Beyond the last word b has zeros, so that it does not matter what a has there.
+void load_tiles(uint first)
 {
     uint lane = gl_LocalInvocationIndex;
-    uint panels = (push.n + WEFT_PANEL - 1) / WEFT_PANEL;
+    uint word_of_a = first + lane % SIXTEENS * 4;
     uvec4 x[ROWS_OF_A];
     uvec4 y[4 * BLOCKS_OF_B];
+    bool whole = first + TILE_DEPTH / 4 <= push.words;
     [[unroll]] for (uint i = 0; i < ROWS_OF_A; i++) {
-        uint row = min(top + lane / SIXTEENS + i * STEP, push.m - 1);
-        x[i] = load_a(row * push.words, first + lane % SIXTEENS * 4);
-    }
-    [[unroll]] for (uint i = 0; i < BLOCKS_OF_B; i++) {
-        uint block = lane + i * INVOCATIONS;
-        uint column = left + block % ACROSS_B * 4;
-        uint panel = weft_b_step(min(column / WEFT_PANEL, panels - 1), 0) + column % WEFT_PANEL;
-        if (is_block(block)) {
+        if (whole && push.words % 4 == 0) {
+            x[i] = a4[(at_a[i] + word_of_a) / 4];
+        } else {
             [[unroll]] for (uint j = 0; j < 4; j++) {
-                uint word = min(first + block / ACROSS_B * 4 + j, push.words - 1);
-                y[4 * i + j] = b4[(panel + word * WEFT_PANEL) / 4];
+                x[i][j] = a[at_a[i] + min(word_of_a + j, push.words - 1)];
             }
         }
     }
-    if (first + TILE_DEPTH / 4 > push.words) {
-        [[unroll]] for (uint i = 0; i < 4 * BLOCKS_OF_B; i++) {
-            uint word = first + (lane + i / 4 * INVOCATIONS) / ACROSS_B * 4 + i % 4;
-            y[i] = word < push.words ? y[i] : uvec4(0);
+    [[unroll]] for (uint i = 0; i < BLOCKS_OF_B; i++) {
+        uint block = lane + i * INVOCATIONS;
+        uint word = first + block / ACROSS_B * 4;
+        [[unroll]] for (uint j = 0; j < 4; j++) {
+            y[4 * i + j] = uvec4(0);
+        }
+        if (is_block(block) && whole) {
+            [[unroll]] for (uint j = 0; j < 4; j++) {
+                y[4 * i + j] = b4[at_b[i] + (word + j) * (WEFT_PANEL / 4)];
+            }
+        } else if (is_block(block)) {
+            [[unroll]] for (uint j = 0; j < 4; j++) {
+                if (word + j < push.words) {
+                    y[4 * i + j] = b4[at_b[i] + (word + j) * (WEFT_PANEL / 4)];
+                }
+            }
         }
     }
     [[unroll]] for (uint i = 0; i < ROWS_OF_A; i++) {
@@ -149,12 +161,13 @@ void main()
     uint left = gl_WorkGroupID.x * TILE_COLUMNS;
     uint rows = gl_SubgroupID / ACROSS * HIGH * TILE_M * STRIDE;
     uint columns = FIRST_OF_B + gl_SubgroupID % ACROSS * WIDE * TILE_N * STRIDE;
+    find_places(top, left);
     SUM_OF sums[HIGH * WIDE];
     [[unroll]] for (uint i = 0; i < HIGH * WIDE; i++) {
         sums[i] = SUM_OF(0);
     }
     for (uint first = 0; first < push.words; first += TILE_DEPTH / 4) {
-        copy_tiles(top, left, first);
+        load_tiles(first);
         meet();
         [[unroll]] for (uint t = 0; t < TILE_DEPTH; t += TILE_K) {
             icoopmatNV<8, gl_ScopeSubgroup, TILE_M, TILE_K> x[HIGH];
@@ -171,12 +184,15 @@ void main()
         }
         meet();
     }
-    [[unroll]] for (uint j = 0; j < WIDE; j++) {
-        [[unroll]] for (uint i = 0; i < HIGH; i++) {
-            coopMatStoreNV(sums[j * HIGH + i], tile, gl_SubgroupID * TILE_M * TILE_N / 2, TILE_N / 2, false);
-            meet();
-            store_patches(top, left, i, j);
-            meet();
+    // One after the other, with little code; and none is chosen by a variable, for which compilers would put all into memory.
+    [[dont_unroll]] for (uint at = 0; at < HIGH * WIDE; at++) {
+        [[unroll]] for (uint i = 0; i < HIGH * WIDE; i++) {
+            if (i == at) {
+                coopMatStoreNV(sums[i], tile, gl_SubgroupID * TILE_M * TILE_N / 2, TILE_N / 2, false);
+            }
         }
+        meet();
+        store_patches(top, left, at % HIGH, at / HIGH);
+        meet();
     }
 }

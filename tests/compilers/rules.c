@@ -8,6 +8,7 @@
  *     as Weft asks for.
  *   Qualcomm: mad.f32. Mesa's compiler makes it of a product and a sum that may not be fused, and takes it to round both.
  *   Arm: FMA whose addend is -0, the only product there is: adding -0 changes nothing, and what it rounds is the product alone.
+ *   Sums of integers by matrix units, v_wmma_i32, dpas and imma, unless they saturate.
  *   Broadcom has nothing that fuses; refused are the estimates of its unit for special functions.
  *   In fused math: float32 instructions that multiply and add with one rounding. Whether they stand for an Fma and no other sum shows in
  *     reproducible math, where the same kernels have none.
@@ -85,6 +86,11 @@ static const char *amd_stem(const struct instruction *read) {
     return begins(stem, "dual_") ? stem + 5 : stem;
 }
 
+/* A matrix unit adds up integers exactly, if it does not stop at a limit. */
+static bool amd_adds_integers(const struct instruction *read) {
+    return begins(amd_stem(read), "wmma_i32") && !strstr(read->line, " clamp");
+}
+
 static bool amd_refuses(const struct instruction *read) {
     static const char *const refused[] = {
         "fma_f",     "fmac_f",      "fmaak_f",    "fmamk_f", "fma_mix",    "pk_fma",
@@ -94,7 +100,7 @@ static bool amd_refuses(const struct instruction *read) {
         "interp_",   "mad_f16",     "mad_legacy", "mac_f16", "mac_legacy", "mul_legacy",
         "cvt_pkrtz", "denorm_mode", "round_mode", NULL};
     const bool sets_mode = begins(amd_stem(read), "setreg") && strstr(read->line, "HW_REG_MODE");
-    return begins_with_one_of(amd_stem(read), refused) || sets_mode ||
+    return (begins_with_one_of(amd_stem(read), refused) && !amd_adds_integers(read)) || sets_mode ||
            strstr(read->line, " mul:") ||
            strstr(read->line, " div:"); /* results that are scaled lose the sign of zero */
 }
@@ -151,9 +157,10 @@ static bool sets_other_modes(const struct instruction *read) {
 static bool intel_refuses(const struct instruction *read) {
     static const char *const refused[] = {"mad", "lrp",   "pln",  "line", "dp2", "dp3",
                                           "dph", "dpas.", "math", "frc",  NULL};
+    const bool matrices =
+        begins(read->name, "dpas.") && (!strstr(read->target, ":d") || strstr(read->name, ".sat"));
     const bool computes = begins_with_one_of(read->name, refused) &&
-                          !begins(read->name, "math.int") &&
-                          (is_float(read->target) || begins(read->name, "dpas"));
+                          !begins(read->name, "math.int") && (is_float(read->target) || matrices);
     return computes || sets_other_modes(read);
 }
 
@@ -199,7 +206,9 @@ static bool nvidia_refuses(const struct instruction *read) {
     static const char *const refused[] = {"ffma", "hfma2", "dfma", "hmma",
                                           "mufu", "fswz",  "rro",  NULL};
     const bool computes = begins(read->name, "fadd") || begins(read->name, "fmul");
-    return (computes && !has_nvidia_modes(read->name)) || begins_with_one_of(read->name, refused);
+    const bool saturates = begins(read->name, "imma") && strstr(read->name, ".sat");
+    return (computes && !has_nvidia_modes(read->name)) || saturates ||
+           begins_with_one_of(read->name, refused);
 }
 
 static bool nvidia_fuses(const struct instruction *read) {

@@ -117,7 +117,7 @@ typedef struct weft_device_info {
     uint32_t least_subgroup, most_subgroup;
     /**
      * Sizes at which subgroups multiply f16 matrices with f32 sums (VK_KHR_cooperative_matrix); zeros follow the last
-     * one. Products with f16 weights may use them in fast mode. Adopted devices have none.
+     * one. Products with f16 weights may use them in fast mode. Adopted devices have those of weft_device_adopt_params.
      */
     weft_matrix_shape matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
     /** The same for signed bytes with int32 sums, which are exact: products of int8 may use them in every math mode. */
