@@ -35,7 +35,6 @@ CLAIMS = (
     Claim("FLT", "FLT", "Performer", "text-positions", "text", bucket=1),
     Claim("FLT", "FLT", "Performer", "text-positions", "text", bucket=3),
     Claim("Spectraformer", "Spectraformer, OPRF-ORF", "Performer", "mixing", "restore", length=128),
-    Claim("Spectraformer", "Spectraformer, OPRF-ORF", "Performer", "text-order", "order"),
     Claim("SKI-TNN, FD-TNN", "SKI-TNN", "TNN", "text-order", "order"),
     Claim("SKI-TNN, FD-TNN", "FD-TNN", "TNN", "text-positions", "text", bucket=1),
     Claim("SKI-TNN, FD-TNN", "FD-TNN", "softmax", "text-positions", "text", bucket=3),
