@@ -53,7 +53,7 @@ MODELS = {
     "FD-TNN": {"model_type": "fd-tnn", **RPE, "intermediate_size": 110},
     "SKI-TNN": {"model_type": "ski-tnn", **GTU, "ski_points": 32, "ski_taps": 7, "gamma": 0.99,
                 "intermediate_size": 123},
-    "FNet": {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 179},
+    "FNet": {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 179, "tokenizer_class": None},
 }
 CAUSAL_ONLY = {"FMMformer, fast weight", FAR_FIRST}
 BOTH_WAYS_ONLY = {"Spectraformer, OPRF-ORF", "Spectraformer, SADERF-ORF", "SKI-TNN", "FNet"}
