@@ -183,8 +183,10 @@ static weft_status check_end(const struct member *member) {
                        : WEFT_OK;
 }
 
-static weft_status open_member(struct member *member, struct weft_npy_stream *stream,
-                               const weft_npz *npz, const char *name) {
+/* Of a member its archive and name. */
+static weft_status open_member(struct member *member, struct weft_npy_stream *stream) {
+    const weft_npz *npz = member->npz;
+    const char *name = member->name;
     const int64_t index = locate(npz, name);
     if (index < 0) {
         return fail_missing(npz, name);
@@ -197,7 +199,7 @@ static weft_status open_member(struct member *member, struct weft_npy_stream *st
         return weft_fail(&npz->host, WEFT_BAD_FILE, "%s: member %s.npy: the archive has no size",
                          npz->path, name);
     }
-    *member = (struct member){npz, name, zip_fopen_index(npz->archive, (zip_uint64_t)index, 0)};
+    member->file = zip_fopen_index(npz->archive, (zip_uint64_t)index, 0);
     *stream = (struct weft_npy_stream){.read = read_member, .user = member, .size = about.size};
     return member->file ? WEFT_OK : fail_member(npz, name, zip_get_error(npz->archive));
 }
@@ -205,9 +207,9 @@ static weft_status open_member(struct member *member, struct weft_npy_stream *st
 /* Of the member's data at most `limit` bytes are unpacked; with `look` none. */
 static weft_status get(weft_npy *npy, const weft_npz *npz, const char *name, bool look,
                        uint64_t limit) {
-    struct member member;
-    struct weft_npy_stream stream;
-    WEFT_TRY(open_member(&member, &stream, npz, name));
+    struct member member = {.npz = npz, .name = name};
+    struct weft_npy_stream stream = {0};
+    WEFT_TRY(open_member(&member, &stream));
     char *label = weft_format(&npz->host, "%s:%s.npy", npz->path, name);
     weft_npy result = {.dtype = WEFT_NPY_U8};
     weft_status status = !label ? weft_fail_memory(&npz->host, npz->path)

@@ -5,6 +5,7 @@ import hashlib
 
 import numpy as np
 import pytest
+
 import weft
 
 

@@ -199,8 +199,8 @@ class Graph:
 
         device = checked(device) or default_device()
         name = ffi.new("char[]", _checks.text(implementation, "implementation").encode()) if implementation else ffi.NULL
-        params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name,
-                                                 "checkpoints": _core.number_of(checkpoints, "weft_checkpoints", "checkpoints")})
+        number = _core.number_of(checkpoints, "weft_checkpoints", "checkpoints")
+        params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name, "checkpoints": number})
         with device.handle.lock:
             pointer = _core.make("weft_plan", lib.weft_plan_compile, device.handle.get(), self.handle.get(), params)
         return Plan(pointer, device)
