@@ -6,6 +6,7 @@
  * our choice.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/graph.h"
 #include "bench/suites/fnet_reference.h"
@@ -46,7 +47,7 @@ static const struct architecture {
     uint32_t attention_layers; /* the last ones */
     weft_bench_size least;     /* it belongs to this size of the suite and the larger ones */
 } architectures[] = {
-    {"fnet/fft", NULL, FNET, .least = WEFT_BENCH_SMALLEST},
+    {"fnet/fft", "fft", FNET, .least = WEFT_BENCH_SMALLEST},
     {"transformer", NULL, FNET ",'weft_mixing':'attention'", .dense = true,
      .mixing = WEFT_BENCH_FNET_ATTENTION, .least = WEFT_BENCH_SHORT},
     {"linear", NULL, FNET ",'weft_mixing':'linear'", .mixing = WEFT_BENCH_FNET_LINEAR,
@@ -54,7 +55,7 @@ static const struct architecture {
     {"fnet/matrix", "matrix", FNET, .least = WEFT_BENCH_SHORT},
     {"performer", NULL, PERFORMER, .linear = true, .mixing = WEFT_BENCH_FNET_PERFORMER,
      .least = WEFT_BENCH_SHORT},
-    {"fnet/hybrid", NULL, FNET ",'weft_attention_layers':2", .attention_layers = 2,
+    {"fnet/hybrid", "fft", FNET ",'weft_attention_layers':2", .attention_layers = 2,
      .least = WEFT_BENCH_FULL},
     {"ff_only", NULL, FNET ",'weft_mixing':'none'", .linear = true, .mixing = WEFT_BENCH_FNET_NONE,
      .least = WEFT_BENCH_FULL},
@@ -121,10 +122,16 @@ static void define(weft_case *c, const weft_bench_case *bench_case) {
     weft_bench_define_fnet(c, tokens, &params);
 }
 
+/* From 256 tokens on the usual choice is by FFT, in the form for the device. */
+static const char *implementation_of(const struct architecture *architecture, uint32_t n) {
+    const char *name = architecture->implementation;
+    return name && strcmp(name, "fft") == 0 && n >= 256 ? NULL : name;
+}
+
 static void add_case(weft_bench_list *list, const struct architecture *architecture,
                      weft_bench_size size, uint32_t n) {
     weft_bench_case result = {.suite = "fnet",
-                              .implementation = architecture->implementation,
+                              .implementation = implementation_of(architecture, n),
                               .sizes = {size},
                               .data = architecture,
                               .compile = compile,
