@@ -9,7 +9,7 @@ release_parts=(source wheel aarch64 debian)
 release=$root/build/release
 
 # in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
-# and these packages, and with these files there. It is gone afterwards.
+# and these packages, these files, and nothing of our environment but the way to an archive. It is gone afterwards.
 in_empty_debian() {
     local trial=$1 packages=$2 file hooks=()
     shift 2
@@ -17,7 +17,8 @@ in_empty_debian() {
         hooks+=("--customize-hook=copy-in '$file' /root")
     done
     # shellcheck disable=SC2016 # the hook has its own $1
-    hooks+=('--customize-hook=chroot "$1" sh -c "cd /root && sh '"$trial.sh $version"'"')
+    hooks+=('--customize-hook=chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+        "http_proxy=${http_proxy-}" "https_proxy=${https_proxy-}" sh -c "cd /root && sh '"$trial.sh $version"'"')
     say "trying: $trial"
     cat "$deps"/apt/sources.d/weft.* |
         mmdebstrap --quiet --variant=minbase --format=null --dpkgopt=force-unsafe-io "--include=$packages" "${hooks[@]}" "$(codename)" - -
