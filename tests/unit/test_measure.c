@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: one device */
 /* Timing the implementations of nodes: what is made up for inputs is what they take, be it lengths or indices. */
 #include <weft/movement.h>
 
