@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "native/link.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/bytes.h"
@@ -12,11 +13,6 @@
     ((uint64_t)1 << 26) /* bytes: everything stays within reach of a call, ±128 MiB on AArch64 */
 #define ALIGNMENT_LIMIT 4096u /* the least page */
 #define STUB_SIZE       16u
-
-/* What code may call of the host: compilers make such calls of plain copies. */
-static const char *const imports[] = {"memcpy", "memmove", "memset"};
-
-#define IMPORT_COUNT (sizeof imports / sizeof *imports)
 
 #ifdef _WIN32 /* in the convention of kernels, which is not that of the C library */
 static WEFT_CPU_ABI void *copy(void *to, const void *from, size_t size) {
@@ -30,16 +26,44 @@ static WEFT_CPU_ABI void *move(void *to, const void *from, size_t size) {
 static WEFT_CPU_ABI void *set(void *to, int value, size_t size) {
     return memset(to, value, size);
 }
+
+static WEFT_CPU_ABI float nearest(float x) {
+    return rintf(x);
+}
+
+static WEFT_CPU_ABI float down(float x) {
+    return floorf(x);
+}
+
+static WEFT_CPU_ABI float up(float x) {
+    return ceilf(x);
+}
+
+static WEFT_CPU_ABI float to_zero(float x) {
+    return truncf(x);
+}
 #else
-#define copy memcpy
-#define move memmove
-#define set  memset
+#define copy    memcpy
+#define move    memmove
+#define set     memset
+#define nearest rintf
+#define down    floorf
+#define up      ceilf
+#define to_zero truncf
 #endif
 
-static uint64_t import_address(size_t index) {
-    const uintptr_t addresses[IMPORT_COUNT] = {(uintptr_t)copy, (uintptr_t)move, (uintptr_t)set};
-    return addresses[index];
-}
+/* What code may call of the host: compilers make such calls of plain copies, and of rounding on x86-64 without SSE4.1. */
+typedef void (*function)(void);
+static const struct {
+    const char *name;
+    function address;
+} imports[] = {
+    {"memcpy", (function)copy},    {"memmove", (function)move}, {"memset", (function)set},
+    {"rintf", (function)nearest},  {"floorf", (function)down},  {"ceilf", (function)up},
+    {"truncf", (function)to_zero},
+};
+
+#define IMPORT_COUNT (sizeof imports / sizeof *imports)
 
 static weft_status bad(const weft_host *host, const char *name, const char *what) {
     return weft_fail(host, WEFT_BAD_FILE, "native code: %s %s", name, what);
@@ -245,7 +269,7 @@ static weft_status find_symbol(uint64_t *address, const uint8_t *image,
     const struct weft_elf_symbol symbol = weft_elf_symbol_at(layout->elf, index);
     if (symbol.section == 0) {
         for (size_t i = 0; i < IMPORT_COUNT; i++) {
-            if (strcmp(symbol.name, imports[i]) == 0) {
+            if (strcmp(symbol.name, imports[i].name) == 0) {
                 *address = (uintptr_t)(image + layout->stubs + i * STUB_SIZE);
                 return WEFT_OK;
             }
@@ -311,7 +335,8 @@ weft_status weft_cpu_link(uint8_t *image, const struct weft_cpu_layout *layout,
         }
     }
     for (size_t i = 0; i < IMPORT_COUNT; i++) {
-        write_stub(image + layout->stubs + i * STUB_SIZE, elf->machine, import_address(i));
+        write_stub(image + layout->stubs + i * STUB_SIZE, elf->machine,
+                   (uintptr_t)imports[i].address);
     }
     for (uint32_t i = 0; i < elf->section_count; i++) {
         const struct weft_elf_section section = weft_elf_section_at(elf, i);

@@ -103,6 +103,12 @@ if(weft_processors)
     weft_add_device_test(verify.fused.integers DRIVERS processor-8 LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_FMA=integers $<TARGET_FILE:weft-cli> verify --bits tests/data/bits
                 --math fused --device all --filter softmax/)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64)$")
+        # Without SSE4.1, where rounding to whole numbers is a call.
+        weft_add_device_test(verify.fast.oldest DRIVERS processor-8 LABELS verify
+            COMMAND "${CMAKE_COMMAND}" -E env WEFT_PROCESSOR_TARGET=x86-64 $<TARGET_FILE:weft-cli> verify --math fast --device all
+                    --filter unary/)
+    endif()
 endif()
 
 # The example models: every label, or the bits per byte, against what PyTorch found, and the hash of
