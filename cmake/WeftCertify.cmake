@@ -29,13 +29,7 @@ set(weft_certify_index 0)
 foreach(name IN LISTS weft_certify_files)
     set(file "${PROJECT_SOURCE_DIR}/api/examples/${name}")
     set(initialiser "${weft_certify_dir}/file_${weft_certify_index}.inc")
-    add_custom_command(
-        OUTPUT "${initialiser}"
-        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}"
-                -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        COMMENT "Embedding ${name}"
-        VERBATIM)
+    weft_embed("${file}" "${initialiser}" "${name}")
     list(APPEND weft_certify_initialisers "${initialiser}")
     string(APPEND weft_certify_arrays
            "static const char file_${weft_certify_index}[] = {\n#include \"${initialiser}\"\n};\n")

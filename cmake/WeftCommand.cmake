@@ -23,13 +23,7 @@ weft_compile_options(weft-cli-objects)
 
 # bench/expected.json is part of the command.
 set(weft_bench_expected "${PROJECT_BINARY_DIR}/bench/bench_expected.inc")
-add_custom_command(
-    OUTPUT "${weft_bench_expected}"
-    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${PROJECT_SOURCE_DIR}/bench/expected.json"
-            "-DOUTPUT=${weft_bench_expected}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-    DEPENDS "${PROJECT_SOURCE_DIR}/bench/expected.json" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-    COMMENT "Embedding bench/expected.json"
-    VERBATIM)
+weft_embed("${PROJECT_SOURCE_DIR}/bench/expected.json" "${weft_bench_expected}" bench/expected.json)
 target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}" "${weft_certify_dir}/certify_bits.inc")
 target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench" "${weft_certify_dir}")
 target_link_libraries(weft-cli-objects PRIVATE weft_core weft::weft m)

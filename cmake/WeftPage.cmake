@@ -28,13 +28,7 @@ set(weft_page_index 0)
 # weft_embed_page_part(<name in the page> <file>)
 macro(weft_embed_page_part name file)
     set(initialiser "${weft_page_dir}/${name}.inc")
-    add_custom_command(
-        OUTPUT "${initialiser}"
-        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}"
-                -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        COMMENT "Embedding ${name}"
-        VERBATIM)
+    weft_embed("${file}" "${initialiser}" "${name}")
     list(APPEND weft_page_initialisers "${initialiser}")
     string(APPEND weft_page_arrays
            "static const char part_${weft_page_index}[] = {\n#include \"${initialiser}\"\n};\n")

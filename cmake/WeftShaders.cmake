@@ -134,13 +134,7 @@ foreach(file IN LISTS weft_shader_includes)
     cmake_path(GET file FILENAME name)
     set(initialiser "${weft_shader_binary_dir}/include/${name}.inc")
     if(NOT WEFT_COMPILED_SHADERS)
-        add_custom_command(
-            OUTPUT "${initialiser}"
-            COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}"
-                    -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-            DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-            COMMENT "Embedding ${name}"
-            VERBATIM)
+        weft_embed("${file}" "${initialiser}" "${name}")
     endif()
     list(APPEND weft_include_initialisers "${initialiser}")
     string(APPEND weft_include_arrays
