@@ -3,7 +3,7 @@
  * Placement of intermediate tensors in one arena. Tensors whose lifetimes overlap must not overlap in memory; the rest
  * may. Largest first, each at the lowest offset that is free over its lifetime: the greedy heuristic of Pisarchyk and
  * Lee, "Efficient memory management for deep neural net inference", 2020. Where that leaves gaps, the largest product of size and
- * lifetime first is tried, too, and the smaller arena is taken.
+ * lifetime first and what lives to the end first are tried, too, and the smallest arena is taken.
  */
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static int by_begin_then_index(const void *a, const void *b) {
 }
 
 /* What decides which item gets its place first. */
-enum order { BY_SIZE, BY_SIZE_AND_LIFE };
+enum order { BY_SIZE, BY_SIZE_AND_LIFE, BY_END, ORDERS };
 
 struct weighed {
     double weight;
@@ -80,7 +80,8 @@ struct weighed {
 
 static double weight_of(const struct weft_storage *storage, enum order order) {
     const double dispatches = storage->last - storage->first + 1.0;
-    return (double)storage->bytes * (order == BY_SIZE ? 1.0 : dispatches);
+    return order == BY_END ? (double)storage->last
+                           : (double)storage->bytes * (order == BY_SIZE ? 1.0 : dispatches);
 }
 
 static int by_weight_then_index(const void *a, const void *b) {
@@ -247,8 +248,8 @@ static weft_status place_items(struct place *place, enum order order, uint64_t *
     return room ? WEFT_OK : weft_fail_memory(place->host, "the place pass");
 }
 
-/** By the other order, if that gives a smaller arena than the places that all have. */
-static weft_status place_again(struct place *place, uint64_t *arena_bytes) {
+/** By another order, if that gives a smaller arena than the places that all have. */
+static weft_status place_again(struct place *place, enum order order, uint64_t *arena_bytes) {
     uint64_t *offsets = weft_alloc_zero(place->host, (size_t)place->count + 1, sizeof *offsets);
     if (!offsets) {
         return weft_fail_memory(place->host, "the place pass");
@@ -257,7 +258,7 @@ static weft_status place_again(struct place *place, uint64_t *arena_bytes) {
         offsets[i] = place->items[i].storage->offset;
     }
     uint64_t other = 0;
-    const weft_status status = place_items(place, BY_SIZE_AND_LIFE, &other);
+    const weft_status status = place_items(place, order, &other);
     if (status == WEFT_OK && other < *arena_bytes) {
         *arena_bytes = other;
     } else {
@@ -271,9 +272,13 @@ static weft_status place_again(struct place *place, uint64_t *arena_bytes) {
 
 /** An arena of at most 1/16 above the least that there can be is good enough. */
 static weft_status place_all(struct place *place, uint64_t lower_bound, uint64_t *arena_bytes) {
-    WEFT_TRY(place_items(place, BY_SIZE, arena_bytes));
-    const bool is_tight = *arena_bytes <= lower_bound + lower_bound / 16;
-    return is_tight ? WEFT_OK : place_again(place, arena_bytes);
+    weft_status status = place_items(place, BY_SIZE, arena_bytes);
+    for (enum order order = BY_SIZE_AND_LIFE;
+         order < ORDERS && status == WEFT_OK && *arena_bytes > lower_bound + lower_bound / 16;
+         order++) {
+        status = place_again(place, order, arena_bytes);
+    }
+    return status;
 }
 
 static weft_status find_lower_bound(uint64_t *lower_bound, const struct place *place,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model whose folder changes in every way has the old numbers, or an error that names the file; and saving."""
 
+import gc
 import json
 import os
 import pathlib
@@ -227,6 +228,7 @@ def test_descriptors_go_with_their_models(device, folder, tmp_path):
         return [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")
                 if os.path.exists(f"/proc/self/fd/{name}")]
 
+    gc.collect()  # what earlier tests have left would go in between
     before = len(descriptors())
     models = [weft.load(folder, device) for _ in range(5)]
     assert len(descriptors()) == before + 5
