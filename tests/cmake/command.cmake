@@ -80,14 +80,17 @@ weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
 set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_one_driver} PROPERTIES COST 20)
 
-# Fused math has bits of its own: all cases on the processor device, by its instruction, some by other means; on drivers, whose
+# Fused math has bits of its own: on the processor device by its instruction, some by other means; on drivers, whose
 # fma rounds twice, those that execute every kernel. Some of them are evaluated by the host's exact function.
 set(weft_verify_fused ${weft_verify} --math fused --device all)
 # SwiftShader has no 64-bit floats. With a function of 32-bit numbers in place of each fma it is slow: there, those that execute every kernel.
 set(weft_fused_drivers ${weft_drivers})
 list(REMOVE_ITEM weft_fused_drivers swiftshader)
-weft_add_device_test(verify.fused DRIVERS ${weft_fused_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
+weft_add_device_test(verify.fused DRIVERS ${weft_fused_drivers} ${weft_processors} QUICK NONE LABELS verify
     COMMAND ${weft_verify_fused})
+# In ./dev test, on the processor device, the half of the cases whose bits are others in fused mode.
+weft_add_device_test(verify.fused.own DRIVERS ${weft_whole_driver} LABELS verify short
+    COMMAND ${weft_verify_fused} --list "${weft_lists}/fused.txt")
 weft_add_device_test(verify.fused.quick DRIVERS ${weft_quick_drivers} QUICK lavapipe-8 LABELS verify
     COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_opencl_compilers)
