@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# The pages: links and citations lead somewhere, code that a page shows is the code of the files it links to, and the
-# man page and the completions have what `weft help` has.
+# The pages: links and citations lead somewhere, code that a page shows is the code of the files it links to, the number of
+# cases is that of their hashes, and the man page and the completions have what `weft help` has.
 
 weft_add_host_test(pages.links LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/links.cmake)
+weft_add_host_test(pages.case_count LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/case_count.cmake)
 foreach(page README docs/programming runtime/mixers/README api/examples/mixer/README)
     string(TOLOWER "${page}" name)
     string(REPLACE "/" "." name "${name}")
