@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/fields.h"
 #include "bench/file.h"
 #include "cli.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/json.h"
-#include "core/system.h"
+#include "core/text.h"
 #include "core/try.h"
 
 typedef struct reader {
@@ -182,43 +182,13 @@ static weft_status add_file(reader *self, const char *path, const char *file) {
     return status;
 }
 
-static bool ends_in_json(const char *name) {
-    const size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".json") == 0;
-}
-
-/* Names of a folder, in host memory, so that they come in the same order everywhere. */
-typedef struct names {
-    const weft_host *host;
-    char **list;
-    uint32_t count, capacity;
-    bool failed;
-} names;
-
-static bool take_name(void *user, const char *name) {
-    names *self = user;
-    char *copy = weft_strdup(self->host, name);
-    if (!copy ||
-        !weft_grow(self->host, &self->list, self->count, &self->capacity, sizeof *self->list)) {
-        weft_free(self->host, copy);
-        self->failed = true;
-        return false;
-    }
-    self->list[self->count++] = copy;
-    return true;
-}
-
-static int compare_names(const void *left, const void *right) {
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
 static weft_status read_folder(reader *self);
 
 /* A file of results, or at the top a folder of such; anything else is passed over. */
 static weft_status read_entry(reader *self, const char *name) {
     char *path = weft_path_join(self->folder, name, self->host);
     weft_status status = path ? WEFT_OK : weft_fail_memory(self->host, self->folder);
-    if (path && self->name && ends_in_json(name)) {
+    if (path && self->name && weft_ends_with(name, ".json")) {
         char *file = weft_format(self->host, "%s/%s", self->name, name);
         status = file ? add_file(self, path, file) : weft_fail_memory(self->host, path);
         weft_free(self->host, file);
@@ -233,20 +203,12 @@ static weft_status read_entry(reader *self, const char *name) {
 }
 
 static weft_status read_folder(reader *self) {
-    names found = {.host = self->host};
-    weft_status status =
-        weft_system_list(self->folder, take_name, &found) == 0
-            ? WEFT_OK
-            : weft_fail(self->host, WEFT_IO_ERROR, "%s: cannot list", self->folder);
-    status = found.failed ? weft_fail_memory(self->host, self->folder) : status;
-    if (found.count > 0) {
-        qsort(found.list, found.count, sizeof *found.list, compare_names);
+    struct weft_names found = {0};
+    weft_status status = weft_folder_list(&found, self->folder, self->host);
+    for (uint32_t i = 0; i < found.count && status == WEFT_OK; i++) {
+        status = read_entry(self, found.at[i]);
     }
-    for (uint32_t i = 0; i < found.count; i++) {
-        status = status == WEFT_OK ? read_entry(self, found.list[i]) : status;
-        weft_free(self->host, found.list[i]);
-    }
-    weft_free(self->host, found.list);
+    weft_names_free(&found, self->host);
     return status;
 }
 
@@ -280,9 +242,7 @@ static void judge_row(json_t *row) {
         json_object_set_new(
             cell, "refused",
             json_boolean(hash[0] != '\0' && strcmp(hash, weft_bench_text(row, "sha256")) != 0));
-    }
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        json_object_del(json_array_get(cells, i), "sha256");
+        json_object_del(cell, "sha256");
     }
 }
 

@@ -85,3 +85,9 @@ char *weft_text_take(struct weft_text *text) {
     text->data = NULL;
     return data;
 }
+
+bool weft_ends_with(const char *text, const char *end) {
+    const size_t length = strlen(text);
+    const size_t size = strlen(end);
+    return length >= size && memcmp(text + length - size, end, size) == 0;
+}

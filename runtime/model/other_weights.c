@@ -5,6 +5,7 @@
 
 #include "core/file.h"
 #include "core/system.h"
+#include "core/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -63,18 +64,12 @@ struct search {
     char name[256];
 };
 
-static bool ends_with(const char *name, const char *end) {
-    const size_t length = strlen(name);
-    const size_t size = strlen(end);
-    return length >= size && strcmp(name + length - size, end) == 0;
-}
-
 static bool look(void *user, const char *name) {
     struct search *search = user;
     for (size_t i = 0; i < search->row; i++) {
         const char *end = beside[i].name;
         const bool fits =
-            end[0] == '.' || end[0] == '-' ? ends_with(name, end) : strcmp(name, end) == 0;
+            end[0] == '.' || end[0] == '-' ? weft_ends_with(name, end) : strcmp(name, end) == 0;
         if (fits && strlen(name) < sizeof search->name) {
             search->row = i;
             memcpy(search->name, name, strlen(name) + 1);
@@ -115,7 +110,7 @@ static size_t read_start(char *start, size_t size, const char *path) {
 
 static const char *kind_of(const char *path) {
     char start[64];
-    const bool json = ends_with(path, ".json");
+    const bool json = weft_ends_with(path, ".json");
     const size_t size = read_start(start, sizeof start, path);
     for (size_t i = 0; i < COUNT(contents); i++) {
         const size_t length = strlen(contents[i].start);
@@ -160,7 +155,7 @@ static weft_status explain_single_file(const char *path, weft_status status,
         name = weft_system_is_separator(*at) ? at + 1 : name;
     }
     look(&search, name);
-    if (!is && search.row < COUNT(beside) && !ends_with(path, ".safetensors")) {
+    if (!is && search.row < COUNT(beside) && !weft_ends_with(path, ".safetensors")) {
         is = beside[search.row].is;
     }
     return is ? weft_fail(host, status, "%s: this is %s", path, is)

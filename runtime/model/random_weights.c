@@ -8,6 +8,7 @@
 
 #include "core/hash.h"
 #include "core/philox.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "graph/graph.h"
 
@@ -16,19 +17,13 @@ struct range {
     float center, spread;
 };
 
-static bool ends_with(const char *name, const char *end) {
-    size_t length = strlen(name);
-    size_t size = strlen(end);
-    return length >= size && strcmp(name + length - size, end) == 0;
-}
-
 /* The number of terms of the sums that a matrix goes into; 1 gives variance 1. */
 static uint32_t terms_of(const char *name, weft_shape shape) {
-    if (ends_with(name, "features.weight") ||
-        (ends_with(name, "features.sigma") && shape.rank == 2)) {
+    if (weft_ends_with(name, "features.weight") ||
+        (weft_ends_with(name, "features.sigma") && shape.rank == 2)) {
         return 1; /* rows of random features, and what noise of variance 1 is multiplied by */
     }
-    if (ends_with(name, ".rpe.weight") || ends_with(name, ".taps.weight")) {
+    if (weft_ends_with(name, ".rpe.weight") || weft_ends_with(name, ".taps.weight")) {
         return shape.dim[0]; /* coefficients of lags */
     }
     return shape.dim[shape.rank - 1];
@@ -40,8 +35,8 @@ static struct range range_of(const char *name, weft_shape shape) {
         return (struct range){0.0F, sqrtf(3.0F / (float)terms_of(name, shape))};
     }
     /* Powers of two, so that the products are exact and compilers may contract them. */
-    return ends_with(name, ".weight") ? (struct range){1.0F, 0.125F}
-                                      : (struct range){0.0F, 0.0625F};
+    return weft_ends_with(name, ".weight") ? (struct range){1.0F, 0.125F}
+                                           : (struct range){0.0F, 0.0625F};
 }
 
 static uint64_t stream_of(const char *name) {

@@ -15,16 +15,18 @@ static_assert(sizeof(struct weft_matmul_int8_panels_args) ==
                       sizeof(struct weft_matmul_int8_pairs_args),
               "the kernels of products of bytes have one interface");
 
-static struct weft_grid grid_of(const struct weft_matmul_int8_panels_args *args, uint32_t rows) {
-    return weft_grid_of((args->push.n - 1) / WEFT_PANEL_COLUMNS + 1, (args->push.m - 1) / rows + 1,
-                        1);
+static struct weft_grid grid_of(const struct weft_matmul_int8_panels_args *args, uint32_t rows,
+                                uint32_t columns) {
+    return weft_grid_of((args->push.n - 1) / columns + 1, (args->push.m - 1) / rows + 1, 1);
 }
 
 static struct weft_grid panels_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
     (void)batches;
-    return grid_of(args, WEFT_MATMUL_INT8_PANELS_LOCAL_Y *
-                             weft_variant_tile(variant, WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS));
+    return grid_of(args,
+                   WEFT_MATMUL_INT8_PANELS_LOCAL_Y *
+                       weft_variant_tile(variant, WEFT_MATMUL_INT8_PANELS_AT_TILE_ROWS),
+                   WEFT_PANEL_COLUMNS);
 }
 
 /* All rows of a panel before the next panel: a workgroup's rows of a are fewer bytes than its panel of b. */
@@ -41,17 +43,14 @@ static struct weft_grid pairs_grid(const struct weft_variant *variant, const voi
 static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     (void)variant, (void)batches;
-    return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS);
+    return grid_of(args, WEFT_MATMUL_INT8_TILED_ROWS, WEFT_PANEL_COLUMNS);
 }
 
 static struct weft_grid cooperative_grid(const struct weft_variant *variant, const void *args,
                                          uint32_t batches) {
-    const struct weft_matmul_int8_panels_args *product = args;
-    const uint32_t rows = weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_ROWS);
-    const uint32_t columns =
-        weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_COLUMNS);
     (void)batches;
-    return weft_grid_of((product->push.n - 1) / columns + 1, (product->push.m - 1) / rows + 1, 1);
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_ROWS),
+                   weft_variant_tile(variant, WEFT_MATMUL_INT8_COOPERATIVE_AT_TILE_COLUMNS));
 }
 
 /* A row for matrices of m×n×k, of subgroups of so many invocations, with tiles of rows × columns × depth and bytes of shared memory. */

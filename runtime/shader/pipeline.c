@@ -447,7 +447,8 @@ static uint32_t at_once(const weft_device *device) {
 
 static weft_status create_missing(struct weft_pipeline_request *requests, uint32_t count,
                                   weft_device *device) {
-    const uint32_t most = count < at_once(device) ? count : at_once(device);
+    const uint32_t limit = at_once(device);
+    const uint32_t most = count < limit ? count : limit;
     struct build *builds = weft_alloc_zero(&device->host, most, sizeof *builds);
     if (!builds) {
         return weft_fail_memory(&device->host, "pipelines");

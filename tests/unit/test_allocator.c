@@ -2,6 +2,7 @@
 /* weft-test: long device */
 /* Memory from the allocator of an adopted device's owner: all of it, given back, and what happens when there is none. */
 #include "device/device.h"
+#include "support_adopt.h"
 #include "support_frames.h"
 
 enum { BLOCK = 16 << 20, MOST = 64 };
@@ -103,11 +104,7 @@ static weft_status adopt(weft_device **device, const struct weft_test_graph *f,
     const weft_device *real = f->device;
     return weft_device_adopt(
         device,
-        weft_device_adopt_params(.host = f->host.host, .instance = real->instance.handle,
-                                 .physical_device = real->physical, .device = real->vk.handle,
-                                 .queue = real->queue, .queue_family = real->queue_family,
-                                 .get_instance_proc_addr = real->instance.GetInstanceProcAddr,
-                                 .cache_dir = "", .memory_limit = limit, .allocator = allocator));
+        WEFT_TEST_ADOPT(real, .host = f->host.host, .memory_limit = limit, .allocator = allocator));
 }
 
 static weft_vulkan_allocator allocator_of(struct heap *heap) {

@@ -10,6 +10,7 @@
 #include "graph/op.h"
 #include "lower/lowering.h"
 #include "ops/matmul.h"
+#include "support_adopt.h"
 #include "support_graph.h"
 
 /* How the input's elements are made. */
@@ -319,13 +320,8 @@ static weft_device *adopt(struct weft_test_host *host, const weft_device *real, 
     const weft_device_info *info = &real->info;
     weft_device *device = NULL;
     assert_ok(weft_device_adopt(
-        &device,
-        weft_device_adopt_params(.host = host->host, .math = WEFT_MATH_FAST,
-                                 .instance = real->instance.handle,
-                                 .physical_device = real->physical, .device = real->vk.handle,
-                                 .queue = real->queue, .queue_family = real->queue_family,
-                                 .get_instance_proc_addr = real->instance.GetInstanceProcAddr,
-                                 .cache_dir = "", .instance_version = real->instance.version,
+        &device, WEFT_TEST_ADOPT(real, .host = host->host, .math = WEFT_MATH_FAST,
+                                 .instance_version = real->instance.version,
                                  .timeline_semaphore = real->has_timeline,
                                  .float16 = says && info->has_f16_arithmetic,
                                  .subgroup_size_control = says && info->most_subgroup != 0,

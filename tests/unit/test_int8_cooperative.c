@@ -7,6 +7,7 @@
 #include "core/philox.h"
 #include "lower/lowering.h"
 #include "ops/matmul.h"
+#include "support_adopt.h"
 #include "support_graph.h"
 
 struct product {
@@ -167,13 +168,8 @@ WEFT_TEST_ON_HOST(test_devices_without_them_refuse_the_rows, f) {
 static weft_device *adopt(struct weft_test_host *host, const weft_device *real, bool says) {
     weft_device *device = NULL;
     assert_ok(weft_device_adopt(
-        &device,
-        weft_device_adopt_params(.host = host->host, .weights = WEFT_WEIGHTS_I8,
-                                 .instance = real->instance.handle,
-                                 .physical_device = real->physical, .device = real->vk.handle,
-                                 .queue = real->queue, .queue_family = real->queue_family,
-                                 .get_instance_proc_addr = real->instance.GetInstanceProcAddr,
-                                 .cache_dir = "", .instance_version = real->instance.version,
+        &device, WEFT_TEST_ADOPT(real, .host = host->host, .weights = WEFT_WEIGHTS_I8,
+                                 .instance_version = real->instance.version,
                                  .timeline_semaphore = real->has_timeline,
                                  .subgroup_size_control = real->info.most_subgroup != 0,
                                  .cooperative_matrix = says, .int8 = says)));

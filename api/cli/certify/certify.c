@@ -13,6 +13,7 @@
 #include "certify/speed.h"
 #include "commands.h"
 #include "core/clock.h"
+#include "core/text.h"
 #include "stop.h"
 
 typedef struct certify_options {
@@ -184,9 +185,8 @@ static char *name_record(const maker *made) {
 
 /* The record's name with another ending, in host memory, or null. */
 static char *name_page(const char *out, const weft_host *host) {
-    const size_t length = strlen(out);
-    const bool json = length > 5 && strcmp(out + length - 5, ".json") == 0;
-    return weft_format(host, "%.*s.html", (int)(json ? length - 5 : length), out);
+    const size_t ending = weft_ends_with(out, ".json") ? strlen(".json") : 0;
+    return weft_format(host, "%.*s.html", (int)(strlen(out) - ending), out);
 }
 
 static int write_files(const maker *made, const certify_options *options) {

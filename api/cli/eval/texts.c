@@ -1,71 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "eval/texts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
-#include "core/system.h"
+#include "core/folder.h"
 #include "input.h"
-
-typedef struct name_list {
-    char **names;
-    uint32_t count;
-    uint32_t capacity;
-} name_list;
-
-static void clear_names(name_list *list, const weft_host *host) {
-    for (uint32_t index = 0; index < list->count; index++) {
-        weft_free(host, list->names[index]);
-    }
-    weft_free(host, list->names);
-    *list = (name_list){0};
-}
-
-static int compare_names(const void *left, const void *right) {
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-static bool add_name(name_list *list, const char *name, const weft_host *host) {
-    char *copy = weft_strdup(host, name);
-    if (!copy ||
-        !weft_grow(host, &list->names, list->count, &list->capacity, sizeof *list->names)) {
-        weft_free(host, copy);
-        return false;
-    }
-    list->names[list->count++] = copy;
-    return true;
-}
-
-struct listing {
-    name_list *list;
-    const weft_host *host;
-    bool fine;
-};
-
-static bool take_name(void *user, const char *name) {
-    struct listing *listing = user;
-    listing->fine = name[0] == '.' || add_name(listing->list, name, listing->host);
-    return listing->fine;
-}
-
-/* The entries of a folder, sorted, without hidden ones. */
-static weft_status list_folder(name_list *list, const char *path, const weft_host *host) {
-    struct listing listing = {list, host, true};
-    const int error = weft_system_list(path, take_name, &listing);
-    if (error != 0) {
-        char reason[128];
-        weft_system_error_text(reason, sizeof reason, error);
-        return weft_fail(host, WEFT_IO_ERROR, "%s: cannot list: %s", path, reason);
-    }
-    if (!listing.fine) {
-        return weft_fail_memory(host, path);
-    }
-    if (list->count > 0) {
-        qsort(list->names, list->count, sizeof *list->names, compare_names);
-    }
-    return WEFT_OK;
-}
 
 /* Whether a folder's name is the label's text or its first word. */
 static bool names_label(const char *name, const char *label) {
@@ -133,18 +73,18 @@ static bool is_text(const char *name) {
 
 static int read_label_folder(folder_reader *reader, const char *path, uint32_t label) {
     const weft_host *host = &reader->session->host;
-    name_list files = {0};
-    int exit_code = weft_cli_exit_code(list_folder(&files, path, host));
+    struct weft_names files = {0};
+    int exit_code = weft_cli_exit_code(weft_folder_list(&files, path, host));
     for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < files.count; index++) {
-        if (!is_text(files.names[index])) {
+        if (!is_text(files.at[index])) {
             continue;
         }
-        char *file = weft_path_join(path, files.names[index], host);
+        char *file = weft_path_join(path, files.at[index], host);
         exit_code = !file ? weft_cli_exit_code(weft_fail_memory(host, path))
                           : read_example(reader, file, label);
         weft_free(host, file);
     }
-    clear_names(&files, host);
+    weft_names_free(&files, host);
     return exit_code;
 }
 
@@ -179,13 +119,13 @@ static int check_classifier(const char *path, const weft_cli_session *session) {
 int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     const weft_host *host = &session->host;
     folder_reader reader = {.session = session, .adder = {.data = data, .host = host}};
-    name_list entries = {0};
+    struct weft_names entries = {0};
     WEFT_CLI_TRY(check_classifier(path, session));
-    int exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
+    int exit_code = weft_cli_exit_code(weft_folder_list(&entries, path, host));
     for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < entries.count; index++) {
-        exit_code = read_entry(&reader, path, entries.names[index]);
+        exit_code = read_entry(&reader, path, entries.at[index]);
     }
-    clear_names(&entries, host);
+    weft_names_free(&entries, host);
     if (exit_code == WEFT_CLI_FINE && data->sequence_count == 0) {
         weft_fail(host, WEFT_BAD_FILE, "%s: expected texts, LABEL/NAME.txt; found none", path);
         exit_code = WEFT_CLI_BAD_FILE;
