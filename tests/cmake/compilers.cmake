@@ -39,11 +39,12 @@ weft_add_compiler_tool(weft-compile compile.c apart.c modes.c multiply_adds.c ru
 
 set(weft_pipelines_dir "${CMAKE_CURRENT_BINARY_DIR}/compilers/pipelines")
 
-# weft_add_pipelines(<name> <argument>...): what weft-pipelines writes, from scratch, with the kernels that GPUs get.
-function(weft_add_pipelines name)
+# weft_add_pipelines(<name> <mode> <list>): what weft-pipelines writes, from scratch: the kernels that GPUs get. Nothing is timed, for
+# which of two kernels is faster here differs from run to run, and the lists are compared.
+function(weft_add_pipelines name math list)
     set(folder "${weft_pipelines_dir}/${name}")
     add_test(NAME "compilers.clear.${name}" COMMAND "${CMAKE_COMMAND}" -E rm -rf "${folder}")
-    add_test(NAME "compilers.pipelines.${name}" COMMAND weft-pipelines "${folder}" ${ARGN}
+    add_test(NAME "compilers.pipelines.${name}" COMMAND weft-pipelines "${folder}" ${math} "${list}" compile-only
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("compilers.clear.${name}" PROPERTIES
         FIXTURES_SETUP weft_clear_${name} LABELS compilers)
