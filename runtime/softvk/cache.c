@@ -24,6 +24,8 @@ weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
                                 constants ? constants->mapEntryCount : 0};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
+    /* Between two versions the compiler gets better, too. */
+    weft_sha256_add(&hash, weft_build(), strlen(weft_build()) + 1);
     weft_sha256_add(&hash, device->physical->properties.uuid, VK_UUID_SIZE);
     weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
     weft_sha256_add(&hash, source->entry_point, strlen(source->entry_point) + 1);

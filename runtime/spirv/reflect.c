@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "spirv/check.h"
 #include "spirv/index.h"
+#include "spirv/known.h"
 
 #define NONE UINT32_MAX
 
@@ -367,14 +368,20 @@ void weft_shader_interface_free(struct weft_shader_interface *interface, const w
     interface->fields = NULL;
 }
 
+static bool is_known_name(const uint32_t *words) {
+    return weft_spirv_opcode(words[0]) == SpvOpName &&
+           weft_spirv_find_known((const char *)(words + 2));
+}
+
 size_t weft_spirv_strip(uint32_t *target, const uint32_t *words, size_t count) {
     memmove(target, words, WEFT_SPIRV_HEADER_WORDS * sizeof *words);
     size_t kept = WEFT_SPIRV_HEADER_WORDS;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < count;) {
         const uint32_t opcode = weft_spirv_opcode(words[at]);
         const uint32_t length = weft_spirv_length(words[at]);
-        if (weft_spirv_layout(opcode).section != WEFT_SPIRV_DEBUG && opcode != SpvOpLine &&
-            opcode != SpvOpNoLine) {
+        const bool is_line = opcode == SpvOpLine || opcode == SpvOpNoLine;
+        if (is_known_name(words + at) ||
+            (weft_spirv_layout(opcode).section != WEFT_SPIRV_DEBUG && !is_line)) {
             memmove(target + kept, words + at, length * sizeof *words);
             kept += length;
         }

@@ -274,7 +274,8 @@ float weft_rcp(float x)
 }
 
 // a / b, correctly rounded. x / +-0 = inf of the sign of the quotient, 0 / 0 = inf / inf = NaN.
-// As weft_rcp, from an estimate that is less than 2.5 units off.
+// As weft_rcp, from an estimate that is less than 2.5 units off. Processors have instructions for this, weft_rcp and weft_sqrt
+// (runtime/spirv/known.h).
 float weft_div(float a, float b)
 {
     uint ua = floatBitsToUint(a);

@@ -12,7 +12,7 @@
 
 /* Every invocation has its own words: at(i) is the i-th of four. */
 #define HEAD                                                                            \
-    "#version 450\n%s"                                                                  \
+    "#version 450\n%s#extension GL_GOOGLE_include_directive : require\n"                \
     "layout(%s) in;\n"                                                                  \
     "layout(std430, binding = 2) buffer Result { uint result[]; };\n"                   \
     "layout(std430, binding = 0) readonly buffer Given { uint given[]; };\n"            \
@@ -275,6 +275,14 @@ const struct weft_test_kernel weft_test_kernels[] = {
      "pairs[(lane() * 7) % 64];\n"
      "out_(0, uint(on[63 - lane()]) + p.x); out_(1, p.y.x); out_(2, p.y.y); out_(3, "
      "uint(given.length()) + uint(fours.length())); }"},
+    {"what processors have instructions for", LINE,
+     "#include \"math.glsl\"\n"
+     "void main() { uint a = in_(0), b = in_(1), k = in_(2); float x = uintBitsToFloat(a);\n"
+     "uint ends[4] = uint[](0x7f800000u, 0x00800000u, 0x7e800000u, (a & 0x7f800000u) | 1u);\n"
+     "float y = uintBitsToFloat(k % 3 == 0 ? ends[b % 4] ^ (k & 0x80000000u) : b);\n"
+     "float near = uintBitsToFloat((b & 0x807fffffu) | (a & 0x7f800000u));\n"
+     "out_(0, weft_div(x, y)); out_(1, k % 2 == 0 ? weft_div(near, x) : weft_div(y, push.d));\n"
+     "out_(2, weft_rcp(y)); out_(3, weft_sqrt(k % 4 == 0 ? y : abs(x))); }"},
 };
 
 const size_t weft_test_kernel_count = sizeof weft_test_kernels / sizeof weft_test_kernels[0];

@@ -403,6 +403,9 @@ static void decode_call(struct weft_ir_decoder *decoder, const uint32_t *words) 
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a call of what is no function");
         return;
     }
+    if (weft_ir_decode_known(decoder, frame.function, words)) {
+        return;
+    }
     if (slots > 0) {
         frame.result = weft_ir_new_variable(decoder, type, decoder->list);
     }

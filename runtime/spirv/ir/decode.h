@@ -211,6 +211,12 @@ void weft_ir_set_variable(struct weft_ir_decoder *decoder, uint32_t variable,
 /** An instruction that is not about control flow or memory; in constants.c for specialization, too. */
 void weft_ir_decode_instruction(struct weft_ir_decoder *decoder, const uint32_t *words);
 
+/* ---- known.c ---- */
+
+/** A call of a function that a processor has an instruction for; false, and nothing happens, where it is none. */
+bool weft_ir_decode_known(struct weft_ir_decoder *decoder, const uint32_t *function,
+                          const uint32_t *call);
+
 /* ---- control.c ---- */
 
 void weft_ir_decode_main(struct weft_ir_decoder *decoder);
