@@ -35,11 +35,11 @@ static struct weft_grid state_tiled_grid(const struct weft_variant *variant, con
 static struct weft_grid state_lanes_grid(const struct weft_variant *variant, const void *args,
                                          uint32_t batches) {
     const struct weft_linear_attention_state_args *words = args;
-    (void)variant;
-    return weft_grid_of_groups(
-        (uint64_t)batches *
-        ((words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS + 1 +
-         words->constant.ones));
+    const uint32_t lanes =
+        weft_variant_tile(variant, WEFT_LINEAR_ATTENTION_STATE_LANES_AT_TILE_LANES);
+    const uint32_t rows = WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS * (lanes == 16 ? 2 : 1);
+    return weft_grid_of_groups((uint64_t)batches * ((words->push.features - 1) / rows + 1 +
+                                                    words->constant.ones));
 }
 
 WEFT_VARIANTS(linear_attention_state, "linear_attention/state",

@@ -25,19 +25,27 @@ struct Chunk
     bool has_state;
 };
 
-// What the rows from `row` on are divided by.
-vec4 make_denominators(Chunk chunk, uint row, uvec4 query)
+// What eight rows have from the state for their denominators. A row's sum is a chain, which twice as many as a tile has hide.
+void read_ones(Chunk chunk, uvec4 upper, uvec4 lower, out vec4 over, out vec4 under)
 {
     uint ones = chunk.state_base + push.features * push.values;
-    vec4 total = vec4(0.0);
+    over = vec4(0.0);
+    under = vec4(0.0);
     for (uint block = 0; chunk.has_state && block < push.features; block += WEFT_TERMS) {
         uint end = min(block + WEFT_TERMS, push.features);
-        vec4 sum = vec4(0.0);
+        vec4 upper_sum = vec4(0.0), lower_sum = vec4(0.0);
         for (uint f = block; f < end; f++) {
-            sum = weft_multiply_add(state[ones + f], weft_queries(query, f), sum);
+            upper_sum = weft_multiply_add(state[ones + f], weft_queries(upper, f), upper_sum);
+            lower_sum = weft_multiply_add(state[ones + f], weft_queries(lower, f), lower_sum);
         }
-        total = total + sum;
+        over = over + upper_sum;
+        under = under + lower_sum;
     }
+}
+
+// What the rows from `row` on are divided by.
+vec4 make_denominators(uint row, vec4 total)
+{
     if (CAUSAL != 0) {
         vec4 sum = vec4(0.0);
         for (uint j = 0; j < row; j++) {
@@ -104,14 +112,11 @@ void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint colum
     }
 }
 
-void make_rows(Chunk chunk, uint row)
+// Four of them. `total`: what their denominators have from the state.
+void make_rows(Chunk chunk, uint row, uvec4 query, vec4 total)
 {
     uint lane = gl_LocalInvocationIndex;
-    uvec4 query = weft_token_rows(chunk.first_row, chunk.first + row) * push.features;
-    vec4 denominators = vec4(1.0);
-    if (NORMALIZE != 0) {
-        denominators = make_denominators(chunk, row, query);
-    }
+    vec4 denominators = NORMALIZE != 0 ? make_denominators(row, total) : total;
     uint column = 0;
     for (; column + 2 * TILE_LANES <= push.values; column += 2 * TILE_LANES) {
         make_tile(chunk, row, query, denominators, column + lane, true, true);
@@ -148,7 +153,19 @@ void main()
     if (CAUSAL != 0) {
         weft_make_scores(chunk.first_row, chunk.first, chunk.count);
     }
-    for (uint row = 0; row < chunk.count; row += WEFT_LANES_ROWS) {
-        make_rows(chunk, row);
+    for (uint first = 0; first < chunk.count; first += 2 * WEFT_LANES_ROWS) {
+        uint token = chunk.first + first;
+        uvec4 query = weft_token_rows(chunk.first_row, token) * push.features;
+        uvec4 lower = weft_token_rows(chunk.first_row, token + WEFT_LANES_ROWS) * push.features;
+        vec4 total = vec4(0.0), under = vec4(0.0);
+        if (NORMALIZE != 0) {
+            read_ones(chunk, query, lower, total, under);
+        }
+        uint end = min(first + 2 * WEFT_LANES_ROWS, chunk.count);
+        for (uint row = first; row < end; row += WEFT_LANES_ROWS) {
+            make_rows(chunk, row, query, total);
+            query = lower;
+            total = under;
+        }
     }
 }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What state.comp computes, for processors: lanes along the columns of the values, which are contiguous, and an element of
-// the features is one scalar for all of them. A workgroup is one subgroup; it makes four rows of a chunk's state, two
+// the features is one scalar for all of them. A workgroup is one subgroup; it makes ROWS rows of a chunk's state, two
 // registers of each at a time, or the sums of all features, which lie along the lanes then.
 
 #include "index.glsl"
@@ -13,6 +13,10 @@
 #define WEFT_LANES
 #include "state.glsl"
 
+// Vectors of 16 lanes come with 32 registers, which two tiles fill, one below the other: tokens are read half as often.
+#define TALL (TILE_LANES == 16u)
+#define ROWS (TALL ? 2u * WEFT_LANES_ROWS : uint(WEFT_LANES_ROWS))
+
 // Rows of features and values: the first one of a chunk, the end, and from token to token.
 struct Tokens
 {
@@ -21,36 +25,52 @@ struct Tokens
 
 vec4 load_features(uint token, uint row)
 {
+    // Past the last ones, those again.
     if (VECTOR_FEATURES != 0) {
-        return features4[token * (push.features / 4) + row / 4];
+        return features4[token * (push.features / 4) + min(row, push.features - 4) / 4];
     }
-    // Past the last one, that one again.
     uvec4 index = token * push.features + min(row + uvec4(0, 1, 2, 3), uvec4(push.features - 1));
     return vec4(features[index.x], features[index.y], features[index.z], features[index.w]);
 }
 
-// Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
-void make_tile(Tokens tokens, uint base, uint row, uint column, bool two, bool own)
+void store_tile(weft_lanes_tile tile, uint base, uint row, uint column, bool two, bool own)
 {
-    weft_lanes_tile total = weft_lanes_zero();
-    for (uint block = tokens.first; block < tokens.end; block += WEFT_TERMS * tokens.step) {
-        uint end = min(block + WEFT_TERMS * tokens.step, tokens.end);
-        weft_lanes_tile sum = weft_lanes_zero();
-        for (uint token = block; token < end; token += tokens.step) {
-            uint at = token * push.values + column;
-            weft_lanes_step(sum, load_features(token, row), values[at],
-                            two ? values[at + TILE_LANES] : 0.0, two);
-        }
-        total = weft_lanes_add(total, sum);
-    }
     for (uint i = 0; i < WEFT_LANES_ROWS && row + i < push.features; i++) {
         uint at = base + (row + i) * push.values + column;
         if (own) {
-            state[at] = weft_flush(total.low[i]);
+            state[at] = weft_flush(tile.low[i]);
         }
         if (two) {
-            state[at + TILE_LANES] = weft_flush(total.high[i]);
+            state[at + TILE_LANES] = weft_flush(tile.high[i]);
         }
+    }
+}
+
+// Of ROWS rows the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
+void make_tile(Tokens tokens, uint base, uint row, uint column, bool two, bool own)
+{
+    weft_lanes_tile total = weft_lanes_zero();
+    weft_lanes_tile lower_total = weft_lanes_zero();
+    for (uint block = tokens.first; block < tokens.end; block += WEFT_TERMS * tokens.step) {
+        uint end = min(block + WEFT_TERMS * tokens.step, tokens.end);
+        weft_lanes_tile sum = weft_lanes_zero();
+        weft_lanes_tile lower_sum = weft_lanes_zero();
+        for (uint token = block; token < end; token += tokens.step) {
+            uint at = token * push.values + column;
+            float low = values[at];
+            float high = two ? values[at + TILE_LANES] : 0.0;
+            weft_lanes_step(sum, load_features(token, row), low, high, two);
+            if (TALL) {
+                weft_lanes_step(lower_sum, load_features(token, row + WEFT_LANES_ROWS), low, high,
+                                two);
+            }
+        }
+        total = weft_lanes_add(total, sum);
+        lower_total = weft_lanes_add(lower_total, lower_sum);
+    }
+    store_tile(total, base, row, column, two, own);
+    if (TALL) {
+        store_tile(lower_total, base, row + WEFT_LANES_ROWS, column, two, own);
     }
 }
 
@@ -71,7 +91,7 @@ void make_ones(Tokens tokens, uint base, uint feature)
 void main()
 {
     uint lane = gl_LocalInvocationIndex;
-    uint row_tiles = (push.features + WEFT_LANES_ROWS - 1) / WEFT_LANES_ROWS;
+    uint row_tiles = (push.features + ROWS - 1) / ROWS;
     uint group = weft_group_index(push.groups_x);
     uint part = group / (row_tiles + ONES); // chunks of all heads
     uint tiles = ((push.values + 3) / 4 + ONES) * ((push.features + WEFT_TILE_ROWS - 1) / WEFT_TILE_ROWS);
@@ -95,7 +115,7 @@ void main()
         }
         return;
     }
-    uint row = tile * WEFT_LANES_ROWS;
+    uint row = tile * ROWS;
     uint column = 0;
     for (; column + 2 * TILE_LANES <= push.values; column += 2 * TILE_LANES) {
         make_tile(tokens, base, row, column + lane, true, true);
