@@ -2,18 +2,8 @@
 #include "mixers/one_pass.h"
 
 #include "kernels/attention/rows.h"
-#include "kernels/matmul/pack.h"
 #include "lower/cut.h"
 #include "ops/row.h"
-
-static struct weft_grid pack_grid(const struct weft_variant *variant, const void *args,
-                                  uint32_t batches) {
-    const struct weft_matmul_pack_args *a = args;
-    (void)variant;
-    return weft_grid_of(a->push.count, (a->push.k - 1) / WEFT_MATMUL_PACK_STEPS + 1, batches);
-}
-
-WEFT_VARIANTS(matmul_pack, "matmul/pack", WEFT_LANES_ROWS(matmul_pack, pack_grid, 1))
 
 static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
                                   uint32_t batches) {
@@ -33,35 +23,6 @@ static struct weft_grid rows_grid(const struct weft_variant *variant, const void
 
 WEFT_VARIANTS(attention_rows, "attention/rows", ROWS("lanes-4", 4, 2), ROWS("lanes-8", 8, 2),
               ROWS("lanes-16", 16, 6))
-
-/* A matrix of each head in panels of `panel` columns. */
-static uint32_t lower_panels(struct weft_lowering *lowering, const struct weft_product *product,
-                             uint32_t panel, uint32_t lengths) {
-    const struct weft_matrix *b = &product->b;
-    const uint32_t count = (product->n - 1) / panel + 1;
-    const uint64_t elements = (uint64_t)product->batches * count * panel * product->k;
-    if (!weft_lower_countable(lowering, (double)elements, "elements in panels")) {
-        return WEFT_NO_STORAGE;
-    }
-    const uint32_t panels = weft_lower_scratch(lowering, elements * sizeof(float));
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_matmul_pack_variants, product->batches, matmul_pack,
-                            .bind = {.b = b->storage, .lengths = lengths, .panels = panels},
-                            .push = {.n = product->n,
-                                     .k = product->k,
-                                     .count = count,
-                                     .inner = product->inner_count,
-                                     .b_outer = b->outer,
-                                     .b_inner = b->inner,
-                                     .b_row = b->row,
-                                     .b_column = b->column},
-                            .constant = {.has_lengths = lengths != WEFT_NO_STORAGE,
-                                         .panel = panel,
-                                         .vector = b->row == 1 && b->column % 4 == 0 &&
-                                                   b->outer % 4 == 0 && b->inner % 4 == 0});
-    dispatch->bytes = 8.0 * (double)elements;
-    return panels;
-}
 
 /* Queries that share the panels while these are in the nearest cache, as long as their scores stay in the next. */
 static uint32_t rows_of_block(uint32_t queries, uint32_t columns) {
@@ -112,11 +73,12 @@ static bool fits(const struct weft_lowering *lowering, const struct division *di
 static void lower_rows(struct weft_lowering *lowering, const struct weft_one_pass *attention,
                        const struct division *division) {
     struct weft_product product = attention->scores;
-    const uint32_t keys = lower_panels(lowering, &product, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE);
+    const uint32_t keys =
+        weft_lower_panels(lowering, &product, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE);
     product.b = attention->values;
     product.n = division->width;
     product.k = division->keys;
-    const uint32_t values = lower_panels(
+    const uint32_t values = weft_lower_panels(
         lowering, &product, WEFT_PANEL_COLUMNS / 4 * division->vectors, attention->lengths);
     const uint32_t scratch = weft_lower_scratch(lowering, division->groups * division->group_bytes);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(

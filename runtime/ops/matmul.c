@@ -17,6 +17,7 @@
 #include "kernels/matmul/skinny.h"
 #include "kernels/matmul/subgroups.h"
 #include "kernels/matmul/tiled.h"
+#include "lower/choose.h"
 #include "lower/cut.h"
 #include "ops/binary.h"
 #include "ops/row.h"
@@ -264,7 +265,7 @@ static const struct weft_variant_set *variants_for(const struct weft_matrix *b) 
                         : &weft_product_variants;
 }
 
-void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *p) {
+static void lower_dispatch(struct weft_lowering *lowering, const struct weft_product *p) {
     const bool vector_b = p->b.along_k ? can_load_fours(&p->b, p->b.row, p->b.column, p->k)
                                        : can_load_fours(&p->b, p->b.column, p->b.row, p->n);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
@@ -299,6 +300,51 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
                      .half_a = (uint32_t)p->a.half,
                      .half_b = (uint32_t)p->b.half});
     count_costs(dispatch, p);
+}
+
+static bool is_forced(const struct weft_lowering *lowering) {
+    const char *forced = lowering->chooser->forced;
+    for (uint32_t i = 0; forced && i < weft_product_variants.count; i++) {
+        if (strcmp(weft_product_variants.rows[i].name, forced) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What fills up the last panel is multiplied, too. */
+static bool fills_panels(uint64_t n) {
+    const uint64_t padded = (n + WEFT_PANEL_COLUMNS - 1) / WEFT_PANEL_COLUMNS * WEFT_PANEL_COLUMNS;
+    return 4 * n >= 3 * padded;
+}
+
+/* Whether it takes less time to copy b to panels first: rows share what that costs. */
+static bool is_worth_panels(const struct weft_lowering *lowering, const struct weft_product *p) {
+    enum { ROWS = 128 };
+    const bool is_plain = !p->b.panels && !p->b.along_k && p->b.half == WEFT_HALF_NOT;
+    const double bytes = 4.0 * p->batches * p->k * ((double)p->n + WEFT_PANEL_COLUMNS);
+    return is_plain && lowering->device->cost_column == WEFT_COST_PROCESSOR && p->m >= ROWS &&
+           fills_panels(p->n) && bytes < (double)weft_cut_limit(lowering) && !is_forced(lowering);
+}
+
+static struct weft_matrix panels_of(struct weft_lowering *lowering, const struct weft_product *p) {
+    struct weft_product once = *p;
+    const uint32_t steps = ((p->n - 1) / WEFT_PANEL_COLUMNS + 1) * p->k;
+    const bool shared = p->b.outer == 0 && p->b.inner == 0;
+    once.batches = shared ? 1 : p->batches;
+    return (struct weft_matrix){
+        .storage = weft_lower_panels(lowering, &once, WEFT_PANEL_COLUMNS, WEFT_NO_STORAGE),
+        .outer = shared ? 0 : p->inner_count * steps,
+        .inner = shared ? 0 : steps,
+        .panels = true};
+}
+
+void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *p) {
+    struct weft_product product = *p;
+    if (is_worth_panels(lowering, p)) {
+        product.b = panels_of(lowering, p);
+    }
+    lower_dispatch(lowering, &product);
 }
 
 /* ---- building ---- */
@@ -515,13 +561,11 @@ static weft_status lower_product(struct weft_lowering *lowering, const struct we
     return lower(lowering, node, transposed ? WEFT_LAYOUT_TRANSPOSED : WEFT_LAYOUT_AS_IT_IS, false);
 }
 
-/* What fills up the last panel is multiplied, too. */
 static bool panels_support(const weft_graph *graph, const struct weft_node *node,
                            const weft_device_info *device) {
     (void)device;
-    const uint64_t n = dims_of(graph, node).n;
-    const uint64_t padded = (n + WEFT_PANEL_COLUMNS - 1) / WEFT_PANEL_COLUMNS * WEFT_PANEL_COLUMNS;
-    return !makes_bytes(graph, node) && b_is_constant(graph, node) && 4 * n >= 3 * padded;
+    return !makes_bytes(graph, node) && b_is_constant(graph, node) &&
+           fills_panels(dims_of(graph, node).n);
 }
 
 static weft_status lower_panels(struct weft_lowering *lowering, const struct weft_node *node) {

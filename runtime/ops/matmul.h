@@ -14,7 +14,8 @@ struct weft_matrix {
     enum weft_half half; /* of a constant; of a only SCALED */
     bool
         along_k; /* b, a constant stored as f16 times a power of two, for cooperative matrices: its elements along k are contiguous */
-    bool panels; /* b, a constant, as weft_lower_panel_weight stores it: the strides say nothing */
+    /* b, as weft_lower_panel_weight stores a constant: `outer` and `inner` count steps of panels, and the others nothing */
+    bool panels;
 };
 
 /** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */
@@ -33,7 +34,12 @@ struct weft_product {
 void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_product *p,
                              uint32_t a);
 
-/** Appends the dispatch of a product. */
+/** Appends the dispatch that copies b of each batch to panels of so many columns, a multiple of 16, for processors; steps from the lengths
+ * (or WEFT_NO_STORAGE) on are zeros there. The storage, or WEFT_NO_STORAGE where they are too many. */
+uint32_t weft_lower_panels(struct weft_lowering *lowering, const struct weft_product *product,
+                           uint32_t panel, uint32_t lengths);
+
+/** Appends the dispatch of a product; on the processor perhaps one that makes panels before. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 
 #endif

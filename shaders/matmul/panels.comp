@@ -98,7 +98,7 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint first, ui
 void main()
 {
     uint row = (gl_WorkGroupID.y * gl_WorkGroupSize.y + gl_LocalInvocationID.y) * TILE_ROWS;
-    uint panel = gl_WorkGroupID.x * push.k;
+    uint panel = weft_batch_offset(push.b_outer, push.b_inner) + gl_WorkGroupID.x * push.k;
     uint a_base = weft_batch_offset(push.a_outer, push.a_inner);
     uint rows[MOST_ROWS]; // where they begin; those past the edge are the last one again
     vec4 total[MOST_ROWS];
