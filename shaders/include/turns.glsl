@@ -47,7 +47,7 @@ float weft_impl_leading(float x)
     return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
 }
 
-// sum + x for |x| <= 1: Knuth's exact sum, whose error joins the low part.
+// sum + x for |x| <= 1: Knuth's exact sum, whose error joins the low part. It is at most 1.5, so that its fraction is within 1/2.
 weft_turns weft_impl_turns_plus(weft_turns sum, float x)
 {
     precise float s = sum.high + x;
@@ -55,8 +55,7 @@ weft_turns weft_impl_turns_plus(weft_turns sum, float x)
     precise float before = s - part;
     precise float lost = (sum.high - before) + (x - part);
     precise float low = sum.low + lost;
-    // Twice: the first may leave up to 1.
-    return weft_turns(weft_impl_fraction(weft_impl_fraction(s)), low);
+    return weft_turns(weft_impl_fraction(s), low);
 }
 
 // sum + a b. Dekker's exact product, p and the error of p; below 2^-40 that error is of no account, and p
