@@ -38,11 +38,12 @@ struct Part
     uint end;
 };
 
+// Reading far apart takes half the time of writing so.
 void pack_queries(Part part, uint channel, uint depth)
 {
-    for (uint i = 0; i < FIXED_QUERIES; i++) {
+    for (uint i = gl_LocalInvocationID.x; i < FIXED_QUERIES; i += TILE_LANES) {
         uint row = part.head + min(part.query + i, push.n - 1) * push.d + channel;
-        for (uint c = gl_LocalInvocationID.x; c < depth; c += TILE_LANES) {
+        for (uint c = 0; c < depth; c++) {
             tile_q[c][i] = q[row + c];
         }
     }
