@@ -16,14 +16,6 @@ float weft_query(uint index)
     return w[index];
 }
 
-vec4 weft_query_four(uint index)
-{
-    if (VECTOR_FEATURES != 0) {
-        return w4[index / 4];
-    }
-    return vec4(w[index], w[index + 1], w[index + 2], w[index + 3]);
-}
-
 #include "lanes_state.glsl"
 
 void store(uint at, float taken)
@@ -31,11 +23,9 @@ void store(uint at, float taken)
     u[at] = weft_flush(u[at] - taken);
 }
 
-// Of four tokens the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
-void make_tile(uint state_base, uint first_row, uint token, uint column, bool two, bool own)
+// Of four tokens the column and, if there are two, the one TILE_LANES further; where `own`, that is.
+void store_tile(weft_lanes_tile taken, uvec4 rows, uint token, uint column, bool two, bool own)
 {
-    uvec4 rows = weft_token_rows(first_row, token);
-    weft_lanes_tile taken = weft_read_state(state_base, rows * push.features, column, two);
     for (uint i = 0; i < WEFT_LANES_ROWS && token + i < push.n; i++) {
         uint at = rows[i] * push.values + column;
         if (own) {
@@ -45,6 +35,21 @@ void make_tile(uint state_base, uint first_row, uint token, uint column, bool tw
             store(at + TILE_LANES, taken.high[i]);
         }
     }
+}
+
+void make_tile(uint state_base, uint first_row, uint token, uint column, bool two, bool own)
+{
+    uvec4 rows = weft_token_rows(first_row, token);
+    store_tile(weft_read_state(state_base, rows * push.features, column, two), rows, token, column, two, own);
+}
+
+// Four columns.
+void make_tiles(uint state_base, uint first_row, uint token, uint column)
+{
+    uvec4 rows = weft_token_rows(first_row, token);
+    weft_lanes_pair taken = weft_read_states(state_base, rows * push.features, column);
+    store_tile(taken.left, rows, token, column, true, true);
+    store_tile(taken.right, rows, token, column + 2 * TILE_LANES, true, true);
 }
 
 void main()
@@ -62,6 +67,9 @@ void main()
     uint end = min((chunk + 1) * WEFT_CHUNK, push.n);
     for (uint token = chunk * WEFT_CHUNK; token < end; token += WEFT_LANES_ROWS) {
         uint column = 0;
+        for (; WEFT_LANES_WIDE && column + 4 * TILE_LANES <= push.values; column += 4 * TILE_LANES) {
+            make_tiles(base, first_row, token, column + lane);
+        }
         for (; column + 2 * TILE_LANES <= push.values; column += 2 * TILE_LANES) {
             make_tile(base, first_row, token, column + lane, true, true);
         }

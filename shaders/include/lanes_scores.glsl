@@ -14,7 +14,7 @@
 #include "linear_attention.glsl"
 
 shared float weft_scores[WEFT_CHUNK][WEFT_CHUNK]; // those above the diagonal are nothing
-shared float weft_packed_keys[WEFT_TERMS / 4][4][2 * TILE_LANES];
+shared float weft_packed_keys[WEFT_TERMS][2 * TILE_LANES];
 
 // Those of four rows.
 vec4 weft_score_rows(uint row, uint column)
@@ -30,33 +30,21 @@ void weft_pack_keys(uint first_row, uint first, uint block, uint depth)
     for (uint token = gl_LocalInvocationIndex; token < end; token += TILE_LANES) {
         uint key = weft_token_row(first_row, first + token) * push.features + block;
         for (uint f = 0; f < depth; f++) {
-            weft_packed_keys[f / 4][f % 4][token] = weft_key(key + f);
+            weft_packed_keys[f][token] = weft_key(key + f);
         }
     }
-}
-
-void weft_add_key(inout weft_lanes_tile sum, uint four, uint f, vec4 rows)
-{
-    uint lane = gl_LocalInvocationIndex;
-    weft_lanes_step(sum, rows, weft_packed_keys[four][f][lane],
-                    weft_packed_keys[four][f][lane + TILE_LANES], true);
 }
 
 // Adds the products of some features to the scores of the rows from `row` on and the packed keys, which are those from
 // `column` on. The first features make the scores.
 void weft_add_scores(uvec4 query, uint row, uint column, uint block, uint depth)
 {
-    uint first = column + gl_LocalInvocationIndex;
+    uint lane = gl_LocalInvocationIndex;
+    uint first = column + lane;
     weft_lanes_tile sum = weft_lanes_zero();
-    for (uint four = 0; four < depth / 4; four++) {
-        mat4 rows = weft_queries_four(query, block + 4 * four);
-        weft_add_key(sum, four, 0, rows[0]);
-        weft_add_key(sum, four, 1, rows[1]);
-        weft_add_key(sum, four, 2, rows[2]);
-        weft_add_key(sum, four, 3, rows[3]);
-    }
-    for (uint f = depth / 4 * 4; f < depth; f++) {
-        weft_add_key(sum, f / 4, f % 4, weft_queries(query, block + f));
+    for (uint f = 0; f < depth; f++) {
+        weft_lanes_step(sum, weft_queries(query, block + f), weft_packed_keys[f][lane],
+                        weft_packed_keys[f][lane + TILE_LANES], true);
     }
     for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
         float low = 0.0, high = 0.0;

@@ -2,7 +2,7 @@
 //
 // Products on processors by workgroups of one subgroup: columns lie along the lanes, and an element of the other operand is
 // the same for all of them. An invocation has four rows of two columns, TILE_LANES apart, or of one: what is loaded ahead
-// needs registers, too.
+// needs registers, too. Vectors of 16 lanes come with 32 registers: there four columns share what is loaded of the rows.
 
 #ifndef WEFT_INCLUDE_LANES_TILE_GLSL
 #define WEFT_INCLUDE_LANES_TILE_GLSL
@@ -22,6 +22,14 @@ struct weft_lanes_tile
     vec4 low, high;
 };
 
+// Columns TILE_LANES apart from the first to the fourth.
+struct weft_lanes_pair
+{
+    weft_lanes_tile left, right;
+};
+
+#define WEFT_LANES_WIDE (TILE_LANES == 16u)
+
 weft_lanes_tile weft_lanes_zero()
 {
     return weft_lanes_tile(vec4(0.0), vec4(0.0));
@@ -39,6 +47,23 @@ void weft_lanes_step(inout weft_lanes_tile sum, vec4 rows, float low, float high
     if (two) {
         sum.high = weft_multiply_add(high, rows, sum.high);
     }
+}
+
+weft_lanes_pair weft_lanes_zeros()
+{
+    return weft_lanes_pair(weft_lanes_zero(), weft_lanes_zero());
+}
+
+weft_lanes_pair weft_lanes_sums(weft_lanes_pair a, weft_lanes_pair b)
+{
+    return weft_lanes_pair(weft_lanes_add(a.left, b.left), weft_lanes_add(a.right, b.right));
+}
+
+// The same of four columns.
+void weft_lanes_steps(inout weft_lanes_pair sum, vec4 rows, vec4 columns)
+{
+    weft_lanes_step(sum.left, rows, columns.x, columns.y, true);
+    weft_lanes_step(sum.right, rows, columns.z, columns.w, true);
 }
 
 // What the rows from `first` on become, and the others are.

@@ -50,12 +50,12 @@ float weft_query(uint index)
     return queries[index];
 }
 
-#ifdef WEFT_TILED
+#if defined(WEFT_TILED)
 vec4 weft_query_four(uint index)
 {
     return queries4[index / 4];
 }
-#else
+#elif !defined(WEFT_LANES)
 vec4 weft_query_four(uint index)
 {
     if (VECTOR_FEATURES != 0) {

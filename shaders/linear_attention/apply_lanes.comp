@@ -91,16 +91,9 @@ void store(uint at, float value, float denominator)
     result[at] = weft_flush(value);
 }
 
-// Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
-void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column, bool two, bool own)
+// Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, that is.
+void store_tile(Chunk chunk, uint row, weft_lanes_tile total, vec4 denominators, uint column, bool two, bool own)
 {
-    weft_lanes_tile total = weft_lanes_zero();
-    if (chunk.has_state) {
-        total = weft_read_state(chunk.state_base, query, column, two);
-    }
-    if (CAUSAL != 0) {
-        total = weft_lanes_add(total, read_chunk(chunk, row, column, two));
-    }
     for (uint i = 0; i < WEFT_LANES_ROWS && row + i < chunk.count; i++) {
         uint at = weft_token_row(chunk.first_row, chunk.first + row + i) * push.values + column;
         if (own) {
@@ -112,12 +105,42 @@ void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint colum
     }
 }
 
+void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column, bool two, bool own)
+{
+    weft_lanes_tile total = weft_lanes_zero();
+    if (chunk.has_state) {
+        total = weft_read_state(chunk.state_base, query, column, two);
+    }
+    if (CAUSAL != 0) {
+        total = weft_lanes_add(total, read_chunk(chunk, row, column, two));
+    }
+    store_tile(chunk, row, total, denominators, column, two, own);
+}
+
+// Four columns.
+void make_tiles(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column)
+{
+    weft_lanes_pair total = weft_lanes_zeros();
+    if (chunk.has_state) {
+        total = weft_read_states(chunk.state_base, query, column);
+    }
+    if (CAUSAL != 0) {
+        total.left = weft_lanes_add(total.left, read_chunk(chunk, row, column, true));
+        total.right = weft_lanes_add(total.right, read_chunk(chunk, row, column + 2 * TILE_LANES, true));
+    }
+    store_tile(chunk, row, total.left, denominators, column, true, true);
+    store_tile(chunk, row, total.right, denominators, column + 2 * TILE_LANES, true, true);
+}
+
 // Four of them. `total`: what their denominators have from the state.
 void make_rows(Chunk chunk, uint row, uvec4 query, vec4 total)
 {
     uint lane = gl_LocalInvocationIndex;
     vec4 denominators = NORMALIZE != 0 ? make_denominators(row, total) : total;
     uint column = 0;
+    for (; WEFT_LANES_WIDE && column + 4 * TILE_LANES <= push.values; column += 4 * TILE_LANES) {
+        make_tiles(chunk, row, query, denominators, column + lane);
+    }
     for (; column + 2 * TILE_LANES <= push.values; column += 2 * TILE_LANES) {
         make_tile(chunk, row, query, denominators, column + lane, true, true);
     }
