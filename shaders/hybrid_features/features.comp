@@ -46,8 +46,9 @@ void main()
         float p = projection[row * push.columns + f];
         float factor = HAS_COEFFICIENTS ? coefficients[f] : usual;
         float positive = factor * weft_exp((p - half_length) - down);
-        float cosine = factor * size * wave(p, 1u);
-        float sine = factor * size * wave(p, 0u);
+        weft_waves waves = waves_of(p);
+        float cosine = factor * size * waves.cosine;
+        float sine = factor * size * waves.sine;
         store(base + f, 0.707106769f * positive, 0.707106769f * cosine, 0.707106769f * sine);
         for (uint k = 0; k < push.directions; k++) {
             float share = sides[row * push.directions + k] < 0.0f ? -push.share : push.share;

@@ -119,11 +119,11 @@ float weft_unary_float(uint kind, float x, float alpha, float beta)
     case WEFT_UNARY_EXPM1:
         return weft_expm1(x);
     case WEFT_UNARY_SIN:
-        return wave(x, 0u);
+        return waves_of(x).sine;
     case WEFT_UNARY_COS:
-        return wave(x, 1u);
+        return waves_of(x).cosine;
     case WEFT_UNARY_TAN:
-        return weft_div(wave(x, 0u), wave(x, 1u));
+        return weft_div(waves_of(x).sine, waves_of(x).cosine);
     case WEFT_UNARY_ERF:
         return weft_erf(x);
     case WEFT_UNARY_FLOOR:

@@ -43,8 +43,9 @@ void store_feature(row_terms terms, uint row, uint f, float offset, float usual)
             p = terms.b * p;
         }
         factor = factor * weft_exp(offset + exponent(terms, row, f, false));
-        result[base + f] = weft_flush(factor * wave(p, 1u));
-        result[base + push.columns + f] = weft_flush(factor * wave(p, 0u));
+        weft_waves waves = waves_of(p);
+        result[base + f] = weft_flush(factor * waves.cosine);
+        result[base + push.columns + f] = weft_flush(factor * waves.sine);
         return;
     }
     float value = weft_exp(offset + exponent(terms, row, f, false)) + push.epsilon;
