@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of functions that a processor has an instruction for (spirv/known.h), in canonical form: subnormals are zeros of their sign,
- * and there is one NaN. */
+ * and there is one NaN. Where arithmetic counts subnormals as zeros by itself, nothing has to do so. */
 #include "spirv/known.h"
+
+#include "core/float_state.h"
 #include "spirv/ir/decode.h"
 
 #define SIGN       UINT32_C(0x80000000)
@@ -12,13 +14,13 @@
 #define NO_NUMBER  UINT32_C(0x7FC00000)
 
 /* In fast math these functions are instructions themselves, whose results nobody makes canonical. */
-static bool is_made_of_integers(const uint32_t *function) {
+static bool is_made_of_bits(const uint32_t *function) {
     WEFT_SPIRV_EACH_IN(words, weft_spirv_next(function)) {
         const uint32_t opcode = weft_spirv_opcode(words[0]);
         if (opcode == SpvOpFunctionEnd) {
             return false;
         }
-        if (opcode == SpvOpUDiv || opcode == SpvOpISub) {
+        if (opcode == SpvOpBitwiseAnd) {
             return true;
         }
     }
@@ -59,12 +61,6 @@ static bool is_call_of(struct weft_ir_decoder *decoder, const struct weft_spirv_
     return fits;
 }
 
-/* Of a number with these bits. */
-static weft_ir_value magnitude_of(struct weft_ir_decoder *decoder, weft_ir_value bits) {
-    return weft_ir_binary(decoder, SpvOpBitwiseAnd, WEFT_IR_I32, bits,
-                          weft_ir_u32(decoder, MAGNITUDE));
-}
-
 static weft_ir_value cast(struct weft_ir_decoder *decoder, uint32_t type, weft_ir_value value) {
     return weft_ir_compute(decoder, SpvOpBitcast, type, &value, 1, false);
 }
@@ -75,28 +71,33 @@ static weft_ir_value choose(struct weft_ir_decoder *decoder, weft_ir_value condi
                            (const weft_ir_value[]){condition, yes, no}, 3, false);
 }
 
-/* Bits whose subnormals are zeros. */
-static weft_ir_value flushed(struct weft_ir_decoder *decoder, weft_ir_value bits) {
-    const weft_ir_value small =
-        weft_ir_binary(decoder, SpvOpULessThan, WEFT_IR_BOOL, magnitude_of(decoder, bits),
-                       weft_ir_u32(decoder, MIN_NORMAL));
+/* A number whose subnormals are zeros, for arithmetic or by it. */
+static weft_ir_value flushed(struct weft_ir_decoder *decoder, weft_ir_value number) {
+    if (WEFT_FLOAT_STATE_FLUSHES) {
+        return number;
+    }
+    const weft_ir_value bits = cast(decoder, WEFT_IR_I32, number);
+    const weft_ir_value magnitude = weft_ir_binary(decoder, SpvOpBitwiseAnd, WEFT_IR_I32, bits,
+                                                   weft_ir_u32(decoder, MAGNITUDE));
+    const weft_ir_value small = weft_ir_binary(decoder, SpvOpULessThan, WEFT_IR_BOOL, magnitude,
+                                               weft_ir_u32(decoder, MIN_NORMAL));
     const weft_ir_value zero =
         weft_ir_binary(decoder, SpvOpBitwiseAnd, WEFT_IR_I32, bits, weft_ir_u32(decoder, SIGN));
-    return choose(decoder, small, zero, bits);
-}
-
-static weft_ir_value operand(struct weft_ir_decoder *decoder, uint32_t id) {
-    const weft_ir_value bits = cast(decoder, WEFT_IR_I32, argument(decoder, id));
-    return cast(decoder, WEFT_IR_F32, flushed(decoder, bits));
+    return cast(decoder, WEFT_IR_F32, choose(decoder, small, zero, bits));
 }
 
 static weft_ir_value canonical(struct weft_ir_decoder *decoder, weft_ir_value number) {
-    const weft_ir_value bits = cast(decoder, WEFT_IR_I32, number);
+    const weft_ir_value bits = cast(decoder, WEFT_IR_I32, flushed(decoder, number));
     const weft_ir_value none =
-        weft_ir_binary(decoder, SpvOpUGreaterThan, WEFT_IR_BOOL, magnitude_of(decoder, bits),
-                       weft_ir_u32(decoder, INFINITE));
-    return cast(decoder, WEFT_IR_F32,
-                choose(decoder, none, weft_ir_u32(decoder, NO_NUMBER), flushed(decoder, bits)));
+        weft_ir_compute(decoder, SpvOpIsNan, WEFT_IR_BOOL, &number, 1, false);
+    return cast(decoder, WEFT_IR_F32, choose(decoder, none, weft_ir_u32(decoder, NO_NUMBER), bits));
+}
+
+static bool is_arithmetic(const struct weft_ir_decoder *decoder, weft_ir_value number) {
+    const uint32_t maker = decoder->program->values[number].instruction;
+    const uint32_t op = maker == WEFT_IR_NONE ? SpvOpNop : decoder->program->instructions[maker].op;
+    return (op >= SpvOpFAdd && op <= SpvOpFDiv) || op == WEFT_IR_GLSL + WEFT_GLSL_FMA ||
+           op == WEFT_IR_GLSL + WEFT_GLSL_SQRT;
 }
 
 static weft_ir_value compute(struct weft_ir_decoder *decoder, const struct weft_spirv_known *known,
@@ -107,23 +108,27 @@ static weft_ir_value compute(struct weft_ir_decoder *decoder, const struct weft_
         numbers[count++] = cast(decoder, WEFT_IR_F32, weft_ir_u32(decoder, ONE));
     }
     for (uint32_t i = 0; i < known->count; i++) {
-        numbers[count++] = operand(decoder, call[4 + i]);
+        numbers[count++] = flushed(decoder, argument(decoder, call[4 + i]));
     }
-    return canonical(decoder,
-                     weft_ir_compute(decoder, known->op, WEFT_IR_F32, numbers, count, false));
+    return weft_ir_compute(decoder, known->op, WEFT_IR_F32, numbers, count, false);
 }
 
 bool weft_ir_decode_known(struct weft_ir_decoder *decoder, const uint32_t *function,
                           const uint32_t *call) {
     const struct weft_spirv_known *known =
         weft_spirv_find_known(weft_spirv_name(&decoder->module, function[2]));
-    if (!known || decoder->program->exact || !is_made_of_integers(function) ||
+    if (!known || decoder->program->exact || !is_made_of_bits(function) ||
         !is_call_of(decoder, known, call)) {
+        return false;
+    }
+    const bool flushes = known->op == SpvOpNop;
+    const weft_ir_value number = flushes ? argument(decoder, call[4]) : 0;
+    if (flushes && (!WEFT_FLOAT_STATE_FLUSHES || !is_arithmetic(decoder, number))) {
         return false;
     }
     weft_ir_value *row = weft_ir_row(decoder, 1);
     if (row) {
-        row[0] = compute(decoder, known, call);
+        row[0] = canonical(decoder, flushes ? number : compute(decoder, known, call));
         weft_ir_define(decoder, call[2], call[1], row);
     }
     return true;
