@@ -177,8 +177,7 @@ static void print_entry(const weft_cli_lines_result *result, uint32_t row, uint3
     const char *label = weft_model_label(result->session->model, index);
     const int gap = (int)(label_width(result->session) - text_width(label));
     if (entry == 0) {
-        weft_cli_print(stdout, "%*llu", NUMBER_WIDTH,
-                       (unsigned long long)(result->first + row + 1));
+        weft_cli_print(stdout, "%*llu", NUMBER_WIDTH, (unsigned long long)result->first + row + 1);
     } else {
         weft_cli_print(stdout, "%*s", NUMBER_WIDTH, "");
     }
@@ -191,7 +190,7 @@ static int print_row(const weft_cli_lines_result *result, uint32_t row) {
     uint32_t count = 0;
     if (result->states[row] == WEFT_CLI_LINE_EMPTY) {
         weft_cli_print(stdout, "%*llu\n", NUMBER_WIDTH,
-                       (unsigned long long)(result->first + row + 1));
+                       (unsigned long long)result->first + row + 1);
         return WEFT_CLI_FINE;
     }
     if (result->found) {
@@ -254,7 +253,7 @@ int weft_cli_lines_tail(const weft_cli_lines_result *result, const weft_cli_line
     }
     if (answers == WEFT_CLI_ANSWERS_TABLE) {
         weft_cli_print(stdout, "%.1f ms for %llu texts, %llu tokens, in %u plans on %s (%s)\n",
-                       summary->run_ms, (unsigned long long)(result->first + result->count),
+                       summary->run_ms, (unsigned long long)result->first + result->count,
                        (unsigned long long)summary->tokens, summary->plans, device->name,
                        weft_device_type_name(device->type));
     }

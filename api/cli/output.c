@@ -84,6 +84,7 @@ void weft_cli_print_list(FILE *stream, const char *format, va_list arguments) {
     char line[1024];
     va_list again;
     va_copy(again, arguments);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
     const int length = vsnprintf(line, sizeof line, format, arguments);
     const size_t size = length < 0 ? 0 : (size_t)length;
     char *longer = size < sizeof line ? NULL : malloc(size + 1);

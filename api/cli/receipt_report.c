@@ -233,13 +233,13 @@ static json_t *record_json(bool has, const weft_record_info *record) {
 static json_t *values_json(const weft_cli_receipt_verdict *verdict) {
     json_t *lists = json_array();
     for (size_t side = 0; side < 2 && verdict->kept[side].data; side++) {
-        json_t *list = json_array();
+        json_t *elements = json_array();
         for (uint64_t i = 0; i < FIRST_ELEMENTS && i < element_count(&verdict->kept[side]); i++) {
             char text[64];
             element_text(text, &verdict->kept[side], i);
-            list = weft_cli_json_append(list, json_string(text));
+            elements = weft_cli_json_append(elements, json_string(text));
         }
-        lists = weft_cli_json_append(lists, list);
+        lists = weft_cli_json_append(lists, elements);
     }
     return lists;
 }

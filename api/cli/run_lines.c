@@ -115,7 +115,7 @@ static void note_place(lines_state *state) {
     if (now - state->noted_ms >= BETWEEN_NOTES_MS) {
         state->noted_ms = now;
         weft_cli_print(stderr, "weft: note: %llu lines are done\n",
-                       (unsigned long long)(state->first + state->count));
+                       (unsigned long long)state->first + state->count);
     }
 }
 

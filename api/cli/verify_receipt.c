@@ -43,17 +43,22 @@ typedef struct verification {
 
 /* ---- the arguments ---- */
 
-/* The value of `--name VALUE` or `--name=VALUE` at argv[*at], which moves on to the last of them; or null. */
-static const char *value_of(const char *name, int argc, char **argv, int *at) {
+/* Whether argv[*at], which moves on to the last of them, is `--name VALUE` or `--name=VALUE`. */
+static bool takes_value(const char **value, const char *name, int argc, char **argv, int *at) {
     const size_t length = strlen(name);
     const char *text = argv[*at];
     if (strncmp(text, "--", 2) != 0 || strncmp(text + 2, name, length) != 0) {
-        return NULL;
+        return false;
     }
     if (text[2 + length] == '=') {
-        return text + 2 + length + 1;
+        *value = text + 2 + length + 1;
+        return true;
     }
-    return text[2 + length] == '\0' && *at + 1 < argc ? argv[++*at] : NULL;
+    if (text[2 + length] != '\0' || *at + 1 >= argc) {
+        return false;
+    }
+    *value = argv[++*at];
+    return true;
 }
 
 bool weft_cli_verifies_receipt(int argc, char **argv) {
@@ -74,14 +79,12 @@ static int usage(const char *message) {
 
 static int read_arguments(verification *v, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
-        const char *value = NULL;
-        if ((value = value_of("receipt", argc, argv, &i)) != NULL) {
-            v->path = value;
-        } else if ((value = value_of("against", argc, argv, &i)) != NULL) {
-            v->against = value;
-        } else if ((value = value_of("device", argc, argv, &i)) != NULL) {
-            v->common.device = value;
-        } else if (strcmp(argv[i], "--json") == 0) {
+        if (takes_value(&v->path, "receipt", argc, argv, &i) ||
+            takes_value(&v->against, "against", argc, argv, &i) ||
+            takes_value(&v->common.device, "device", argc, argv, &i)) {
+            continue;
+        }
+        if (strcmp(argv[i], "--json") == 0) {
             v->common.json = true;
         } else if (v->rest_count < MOST_ARGUMENTS - 4) {
             v->rest[v->rest_count++] = argv[i];

@@ -12,7 +12,7 @@
 
 #define ROWS    64
 #define COLUMNS 32
-#define COUNT   (ROWS * COLUMNS)
+#define COUNT   ((size_t)ROWS * COLUMNS)
 #define BYTES   (COUNT * sizeof(float))
 
 /* ---- the program's own OpenCL ---- */

@@ -198,7 +198,7 @@ static void define_conv(double *y, const struct windows *w, const struct conv_ro
                         const double *x, const double *weight, const double *bias) {
     const uint64_t size = (uint64_t)row->x.dim[1] * w->extent[0] * w->extent[1];
     const uint64_t count = (uint64_t)w->count[0] * w->count[1];
-    for (uint64_t i = 0; i < row->x.dim[0] * row->outputs * count; i++) {
+    for (uint64_t i = 0; i < (uint64_t)row->x.dim[0] * row->outputs * count; i++) {
         const uint32_t o = (uint32_t)(i / count % row->outputs);
         const uint32_t window[] = {(uint32_t)(i % count / w->count[1]),
                                    (uint32_t)(i % w->count[1])};

@@ -111,7 +111,7 @@ static const weft_trial trials[] = {
 
 #define OPTIONAL(text, member)                                         \
     {                                                                  \
-        .name = text, .axes = {WEFT_AXIS_ROWS}, .is_optional = true,   \
+        .name = (text), .axes = {WEFT_AXIS_ROWS}, .is_optional = true, \
         .field = WEFT_SHEET_FIELD(weft_random_features_params, member) \
     }
 

@@ -142,9 +142,9 @@ static void rotate(double *y, const double *x, const struct row *row, uint32_t w
 
 static double position_of(const struct row *row, const double *positions, uint32_t b, uint32_t i) {
     const uint32_t n = row->x.dim[row->x.rank - 2];
-    const double own = row->positions == 2   ? positions[(uint64_t)b * n + i]
-                       : row->positions == 1 ? positions[b] + i
-                                             : i;
+    const double own = !positions            ? i
+                       : row->positions == 2 ? positions[(uint64_t)b * n + i]
+                                             : positions[b] + i;
     return own + row->offset;
 }
 

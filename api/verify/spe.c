@@ -39,8 +39,11 @@ static const weft_trial conv_trials[] = {
     {INVALID, .without_params = true, SAYS("conv_spe")},
 };
 
-#define EACH(text, member) \
-    { .name = text, .shape = {2, {6, 4}}, .field = WEFT_SHEET_FIELD(weft_sine_spe_params, member) }
+#define EACH(text, member)                                      \
+    {                                                           \
+        .name = (text), .shape = {2, {6, 4}},                   \
+        .field = WEFT_SHEET_FIELD(weft_sine_spe_params, member) \
+    }
 
 const weft_sheet weft_sheet_sine_spe = {
     WEFT_SHEET_OP(sine_spe),

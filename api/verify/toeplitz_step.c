@@ -99,7 +99,7 @@ static double tap(const double *response, uint32_t lags, uint32_t d, uint32_t ch
     double sum = response[channel];
     sum += (k % 2 == 0 ? 1.0 : -1.0) * response[(uint64_t)lags * d + channel];
     for (uint32_t m = 1; m < lags; m++) {
-        const double angle = PI * (double)((uint64_t)m * k % (2 * lags)) / lags;
+        const double angle = PI * (double)((uint64_t)m * k % ((uint64_t)2 * lags)) / lags;
         sum += 2.0 * response[(uint64_t)m * d + channel] * cos(angle);
     }
     return sum / (2.0 * lags) * (k == 0 ? 1.0 : 2.0);

@@ -112,8 +112,8 @@ static char *with_reals(size_t *size, const weft_json_part *text) {
         memcpy(copy + used, at, (size_t)(next - at));
         used += (size_t)(next - at);
         if (is_long) {
-            memcpy(copy + used, "e0", 2);
-            used += 2;
+            copy[used++] = 'e';
+            copy[used++] = '0';
         }
         at = next;
     }

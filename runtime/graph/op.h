@@ -77,11 +77,13 @@ struct weft_member {
             .counted_at = (uint16_t)offsetof(struct type, count)               \
     }
 /** A weft_shape. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member's name */
 #define WEFT_FIELD_SHAPE(type, member)                                                            \
     {                                                                                             \
 #member, WEFT_MEMBER_U32, WEFT_MEMBER_AT(type, member.dim),                               \
             .capacity = WEFT_MAX_RANK, .counted_at = (uint16_t)offsetof(struct type, member.rank) \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define WEFT_ROW_NAME_SIZE 64 /* of a row's name, with the 0 behind it */
 

@@ -167,6 +167,7 @@ static bool narrow(uint16_t *out, const float *elements, uint64_t count, weft_st
         const bool f16 = stored == WEFT_STORED_F16;
         out[i] = f16 ? weft_half_of_float(elements[i]) : weft_bfloat_of_float(elements[i]);
         const float back = f16 ? weft_float_of_half(out[i]) : weft_float_of_bfloat(out[i]);
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are meant, not numbers */
         same = memcmp(&back, &elements[i], sizeof back) == 0;
     }
     return same;

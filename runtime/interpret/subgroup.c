@@ -93,7 +93,7 @@ static void run_one(const struct weft_interpret_group *group,
     const uint32_t size = group->kernel->program.lanes;
     uint32_t *d = weft_interpret_value(group, instruction->result);
     const uint32_t *a =
-        instruction->argument_count > 0 ? weft_interpret_operand(group, instruction, 0) : NULL;
+        op != SpvOpGroupNonUniformElect ? weft_interpret_operand(group, instruction, 0) : NULL;
     if (op >= SpvOpGroupNonUniformIAdd) {
         scan(subgroup, instruction, d, a);
         return;

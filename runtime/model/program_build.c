@@ -187,7 +187,7 @@ static weft_status add_node(struct build *b) {
 static weft_status add_output(struct build *b) {
     static const char *const known[] = {"name", "value", NULL};
     const char *name = NULL;
-    weft_tensor value;
+    weft_tensor value = {0};
     WEFT_TRY(weft_program_check_keys(&b->place, known, NULL));
     WEFT_TRY(weft_program_string(&name, &b->place, "name"));
     WEFT_TRY(take_value(&value, b, "value", WHOLE, json_object_get(b->place.object, "value")));

@@ -20,25 +20,16 @@
 /* Sums of products of bytes: the driver's function, where it has cl_khr_integer_dot_product, or their formula. */
 #define SIGNED_BYTE(word, shift)   "((int)(" word " << " shift ") >> 24)"
 #define UNSIGNED_BYTE(word, shift) "(int)((" word " << " shift ") >> 24)"
-#define DOT(name, signs, byte_of_b)                                                                                                     \
-    "#ifdef __opencl_c_integer_dot_product_input_4x8bit_packed\n"                                                                       \
-    "uint " name "(uint a, uint b) { return (uint)dot_4x8packed_" signs "_int(a, b); }\n"                                               \
-    "#else\n"                                                                                                                           \
-    "uint " name "(uint a, uint b) {\n"                                                                                                 \
-    "    return (uint)(" SIGNED_BYTE("a", "24") " * " byte_of_b(                                                                        \
-        "b",                                                                                                                            \
-        "24") " +\n           " SIGNED_BYTE("a",                                                                                        \
-                                            "16") " * " byte_of_b("b",                                                                  \
-                                                                  "16") " +\n          "                                                \
-                                                                        " " SIGNED_BYTE(                                                \
-                                                                            "a",                                                        \
-                                                                            "8") " *"                                                   \
-                                                                                 " " byte_of_b("b", "8") " +\n           " SIGNED_BYTE( \
-                                                                                     "a",                                               \
-                                                                                     "0") " *"                                          \
-                                                                                          " " byte_of_b("b",                            \
-                                                                                                        "0") ");\n}\n"                  \
-                                                                                                             "#endif\n"
+#define PRODUCT(byte_of_b, shift)  SIGNED_BYTE("a", shift) " * " byte_of_b("b", shift)
+#define PLUS(byte_of_b, shift)     " +\n           " PRODUCT(byte_of_b, shift)
+#define PRODUCTS(byte_of_b) \
+    PRODUCT(byte_of_b, "24") PLUS(byte_of_b, "16") PLUS(byte_of_b, "8") PLUS(byte_of_b, "0")
+#define DOT(name, signs, byte_of_b)                                                       \
+    "#ifdef __opencl_c_integer_dot_product_input_4x8bit_packed\n"                         \
+    "uint " name "(uint a, uint b) { return (uint)dot_4x8packed_" signs "_int(a, b); }\n" \
+    "#else\n"                                                                             \
+    "uint " name "(uint a, uint b) {\n"                                                   \
+    "    return (uint)(" PRODUCTS(byte_of_b) ");\n}\n#endif\n"
 
 /* Of two rows about an operation the first that applies counts. */
 static const struct weft_cl_operation operations[] = {

@@ -94,7 +94,7 @@ static bool could_be_fused(const struct search *search, uint32_t node) {
     }
     struct weft_epilogue epilogue = {0};
     const struct weft_op *op = search->graph->nodes[reader].op;
-    return readers == 1 && op->fuses_as &&
+    return readers == 1 && op && op->fuses_as &&
            op->fuses_as(&epilogue, &search->graph->nodes[reader]) != 0;
 }
 

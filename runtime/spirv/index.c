@@ -120,6 +120,7 @@ const uint32_t *weft_spirv_made_by(const struct weft_spirv_module *module, uint3
                                    SpvOp opcode) {
     const uint32_t at = id < module->bound ? module->ids[id].at : 0;
     const uint32_t *instruction = module->words + at;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a module has words */
     return at != 0 && weft_spirv_opcode(instruction[0]) == (uint32_t)opcode ? instruction : NULL;
 }
 

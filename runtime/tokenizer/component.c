@@ -69,6 +69,7 @@ static weft_status walk_on(void *user, const json_t *value) {
     const char *const names[] = {walk->list, NULL};
     struct weft_component component;
     WEFT_TRY(weft_component_open(&component, value, walk->path, walk->host));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what has been opened has a type */
     if (strcmp(component.type, "Sequence") != 0) {
         return walk->read(walk->user, &component);
     }

@@ -121,7 +121,7 @@ json_t *weft_cli_answers_json(const weft_cli_job *job) {
 
 /* ---- texts ---- */
 
-#define TEXT_SIZE (TEXT_CHARACTERS * WEFT_HARMLESS_SIZE + sizeof "…")
+#define TEXT_SIZE ((size_t)TEXT_CHARACTERS * WEFT_HARMLESS_SIZE + sizeof "…")
 
 /* The first characters of a sequence of bytes on one line. Ids that are no bytes end it. */
 static void start_of_text(char text[TEXT_SIZE], const int32_t *ids, uint32_t count) {

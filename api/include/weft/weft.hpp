@@ -15,19 +15,19 @@
 #ifndef WEFT_WEFT_HPP
 #define WEFT_WEFT_HPP
 
-#include <weft/base.hpp>
 #include <weft/arithmetic.h>
+#include <weft/base.hpp>
 #include <weft/decode.h>
 #include <weft/external.h>
 #include <weft/features.h>
 #include <weft/flt.h>
 #include <weft/generate.h>
-#include <weft/receipt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>
 #include <weft/movement.h>
 #include <weft/op.h>
+#include <weft/receipt.h>
 
 #include <string_view>
 

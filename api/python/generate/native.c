@@ -6,7 +6,6 @@
 #include <weft/features.h>
 #include <weft/flt.h>
 #include <weft/generate.h>
-#include <weft/receipt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 #include <weft/model.h>

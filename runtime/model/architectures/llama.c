@@ -183,8 +183,8 @@ static const weft_network_config qwen2_defaults = {DEFAULTS, .biases.attention =
 static const weft_network_config qwen3_defaults = {DEFAULTS, .head_size = 128,
                                                    .query_key_norm = true};
 
-#define LAYOUT(name, own_check)                                                      \
-    .stem = name, .encoder = name "Model", .prefix = "model.", .check = (own_check), \
+#define LAYOUT(name, own_check)                                                        \
+    .stem = (name), .encoder = name "Model", .prefix = "model.", .check = (own_check), \
     .names = names, .heads = heads, .unused = unused
 
 static const struct weft_layout llama = {LAYOUT("Llama", check_llama),

@@ -147,6 +147,7 @@ static weft_status make_parts(struct parts *parts, const struct source *source,
                parts->diagonals_size * sizeof *parts->diagonals);
     }
     for (size_t i = 0; source->permutation && i < parts->permutation_size; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): given only where there is one */
         parts->permutation[i] = (uint32_t)source->permutation[i];
     }
     return WEFT_OK;

@@ -149,6 +149,7 @@ static LLVMValueRef bit_field(struct weft_emit *emit, uint32_t op, LLVMValueRef 
     const LLVMBuilderRef builder = emit->builder;
     const uint32_t first = op == SpvOpBitFieldInsert ? 2 : 1;
     const LLVMValueRef offset = distance(emit, x[0], x[first]);
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a program has all operands of its ops */
     const LLVMValueRef count = resize(emit, x[first + 1], LLVMTypeOf(x[0]), false);
     const LLVMValueRef low = low_bits(emit, count);
     if (op == SpvOpBitFieldInsert) {

@@ -66,6 +66,7 @@ static void scan_rest(struct scan *scan, uint32_t list, uint32_t end) {
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the scan writes it */
 void weft_ir_find_dead(bool *dead, struct weft_ir_program *program, uint32_t list, uint32_t end) {
     struct scan scan = {.program = program, .dead = dead};
     if (is_in_loop(program, list)) {
