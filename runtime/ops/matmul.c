@@ -302,29 +302,20 @@ static void lower_dispatch(struct weft_lowering *lowering, const struct weft_pro
     count_costs(dispatch, p);
 }
 
-static bool is_forced(const struct weft_lowering *lowering) {
-    const char *forced = lowering->chooser->forced;
-    for (uint32_t i = 0; forced && i < weft_product_variants.count; i++) {
-        if (strcmp(weft_product_variants.rows[i].name, forced) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What fills up the last panel is multiplied, too. */
 static bool fills_panels(uint64_t n) {
     const uint64_t padded = (n + WEFT_PANEL_COLUMNS - 1) / WEFT_PANEL_COLUMNS * WEFT_PANEL_COLUMNS;
     return 4 * n >= 3 * padded;
 }
 
-/* Whether it takes less time to copy b to panels first: rows share what that costs. */
+/* Whether it takes less time to copy b to panels first: rows share what that costs. Who names an implementation gets that alone. */
 static bool is_worth_panels(const struct weft_lowering *lowering, const struct weft_product *p) {
     enum { ROWS = 128 };
     const bool is_plain = !p->b.panels && !p->b.along_k && p->b.half == WEFT_HALF_NOT;
     const double bytes = 4.0 * p->batches * p->k * ((double)p->n + WEFT_PANEL_COLUMNS);
     return is_plain && lowering->device->cost_column == WEFT_COST_PROCESSOR && p->m >= ROWS &&
-           fills_panels(p->n) && bytes < (double)weft_cut_limit(lowering) && !is_forced(lowering);
+           fills_panels(p->n) && bytes < (double)weft_cut_limit(lowering) &&
+           !lowering->chooser->forced;
 }
 
 static struct weft_matrix panels_of(struct weft_lowering *lowering, const struct weft_product *p) {

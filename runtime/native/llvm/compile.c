@@ -59,7 +59,7 @@ weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_i
     WEFT_TRY(weft_fork_gate_enter(&gate, "compiling a kernel", host));
     weft_status status = weft_llvm_open(host);
     struct weft_ir_program program = {
-        .host = host, .lanes = source->lanes, .checked = source->checked};
+        .host = host, .lanes = source->lanes, .checked = source->checked, .native = true};
     if (status == WEFT_OK) {
         status = compile(object, &program, source);
     }

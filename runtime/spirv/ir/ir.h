@@ -167,6 +167,8 @@ struct weft_ir_program {
         run; /* lanes that are a row of a workgroup whose rows are shorter than a vector; else lanes */
     uint32_t local_size[3];
     bool checked;
+    bool
+        native; /* it becomes code of a processor, with the float state of kernels: calls are instructions (spirv/known.h) */
     /* What a module leaves undefined is kept visible, for who checks it: indices outside of arrays, variables that nobody
      * has written, OpUnreachable. */
     bool exact;

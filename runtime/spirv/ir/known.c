@@ -117,7 +117,7 @@ bool weft_ir_decode_known(struct weft_ir_decoder *decoder, const uint32_t *funct
                           const uint32_t *call) {
     const struct weft_spirv_known *known =
         weft_spirv_find_known(weft_spirv_name(&decoder->module, function[2]));
-    if (!known || decoder->program->exact || !is_made_of_bits(function) ||
+    if (!known || !decoder->program->native || !is_made_of_bits(function) ||
         !is_call_of(decoder, known, call)) {
         return false;
     }
