@@ -8,7 +8,6 @@
 
 const struct weft_spirv_known *weft_spirv_find_known(const char *name) {
     static const struct weft_spirv_known functions[] = {
-        {"weft_flush(f1;", SpvOpNop, 1},
         {"weft_div(f1;f1;", SpvOpFDiv, 2},
         {"weft_rcp(f1;", SpvOpFDiv, 1},
         {"weft_sqrt(f1;", WEFT_IR_GLSL + WEFT_GLSL_SQRT, 1},

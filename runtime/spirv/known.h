@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions of math.glsl that a processor has instructions for. Drivers round divisions and square roots as they like, so math.glsl
- * makes them of integers, correctly rounded; IEEE 754 asks a processor for the same bits. And of what arithmetic gives, where the
- * processor counts subnormals as zeros, only a NaN is left to be made canonical. Their names stay in modules, where runtime/spirv/ir
- * finds them: whoever calls a function of another meaning so has other bits on processors.
+ * makes them of integers, correctly rounded; IEEE 754 asks a processor for the same bits. Their names stay in modules, where
+ * runtime/spirv/ir finds them: whoever calls a function of another meaning so has other bits on processors.
  */
 #ifndef WEFT_SPIRV_KNOWN_H
 #define WEFT_SPIRV_KNOWN_H
@@ -12,7 +11,7 @@
 
 struct weft_spirv_known {
     const char *name; /* as glslang writes it, with the parameters */
-    uint32_t op;      /* as in ir.h; SpvOpNop: canonical form alone */
+    uint32_t op;      /* as in ir.h */
     uint32_t count;   /* of numbers, of 32 bits */
 };
 

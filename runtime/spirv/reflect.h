@@ -27,8 +27,8 @@ weft_status weft_shader_interface_merge(struct weft_shader_interface *interface,
 
 void weft_shader_interface_free(struct weft_shader_interface *interface, const weft_host *host);
 
-/** Copies a module without names (but those of known.h), sources and lines, which no driver needs, to `target`, which has room for all of it or is
- * `words` itself. Gives the count of words. */
+/** Copies a module without names (but those of known.h), sources and lines, which no driver needs, to `target`, which has room for all
+ * of it or is `words` itself. Gives the count of words. */
 size_t weft_spirv_strip(uint32_t *target, const uint32_t *words, size_t count);
 
 #endif

@@ -282,9 +282,10 @@ const struct weft_test_kernel weft_test_kernels[] = {
      "float y = uintBitsToFloat(k % 3 == 0 ? ends[b % 4] ^ (k & 0x80000000u) : b);\n"
      "float near = uintBitsToFloat((b & 0x807fffffu) | (a & 0x7f800000u));\n"
      "out_(0, weft_div(x, y)); out_(1, k % 2 == 0 ? weft_div(near, x) : weft_div(y, push.d));\n"
-     "out_(2, k % 2 == 0 ? weft_rcp(y) : weft_flush(weft_flush(x) * weft_flush(y))); out_(3, "
-     "weft_sqrt(k % 4 == 0 ? y : "
-     "abs(x))); }"},
+     "out_(2, k % 3 == 0 ? weft_rcp(y) : k % 3 == 1 ? weft_flush(weft_flush(x) * weft_flush(y)) : "
+     "weft_div(x, 1.0));\n"
+     "out_(3, k % 4 == 0 ? weft_sqrt(y) : k % 4 == 1 ? weft_flush(x * 1.0) : weft_sqrt(abs(x))); "
+     "}"},
 };
 
 const size_t weft_test_kernel_count = sizeof weft_test_kernels / sizeof weft_test_kernels[0];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of functions that a processor has an instruction for (spirv/known.h), in canonical form: subnormals are zeros of their sign,
- * and there is one NaN. Where arithmetic counts subnormals as zeros by itself, nothing has to do so. */
+/*
+ * Calls of functions that a processor has an instruction for (spirv/known.h), in canonical form: subnormals are zeros of their sign,
+ * and there is one NaN. Also where the processor counts subnormals as zeros (core/float_state.h), bits say so: LLVM takes x / 1 for x.
+ */
 #include "spirv/known.h"
 
-#include "core/float_state.h"
 #include "spirv/ir/decode.h"
 
 #define SIGN       UINT32_C(0x80000000)
@@ -71,11 +72,8 @@ static weft_ir_value choose(struct weft_ir_decoder *decoder, weft_ir_value condi
                            (const weft_ir_value[]){condition, yes, no}, 3, false);
 }
 
-/* A number whose subnormals are zeros, for arithmetic or by it. */
+/* A number whose subnormals are zeros. */
 static weft_ir_value flushed(struct weft_ir_decoder *decoder, weft_ir_value number) {
-    if (WEFT_FLOAT_STATE_FLUSHES) {
-        return number;
-    }
     const weft_ir_value bits = cast(decoder, WEFT_IR_I32, number);
     const weft_ir_value magnitude = weft_ir_binary(decoder, SpvOpBitwiseAnd, WEFT_IR_I32, bits,
                                                    weft_ir_u32(decoder, MAGNITUDE));
@@ -91,13 +89,6 @@ static weft_ir_value canonical(struct weft_ir_decoder *decoder, weft_ir_value nu
     const weft_ir_value none =
         weft_ir_compute(decoder, SpvOpIsNan, WEFT_IR_BOOL, &number, 1, false);
     return cast(decoder, WEFT_IR_F32, choose(decoder, none, weft_ir_u32(decoder, NO_NUMBER), bits));
-}
-
-static bool is_arithmetic(const struct weft_ir_decoder *decoder, weft_ir_value number) {
-    const uint32_t maker = decoder->program->values[number].instruction;
-    const uint32_t op = maker == WEFT_IR_NONE ? SpvOpNop : decoder->program->instructions[maker].op;
-    return (op >= SpvOpFAdd && op <= SpvOpFDiv) || op == WEFT_IR_GLSL + WEFT_GLSL_FMA ||
-           op == WEFT_IR_GLSL + WEFT_GLSL_SQRT;
 }
 
 static weft_ir_value compute(struct weft_ir_decoder *decoder, const struct weft_spirv_known *known,
@@ -116,19 +107,15 @@ static weft_ir_value compute(struct weft_ir_decoder *decoder, const struct weft_
 bool weft_ir_decode_known(struct weft_ir_decoder *decoder, const uint32_t *function,
                           const uint32_t *call) {
     const struct weft_spirv_known *known =
-        weft_spirv_find_known(weft_spirv_name(&decoder->module, function[2]));
-    if (!known || !decoder->program->native || !is_made_of_bits(function) ||
-        !is_call_of(decoder, known, call)) {
-        return false;
-    }
-    const bool flushes = known->op == SpvOpNop;
-    const weft_ir_value number = flushes ? argument(decoder, call[4]) : 0;
-    if (flushes && (!WEFT_FLOAT_STATE_FLUSHES || !is_arithmetic(decoder, number))) {
+        decoder->program->native
+            ? weft_spirv_find_known(weft_spirv_name(&decoder->module, function[2]))
+            : NULL;
+    if (!known || !is_made_of_bits(function) || !is_call_of(decoder, known, call)) {
         return false;
     }
     weft_ir_value *row = weft_ir_row(decoder, 1);
     if (row) {
-        row[0] = canonical(decoder, flushes ? number : compute(decoder, known, call));
+        row[0] = canonical(decoder, compute(decoder, known, call));
         weft_ir_define(decoder, call[2], call[1], row);
     }
     return true;
