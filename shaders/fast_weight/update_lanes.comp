@@ -23,7 +23,7 @@ void store(uint at, float taken)
     u[at] = weft_flush(u[at] - taken);
 }
 
-// Of four tokens the column and, if there are two, the one TILE_LANES further; where `own`, that is.
+// Takes four tokens' numbers from the column, where it is `own`, and, if there are two, from the one TILE_LANES further.
 void store_tile(weft_lanes_tile taken, uvec4 rows, uint token, uint column, bool two, bool own)
 {
     for (uint i = 0; i < WEFT_LANES_ROWS && token + i < push.n; i++) {
@@ -43,7 +43,7 @@ void make_tile(uint state_base, uint first_row, uint token, uint column, bool tw
     store_tile(weft_read_state(state_base, rows * push.features, column, two), rows, token, column, two, own);
 }
 
-// Four columns.
+// The same of four columns.
 void make_tiles(uint state_base, uint first_row, uint token, uint column)
 {
     uvec4 rows = weft_token_rows(first_row, token);

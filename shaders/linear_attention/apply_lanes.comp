@@ -25,7 +25,7 @@ struct Chunk
     bool has_state;
 };
 
-// What eight rows have from the state for their denominators. A row's sum is a chain, which twice as many as a tile has hide.
+// What eight rows have from the state for their denominators. A row's sum waits for itself at each step: eight at once fill that time.
 void read_ones(Chunk chunk, uvec4 upper, uvec4 lower, out vec4 over, out vec4 under)
 {
     uint ones = chunk.state_base + push.features * push.values;
@@ -91,7 +91,7 @@ void store(uint at, float value, float denominator)
     result[at] = weft_flush(value);
 }
 
-// Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, that is.
+// Divides and stores four rows of the column, where it is `own`, and, if there are two, of the one TILE_LANES further.
 void store_tile(Chunk chunk, uint row, weft_lanes_tile total, vec4 denominators, uint column, bool two, bool own)
 {
     for (uint i = 0; i < WEFT_LANES_ROWS && row + i < chunk.count; i++) {
@@ -117,7 +117,7 @@ void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint colum
     store_tile(chunk, row, total, denominators, column, two, own);
 }
 
-// Four columns.
+// The same of four columns.
 void make_tiles(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column)
 {
     weft_lanes_pair total = weft_lanes_zeros();

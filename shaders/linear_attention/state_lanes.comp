@@ -13,9 +13,8 @@
 #define WEFT_LANES
 #include "state.glsl"
 
-// Vectors of 16 lanes come with 32 registers, which two tiles fill, one below the other: tokens are read half as often.
-#define TALL (TILE_LANES == 16u)
-#define ROWS (TALL ? 2u * WEFT_LANES_ROWS : uint(WEFT_LANES_ROWS))
+// Where there are 32 registers two tiles fill them, one below the other: tokens are read half as often.
+#define ROWS (WEFT_LANES_WIDE ? 2u * WEFT_LANES_ROWS : uint(WEFT_LANES_ROWS))
 
 // Rows of features and values: the first one of a chunk, the end, and from token to token.
 struct Tokens
@@ -60,7 +59,7 @@ void make_tile(Tokens tokens, uint base, uint row, uint column, bool two, bool o
             float low = values[at];
             float high = two ? values[at + TILE_LANES] : 0.0;
             weft_lanes_step(sum, load_features(token, row), low, high, two);
-            if (TALL) {
+            if (WEFT_LANES_WIDE) {
                 weft_lanes_step(lower_sum, load_features(token, row + WEFT_LANES_ROWS), low, high,
                                 two);
             }
@@ -69,7 +68,7 @@ void make_tile(Tokens tokens, uint base, uint row, uint column, bool two, bool o
         lower_total = weft_lanes_add(lower_total, lower_sum);
     }
     store_tile(total, base, row, column, two, own);
-    if (TALL) {
+    if (WEFT_LANES_WIDE) {
         store_tile(lower_total, base, row + WEFT_LANES_ROWS, column, two, own);
     }
 }
