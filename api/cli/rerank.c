@@ -64,8 +64,7 @@ static double score_of(const rerank_state *state, uint32_t line) {
     const float *row = &state->score.outputs[(size_t)line * width];
     weft_embed_info info = {0};
     if (!state->query) {
-        return state->session.info.task == WEFT_TASK_REGRESS ? (double)row[0]
-                                                             : sigmoid((double)row[0]);
+        return state->session.info.raw_scores ? (double)row[0] : sigmoid((double)row[0]);
     }
     weft_model_get_embedding(state->session.model, &info);
     return similarity(info.similarity, state->query, row, width);

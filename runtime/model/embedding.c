@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/embedding.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "core/file.h"
 #include "core/json.h"
 #include "core/system.h"
 #include "core/try.h"
-#include "tokenizer/text_class.h"
+#include "model/pair_score.h"
 
 #define MOST_TOKENS 16777216 /* 2^24 */
 
@@ -42,7 +43,7 @@ static weft_status read_length(struct weft_embedding *embedding, const weft_json
 }
 
 /* sentence_bert_config.json, which older versions named after other encoders, too. */
-static weft_status read_limits(struct weft_embedding *embedding) {
+static weft_status read_own_limit(struct weft_embedding *embedding) {
     static const char *const names[] = {
         "sentence_bert_config.json",       "sentence_roberta_config.json",
         "sentence_distilbert_config.json", "sentence_camembert_config.json",
@@ -63,6 +64,33 @@ static weft_status read_limits(struct weft_embedding *embedding) {
         weft_free(host, path);
     }
     return status;
+}
+
+/* tokenizer_config.json's model_max_length, where newer versions keep it. It may be 10^30, for "as many as the model has". */
+static weft_status read_tokenizer_limit(struct weft_embedding *embedding) {
+    const weft_host *host = &embedding->host;
+    char *path = weft_path_join(embedding->encoder, "tokenizer_config.json", host);
+    json_t *object = NULL;
+    double length = MOST_TOKENS;
+    weft_status status = !path            ? weft_fail_memory(host, "a path")
+                         : is_there(path) ? weft_json_read_with_reals(&object, path, host)
+                                          : WEFT_OK;
+    if (status == WEFT_OK && object) {
+        status = weft_json_optional_real(
+            &length, &(weft_json_fields){.object = object, .path = path, .host = host},
+            "model_max_length", 1, DBL_MAX);
+    }
+    if (status == WEFT_OK && length < MOST_TOKENS) {
+        embedding->max_length = (uint32_t)length;
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
+
+static weft_status read_limits(struct weft_embedding *embedding) {
+    WEFT_TRY(read_own_limit(embedding));
+    return embedding->max_length > 0 ? WEFT_OK : read_tokenizer_limit(embedding);
 }
 
 static weft_status add_prompt(struct weft_embedding *embedding, const char *name,
@@ -114,22 +142,46 @@ static weft_status check_default(struct weft_embedding *embedding, const char *n
                                   json_object_get(fields->object, "default_prompt_name"));
 }
 
-static weft_status read_usage(struct weft_embedding *embedding, const weft_json_fields *fields) {
+/* Before pairs there are no prompts. */
+static weft_status read_pair_usage(struct weft_embedding *embedding,
+                                   const weft_json_fields *fields) {
+    embedding->scores_pairs = true;
+    if (weft_json_has(fields, "default_prompt_name")) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "default_prompt_name",
+                              "null for a CrossEncoder",
+                              json_object_get(fields->object, "default_prompt_name"));
+    }
+    return weft_pair_score_read(&embedding->has_activation, &embedding->raw_scores, fields,
+                                "activation_fn");
+}
+
+static weft_status read_text_usage(struct weft_embedding *embedding,
+                                   const weft_json_fields *fields) {
     const char *name = NULL;
     const char *similarity = NULL;
-    const char *type = "SentenceTransformer";
-    WEFT_TRY(weft_json_optional_string(&type, fields, "model_type"));
-    if (strcmp(type, "SentenceTransformer") != 0) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type", "\"SentenceTransformer\"",
-                              json_object_get(fields->object, "model_type"));
-    }
+    int64_t most = 0;
     WEFT_TRY(read_prompts(embedding, fields));
     WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
     WEFT_TRY(check_default(embedding, name, fields));
+    WEFT_TRY(weft_json_optional_integer(&most, fields, "truncate_dim", 1, INT32_MAX));
+    embedding->most_values = (uint32_t)most;
     WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
     embedding->similarity = weft_strdup(&embedding->host, similarity);
     return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
                                                 : WEFT_OK;
+}
+
+static weft_status read_usage(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const char *type = "SentenceTransformer";
+    WEFT_TRY(weft_json_optional_string(&type, fields, "model_type"));
+    if (strcmp(type, "CrossEncoder") == 0) {
+        return read_pair_usage(embedding, fields);
+    }
+    return strcmp(type, "SentenceTransformer") == 0
+               ? read_text_usage(embedding, fields)
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type",
+                                "\"SentenceTransformer\" or \"CrossEncoder\"",
+                                json_object_get(fields->object, "model_type"));
 }
 
 static weft_status read_folder(struct weft_embedding *embedding, const char *folder,
@@ -137,8 +189,6 @@ static weft_status read_folder(struct weft_embedding *embedding, const char *fol
     const weft_host *host = &embedding->host;
     json_t *object = NULL;
     char *path = NULL;
-    WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
-    WEFT_TRY(read_limits(embedding));
     weft_status status =
         read_optional(&object, &path, folder, "config_sentence_transformers.json", host);
     if (status == WEFT_OK && object) {
@@ -147,7 +197,9 @@ static weft_status read_folder(struct weft_embedding *embedding, const char *fol
     }
     json_decref(object);
     weft_free(host, path);
-    return status;
+    WEFT_TRY(status);
+    WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
+    return read_limits(embedding);
 }
 
 static struct weft_embedding *create(const weft_host *host) {
@@ -172,8 +224,6 @@ weft_status weft_embedding_load(struct weft_embedding **out, const char *folder,
     weft_free(host, path);
     if (status != WEFT_OK) {
         weft_embedding_destroy(&embedding);
-    } else if (embedding) {
-        embedding->trims = true;
     }
     *out = embedding;
     return status;
@@ -221,20 +271,35 @@ weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_emb
         WEFT_TRY(create_asked(embedding, host));
     }
     if (params->pooling != 0) {
-        (*embedding)->steps[0].pooling = params->pooling;
+        weft_embedding_set_poolings(&(*embedding)->steps[0], params->pooling);
     }
     (*embedding)->normalize = params->normalize;
     (*embedding)->prompt_tokens = params->prompt_tokens;
     return WEFT_OK;
 }
 
-static bool ends_normalized(const struct weft_embedding *embedding) {
-    return embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
+void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits) {
+    step->pooling_count = 0;
+    for (uint32_t bit = 1; bit <= WEFT_EMBED_LAST; bit *= 2) {
+        if (bits & bit) {
+            step->poolings[step->pooling_count++] = (enum weft_embed_pooling)bit;
+        }
+    }
+}
+
+bool weft_embedding_ends_normalized(const struct weft_embedding *embedding) {
+    return embedding->most_values == 0 &&
+           embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
 }
 
 void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info) {
-    *info = (weft_embed_info){.pooling = embedding->steps[0].pooling,
-                              .normalizes = embedding->normalize || ends_normalized(embedding),
+    uint32_t pooling = 0;
+    for (uint32_t i = 0; i < embedding->steps[0].pooling_count; i++) {
+        pooling |= embedding->steps[0].poolings[i];
+    }
+    *info = (weft_embed_info){.pooling = pooling,
+                              .normalizes =
+                                  embedding->normalize || weft_embedding_ends_normalized(embedding),
                               .skips_prompt = embedding->steps[0].skips_prompt,
                               .similarity = embedding->similarity,
                               .prompt_count = embedding->prompt_count,
@@ -251,6 +316,7 @@ void weft_embedding_destroy(struct weft_embedding **address) {
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         weft_weight_destroy(&embedding->steps[i].weight);
         weft_weight_destroy(&embedding->steps[i].bias);
+        weft_weight_destroy(&embedding->steps[i].residual);
     }
     for (uint32_t i = 0; i < embedding->prompt_count; i++) {
         weft_free(&host, embedding->prompts[i].name);
@@ -262,24 +328,4 @@ void weft_embedding_destroy(struct weft_embedding **address) {
     weft_free(&host, embedding->similarity);
     weft_free(&host, embedding->encoder);
     weft_free(&host, embedding);
-}
-
-void weft_embedding_trim(const struct weft_embedding *embedding, const char **text, size_t *size) {
-    uint32_t character = 0;
-    while (embedding->trims && *size > 0) {
-        const size_t length = weft_utf8_decode(*text, *size, &character);
-        if (!weft_is_white_space(character)) {
-            break;
-        }
-        *text += length;
-        *size -= length;
-    }
-    while (embedding->trims && *size > 0) {
-        const size_t length = weft_utf8_last(*text, *size);
-        weft_utf8_decode(*text + *size - length, length, &character);
-        if (!weft_is_white_space(character)) {
-            break;
-        }
-        *size -= length;
-    }
 }

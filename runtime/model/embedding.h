@@ -12,13 +12,18 @@
 
 enum weft_embedding_kind { WEFT_EMBEDDING_POOL, WEFT_EMBEDDING_NORMALIZE, WEFT_EMBEDDING_DENSE };
 
+#define WEFT_EMBEDDING_MOST_POOLINGS 6
+
 struct weft_embedding_step {
     enum weft_embedding_kind kind;
-    uint32_t pooling;  /* bits of weft_embed_pooling; several give their results side by side */
+    /* Pooling: the results of all these, side by side in this order. */
+    enum weft_embed_pooling poolings[WEFT_EMBEDDING_MOST_POOLINGS];
+    uint32_t pooling_count;
     bool skips_prompt; /* pooling leaves out the prompt's tokens */
-    uint32_t in, out;  /* dense: activation(W x + b) */
+    uint32_t in, out;  /* dense: activation(W x + b), and where it adds its input, + x or + R x */
     weft_activation activation;
-    weft_weight *weight, *bias; /* bias: or null */
+    bool adds_input;
+    weft_weight *weight, *bias, *residual; /* bias, and R: or null */
 };
 
 struct weft_prompt {
@@ -35,9 +40,12 @@ struct weft_embedding {
     char *similarity;     /* or null */
     char *encoder;        /* the folder of config.json, or null: not read from one */
     uint32_t max_length;  /* in tokens; 0: the model's */
+    uint32_t most_values; /* a vector's first values are its result; 0: all */
     uint32_t prompt_tokens;
     bool normalize; /* at the end, unless the last step does */
-    bool trims;     /* texts are encoded without the white space around them */
+    /* A CrossEncoder's: the encoder has a head whose only label is a pair's score, and nothing comes after it. */
+    bool scores_pairs;
+    bool has_activation, raw_scores; /* what activation_fn makes of it: itself, or its sigmoid */
 };
 
 /**
@@ -59,15 +67,16 @@ weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const 
 /** Sets what was asked for; makes *embedding where it is null. */
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host);
+/** Vectors are of length 1 without being asked for it: nothing comes after their normalization. */
+bool weft_embedding_ends_normalized(const struct weft_embedding *embedding);
+/** Pooling by bits of weft_embed_pooling, in their order. */
+void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits);
 void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info);
 void weft_embedding_destroy(struct weft_embedding **embedding);
 
 /** Values of a text's vector. WEFT_BAD_FILE where a map does not fit what it is applied to. */
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
                                 uint32_t hidden_size);
-
-/** Narrows a text to what is encoded of it. */
-void weft_embedding_trim(const struct weft_embedding *embedding, const char **text, size_t *size);
 
 /** The vectors f32 [B, size] of the hidden state x f32 [B, n, d]; lengths i32 [B], or none. */
 weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,

@@ -17,7 +17,7 @@
 struct pooling_name {
     const char *flag; /* what 1_Pooling/config.json has, and … */
     const char *word; /* … what newer versions write in pooling_mode */
-    uint32_t pooling; /* 0: Weft does not have it */
+    enum weft_embed_pooling pooling;
 };
 
 static const struct pooling_name pooling_names[] = {
@@ -29,68 +29,89 @@ static const struct pooling_name pooling_names[] = {
     {"pooling_mode_lasttoken", "lasttoken", WEFT_EMBED_LAST},
 };
 
-static const struct pooling_name *find_pooling(const char *text, bool flag) {
-    for (size_t i = 0; i < COUNT(pooling_names); i++) {
-        if (strcmp(text, flag ? pooling_names[i].flag : pooling_names[i].word) == 0) {
-            return &pooling_names[i];
+static weft_status add_pooling(struct weft_embedding_step *step, const char *field,
+                               const struct pooling_name *name, const weft_json_fields *fields) {
+    if (step->pooling_count == WEFT_EMBEDDING_MOST_POOLINGS) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, field, "at most 6 poolings",
+                              json_object_get(fields->object, field));
+    }
+    step->poolings[step->pooling_count++] = name->pooling;
+    return WEFT_OK;
+}
+
+static weft_status add_word(struct weft_embedding_step *step, const json_t *word,
+                            const weft_json_fields *fields) {
+    for (size_t i = 0; json_is_string(word) && i < COUNT(pooling_names); i++) {
+        if (strcmp(json_string_value(word), pooling_names[i].word) == 0) {
+            return add_pooling(step, "pooling_mode", &pooling_names[i], fields);
         }
     }
-    return NULL;
+    return weft_json_fail(fields, WEFT_UNSUPPORTED, "pooling_mode",
+                          "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken", word);
 }
 
-static weft_status add_word(uint32_t *pooling, const json_t *word, const weft_json_fields *fields) {
-    const struct pooling_name *name =
-        json_is_string(word) ? find_pooling(json_string_value(word), false) : NULL;
-    *pooling |= name ? name->pooling : 0;
-    return name ? WEFT_OK
-                : weft_json_fail(fields, WEFT_UNSUPPORTED, "pooling_mode",
-                                 "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken",
-                                 word);
-}
-
-static weft_status read_words(uint32_t *pooling, const weft_json_fields *fields) {
+static weft_status read_words(struct weft_embedding_step *step, const weft_json_fields *fields) {
     const json_t *words = json_object_get(fields->object, "pooling_mode");
     const json_t *word = NULL;
     size_t index = 0;
     if (!json_is_array(words)) {
-        return weft_json_has(fields, "pooling_mode") ? add_word(pooling, words, fields) : WEFT_OK;
+        return add_word(step, words, fields);
     }
     json_array_foreach(words, index, word) {
-        WEFT_TRY(add_word(pooling, word, fields));
+        WEFT_TRY(add_word(step, word, fields));
     }
-    return WEFT_OK;
+    return index > 0 ? WEFT_OK
+                     : weft_json_fail(fields, WEFT_BAD_FILE, "pooling_mode", "a pooling", words);
 }
 
-static weft_status read_flags(uint32_t *pooling, const weft_json_fields *fields) {
+/* A pooling that Weft does not have must not be chosen. */
+static weft_status check_flags(const weft_json_fields *fields) {
     static const char start[] = "pooling_mode_";
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)(uintptr_t)fields->object, key, value) {
         bool chosen = false;
+        size_t i = 0;
         if (strncmp(key, start, sizeof start - 1) != 0) {
             continue;
         }
         WEFT_TRY(weft_json_optional_bool(&chosen, fields, key));
-        const struct pooling_name *name = find_pooling(key, true);
-        if (chosen && !name) {
+        while (i < COUNT(pooling_names) && strcmp(key, pooling_names[i].flag) != 0) {
+            i++;
+        }
+        if (chosen && i == COUNT(pooling_names)) {
             return weft_json_fail(fields, WEFT_UNSUPPORTED, key,
                                   "false: Weft does not have this pooling", value);
         }
-        *pooling |= chosen ? name->pooling : 0;
     }
     return WEFT_OK;
 }
 
+/* Flags have no order: results stand in that of the table, whatever the file's. */
+static weft_status read_flags(struct weft_embedding_step *step, const weft_json_fields *fields) {
+    WEFT_TRY(check_flags(fields));
+    for (size_t i = 0; i < COUNT(pooling_names); i++) {
+        bool chosen = false;
+        WEFT_TRY(weft_json_optional_bool(&chosen, fields, pooling_names[i].flag));
+        if (chosen) {
+            WEFT_TRY(add_pooling(step, pooling_names[i].flag, &pooling_names[i], fields));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* The words of newer versions count more than the flags of older ones, and without either it is the mean. */
 static weft_status read_pooling_fields(struct weft_embedding_step *step,
                                        const weft_json_fields *fields) {
     bool include_prompt = true;
-    WEFT_TRY(read_flags(&step->pooling, fields));
-    WEFT_TRY(read_words(&step->pooling, fields));
+    WEFT_TRY(weft_json_has(fields, "pooling_mode") ? read_words(step, fields)
+                                                   : read_flags(step, fields));
     WEFT_TRY(weft_json_optional_bool(&include_prompt, fields, "include_prompt"));
     step->skips_prompt = !include_prompt;
-    return step->pooling != 0 ? WEFT_OK
-                              : weft_json_fail(fields, WEFT_BAD_FILE, "pooling_mode_mean_tokens",
-                                               "true, or another pooling", NULL);
+    if (step->pooling_count == 0) {
+        weft_embedding_set_poolings(step, WEFT_EMBED_MEAN);
+    }
+    return WEFT_OK;
 }
 
 static weft_status read_config(json_t **object, char **path, const char *folder,
@@ -168,6 +189,10 @@ static weft_status read_map(struct weft_embedding_step *step, const char *folder
         status = weft_checkpoint_weight(&step->bias, checkpoint, "linear.bias",
                                         weft_shape_of(step->out));
     }
+    if (status == WEFT_OK && step->adds_input && step->in != step->out) {
+        status = weft_checkpoint_weight(&step->residual, checkpoint, "residual.weight",
+                                        weft_shape_of(step->out, step->in));
+    }
     if (checkpoint) {
         weft_checkpoint_close(&checkpoint);
     }
@@ -183,6 +208,7 @@ static weft_status read_dense_fields(struct weft_embedding_step *step, bool *bia
     WEFT_TRY(weft_json_integer(&in, fields, "in_features", 1, MOST_CHANNELS));
     WEFT_TRY(weft_json_integer(&out, fields, "out_features", 1, MOST_CHANNELS));
     WEFT_TRY(weft_json_optional_bool(bias, fields, "bias"));
+    WEFT_TRY(weft_json_optional_bool(&step->adds_input, fields, "use_residual"));
     WEFT_TRY(read_activation(&step->activation, fields));
     step->in = (uint32_t)in;
     step->out = (uint32_t)out;
@@ -249,6 +275,11 @@ static weft_status read_module(struct weft_embedding *embedding, const char *fol
     while (name && kind < COUNT(known) && strcmp(name, known[kind]) != 0) {
         kind++;
     }
+    if (embedding->scores_pairs && (kind != 0 || embedding->encoder)) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "a Transformer alone in a CrossEncoder's folder",
+                              json_object_get(fields->object, "type"));
+    }
     if (!name || kind == COUNT(known) || (kind == 0) != !embedding->encoder) {
         return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
                               "sentence_transformers' Transformer, then Pooling, then any of "
@@ -286,11 +317,11 @@ static weft_status read_list(struct weft_embedding *embedding, const char *folde
             embedding, folder,
             &(weft_json_fields){.object = module, .path = path, .host = &embedding->host}));
     }
-    return embedding->step_count > 0
+    return embedding->encoder && (embedding->step_count > 0 || embedding->scores_pairs)
                ? WEFT_OK
                : weft_fail(&embedding->host, WEFT_UNSUPPORTED,
-                           "%s: expected a Transformer and a Pooling, found %zu modules", path,
-                           count);
+                           "%s: expected a Transformer%s, found %zu modules", path,
+                           embedding->scores_pairs ? "" : " and a Pooling", count);
 }
 
 weft_status weft_embedding_read_modules(struct weft_embedding *embedding, const char *folder,

@@ -13,6 +13,7 @@
 #include "model/end_tokens.h"
 #include "model/network.h"
 #include "model/other_weights.h"
+#include "model/pair_score.h"
 #include "model/program.h"
 
 #define FAMILY(name) &weft_family_##name,
@@ -142,6 +143,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     WEFT_TRY(load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
+    WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
 }
 
@@ -181,14 +183,19 @@ static weft_status explain(const char *folder, const char *path, bool found, wef
                    : weft_other_weights_explain_folder(folder, status, host);
 }
 
+/* Texts are cut to what the tokenizer or the encoder takes, whichever is less. */
+static void limit_length(weft_model_info *info, const struct weft_embedding *embedding) {
+    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
+        info->max_length = embedding->max_length;
+    }
+}
+
 /* What the info has of it. */
 static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;
     WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
-    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
-        info->max_length = embedding->max_length;
-    }
+    limit_length(info, embedding);
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
@@ -196,7 +203,20 @@ static weft_status describe_embedding(weft_model *model) {
     return WEFT_OK;
 }
 
+/* A CrossEncoder's folder: a classifier, and how its logit becomes a score. */
+static void take_pair_score(weft_model_info *info, const struct weft_embedding *embedding) {
+    limit_length(info, embedding);
+    if (embedding->has_activation) {
+        info->raw_scores = embedding->raw_scores;
+    }
+}
+
 static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    if (embedding->scores_pairs) {
+        take_pair_score(&model->info, embedding);
+        weft_embedding_destroy(&embedding);
+        return WEFT_OK;
+    }
     if (model->info.task != WEFT_TASK_HIDDEN) {
         weft_embedding_destroy(&embedding);
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
@@ -248,8 +268,8 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     struct weft_embedding *embedding = NULL;
     weft_model *model = NULL;
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
-    weft_status status =
-        load_folder(&model, embedding ? embedding->encoder : folder, embedding != NULL, host);
+    weft_status status = load_folder(&model, embedding ? embedding->encoder : folder,
+                                     embedding && !embedding->scores_pairs, host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
@@ -483,23 +503,6 @@ static bool takes_special(const weft_model *model) {
            weft_tokenizer_marks_prompts(model->tokenizer);
 }
 
-/* As sentence-transformers does. */
-static void trim(const weft_model *model, const char **text, size_t *size) {
-    if (model->embedding) {
-        weft_embedding_trim(model->embedding, text, size);
-    }
-}
-
-/* Places in what was left of a text as places in the text. */
-static void shift(weft_encoding *encoding, uint32_t bytes) {
-    for (uint32_t i = 0; bytes > 0 && i < encoding->count; i++) {
-        if (encoding->sequences[i] == 0) {
-            encoding->begins[i] += bytes;
-            encoding->ends[i] += bytes;
-        }
-    }
-}
-
 static weft_status fail_without_tokens(const weft_model *model, bool is_empty) {
     return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %shas no tokens",
                      is_empty ? "is empty and " : "");
@@ -512,12 +515,9 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_encode: null argument");
     }
-    const char *text = params->text;
-    size_t size = params->size;
-    trim(model, &text, &size);
     const struct weft_encode_request request = {
-        .text = text,
-        .size = size,
+        .text = params->text,
+        .size = params->size,
         .pair = params->pair,
         .pair_size = params->pair_size,
         .no_special = params->no_special || !takes_special(model),
@@ -531,7 +531,6 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
     }
     *encoding = (weft_encoding){encoded.tokens,    encoded.types, encoded.begins, encoded.ends,
                                 encoded.sequences, encoded.count, encoded.cut};
-    shift(encoding, (uint32_t)(text - params->text));
     return WEFT_OK;
 }
 
@@ -553,14 +552,12 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_tokenize: null argument");
     }
-    const bool is_empty = size == 0;
-    trim(model, &text, &size);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
     WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
                                        model->info.max_length, &ids, &id_count));
     if (id_count == 0) {
-        return fail_without_tokens(model, is_empty);
+        return fail_without_tokens(model, size == 0);
     }
     *tokens = ids;
     *count = id_count;

@@ -11,6 +11,8 @@
 #include "model/checkpoint.h"
 #include "model/embedding.h"
 
+#define POOLINGS_SIZE 32 /* room for six */
+
 static weft_status add_weight(weft_receipt *receipt, const char *name, const weft_weight *weight) {
     char shape[WEFT_SHAPE_TEXT_SIZE];
     char type[WEFT_SHAPE_TEXT_SIZE + 32];
@@ -28,26 +30,47 @@ static weft_status add_weight(weft_receipt *receipt, const char *name, const wef
     return weft_receipt_add(receipt, WEFT_RECORD_TENSOR, name, type, &digest);
 }
 
+/* Poolings in their order, one bit each: "4 1". */
+static void list_poolings(char text[POOLINGS_SIZE], const struct weft_embedding_step *step) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < step->pooling_count; i++) {
+        const int written = snprintf(text + used, POOLINGS_SIZE - used, " %u", step->poolings[i]);
+        used += written > 0 ? (size_t)written : 0;
+    }
+}
+
 static weft_status add_step(weft_receipt *receipt, uint32_t index,
                             const struct weft_embedding_step *step) {
     static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
                                         [WEFT_EMBEDDING_NORMALIZE] = "normalize",
                                         [WEFT_EMBEDDING_DENSE] = "dense"};
     char name[64];
-    char type[64];
+    char poolings[POOLINGS_SIZE];
+    char type[POOLINGS_SIZE + 96];
+    list_poolings(poolings, step);
     snprintf(name, sizeof name, "embedding %u", index);
-    snprintf(type, sizeof type, "%s, pooling %u, activation %d", names[step->kind], step->pooling,
-             (int)step->activation);
+    snprintf(type, sizeof type, "%s, pooling%s%s, activation %d%s", names[step->kind], poolings,
+             step->skips_prompt ? " without the prompt" : "", (int)step->activation,
+             step->adds_input ? ", with its input" : "");
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, name, type, NULL));
     if (step->weight) {
         WEFT_TRY(add_weight(receipt, "dense weight", step->weight));
     }
-    return step->bias ? add_weight(receipt, "dense bias", step->bias) : WEFT_OK;
+    if (step->bias) {
+        WEFT_TRY(add_weight(receipt, "dense bias", step->bias));
+    }
+    return step->residual ? add_weight(receipt, "dense residual", step->residual) : WEFT_OK;
 }
 
 static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedding *embedding) {
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
+    }
+    if (embedding->most_values > 0) {
+        char most[32];
+        snprintf(most, sizeof most, "first %u values", embedding->most_values);
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
     }
     return embedding->normalize
                ? weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", "normalize", NULL)

@@ -28,6 +28,7 @@ struct weft_tokenizer {
     struct weft_json_tokenizer *json;
     struct relay *relay; /* that json's host logs to, or null */
     weft_digest digest;  /* of the file */
+    bool without_types;  /* every token has type 0, whatever the template says */
 };
 
 static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
@@ -185,6 +186,31 @@ static weft_status check_settings(const char *path, const weft_host *host) {
     return status;
 }
 
+/*
+ * transformers gives a model token types if model_input_names lists them. Where the field is missing, the tokenizer's class
+ * decides: that of BERT lists them, and those that stand for any tokenizer.json do not.
+ */
+static weft_status read_types(weft_tokenizer *tokenizer, const weft_json_fields *fields) {
+    const json_t *names = json_object_get(fields->object, "model_input_names");
+    const char *class_name = "";
+    if (!weft_json_has(fields, "model_input_names")) {
+        WEFT_TRY(weft_json_optional_string(&class_name, fields, "tokenizer_class"));
+        tokenizer->without_types = strcmp(class_name, "PreTrainedTokenizerFast") == 0 ||
+                                   strcmp(class_name, "TokenizersBackend") == 0;
+        return WEFT_OK;
+    }
+    if (!json_is_array(names)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "model_input_names", "an array of names",
+                              names);
+    }
+    tokenizer->without_types = true;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        tokenizer->without_types &= !name || strcmp(name, "token_type_ids") != 0;
+    }
+    return WEFT_OK;
+}
+
 /* What tokenizer_config.json says besides tokenizer.json. */
 static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
     json_t *object = NULL;
@@ -194,6 +220,9 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
     if (status == WEFT_OK && side) {
         weft_json_tokenizer_truncate_left(tokenizer->json, strcmp(side, "left") == 0);
+    }
+    if (status == WEFT_OK) {
+        status = read_types(tokenizer, &fields);
     }
     json_decref(object);
     return status;
@@ -376,6 +405,9 @@ weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
     if (status == WEFT_OK) {
         status = weft_encoded_make(encoded, templates_of(tokenizer), lists, request->pair != NULL,
                                    request->no_special, request->maximum);
+    }
+    if (status == WEFT_OK && tokenizer->without_types && encoded->count > 0) {
+        memset(encoded->types, 0, encoded->count * sizeof *encoded->types);
     }
     weft_free(host, lists[0].tokens);
     weft_free(host, lists[1].tokens);

@@ -152,6 +152,8 @@ typedef struct weft_model_info {
     uint32_t eos_token_count;
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece", "tokenizer.json" or "none" */
+    /** A pair's score is the value of its only label: of a regression, or where activation_fn is Identity. Else its sigmoid. */
+    bool raw_scores;
 } weft_model_info;
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);

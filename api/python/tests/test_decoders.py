@@ -257,3 +257,21 @@ def test_a_hundred_million_parameters(tmp_path, device):
         assert own.stats().peak_bytes <= 1.15 * size
     module = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
     assert continued(module, list(range(5, 13)), 4) == TEXT[:4]
+
+
+@pytest.mark.parametrize("name, more", [("MistralForCausalLM", {}), ("Qwen2ForCausalLM", WINDOW)])
+@pytest.mark.parametrize("window", ["missing", None])
+def test_a_window_that_config_json_leaves_out(tmp_path, device, name, more, window):
+    """transformers takes a missing sliding_window for 4096 tokens, and null for all."""
+    fields = {**LLAMA, "num_hidden_layers": 2, "max_position_embeddings": 4200, **more}
+    module_of(name, fields).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    config.pop("layer_types", None)
+    if window == "missing":
+        config.pop("sliding_window")
+    else:
+        config["sliding_window"] = window
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    module = getattr(transformers, name).from_pretrained(tmp_path)
+    tokens = np.random.default_rng(3).integers(0, VOCABULARY, (1, 4200))
+    assert relative_l2(weft.load(tmp_path, device).logits(tokens)[:, -8:], reference(module, tokens)[:, -8:]) <= TOLERANCE

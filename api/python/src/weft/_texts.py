@@ -202,7 +202,7 @@ def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batc
     if info.task in ("classify", "regress") and info.label_count == 1:
         scores = [0.0] * len(texts)
         for index, row in outputs(model, tokens_of(model, texts, query, False), batch_size, done):
-            scores[index] = float(row[0]) if info.task == "regress" else _sigmoid(float(row[0]))
+            scores[index] = float(row[0]) if info.raw_scores else _sigmoid(float(row[0]))
     else:
         scores = _likeness(model, query, texts, batch_size, done)
     order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))

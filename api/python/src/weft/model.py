@@ -76,6 +76,8 @@ class ModelInfo:
     parameters: int
     tokenizer: str
     """bytes, sentencepiece, tokenizer.json or none."""
+    raw_scores: bool
+    """Whether `rerank` gives the value of a pair's only label, and not its sigmoid."""
 
 
 @dataclasses.dataclass(frozen=True)
