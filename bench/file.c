@@ -7,6 +7,7 @@
 #include "bench/report.h"
 #include "core/file.h"
 #include "core/json.h"
+#include "core/text.h"
 #include "core/try.h"
 
 enum kind { TEXT, INTEGER, NUMBER, POSITIVE, FLAG, STATUS, MATH, SIZES, INTERVAL, OBJECT, LIST };
@@ -255,10 +256,70 @@ weft_status weft_bench_file_read(json_t **report, const char *path, const weft_h
     return WEFT_OK;
 }
 
+/* ---- writing ---- */
+
+#define COMPACT (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
+/* Objects are spread over lines down to here, lists of objects one level further. */
+#define DEEPEST 1
+
+static void put_value(struct weft_text *text, const json_t *value) {
+    char *compact = weft_json_text(value, COMPACT, &text->host);
+    if (compact) {
+        weft_text_put(text, compact, strlen(compact));
+    } else {
+        weft_text_fail(text);
+    }
+    weft_free(&text->host, compact);
+}
+
+static void put_name(struct weft_text *text, const char *name) {
+    json_t *key = json_string(name);
+    put_value(text, key);
+    json_decref(key);
+    weft_text_add(text, ":");
+}
+
+static bool is_spread(const json_t *value, unsigned depth) {
+    return json_is_object(value) ? depth <= DEEPEST
+                                 : json_is_object(json_array_get(value, 0)) && depth <= DEEPEST + 1;
+}
+
+/* One of `count` parts, on a line of its own. */
+static void begin_line(struct weft_text *text, size_t index, unsigned depth) {
+    weft_text_add(text, "%s\n%*s", index > 0 ? "," : "", (int)depth + 1, "");
+}
+
+/* A row of a list is one line, and a file of a thousand rows has a thousand lines. */
+static void put_lines(struct weft_text *text, const json_t *value, unsigned depth) {
+    const bool is_object = json_is_object(value);
+    const char *name = NULL;
+    json_t *part = NULL;
+    size_t index = 0;
+    if (!is_spread(value, depth)) {
+        put_value(text, value);
+        return;
+    }
+    weft_text_add(text, is_object ? "{" : "[");
+    json_object_foreach((json_t *)(uintptr_t)value, name, part) {
+        begin_line(text, index++, depth);
+        put_name(text, name);
+        put_lines(text, part, depth + 1);
+    }
+    json_array_foreach(value, index, part) {
+        begin_line(text, index, depth);
+        put_lines(text, part, depth + 1);
+    }
+    weft_text_add(text, "\n%*s%s", (int)depth, "", is_object ? "}" : "]");
+}
+
 weft_status weft_bench_file_write(const char *path, const json_t *report, const weft_host *host) {
-    char *text = weft_json_text(report, JSON_INDENT(1) | JSON_REAL_PRECISION(12), host);
-    weft_status status = text ? weft_file_write(path, text, strlen(text), host)
-                              : weft_fail_memory(host, "the report");
-    weft_free(host, text);
+    struct weft_text text = {.host = host ? *host : (weft_host){0}};
+    put_lines(&text, report, 0);
+    weft_text_add(&text, "\n");
+    const size_t size = text.length;
+    char *taken = weft_text_take(&text);
+    const weft_status status = report && taken ? weft_file_write(path, taken, size, host)
+                                               : weft_fail_memory(host, "the report");
+    weft_free(host, taken);
     return status;
 }

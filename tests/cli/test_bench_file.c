@@ -262,3 +262,27 @@ WEFT_TEST_ON_HOST(other_files_are_refused, test) {
     assert_int_equal(weft_bench_file_read(&report, weft_test_absent("report.json"), &test->host),
                      WEFT_NOT_FOUND);
 }
+
+/* A file of a thousand rows has a thousand lines and some. */
+WEFT_TEST_ON_HOST(a_row_takes_one_line, test) {
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "report.json");
+    json_t *report = whole_report();
+    assert_ok(weft_bench_file_write(path, report, &test->host));
+    size_t size = 0;
+    size_t rows = 0;
+    char *text = (char *)weft_test_read(path, &size);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "  {\"suite\":", 11) == 0) {
+            const size_t length = strlen(line);
+            const size_t comma = line[length - 1] == ',';
+            json_t *row = json_loadb(line, length - comma, 0, NULL);
+            const json_t *expected = json_array_get(made_rows(report), rows++);
+            assert_true(rows > json_array_size(made_rows(report)) || json_equal(row, expected));
+            json_decref(row);
+        }
+    }
+    assert_int_equal(rows, json_array_size(made_rows(report)) + 1); /* a fit has a suite, too */
+    free(text);
+    json_decref(report);
+}
