@@ -67,9 +67,10 @@ weft_status weft_program_check_symbol(const struct weft_program *program, uint32
 
 /* ---- programs with a task ---- */
 
-/** The fields of the config about it; and whether ports and symbols fit it, when there are ports. */
+/** The fields of the config about it. */
 weft_status weft_program_read_task(struct weft_program *program);
-weft_status weft_program_check_task(const struct weft_program *program);
+/** Whether ports and symbols fit it, when there are ports, and the output has the task's shape at other sizes than the examples'. */
+weft_status weft_program_check_task(struct weft_program *program);
 
 /** What the model is; without a task the names and the parameters. */
 void weft_program_describe(const struct weft_program *program, weft_model_info *info);
@@ -80,7 +81,7 @@ weft_status weft_program_given_input(weft_tensor *out, weft_graph *graph,
                                      const weft_model_inputs *given, const char *name,
                                      weft_shape shape);
 
-/** weft_model_build: inputs have been checked. */
+/** weft_model_build: inputs have been checked. The output has the task's shape at these sizes, or it is WEFT_BAD_FILE. */
 weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
                                     struct weft_program *program, const weft_model_inputs *inputs);
 
