@@ -708,16 +708,15 @@ static weft_status check_outputs(const weft_model *model,
 }
 
 /* Whoever reads an output knows its shape from the model: a graph that gives another one must not be run. */
-static weft_status check_output(const weft_model *model, const weft_graph *graph, weft_tensor output,
-                                const weft_model_inputs *inputs) {
+static weft_status check_output(const weft_model *model, const weft_graph *graph,
+                                weft_tensor output, const weft_model_inputs *inputs) {
     weft_shape input;
     weft_shape found;
     weft_dtype dtype;
     WEFT_TRY(weft_graph_get_tensor(
         graph, model->info.input_size ? inputs->features : inputs->tokens, &input, NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, output, &found, &dtype));
-    const weft_shape expected =
-        weft_model_output_shape(&model->info, input.dim[0], input.dim[1]);
+    const weft_shape expected = weft_model_output_shape(&model->info, input.dim[0], input.dim[1]);
     if (dtype == WEFT_F32 && weft_shape_equal(found, expected)) {
         return WEFT_OK;
     }

@@ -181,9 +181,7 @@ static void choose_sizes(int64_t values[WEFT_MAX_SYMBOLS], const struct weft_pro
     for (uint32_t i = 0; i < program->symbols.count; i++) {
         const struct weft_symbol_row *row = &program->symbols.rows[i];
         const int64_t larger = row->example + (int64_t)choice * (3 + 2 * (int64_t)i);
-        values[i] = choice == 0              ? row->minimum
-                    : larger > row->maximum ? row->maximum
-                                            : larger;
+        values[i] = choice == 0 ? row->minimum : larger > row->maximum ? row->maximum : larger;
     }
 }
 
@@ -210,8 +208,8 @@ static weft_status try_sizes(struct weft_program *program) {
             built ? graph->values[graph->results[0].value].shape : (weft_shape){0};
         weft_graph_destroy(&graph);
         if (built) {
-            WEFT_TRY(check_output(program, found, (uint32_t)values[batch],
-                                  (uint32_t)values[length]));
+            WEFT_TRY(
+                check_output(program, found, (uint32_t)values[batch], (uint32_t)values[length]));
         }
     }
     return WEFT_OK;

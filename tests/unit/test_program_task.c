@@ -40,8 +40,9 @@ static weft_status load(weft_model **model, const struct program *program,
                                   &host->host);
 }
 
-#define MEAN "{'op':'reduce','inputs':['h'],'output':'m','kind':'mean','axes':[1],'keep_axes':false},"
-#define COLUMNS(input, axis, count)                                                            \
+#define MEAN \
+    "{'op':'reduce','inputs':['h'],'output':'m','kind':'mean','axes':[1],'keep_axes':false},"
+#define COLUMNS(input, axis, count)                                                               \
     "{'op':'slice','inputs':['" input "'],'output':'y','axis':" axis ",'start':0,'count':'" count \
     "','step':1}"
 
@@ -59,15 +60,16 @@ static const struct {
     {{"classify", MEAN COLUMNS("m", "1", "max(1, 64 // (length * length))"), 16, 512, 64},
      "found [4, 1]"},
     {{"regress", MEAN COLUMNS("m", "1", "max(1, 5 - batch)"), 16, 512, 4}, "found [4, 1]"},
-    {{"hidden", "{'op':'expand','inputs':['h'],'output':'y0','shape':['batch','length',4]},"
-                "{'op':'concat','inputs':['y0','y0'],'output':'y1','axis':1},"
-                "{'op':'slice','inputs':['y1'],'output':'y','axis':1,'start':0,"
-                "'count':'2 * length - 1','step':1}",
+    {{"hidden",
+      "{'op':'expand','inputs':['h'],'output':'y0','shape':['batch','length',4]},"
+      "{'op':'concat','inputs':['y0','y0'],'output':'y1','axis':1},"
+      "{'op':'slice','inputs':['y1'],'output':'y','axis':1,'start':0,"
+      "'count':'2 * length - 1','step':1}",
       16, 512, 4},
      "found [4, 11, 4]"},
     {{"causal_lm", COLUMNS("h", "2", "max(1, 17 - length)"), 16, 512, 16}, "found [4, 6, 11]"},
-    {{"hidden", "{'op':'reshape','inputs':['h'],'output':'y','shape':['length','batch',4]}", 16, 512,
-      4},
+    {{"hidden", "{'op':'reshape','inputs':['h'],'output':'y','shape':['length','batch',4]}", 16,
+      512, 4},
      "expected [4, 6, 4] at batch 4 and length 6, as the task hidden asks, found [6, 4, 4]"},
 };
 
@@ -98,7 +100,8 @@ static weft_status build(weft_model *model, uint32_t batch, uint32_t length,
     weft_model_inputs inputs = {.tokens = {0}};
     weft_tensor out;
     assert_ok(weft_graph_create(&graph, &host->host));
-    assert_ok(weft_graph_input(&inputs.tokens, graph, "ids", WEFT_I32, weft_shape_of(batch, length)));
+    assert_ok(
+        weft_graph_input(&inputs.tokens, graph, "ids", WEFT_I32, weft_shape_of(batch, length)));
     const weft_status status = weft_model_build(&out, model, graph, &inputs);
     if (status == WEFT_OK) {
         weft_model_info info;
@@ -133,8 +136,9 @@ WEFT_TEST_ON_HOST(sizes_that_cannot_be_built_do_not_matter_at_load, host) {
         "{'op':'expand','inputs':['s'],'output':'y','shape':['batch','length // length',4]}",
         16, 512, 4};
     static const struct program narrow = {
-        "hidden", "{'op':'slice','inputs':['h'],'output':'y','axis':1,'start':0,"
-                  "'count':'length * (2 // (length + 1))','step':1}",
+        "hidden",
+        "{'op':'slice','inputs':['h'],'output':'y','axis':1,'start':0,"
+        "'count':'length * (2 // (length + 1))','step':1}",
         16, 512, 4};
     weft_model *model = NULL;
     assert_int_equal(load(&model, &program, host), WEFT_BAD_FILE); /* one row for all tokens */

@@ -55,7 +55,7 @@ typedef struct tokens {
 
 static weft_status read_tokens(tokens *read, const weft_certify_job *job) {
     const weft_certify_file *file = find_file(DATA, "", "");
-    weft_cli_archive archive = {.path = DATA, .host = &job->host};
+    weft_cli_archive archive = {.path = DATA, .host = &job->host, .left = UINT64_MAX};
     WEFT_TRY(weft_npz_open_memory(&archive.npz, file->data, file->size, DATA, &job->host));
     const weft_cli_member wanted = {.name = "tokens", .values = WEFT_CLI_INTEGERS, .axes = "Nn"};
     uint32_t shape[WEFT_CLI_MEMBER_RANK];
