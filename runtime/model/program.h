@@ -13,6 +13,8 @@
 #define WEFT_PROGRAM_FORMAT 1
 /** Most elements of a constant that a program describes by "arange" or "full". */
 #define WEFT_PROGRAM_MAX_CONSTANT (UINT64_C(1) << 24)
+/** Most elements of all of them together: what memory a few lines of a config can ask for. */
+#define WEFT_PROGRAM_MAX_CONSTANTS (UINT64_C(1) << 25)
 
 /** What a config says of a program that is run as other models are. */
 struct weft_program_task {
@@ -94,6 +96,7 @@ struct weft_program_place {
     const char *list;      /* "nodes", "inputs" or "outputs" */
     uint32_t index;
     const json_t *object; /* the entry of that list */
+    uint64_t *constants;  /* elements that constants may still have */
 };
 
 /** Logs `path: field "nodes[3].shape[1]": expected …, found …` and gives WEFT_BAD_FILE; element UINT32_MAX: of the whole field. */
