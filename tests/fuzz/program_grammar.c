@@ -27,7 +27,8 @@ static const struct tensor tensors[] = {
     {"w8", "F32", "8,8", 64},    {"v8", "F32", "8", 8},          {"t", "F32", "7,8", 56},
     {"w16", "F32", "16,8", 128}, {"c", "F32", "15,8", 120},      {"k3", "F32", "8,8,3", 192},
     {"one", "F32", "1", 1},      {"k33", "F32", "4,3,3,3", 108}, {"d", "F32", "3,1,8", 24},
-    {"i", "I32", "4", 4},        {"w", "F32", "8,8", 64},        {"v", "F32", "8", 8}};
+    {"i", "I32", "4", 4},        {"w", "F32", "8,8", 64},        {"v", "F32", "8", 8},
+    {"taps", "F32", "8,3", 24}};
 
 static const int32_t indices[] = {0, -1, INT32_MAX, 3};
 
@@ -111,10 +112,9 @@ static const char *const lists[] = {"[0]", "[1]", "[2]", "[1,2]", "[0,1,2]", "[]
 static const char *const orders[] = {"[0,2,1]", "[1,0,2]", "[2,1,0]", "[0,1]",
                                      "[1,0]",   "[0,1,2]", "[0,0,1]"};
 static const char *const types[] = {"f32", "i32", "f16", "u8"};
-static const char *const unary[] = {"neg",    "sqrt",  "log",        "clamp", "abs",     "exp",
-                                    "sin",    "cos",   "tanh",       "floor", "ceil",    "round",
-                                    "sign",   "rsqrt", "reciprocal", "erf",   "sigmoid", "relu",
-                                    "square", "not",   "isnan"};
+static const char *const unary[] = {
+    "neg", "abs", "sign", "square", "sqrt",  "rsqrt", "reciprocal", "log", "log1p", "expm1",
+    "sin", "cos", "tan",  "erf",    "floor", "ceil",  "round",      "not", "isnan"};
 static const char *const binary[] = {
     "add",    "subtract",     "multiply", "divide", "minimum",       "maximum",     "power",
     "modulo", "floor_divide", "equal",    "less",   "greater_equal", "logical_and", "bitwise_xor"};
@@ -156,7 +156,7 @@ static const char *const node_texts[] = {
     "'op':'complex_multiply','inputs':['$1','$2']",
     "'op':'concat','inputs':['$1','$1'],'axis':$X",
     "'op':'concat','inputs':['$1','$2','$1'],'axis':$X",
-    "'op':'conv1d','inputs':['$1','k3','v8','$L'],'causal':$F",
+    "'op':'conv1d','inputs':['$1','taps','v8','$L'],'causal':$F",
     "'op':'conv','inputs':['$1','k33'],'strides':[$U,1],'dilations':[1,$U],'before':[$U,$U],"
     "'after':[$U,0],'groups':1",
     "'op':'convert','inputs':['$1'],'dtype':'$T'",
