@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/system.h"
 
-/* A small archive may have large contents. */
 #define MEMBER_LIMIT (UINT64_C(1) << 31)
 
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host) {
-    *archive = (weft_cli_archive){.path = path, .host = host};
+    weft_file_facts facts = {.size = 0};
+    (void)weft_system_facts(&facts, path); /* what cannot be looked at cannot be opened either */
+    const uint64_t most = (UINT64_MAX - WEFT_CLI_ARCHIVE_BYTES) / WEFT_CLI_ARCHIVE_TIMES;
+    const uint64_t size = facts.size < most ? facts.size : most;
+    *archive = (weft_cli_archive){
+        .path = path, .host = host, .left = WEFT_CLI_ARCHIVE_BYTES + size * WEFT_CLI_ARCHIVE_TIMES};
     return weft_cli_exit_code_of_file(weft_npz_open(&archive->npz, path, host));
 }
 
@@ -127,15 +132,44 @@ static weft_status npy_integers(int32_t **values, const weft_npy *npy, const cha
 
 /* ---- members ---- */
 
-/* Looks at what the archive says of it, and unpacks it if that is what is expected. */
-static int get(weft_npy *npy, const char *name, const weft_cli_archive *archive,
-               const weft_cli_member *expected) {
+/* Only a member that is what was expected; *npy has no data. */
+static int look(weft_npy *npy, const char *name, const weft_cli_archive *archive,
+                const weft_cli_member *expected) {
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_npz_look(npy, archive->npz, expected->name)));
-    const bool fits = member_fits(npy, expected, name, archive->host);
+    if (member_fits(npy, expected, name, archive->host)) {
+        return WEFT_CLI_FINE;
+    }
     weft_npy_close(npy);
-    return fits ? weft_cli_exit_code_of_file(
-                      weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT))
-                : WEFT_CLI_BAD_FILE;
+    return WEFT_CLI_BAD_FILE;
+}
+
+/* What an array takes: its bytes, and the words of 32 bits that they become. */
+static int charge(weft_cli_archive *archive, const weft_npy *npy, const char *name) {
+    const uint64_t word = sizeof(int32_t);
+    const uint64_t needed = npy->elements > (UINT64_MAX - npy->bytes) / word
+                                ? UINT64_MAX
+                                : npy->bytes + npy->elements * word;
+    if (needed > archive->left) {
+        return weft_cli_bad_file(archive->host,
+                                 "%s: expected arrays that take at most %u times the file's size "
+                                 "and %llu MiB, found %llu MiB more",
+                                 name, WEFT_CLI_ARCHIVE_TIMES,
+                                 (unsigned long long)WEFT_CLI_ARCHIVE_BYTES >> 20,
+                                 (unsigned long long)((needed - archive->left) >> 20) + 1);
+    }
+    archive->left -= needed;
+    return WEFT_CLI_FINE;
+}
+
+/* Looks at what the archive says of it, and unpacks it if that is what is expected. */
+static int get(weft_npy *npy, const char *name, weft_cli_archive *archive,
+               const weft_cli_member *expected) {
+    WEFT_CLI_TRY(look(npy, name, archive, expected));
+    const int exit_code = charge(archive, npy, name);
+    weft_npy_close(npy);
+    return exit_code == WEFT_CLI_FINE ? weft_cli_exit_code_of_file(weft_npz_get(
+                                            npy, archive->npz, expected->name, MEMBER_LIMIT))
+                                      : exit_code;
 }
 
 static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy) {
@@ -144,11 +178,30 @@ static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy
     }
 }
 
+/* For messages; null when memory is out. */
+static char *name_of(const weft_cli_archive *archive, const weft_cli_member *member) {
+    return weft_format(archive->host, "%s: member %s", archive->path, member->name);
+}
+
+int weft_cli_member_look(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_cli_archive *archive,
+                         const weft_cli_member *expected) {
+    weft_npy npy = {0};
+    char *name = name_of(archive, expected);
+    const int exit_code = name ? look(&npy, name, archive, expected)
+                               : weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
+    if (exit_code == WEFT_CLI_FINE) {
+        give_shape(shape, &npy);
+    }
+    weft_free(archive->host, name);
+    weft_npy_close(&npy);
+    return exit_code;
+}
+
 /* One of the two: the other is null. */
 static int read_member(int32_t **integers, float **reals, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                       const weft_cli_archive *archive, const weft_cli_member *expected) {
+                       weft_cli_archive *archive, const weft_cli_member *expected) {
     weft_npy npy = {0};
-    char *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
+    char *name = name_of(archive, expected);
     int exit_code = name ? get(&npy, name, archive, expected)
                          : weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
     if (exit_code == WEFT_CLI_FINE) {
@@ -163,12 +216,12 @@ static int read_member(int32_t **integers, float **reals, uint32_t shape[WEFT_CL
 }
 
 int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+                             weft_cli_archive *archive, const weft_cli_member *expected) {
     return read_member(values, NULL, shape, archive, expected);
 }
 
 int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                          const weft_cli_archive *archive, const weft_cli_member *expected) {
+                          weft_cli_archive *archive, const weft_cli_member *expected) {
     return read_member(NULL, values, shape, archive, expected);
 }
 

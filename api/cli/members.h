@@ -30,18 +30,27 @@ typedef struct weft_cli_archive {
     weft_npz *npz;
     const char *path;
     const weft_host *host;
+    uint64_t left; /* bytes of memory that its arrays may still take */
 } weft_cli_archive;
+
+/** A small archive may have large contents. Its arrays take at most so much memory, and so many times the file's size. */
+#define WEFT_CLI_ARCHIVE_BYTES (UINT64_C(64) << 20)
+#define WEFT_CLI_ARCHIVE_TIMES 64U
 
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host);
 void weft_cli_archive_close(weft_cli_archive *archive);
 
+/** What an array is and the sizes of its axes, without its elements: nothing of it is unpacked. */
+int weft_cli_member_look(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_cli_archive *archive,
+                         const weft_cli_member *expected);
+
 /** The elements of WEFT_CLI_INTEGERS in fresh memory (weft_free), and the sizes of the axes. */
 int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                             const weft_cli_archive *archive, const weft_cli_member *expected);
+                             weft_cli_archive *archive, const weft_cli_member *expected);
 
 /** The same of the other two kinds, as float; a byte b is float(b) / 255.0f. */
 int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                          const weft_cli_archive *archive, const weft_cli_member *expected);
+                          weft_cli_archive *archive, const weft_cli_member *expected);
 
 /** One number: float32 or float64, [] or [1]. */
 int weft_cli_member_real(double *value, const weft_cli_archive *archive, const char *member);

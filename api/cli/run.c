@@ -49,10 +49,13 @@ static weft_status make_plan(run_state *state) {
     WEFT_TRY(weft_model_compile(&state->plan, state->session.model, state->session.device,
                                 state->inputs.batch, state->inputs.length,
                                 state->inputs.types.values != NULL, &params));
-    WEFT_TRY(weft_cli_output_shape(&state->shape, state->plan));
-    uint64_t elements = weft_shape_elements(state->shape);
-    state->output =
-        elements > SIZE_MAX ? NULL : weft_alloc_zero(host, (size_t)elements, sizeof *state->output);
+    weft_cli_output output;
+    WEFT_TRY(weft_cli_output_of(&output, state->plan, state->session.model, state->inputs.batch,
+                                state->inputs.length));
+    state->shape = output.shape;
+    state->output = output.elements > SIZE_MAX
+                        ? NULL
+                        : weft_alloc_zero(host, (size_t)output.elements, sizeof *state->output);
     return !state->output ? weft_fail_memory(host, "the output") : WEFT_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/try.h"
+#include "model/architecture.h"
 
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder) {
@@ -72,14 +73,35 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
     return status;
 }
 
-weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan) {
+static uint32_t last_axis(weft_shape shape) {
+    return shape.dim[shape.rank - 1];
+}
+
+weft_status weft_cli_output_of(weft_cli_output *output, const weft_plan *plan,
+                               const weft_model *model, uint32_t batch, uint32_t length) {
+    weft_model_info info;
     weft_port_info port;
     uint32_t index = 0;
+    WEFT_TRY(weft_model_get_info(model, &info));
     do {
         WEFT_TRY(weft_plan_get_port(plan, index++, &port));
     } while (!port.is_output || strcmp(port.name, "output") != 0);
-    *shape = port.shape;
+    const weft_shape expected = weft_model_output_shape(&info, batch, length);
+    if (port.dtype != WEFT_F32 || !weft_shape_equal(port.shape, expected)) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(weft_model_host(model), WEFT_BAD_FILE,
+                         "the plan's output: expected f32 %s, found %s %s",
+                         weft_shape_text(expected, text[0]), weft_dtype_name(port.dtype),
+                         weft_shape_text(port.shape, text[1]));
+    }
+    *output = (weft_cli_output){.shape = port.shape,
+                                .elements = weft_shape_elements(port.shape),
+                                .width = last_axis(port.shape)};
     return WEFT_OK;
+}
+
+uint32_t weft_cli_output_width(const weft_model_info *info) {
+    return last_axis(weft_model_output_shape(info, 2, 1));
 }
 
 static json_t *model_json(const weft_cli_session *session) {

@@ -45,8 +45,22 @@ double weft_cli_median(double *times, uint32_t count);
 /** Runs, and gives the median time of weft_cli_session_run, transfers included. */
 weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution);
 
-/** The shape of a plan's "output". */
-weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan);
+/** A plan's "output", as rows: of each token, or of each sequence. */
+typedef struct weft_cli_output {
+    weft_shape shape;
+    uint64_t elements;
+    uint32_t width; /* of a row: the last axis */
+} weft_cli_output;
+
+/**
+ * The "output" of a plan of that model for so many sequences of that length. Whatever reads outputs takes their sizes from here:
+ * the plan has been asked, and has what the model says; else WEFT_BAD_FILE, after a message.
+ */
+weft_status weft_cli_output_of(weft_cli_output *output, const weft_plan *plan,
+                               const weft_model *model, uint32_t batch, uint32_t length);
+
+/** The width of the rows that a model gives, before there is a plan. */
+uint32_t weft_cli_output_width(const weft_model_info *info);
 
 /**
  * Model (null without one), device, math, plan and the device's counters as JSON: what `run --json` and

@@ -31,7 +31,14 @@ double weft_portable_log(double x) {
     return e * ln2_high + (2.0 * s + (2.0 * s * sum + e * ln2_low));
 }
 
+/* Beyond these the nearest double is 0 or ∞, and the exponent leaves the range of an int far out. */
+#define LEAST_EXPONENT (-746.0)
+#define MOST_EXPONENT  710.0
+
 double weft_portable_exp(double x) {
+    if (!(x >= LEAST_EXPONENT && x <= MOST_EXPONENT)) {
+        return isnan(x) ? x : x < 0.0 ? 0.0 : (double)INFINITY;
+    }
     double scaled = x * 1.44269504088896340736;
     int exponent = (int)(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
     double e = (double)exponent;

@@ -10,7 +10,7 @@
 /** The natural logarithm of a positive, normal x, to about 2e-16 relative or absolute, whichever is larger. */
 double weft_portable_log(double x);
 
-/** eˣ for |x| ≤ 700, to about 4e-16 relative. */
+/** eˣ, for |x| ≤ 700 to about 4e-16 relative; 0 and ∞ where eˣ is beyond the doubles, NaN of NaN. */
 double weft_portable_exp(double x);
 
 #endif

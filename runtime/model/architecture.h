@@ -61,6 +61,12 @@ struct weft_model_parts weft_model_parts(const weft_model *model);
 
 const weft_host *weft_model_host(const weft_model *model);
 
+/**
+ * The shape that the model's output has for so many sequences of that length: what weft_model_build holds every graph to, so
+ * that its readers can rely on it.
+ */
+weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length);
+
 /** Whether the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);
 

@@ -174,7 +174,14 @@ static weft_status read_attention(weft_fnet_config *config, const weft_json_fiel
 }
 
 static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields) {
-    return weft_read_labels(&config->labels, &config->label_count, 2, fields);
+    WEFT_TRY(weft_read_labels(&config->labels, &config->label_count, 2, fields));
+    if (config->architecture == WEFT_FNET_QUESTION_ANSWERING && config->label_count != 2) {
+        const char *name = config->labels ? "id2label" : "num_labels";
+        return weft_json_fail(fields, WEFT_BAD_FILE, name,
+                              "two labels: where an answer begins, and where it ends",
+                              json_object_get(fields->object, name));
+    }
+    return WEFT_OK;
 }
 
 static weft_status read_problem(weft_fnet_config *config, const weft_json_fields *fields) {

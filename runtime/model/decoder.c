@@ -35,7 +35,9 @@ struct weft_decoder {
     int32_t *given;         /* [batch], the tokens of a step */
     uint64_t state_bytes;
     /* evaluated again */
-    int32_t *tokens; /* [batch, max_length] */
+    int32_t *tokens; /* [batch, token_room] */
+    uint32_t
+        token_room; /* of each sequence: grows up to max_length, which the model's file may choose */
     weft_bindings *bindings;
     weft_buffer *input;  /* [batch, plan_length] */
     weft_buffer *output; /* [batch, plan_length, vocabulary] */
@@ -153,11 +155,33 @@ static void drop_plan(weft_decoder *decoder) {
     decoder->plan_length = 0;
 }
 
+/** Room for so many tokens of each sequence. */
+static weft_status make_token_room(weft_decoder *decoder, uint32_t length) {
+    if (length <= decoder->token_room) {
+        return WEFT_OK;
+    }
+    const uint64_t twice = (uint64_t)decoder->token_room * 2;
+    const uint64_t wanted = length > twice ? length : twice;
+    const uint32_t room = wanted < decoder->max_length ? (uint32_t)wanted : decoder->max_length;
+    int32_t *tokens =
+        weft_alloc_zero(&decoder->host, (size_t)decoder->batch * room, sizeof *tokens);
+    if (!tokens) {
+        return weft_fail_memory(&decoder->host, "a decoder's tokens");
+    }
+    for (uint32_t b = 0; decoder->tokens && b < decoder->batch; b++) {
+        memcpy(tokens + (size_t)b * room, decoder->tokens + (size_t)b * decoder->token_room,
+               decoder->token_room * sizeof *tokens);
+    }
+    weft_free(&decoder->host, decoder->tokens);
+    decoder->tokens = tokens;
+    decoder->token_room = room;
+    return WEFT_OK;
+}
+
 static weft_status begin_again(weft_decoder *decoder) {
+    const uint32_t first = LEAST_PLAN_LENGTH;
     decoder->decoding = WEFT_DECODING_REEVALUATED;
-    decoder->tokens = weft_alloc_zero(&decoder->host, (size_t)decoder->batch * decoder->max_length,
-                                      sizeof *decoder->tokens);
-    return decoder->tokens ? WEFT_OK : weft_fail_memory(&decoder->host, "a decoder's tokens");
+    return make_token_room(decoder, first < decoder->max_length ? first : decoder->max_length);
 }
 
 static uint32_t plan_length_for(const weft_decoder *decoder, uint32_t length) {
@@ -212,7 +236,7 @@ static weft_status run_again(weft_decoder *decoder, const int32_t *lengths, floa
     const uint64_t row_bytes = vocabulary * (uint64_t)sizeof *logits;
     memset(decoder->staging, 0, (size_t)decoder->batch * n * sizeof *decoder->staging);
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        memcpy(decoder->staging + (size_t)b * n, decoder->tokens + (size_t)b * decoder->max_length,
+        memcpy(decoder->staging + (size_t)b * n, decoder->tokens + (size_t)b * decoder->token_room,
                (size_t)lengths[b] * sizeof *decoder->tokens);
     }
     WEFT_TRY(weft_buffer_write(decoder->input, 0, decoder->staging,
@@ -237,9 +261,10 @@ static uint32_t longest_of(const weft_decoder *decoder, const int32_t *lengths) 
 /** Each sequence has lengths[b] tokens afterwards, of which the new ones are in a row of `count`. */
 static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                               const int32_t *lengths, float *logits) {
+    WEFT_TRY(make_token_room(decoder, longest_of(decoder, lengths)));
     for (uint32_t b = 0; b < decoder->batch; b++) {
         const size_t before = (size_t)decoder->lengths[b];
-        memcpy(decoder->tokens + (size_t)b * decoder->max_length + before,
+        memcpy(decoder->tokens + (size_t)b * decoder->token_room + before,
                tokens + (size_t)b * count, ((size_t)lengths[b] - before) * sizeof *decoder->tokens);
     }
     if (!logits) {

@@ -704,6 +704,28 @@ static weft_status check_outputs(const weft_model *model,
                            outputs->hidden_states ? "hidden_states" : "attentions");
 }
 
+/* Whoever reads an output knows its shape from the model: a graph that gives another one must not be run. */
+static weft_status check_output(const weft_model *model, const weft_graph *graph,
+                                weft_tensor output, const weft_model_inputs *inputs) {
+    weft_shape input;
+    weft_shape found;
+    weft_dtype dtype;
+    WEFT_TRY(weft_graph_get_tensor(
+        graph, model->info.input_size ? inputs->features : inputs->tokens, &input, NULL));
+    WEFT_TRY(weft_graph_get_tensor(graph, output, &found, &dtype));
+    const weft_shape expected = weft_model_output_shape(&model->info, input.dim[0], input.dim[1]);
+    if (dtype == WEFT_F32 && weft_shape_equal(found, expected)) {
+        return WEFT_OK;
+    }
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&model->host, WEFT_BAD_FILE,
+                     "the model's output: expected f32 %s for %u sequences of %u tokens, as its "
+                     "task %s asks, found %s %s",
+                     weft_shape_text(expected, text[0]), input.dim[0], input.dim[1],
+                     weft_task_name(model->info.task), weft_dtype_name(dtype),
+                     weft_shape_text(found, text[1]));
+}
+
 static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *graph,
                                const weft_model_inputs *inputs,
                                struct weft_layer_outputs *outputs) {
@@ -718,9 +740,10 @@ static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *
                          "which has no attention maps",
                          model->info.mixing);
     }
-    return model->embedding && model->info.task == WEFT_TASK_EMBED
-               ? weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths)
-               : WEFT_OK;
+    if (model->embedding && model->info.task == WEFT_TASK_EMBED) {
+        WEFT_TRY(weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths));
+    }
+    return check_output(model, graph, *out, inputs);
 }
 
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,

@@ -13,6 +13,8 @@
 #define WEFT_PROGRAM_FORMAT 1
 /** Most elements of a constant that a program describes by "arange" or "full". */
 #define WEFT_PROGRAM_MAX_CONSTANT (UINT64_C(1) << 24)
+/** Most elements of all of them together: what memory a few lines of a config can ask for. */
+#define WEFT_PROGRAM_MAX_CONSTANTS (UINT64_C(1) << 25)
 
 /** What a config says of a program that is run as other models are. */
 struct weft_program_task {
@@ -67,9 +69,10 @@ weft_status weft_program_check_symbol(const struct weft_program *program, uint32
 
 /* ---- programs with a task ---- */
 
-/** The fields of the config about it; and whether ports and symbols fit it, when there are ports. */
+/** The fields of the config about it. */
 weft_status weft_program_read_task(struct weft_program *program);
-weft_status weft_program_check_task(const struct weft_program *program);
+/** Whether ports and symbols fit it, when there are ports, and the output has the task's shape at other sizes than the examples'. */
+weft_status weft_program_check_task(struct weft_program *program);
 
 /** What the model is; without a task the names and the parameters. */
 void weft_program_describe(const struct weft_program *program, weft_model_info *info);
@@ -80,7 +83,7 @@ weft_status weft_program_given_input(weft_tensor *out, weft_graph *graph,
                                      const weft_model_inputs *given, const char *name,
                                      weft_shape shape);
 
-/** weft_model_build: inputs have been checked. */
+/** weft_model_build: inputs have been checked. The output has the task's shape at these sizes, or it is WEFT_BAD_FILE. */
 weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
                                     struct weft_program *program, const weft_model_inputs *inputs);
 
@@ -93,6 +96,7 @@ struct weft_program_place {
     const char *list;      /* "nodes", "inputs" or "outputs" */
     uint32_t index;
     const json_t *object; /* the entry of that list */
+    uint64_t *constants;  /* elements that constants may still have */
 };
 
 /** Logs `path: field "nodes[3].shape[1]": expected …, found …` and gives WEFT_BAD_FILE; element UINT32_MAX: of the whole field. */

@@ -209,9 +209,10 @@ static weft_status add_list(struct build *b, const char *list, weft_status (*add
 
 weft_status weft_program_build(weft_tensor *out, weft_graph *graph, struct weft_program *program,
                                const int64_t *values, const weft_model_inputs *given) {
+    uint64_t constants = WEFT_PROGRAM_MAX_CONSTANTS;
     struct build b = {.graph = graph,
                       .program = program,
-                      .place = {.program = program, .values = values},
+                      .place = {.program = program, .values = values, .constants = &constants},
                       .given = given,
                       .out = out};
     weft_status status = add_list(&b, "inputs", add_input);

@@ -34,6 +34,18 @@ static weft_status check_size(const struct weft_program_place *place, weft_shape
                              place->object);
 }
 
+/** Room for one, after it was counted. */
+static weft_status make(uint32_t **words, const weft_graph *graph,
+                        const struct weft_program_place *place, const char *name, uint64_t count) {
+    if (count > *place->constants) {
+        return weft_program_fail(place, "", WHOLE, "constants of at most 2^25 elements together",
+                                 place->object);
+    }
+    *place->constants -= count;
+    *words = weft_alloc_zero(&graph->host, (size_t)count, sizeof **words);
+    return *words ? WEFT_OK : weft_fail_memory(&graph->host, name);
+}
+
 static weft_status add(weft_tensor *out, weft_graph *graph, const char *name, weft_dtype dtype,
                        weft_shape shape, uint32_t *words) {
     const weft_status status = weft_graph_constant(out, graph, name, dtype, shape, words);
@@ -70,10 +82,8 @@ static weft_status add_range(weft_tensor *out, weft_graph *graph,
     WEFT_TRY(weft_program_check_keys(place, known, NULL));
     WEFT_TRY(read_dtype(&dtype, place, WEFT_I32));
     WEFT_TRY(read_range(range, place, dtype));
-    uint32_t *words = weft_alloc_zero(&graph->host, (size_t)range[2], sizeof *words);
-    if (!words) {
-        return weft_fail_memory(&graph->host, name);
-    }
+    uint32_t *words = NULL;
+    WEFT_TRY(make(&words, graph, place, name, (uint64_t)range[2]));
     for (int64_t i = 0; i < range[2]; i++) {
         const int32_t whole = (int32_t)(range[0] + range[1] * i);
         const float real = (float)whole;
@@ -109,10 +119,8 @@ static weft_status add_full(weft_tensor *out, weft_graph *graph,
     WEFT_TRY(check_size(place, shape));
     WEFT_TRY(read_value(&word, place, dtype));
     const size_t count = (size_t)weft_shape_elements(shape);
-    uint32_t *words = weft_alloc_zero(&graph->host, count, sizeof *words);
-    if (!words) {
-        return weft_fail_memory(&graph->host, name);
-    }
+    uint32_t *words = NULL;
+    WEFT_TRY(make(&words, graph, place, name, count));
     for (size_t i = 0; i < count; i++) {
         words[i] = word;
     }

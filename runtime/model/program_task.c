@@ -2,7 +2,9 @@
 /* Programs with a task: of tokens [batch, length], which are run as other models are. */
 #include <string.h>
 
+#include "core/text.h"
 #include "core/try.h"
+#include "graph/graph.h"
 #include "model/common_fields.h"
 #include "model/program.h"
 
@@ -116,7 +118,104 @@ static bool output_fits(const struct weft_program *program) {
            (task->task != WEFT_TASK_NEXT_SENTENCE || columns == 2);
 }
 
-weft_status weft_program_check_task(const struct weft_program *program) {
+/* ---- the output at other sizes ---- */
+
+/** The output's shape as a node's field has it, such as [batch, length * 4]; null where that node has none. To be freed. */
+static char *shape_field(const struct weft_program *program) {
+    const json_t *output = json_array_get(json_object_get(program->config, "outputs"), 0);
+    const json_t *nodes = json_object_get(program->config, "nodes");
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const json_t *node = json_array_get(nodes, i);
+        const json_t *axes = json_object_get(node, "shape");
+        if (!json_is_array(axes) ||
+            !json_equal(json_object_get(node, "output"), json_object_get(output, "value"))) {
+            continue;
+        }
+        struct weft_text text = {.host = program->host};
+        for (size_t axis = 0; axis < json_array_size(axes); axis++) {
+            const json_t *size = json_array_get(axes, axis);
+            const char *comma = axis ? ", " : "";
+            if (json_is_string(size)) {
+                weft_text_add(&text, "%s%.200s", comma, json_string_value(size));
+            } else {
+                weft_text_add(&text, "%s%lld", comma, (long long)json_integer_value(size));
+            }
+        }
+        return weft_text_take(&text);
+    }
+    return NULL;
+}
+
+/** The example's columns with these sizes: what the output must be for every value of the symbols. */
+static weft_shape wanted_shape(const struct weft_program *program, uint32_t batch,
+                               uint32_t length) {
+    weft_shape shape = program->ports[program->input_count].example;
+    shape.dim[0] = batch;
+    if (shape.rank == 3) {
+        shape.dim[1] = length;
+    }
+    return shape;
+}
+
+static weft_status check_output(const struct weft_program *program, weft_shape found,
+                                uint32_t batch, uint32_t length) {
+    const weft_shape expected = wanted_shape(program, batch, length);
+    if (weft_shape_equal(found, expected)) {
+        return WEFT_OK;
+    }
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    char *field = shape_field(program);
+    const weft_status status = weft_fail(
+        &program->host, WEFT_BAD_FILE,
+        "%s: output%s%s%s: expected %s at batch %u and length %u, as the task %s asks, found %s",
+        program->path, field ? " [" : "", field ? field : "", field ? "]" : "",
+        weft_shape_text(expected, text[0]), batch, length, weft_task_name(program->task.task),
+        weft_shape_text(found, text[1]));
+    weft_free(&program->host, field);
+    return status;
+}
+
+/** Other sizes, which tell an output of the wrong shape; a program may have to refuse some of them. */
+static void choose_sizes(int64_t values[WEFT_MAX_SYMBOLS], const struct weft_program *program,
+                         uint32_t choice) {
+    for (uint32_t i = 0; i < program->symbols.count; i++) {
+        const struct weft_symbol_row *row = &program->symbols.rows[i];
+        const int64_t larger = row->example + (int64_t)choice * (3 + 2 * (int64_t)i);
+        values[i] = choice == 0 ? row->minimum : larger > row->maximum ? row->maximum : larger;
+    }
+}
+
+/**
+ * Builds the program at other sizes than its examples', in silence. Every later build is checked as well
+ * (weft_program_build_task): this only says so sooner.
+ */
+static weft_status try_sizes(struct weft_program *program) {
+    const weft_host host = program->host;
+    const uint32_t batch = weft_symbol_find(&program->symbols, "batch", strlen("batch"));
+    const uint32_t length = weft_symbol_find(&program->symbols, "length", strlen("length"));
+    for (uint32_t choice = 0; choice < 3; choice++) {
+        int64_t values[WEFT_MAX_SYMBOLS] = {0};
+        weft_graph *graph = NULL;
+        choose_sizes(values, program, choice);
+        program->host.log = NULL;
+        weft_status status = weft_graph_create(&graph, &program->host);
+        if (status == WEFT_OK) {
+            status = weft_program_build(NULL, graph, program, values, NULL);
+        }
+        program->host = host;
+        const bool built = status == WEFT_OK;
+        const weft_shape found =
+            built ? graph->values[graph->results[0].value].shape : (weft_shape){0};
+        weft_graph_destroy(&graph);
+        if (built) {
+            WEFT_TRY(
+                check_output(program, found, (uint32_t)values[batch], (uint32_t)values[length]));
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_program_check_task(struct weft_program *program) {
     const weft_json_fields fields = fields_of(program);
     const json_t *word = json_object_get(program->config, "task");
     if (program->task.task == WEFT_TASK_PROGRAM) {
@@ -128,12 +227,13 @@ weft_status weft_program_check_task(const struct weft_program *program) {
                               "and at most token_types i32 [batch, length] and lengths i32 [batch]",
                               word);
     }
-    return output_fits(program)
-               ? WEFT_OK
-               : weft_json_fail(&fields, WEFT_BAD_FILE, "task",
-                                "one output, f32 of the task's shape, with a column for each "
-                                "label or token of the vocabulary",
-                                word);
+    if (!output_fits(program)) {
+        return weft_json_fail(&fields, WEFT_BAD_FILE, "task",
+                              "one output, f32 of the task's shape, with a column for each "
+                              "label or token of the vocabulary",
+                              word);
+    }
+    return try_sizes(program);
 }
 
 /* ---- as a model ---- */
@@ -208,5 +308,13 @@ weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
         WEFT_TRY(weft_program_check_symbol(program, i, values[i]));
     }
     const struct weft_graph_mark mark = weft_graph_mark(graph);
-    return weft_graph_end(graph, mark, weft_program_build(out, graph, program, values, inputs));
+    weft_status status = weft_program_build(out, graph, program, values, inputs);
+    weft_shape found;
+    if (status == WEFT_OK) {
+        status = weft_graph_get_tensor(graph, *out, &found, NULL);
+    }
+    if (status == WEFT_OK) {
+        status = check_output(program, found, tokens.dim[0], tokens.dim[1]);
+    }
+    return weft_graph_end(graph, mark, status);
 }

@@ -14,7 +14,8 @@
 bool weft_model_answers_questions(const weft_model *model) {
     static const char end[] = "ForQuestionAnswering";
     weft_model_info info = {0};
-    if (weft_model_get_info(model, &info) != WEFT_OK || info.task != WEFT_TASK_CLASSIFY_TOKENS) {
+    if (weft_model_get_info(model, &info) != WEFT_OK || info.task != WEFT_TASK_CLASSIFY_TOKENS ||
+        info.label_count != 2) { /* a config may have other labels: then they are no places */
         return false;
     }
     const size_t length = strlen(info.architecture);

@@ -154,3 +154,21 @@ PLACE_TEST(other_kinds_of_data_are_refused, place) {
     line = weft_test_text("eval %s %s", of_tokens, place->folder);
     expect_refused(4, line, place->folder, "expected an .npz file", "causal_lm", NULL);
 }
+
+/* Small files with large contents: what is missing is said before anything is unpacked, and no more is unpacked than the file pays for. */
+PLACE_TEST(archives_of_zeros_take_no_memory, place) {
+    enum { MANY = 1 << 20 };
+    char *model = write_tiny_model(place->folder, "masked", &masked);
+    int32_t *zeros = calloc((size_t)MANY * LENGTH, sizeof *zeros);
+    assert_non_null(zeros);
+    char *array = write_integers(place->folder, "zeros.npy", zeros, weft_shape_of(MANY, LENGTH));
+    free(zeros);
+    const struct member tokens[] = {{"tokens", array}, {NULL, NULL}};
+    char *data = write_archive(place->folder, "tokens.npz", tokens);
+    expect_refused(4, weft_test_text("eval %s %s", model, data), data,
+                   "expected a member labels.npy", NULL);
+    const struct member both[] = {{"tokens", array}, {"labels", array}, {NULL, NULL}};
+    data = write_archive(place->folder, "both.npz", both);
+    expect_refused(4, weft_test_text("eval %s %s", model, data), data, "member tokens",
+                   "at most 64 times the file's size and 64 MiB", NULL);
+}

@@ -22,6 +22,8 @@ add_dependencies(weft-quick weft-fuzzers)
 # What an entry needs of the command, which the library does not have.
 set(weft_fuzz_report_sources bench/file.c bench/compare.c bench/noise.c bench/csv.c api/cli/output.c api/cli/console_posix.c)
 
+set(weft_fuzz_program_sources tests/fuzz/program_grammar.c)
+
 # weft_add_fuzz_test(<test> <label> <seconds> <entry> <corpus>)
 function(weft_add_fuzz_test test label seconds name corpus)
     set(kept "${PROJECT_BINARY_DIR}/corpus/${name}")

@@ -53,6 +53,20 @@ WEFT_TEST(exponential) {
                   "5b4e1909156bc555e90602647f8ae6d4ff24185812f7baa3ec19a37fc817840a");
 }
 
+/* Far lags of a program's "positions" ask for e to the power of −2³¹ / 1: no int holds that exponent. */
+WEFT_TEST(exponential_far_out) {
+    static const double far[] = {-746.5, -2147483647.0, -4294967295.0, -1e300, -(double)INFINITY};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        assert_true(weft_portable_exp(far[i]) == 0.0 && !signbit(weft_portable_exp(far[i])));
+        assert_true(weft_portable_exp(-far[i]) == (double)INFINITY);
+    }
+    assert_true(isnan(weft_portable_exp((double)NAN)));
+    for (double x = -745.0; x < -707.0; x += 1.0) { /* subnormal results */
+        assert_true(fabs(weft_portable_exp(x) - exp(x)) <= 0x1p-1074 + exp(x) * 1e-15);
+    }
+    assert_true(fabs(weft_portable_exp(709.5) / exp(709.5) - 1.0) < 6e-16);
+}
+
 WEFT_TEST(normal_quantile_inverts_the_distribution) {
     assert_true(weft_normal_quantile(0.5) == 0.0);
     /* Φ⁻¹(0.975), known to every table. */

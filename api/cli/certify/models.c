@@ -55,7 +55,7 @@ typedef struct tokens {
 
 static weft_status read_tokens(tokens *read, const weft_certify_job *job) {
     const weft_certify_file *file = find_file(DATA, "", "");
-    weft_cli_archive archive = {.path = DATA, .host = &job->host};
+    weft_cli_archive archive = {.path = DATA, .host = &job->host, .left = UINT64_MAX};
     WEFT_TRY(weft_npz_open_memory(&archive.npz, file->data, file->size, DATA, &job->host));
     const weft_cli_member wanted = {.name = "tokens", .values = WEFT_CLI_INTEGERS, .axes = "Nn"};
     uint32_t shape[WEFT_CLI_MEMBER_RANK];
@@ -91,9 +91,9 @@ static weft_status prepare(trial *made, const char *name, const tokens *data, we
     WEFT_TRY(weft_model_compile_shape(&made->plan, made->model, device,
                                       weft_model_shape(.batch = BATCH, .length = data->length),
                                       weft_plan_params(.timestamps = false)));
-    weft_shape shape;
-    WEFT_TRY(weft_cli_output_shape(&shape, made->plan));
-    made->count = weft_shape_elements(shape);
+    weft_cli_output output;
+    WEFT_TRY(weft_cli_output_of(&output, made->plan, made->model, BATCH, data->length));
+    made->count = output.elements;
     made->ids = weft_alloc_zero(host, (size_t)BATCH * data->length, sizeof *made->ids);
     made->logits = weft_alloc_zero(host, (size_t)made->count, sizeof *made->logits);
     return made->ids && made->logits ? WEFT_OK : weft_fail_memory(host, name);

@@ -19,9 +19,8 @@ static const char *outputs_member(const weft_cli_archive *archive, weft_cli_meas
     return "logits";
 }
 
-static int read_outputs(weft_cli_expected *expected, const char *member,
-                        const weft_cli_archive *archive, const weft_cli_data *data,
-                        const weft_cli_session *session) {
+static int read_outputs(weft_cli_expected *expected, const char *member, weft_cli_archive *archive,
+                        const weft_cli_data *data, const weft_cli_session *session) {
     const weft_cli_member wanted = {.name = member,
                                     .values = WEFT_CLI_REALS,
                                     .axes = "NC",
@@ -31,7 +30,7 @@ static int read_outputs(weft_cli_expected *expected, const char *member,
 }
 
 /* The member `labels`, or the largest logits' indices where it is missing. */
-static int read_labels(weft_cli_expected *expected, const weft_cli_archive *archive,
+static int read_labels(weft_cli_expected *expected, weft_cli_archive *archive,
                        const weft_cli_data *data, const weft_cli_session *session) {
     uint32_t count = data->example_count;
     uint32_t labels = session->info.label_count;

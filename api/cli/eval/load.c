@@ -9,10 +9,23 @@ typedef struct reader {
     weft_cli_data *data;
     const weft_cli_session *session;
     uint32_t length; /* of a whole row */
+    bool looks;      /* only at what the members are: nothing is unpacked yet */
 } reader;
 
 static bool has(const reader *self, const char *member) {
     return weft_npz_has(self->archive.npz, member);
+}
+
+static int take_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK], reader *self,
+                         const weft_cli_member *member) {
+    return self->looks ? weft_cli_member_look(shape, &self->archive, member)
+                       : weft_cli_member_integers(values, shape, &self->archive, member);
+}
+
+static int take_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK], reader *self,
+                      const weft_cli_member *member) {
+    return self->looks ? weft_cli_member_look(shape, &self->archive, member)
+                       : weft_cli_member_reals(values, shape, &self->archive, member);
 }
 
 /* Tokens or inputs, whichever there are: whether they are what the model takes is checked later. */
@@ -29,9 +42,8 @@ static int read_rows(reader *self) {
     const weft_cli_member tokens = {.name = "tokens", .values = WEFT_CLI_INTEGERS, .axes = "Nn"};
     const weft_cli_member inputs = {
         .name = "inputs", .values = WEFT_CLI_REALS_OR_BYTES, .axes = "Nnc"};
-    int exit_code = features
-                        ? weft_cli_member_reals(&data->features, shape, &self->archive, &inputs)
-                        : weft_cli_member_integers(&data->tokens, shape, &self->archive, &tokens);
+    int exit_code = features ? take_reals(&data->features, shape, self, &inputs)
+                             : take_integers(&data->tokens, shape, self, &tokens);
     data->sequence_count = shape[0];
     self->length = shape[1];
     data->feature_size = features ? shape[2] : 0;
@@ -48,7 +60,7 @@ static int read_positions(reader *self) {
                                       .axes = "Nnl",
                                       .shape = {data->sequence_count, self->length, 0}};
     uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
-    int exit_code = weft_cli_member_reals(&data->positions, shape, &self->archive, &expected);
+    int exit_code = take_reals(&data->positions, shape, self, &expected);
     data->position_size = shape[2];
     return exit_code;
 }
@@ -71,13 +83,17 @@ static int make_sequences(reader *self) {
                                       .values = WEFT_CLI_INTEGERS,
                                       .axes = "N",
                                       .shape = {data->sequence_count}};
+    int32_t *lengths = NULL;
+    uint32_t shape[WEFT_CLI_MEMBER_RANK];
+    int exit_code = WEFT_CLI_FINE;
+    if (self->looks) {
+        return has(self, "lengths") ? weft_cli_member_look(shape, &self->archive, &expected)
+                                    : WEFT_CLI_FINE;
+    }
     data->sequences = weft_alloc_zero(host, data->sequence_count, sizeof *data->sequences);
     if (!data->sequences) {
         return weft_cli_exit_code(weft_fail_memory(host, data->path));
     }
-    int32_t *lengths = NULL;
-    uint32_t shape[WEFT_CLI_MEMBER_RANK];
-    int exit_code = WEFT_CLI_FINE;
     if (has(self, "lengths")) {
         exit_code = weft_cli_member_integers(&lengths, shape, &self->archive, &expected);
         exit_code = exit_code == WEFT_CLI_FINE ? check_lengths(self, lengths) : exit_code;
@@ -121,7 +137,7 @@ static int read_answers(reader *self) {
                                          .values = WEFT_CLI_REALS,
                                          .axes = "Nm",
                                          .shape = {data->example_count, 0}};
-        int exit_code = weft_cli_member_reals(&data->targets, shape, &self->archive, &targets);
+        int exit_code = take_reals(&data->targets, shape, self, &targets);
         data->target_size = shape[1];
         return exit_code;
     }
@@ -130,7 +146,7 @@ static int read_answers(reader *self) {
                                     .values = WEFT_CLI_INTEGERS,
                                     .axes = of_tokens ? "Nn" : "N",
                                     .shape = {data->example_count, of_tokens ? self->length : 0}};
-    return weft_cli_member_integers(&data->labels, shape, &self->archive, &labels);
+    return take_integers(&data->labels, shape, self, &labels);
 }
 
 static int read_all(reader *self) {
@@ -144,7 +160,10 @@ static int read_all(reader *self) {
 static int load_archive(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     reader self = {.data = data, .session = session};
     WEFT_CLI_TRY(weft_cli_archive_open(&self.archive, path, &session->host));
+    self.looks = true; /* what is missing or misshapen is said before the rest is paid for */
     int exit_code = read_all(&self);
+    self.looks = false;
+    exit_code = exit_code == WEFT_CLI_FINE ? read_all(&self) : exit_code;
     weft_cli_archive_close(&self.archive);
     return exit_code;
 }

@@ -71,10 +71,10 @@ static weft_status compile_group(group *made, const evaluator *self) {
         weft_plan_params(.checkpoints = self->session->recording.checkpoints)));
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
-    weft_shape shape;
-    WEFT_TRY(weft_cli_output_shape(&shape, made->plan));
-    made->output_elements = weft_shape_elements(shape);
-    made->output_width = shape.dim[shape.rank - 1];
+    weft_cli_output output;
+    WEFT_TRY(weft_cli_output_of(&output, made->plan, model, sequences, made->length));
+    made->output_elements = output.elements;
+    made->output_width = output.width;
     self->evaluation->plans++;
     self->evaluation->compile_ms += info.compile_ms;
     self->evaluation->pipelines_compiled += info.pipelines_compiled;

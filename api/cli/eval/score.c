@@ -19,10 +19,6 @@ weft_cli_measure weft_cli_measure_of(weft_task task) {
     }
 }
 
-uint32_t weft_cli_output_width(const weft_model_info *info) {
-    return info->task == WEFT_TASK_EMBED ? info->embedding_size : info->label_count;
-}
-
 weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *data,
                                  const weft_cli_session *session) {
     *score = (weft_cli_score){.measure = weft_cli_measure_of(session->info.task),
@@ -101,6 +97,11 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
                                 uint32_t width) {
     bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
     size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
+    if (width != score->width) {
+        return weft_fail(&score->session->host, WEFT_BAD_FILE,
+                         "%s: example %u: expected %u outputs in a row, found %u",
+                         score->session->folder, example, score->width, width);
+    }
     WEFT_TRY(check_finite(score, example, output, count));
     if (tokens) {
         weft_cli_hash_add(&score->hash, output, count);

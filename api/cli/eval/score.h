@@ -15,9 +15,6 @@ typedef enum weft_cli_measure {
 
 weft_cli_measure weft_cli_measure_of(weft_task task);
 
-/** Values that a sequence, or a token, has in the output. */
-uint32_t weft_cli_output_width(const weft_model_info *info);
-
 typedef struct weft_cli_label_count {
     uint32_t examples;
     uint32_t correct;

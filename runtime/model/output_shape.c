@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What shape a model's output has: the one place that says it, for the model and for what reads its outputs. */
+#include "model/architecture.h"
+
+weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length) {
+    switch (info->task) {
+    case WEFT_TASK_HIDDEN:
+        return weft_shape_of(batch, length, info->hidden_size);
+    case WEFT_TASK_MASKED_LM:
+    case WEFT_TASK_CAUSAL_LM:
+        return weft_shape_of(batch, length, info->vocabulary);
+    case WEFT_TASK_CLASSIFY_TOKENS:
+        return weft_shape_of(batch, length, info->label_count);
+    case WEFT_TASK_EMBED:
+        return weft_shape_of(batch, info->embedding_size);
+    case WEFT_TASK_RETRIEVE:
+        return weft_shape_of(batch / 2, info->label_count);
+    default:
+        return weft_shape_of(batch, info->label_count);
+    }
+}

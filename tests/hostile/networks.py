@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Folders of named families with small weights, and fields of config.json as nobody should write them."""
+
+import files
+
+V, H, WIDE, P, LAYERS = 260, 8, 12, 32, 1
+HOSTILE = [0, 1, -1, 2, 3, 7, 64, 65535, 65536, 16777216, 16777217, 2147483647, 2147483648, 4294967295, 4294967296, 2**63 - 1, -2**63,
+           1e308, 0.5, -0.0, 1e-300, "8", "", None, True, [], [8], {}, {"0": "a"}]
+
+
+def linear(t, name, out, inner, some, bias=True):
+    t.add(name + ".weight", [out, inner], some)
+    if bias:
+        t.add(name + ".bias", [out], some)
+
+
+def norm(t, name, some, bias=True):
+    t.add(name + ".weight", [H], some)
+    if bias:
+        t.add(name + ".bias", [H], some)
+
+
+def bert(r, t, some):
+    head = r.choice(["Model", "ForSequenceClassification", "ForMaskedLM", "ForTokenClassification", "ForQuestionAnswering"])
+    for name, rows in {"word": V, "position": P, "token_type": 2}.items():
+        t.add(f"bert.embeddings.{name}_embeddings.weight", [rows, H], some)
+    norm(t, "bert.embeddings.LayerNorm", some)
+    for i in range(LAYERS):
+        layer = f"bert.encoder.layer.{i}."
+        for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+            linear(t, layer + part, H, H, some)
+        norm(t, layer + "attention.output.LayerNorm", some)
+        linear(t, layer + "intermediate.dense", WIDE, H, some)
+        linear(t, layer + "output.dense", H, WIDE, some)
+        norm(t, layer + "output.LayerNorm", some)
+    linear(t, "bert.pooler.dense", H, H, some)
+    linear(t, "classifier", 3, H, some)
+    linear(t, "qa_outputs", 2, H, some)
+    linear(t, "cls.predictions.transform.dense", H, H, some)
+    norm(t, "cls.predictions.transform.LayerNorm", some)
+    t.add("cls.predictions.bias", [V], some)
+    return {"model_type": "bert", "architectures": ["Bert" + head], "vocab_size": V, "hidden_size": H, "num_hidden_layers": LAYERS,
+            "num_attention_heads": 2, "intermediate_size": WIDE, "max_position_embeddings": P, "type_vocab_size": 2,
+            "hidden_act": "gelu", "layer_norm_eps": 1e-12, "id2label": {"0": "O", "1": "B-x", "2": "I-x"}}
+
+
+def fnet(r, t, some):
+    head = r.choice(["Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"])
+    for name, rows in {"word": V, "position": P, "token_type": 4}.items():
+        t.add(f"fnet.embeddings.{name}_embeddings.weight", [rows, H], some)
+    norm(t, "fnet.embeddings.LayerNorm", some)
+    linear(t, "fnet.embeddings.projection", H, H, some)
+    for i in range(LAYERS):
+        layer = f"fnet.encoder.layer.{i}."
+        norm(t, layer + "fourier.output.LayerNorm", some)
+        linear(t, layer + "intermediate.dense", WIDE, H, some)
+        linear(t, layer + "output.dense", H, WIDE, some)
+        norm(t, layer + "output.LayerNorm", some)
+    linear(t, "fnet.pooler.dense", H, H, some)
+    linear(t, "classifier", 2, H, some)
+    linear(t, "qa_outputs", 2, H, some)
+    return {"model_type": "fnet", "architectures": ["FNet" + head], "vocab_size": V, "hidden_size": H, "num_hidden_layers": LAYERS,
+            "intermediate_size": WIDE, "max_position_embeddings": P, "type_vocab_size": 4, "hidden_act": "gelu_new",
+            "layer_norm_eps": 1e-12, "num_labels": 2}
+
+
+def gpt2(r, t, some):
+    t.add("transformer.wte.weight", [V, H], some)
+    t.add("transformer.wpe.weight", [P, H], some)
+    for i in range(LAYERS):
+        layer = f"transformer.h.{i}."
+        norm(t, layer + "ln_1", some)
+        norm(t, layer + "ln_2", some)
+        for name, inner, out in (("attn.c_attn", H, 3 * H), ("attn.c_proj", H, H), ("mlp.c_fc", H, 4 * H), ("mlp.c_proj", 4 * H, H)):
+            t.add(layer + name + ".weight", [inner, out], some)
+            t.add(layer + name + ".bias", [out], some)
+    norm(t, "transformer.ln_f", some)
+    return {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": V, "n_embd": H, "n_layer": LAYERS, "n_head": 2,
+            "n_positions": P, "n_ctx": P, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "eos_token_id": 3}
+
+
+def llama(r, t, some):
+    t.add("model.embed_tokens.weight", [V, H], some)
+    for i in range(LAYERS):
+        layer = f"model.layers.{i}."
+        for name, out, inner in (("self_attn.q_proj", H, H), ("self_attn.k_proj", 4, H), ("self_attn.v_proj", 4, H),
+                                 ("self_attn.o_proj", H, H), ("mlp.gate_proj", WIDE, H), ("mlp.up_proj", WIDE, H),
+                                 ("mlp.down_proj", H, WIDE)):
+            linear(t, layer + name, out, inner, some, bias=False)
+        norm(t, layer + "input_layernorm", some, bias=False)
+        norm(t, layer + "post_attention_layernorm", some, bias=False)
+    norm(t, "model.norm", some, bias=False)
+    linear(t, "lm_head", V, H, some, bias=False)
+    return {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": V, "hidden_size": H, "num_hidden_layers": LAYERS,
+            "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": WIDE, "max_position_embeddings": P,
+            "hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False, "eos_token_id": 3,
+            "bos_token_id": 2}
+
+
+def damage_of(r):
+    """What the header of model.safetensors says wrongly; mostly nothing."""
+    def damage(header):
+        name = r.choice(list(header))
+        entry = header[name]
+        r.choice([
+            lambda: entry["shape"].append(r.choice([0, 1, 2, 2**32, 2**63])),
+            lambda: entry.update(shape=[s * r.choice([1, 2, 2**40]) for s in entry["shape"]]),
+            lambda: entry.update(dtype=r.choice(["F16", "BF16", "I64", "F64", "U8", "BOOL", "", "F8_E4M3"])),
+            lambda: entry.update(data_offsets=[r.choice([0, 1, 2**63, 2**64]), r.choice([0, 64, 2**63, -1])]),
+            lambda: header.pop(name),
+            lambda: header.update({name + r.choice(["\0", "x", "é" * 500]): entry}),
+        ])()
+    return damage if r.random() < 0.1 else None
+
+
+def make(r):
+    tensors = files.Tensors()
+    some = [r.uniform(-1, 1) for _ in range(89)]
+    if r.random() < 0.05:
+        some[r.randrange(len(some))] = r.choice([float("nan"), float("inf"), 3e38, 1e-45])
+    config = r.choice([bert, fnet, gpt2, llama])(r, tensors, some)
+    fields = list(config) + ["num_labels", "problem_type", "eos_token_id", "pad_token_id", "sliding_window", "rope_scaling", "head_dim",
+                             "quantization", "torch_dtype", "tie_word_embeddings", "layer_types"]
+    for _ in range(r.choice([0, 0, 0, 1, 1, 2])):
+        config[r.choice(fields)] = r.choice(HOSTILE)
+    return config, tensors
