@@ -7,10 +7,15 @@
 #ifndef WEFT_CORE_WRITE_SIGNALS_H
 #define WEFT_CORE_WRITE_SIGNALS_H
 
+#include <stdint.h>
+
 struct weft_write_signals {
     unsigned blocked; /* by the first call, in the order of write_signals_posix.c */
     unsigned pending; /* before it: they are somebody else's, and stay */
 };
+
+/** The limit, or UINT64_MAX. Whoever maps what it could not make so large gets SIGBUS, as some drivers do: ask before. */
+uint64_t weft_write_limit(void);
 
 /** Both of the same thread. They may be nested. */
 void weft_write_signals_hold(struct weft_write_signals *signals);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static const int numbers[] = {SIGXFSZ, SIGPIPE};
@@ -50,6 +51,13 @@ static void take(const sigset_t *set) {
     while (sigtimedwait(set, NULL, &at_once) < 0 && errno == EINTR) {
     }
 #endif
+}
+
+uint64_t weft_write_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+               ? UINT64_MAX
+               : (uint64_t)limit.rlim_cur;
 }
 
 void weft_write_signals_hold(struct weft_write_signals *signals) {
