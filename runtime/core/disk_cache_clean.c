@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "core/hash.h"
 
 #define SECOND          ((int64_t)1000000000)
@@ -41,18 +42,6 @@ static const char *behind_entry_name(const char *name) {
                : NULL;
 }
 
-/* ".PROCESS-SALT.tmp", as weft_name_beside makes it. */
-static bool is_temporary(unsigned long *process, const char *end) {
-    static const char digits[] = "0123456789abcdef";
-    const size_t number = *end == '.' ? strspn(end + 1, digits) : 0;
-    if (number == 0 || number > 16 || end[1 + number] != '-') {
-        return false;
-    }
-    const char *salt = end + 1 + number + 1;
-    *process = strtoul(end + 1, NULL, 16);
-    return strcmp(salt + strspn(salt, digits), ".tmp") == 0;
-}
-
 static bool is_orphan(unsigned long process, const weft_file_facts *facts, int64_t now) {
     const int64_t age = now - facts->changed;
     return age > AGE_OF_ANYBODYS || (age > AGE_OF_ORPHANS && !weft_system_process_lives(process));
@@ -74,7 +63,7 @@ static bool take(void *user, const char *name) {
     struct listing *listing = user;
     const char *end = behind_entry_name(name);
     unsigned long process = 0;
-    const bool temporary = end && is_temporary(&process, end);
+    const bool temporary = end && weft_is_name_beside(&process, end);
     weft_file_facts facts;
     if (!end || (*end != '\0' && !temporary) || strlen(name) >= NAME_SIZE ||
         weft_private_facts(&facts, listing->folder, name) != 0 || facts.kind != WEFT_FILE_REGULAR) {

@@ -11,8 +11,7 @@
 
 #define FIRST_READ ((size_t)1 << 16)
 
-static weft_status fail_errno(const weft_host *host, int error, const char *action,
-                              const char *path) {
+weft_status weft_file_fail(const weft_host *host, int error, const char *action, const char *path) {
     char reason[128];
     weft_system_error_text(reason, sizeof reason, error);
     bool missing = error == ENOENT || error == ENOTDIR;
@@ -23,7 +22,7 @@ static weft_status fail_errno(const weft_host *host, int error, const char *acti
 weft_status weft_file_open(int *file, uint64_t *size, const char *path, const weft_host *host) {
     int error = weft_system_open(file, path, WEFT_OPEN_READ_AT_ONCE);
     if (error != 0) {
-        return fail_errno(host, error, "open", path);
+        return weft_file_fail(host, error, "open", path);
     }
     weft_file_facts facts;
     error = weft_system_facts_of(&facts, *file);
@@ -33,7 +32,7 @@ weft_status weft_file_open(int *file, uint64_t *size, const char *path, const we
     }
     (void)weft_system_close(*file);
     *file = -1;
-    return error != 0 ? fail_errno(host, error, "read the size", path)
+    return error != 0 ? weft_file_fail(host, error, "read the size", path)
                       : weft_fail(host, WEFT_IO_ERROR, "%s: not a regular file", path);
 }
 
@@ -44,7 +43,7 @@ weft_status weft_file_read_some(int file, void *data, size_t size, const char *p
         size_t count = 0;
         const int error = weft_system_read(&count, file, target + taken, size - taken);
         if (error != 0) {
-            return fail_errno(host, error, "read", path);
+            return weft_file_fail(host, error, "read", path);
         }
         if (count == 0) {
             return weft_fail(host, WEFT_BAD_FILE, "%s: the file became shorter while it was read",
@@ -96,7 +95,7 @@ static weft_status read_all(read_buffer *buffer, int file, size_t limit, const c
         const int error = weft_system_read(&count, file, buffer->data + buffer->size,
                                            buffer->capacity - 1 - buffer->size);
         if (error != 0) {
-            return fail_errno(host, error, "read", path);
+            return weft_file_fail(host, error, "read", path);
         }
         if (count == 0) {
             buffer->data[buffer->size] = 0;
@@ -135,7 +134,7 @@ weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const cha
     int file = -1;
     const int error = weft_system_open(&file, path, WEFT_OPEN_READ);
     if (error != 0) {
-        return fail_errno(host, error, "open", path);
+        return weft_file_fail(host, error, "open", path);
     }
     const weft_status status = weft_file_read_open(data, size, limit, file, path, host);
     (void)weft_system_close(file);
@@ -150,177 +149,6 @@ weft_status weft_file_read_regular(uint8_t **data, size_t *size, size_t limit, c
     const weft_status status = weft_file_read_open(data, size, limit, file, path, host);
     (void)weft_system_close(file);
     return status;
-}
-
-/* 0 or an errno. */
-static int write_all(int file, const uint8_t *data, size_t size) {
-    while (size > 0) {
-        size_t count = 0;
-        const int error = weft_system_write(&count, file, data, size);
-        if (error != 0) {
-            return error;
-        }
-        data += count;
-        size -= count;
-    }
-    return 0;
-}
-
-/* The earlier of two errors. */
-static int first_error(int first, int second) {
-    return first != 0 ? first : second;
-}
-
-int weft_file_fill(int file, const void *data, size_t size) {
-    int error = write_all(file, data, size);
-    error = error != 0 ? error : weft_system_sync(file);
-    return first_error(error, weft_system_close(file));
-}
-
-/* Devices and pipes, such as /dev/null or /dev/stdout, are written to and must not be replaced. */
-static weft_status write_stream(const char *path, const void *data, size_t size,
-                                const weft_host *host) {
-    int file = -1;
-    int error = weft_system_open(&file, path, WEFT_OPEN_WRITE);
-    if (error != 0) {
-        return fail_errno(host, error, "open for writing", path);
-    }
-    error = write_all(file, data, size);
-    error = first_error(error, weft_system_close(file));
-    return error == 0 ? WEFT_OK : fail_errno(host, error, "write", path);
-}
-
-char *weft_name_beside(const char *name, int attempt, const weft_host *host) {
-    const unsigned long salt = (unsigned long)weft_system_now() + (unsigned long)attempt;
-    return weft_format(host, "%s.%lx-%lx.tmp", name, weft_system_process(), salt);
-}
-
-/*
- * Creates a new file beside `path` and gives its name, in host memory. mkstemp would make it
- * private to its owner whatever the umask says, and the umask cannot be read without changing it.
- */
-static weft_status create_beside(int *file, char **name, const char *path, const weft_host *host) {
-    for (int attempt = 0; attempt < WEFT_NAME_ATTEMPTS; attempt++) {
-        char *candidate = weft_name_beside(path, attempt, host);
-        if (!candidate) {
-            return weft_fail_memory(host, path);
-        }
-        const int error = weft_system_open(file, candidate, WEFT_OPEN_CREATE);
-        if (error == 0) {
-            *name = candidate;
-            return WEFT_OK;
-        }
-        weft_free(host, candidate);
-        if (error != EEXIST) {
-            return fail_errno(host, error, "create a file beside it", path);
-        }
-    }
-    return weft_fail(host, WEFT_IO_ERROR, "%s: no free name for a file beside it", path);
-}
-
-static weft_status write_and_rename(const char *path, const void *data, size_t size,
-                                    const weft_host *host) {
-    int file = -1;
-    char *name = NULL;
-    weft_status status = create_beside(&file, &name, path, host);
-    if (!name) {
-        return status;
-    }
-    int error = weft_file_fill(file, data, size);
-    error = error != 0 ? error : weft_system_rename(name, path);
-    if (error != 0) {
-        (void)weft_system_remove(name);
-        status = fail_errno(host, error, "write", path);
-    }
-    weft_free(host, name);
-    return status;
-}
-
-weft_status weft_file_write(const char *path, const void *data, size_t size,
-                            const weft_host *host) {
-    weft_file_facts facts;
-    if (weft_system_facts(&facts, path) != 0) {
-        return write_and_rename(path, data, size, host);
-    }
-    if (facts.kind == WEFT_FILE_FOLDER) {
-        return fail_errno(host, EISDIR, "write", path);
-    }
-    if (facts.kind != WEFT_FILE_REGULAR) {
-        return write_stream(path, data, size, host);
-    }
-    /* Renaming over a symbolic link would replace the link; the target is what it leads to. */
-    char target[WEFT_SYSTEM_PATH_SIZE];
-    const int error = weft_system_resolve(target, path);
-    if (error != 0) {
-        return fail_errno(host, error, "resolve", path);
-    }
-    return write_and_rename(target, data, size, host);
-}
-
-/* ---- piece by piece ---- */
-
-weft_status weft_new_file_create(struct weft_new_file *made, const char *path,
-                                 const weft_host *host) {
-    *made = (struct weft_new_file){.file = -1};
-    weft_file_facts facts;
-    char target[WEFT_SYSTEM_PATH_SIZE];
-    int error = 0;
-    if (weft_system_facts(&facts, path) == 0) {
-        error = facts.kind == WEFT_FILE_REGULAR  ? weft_system_resolve(target, path)
-                : facts.kind == WEFT_FILE_FOLDER ? EISDIR
-                                                 : EINVAL;
-        path = error == 0 ? target : path;
-    }
-    if (error != 0) {
-        return fail_errno(host, error, "write", path);
-    }
-    made->target = weft_strdup(host, path);
-    return made->target ? create_beside(&made->file, &made->name, path, host)
-                        : weft_fail_memory(host, path);
-}
-
-weft_status weft_new_file_add(struct weft_new_file *made, const void *data, size_t size,
-                              const weft_host *host) {
-    for (size_t done = 0; done < size;) {
-        size_t count = 0;
-        const int error =
-            weft_system_write(&count, made->file, (const char *)data + done, size - done);
-        if (error != 0) {
-            return fail_errno(host, error, "write", made->target);
-        }
-        done += count;
-    }
-    return WEFT_OK;
-}
-
-weft_status weft_new_file_finish(struct weft_new_file *made, const weft_host *host) {
-    const int synced = weft_system_sync(made->file);
-    const int closed = weft_system_close(made->file);
-    made->file = -1;
-    const int error = synced != 0 ? synced : closed;
-    return error == 0 ? WEFT_OK : fail_errno(host, error, "write", made->target);
-}
-
-weft_status weft_new_file_place(struct weft_new_file *made, const weft_host *host) {
-    const int error = weft_system_rename(made->name, made->target);
-    if (error != 0) {
-        return fail_errno(host, error, "write", made->target);
-    }
-    weft_free(host, made->name);
-    made->name = NULL;
-    return WEFT_OK;
-}
-
-void weft_new_file_drop(struct weft_new_file *made, const weft_host *host) {
-    if (made->file >= 0) {
-        (void)weft_system_close(made->file);
-    }
-    if (made->name) {
-        (void)weft_system_remove(made->name);
-    }
-    weft_free(host, made->name);
-    weft_free(host, made->target);
-    *made = (struct weft_new_file){.file = -1};
 }
 
 /* ---- folders ---- */
@@ -352,7 +180,7 @@ static weft_status make_folders(const char *path, weft_folder_for whom, const we
         error = make_folder(prefix, whom);
     }
     weft_free(host, prefix);
-    return error == 0 ? WEFT_OK : fail_errno(host, error, "make the folder", path);
+    return error == 0 ? WEFT_OK : weft_file_fail(host, error, "make the folder", path);
 }
 
 weft_status weft_make_folders(const char *path, const weft_host *host) {

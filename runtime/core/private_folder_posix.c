@@ -50,7 +50,7 @@ static bool is_link(const char *path) {
 
 int weft_private_open(struct weft_private_folder *folder, const char *path,
                       char distrust[WEFT_DISTRUST_SIZE]) {
-    const int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0) {
         /* Where both flags fail, systems differ in what they say. */
         const int error = errno;
@@ -62,7 +62,11 @@ int weft_private_open(struct weft_private_folder *folder, const char *path,
         return error;
     }
     struct stat found;
-    const int error = fstat(file, &found) != 0 ? errno : check(&found, distrust);
+    int error = weft_posix_lift(&file);
+    if (error != 0) {
+        return error;
+    }
+    error = fstat(file, &found) != 0 ? errno : check(&found, distrust);
     if (error != 0) {
         close(file);
         return error;
@@ -79,8 +83,8 @@ int weft_private_read(int *file, const struct weft_private_folder *folder, const
                       char distrust[WEFT_DISTRUST_SIZE]) {
     struct stat found;
     /* Without waiting: a FIFO has perhaps no writer. */
-    const int opened = openat((int)folder->handle, name,
-                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int opened = openat((int)folder->handle, name,
+                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (opened < 0) {
         if (!is_link_error(errno)) {
             return errno;
@@ -88,7 +92,11 @@ int weft_private_read(int *file, const struct weft_private_folder *folder, const
         snprintf(distrust, WEFT_DISTRUST_SIZE, "it is a symbolic link; expected a regular file");
         return EPERM;
     }
-    int error = fstat(opened, &found) != 0 ? errno : 0;
+    int error = weft_posix_lift(&opened);
+    if (error != 0) {
+        return error;
+    }
+    error = fstat(opened, &found) != 0 ? errno : 0;
     if (error == 0 && !S_ISREG(found.st_mode)) {
         snprintf(distrust, WEFT_DISTRUST_SIZE, "it is not a regular file");
         error = EPERM;
@@ -103,11 +111,12 @@ int weft_private_read(int *file, const struct weft_private_folder *folder, const
 }
 
 int weft_private_create(int *file, const struct weft_private_folder *folder, const char *name) {
-    const int created =
+    int created =
         openat((int)folder->handle, name,
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (created < 0) {
-        return errno;
+    const int error = created < 0 ? errno : weft_posix_lift(&created);
+    if (error != 0) {
+        return error;
     }
     /* The umask may have taken the owner's own rights. Where there are no modes, this fails and matters not. */
     (void)fchmod(created, S_IRUSR | S_IWUSR);

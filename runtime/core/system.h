@@ -17,7 +17,8 @@ typedef enum weft_file_kind { WEFT_FILE_REGULAR, WEFT_FILE_FOLDER, WEFT_FILE_OTH
 typedef struct weft_file_facts {
     weft_file_kind kind;
     uint64_t size;
-    int64_t changed; /* when its bytes were, in nanoseconds since 1970 */
+    int64_t changed;         /* when its bytes were, in nanoseconds since 1970 */
+    uint64_t volume, number; /* both the same: the same file, as long as it is open somewhere */
 } weft_file_facts;
 
 typedef enum weft_open_how {
@@ -34,7 +35,7 @@ int weft_system_close(int file);
 int weft_system_read(size_t *count, int file, void *data, size_t size);
 /** The same from an offset on, of a regular file: any thread, several at once. */
 int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset);
-/** At most `size` bytes, at least one. */
+/** At most `size` bytes, at least one. No signal comes of it: EFBIG above the limit of files, EPIPE where nobody reads. */
 int weft_system_write(size_t *count, int file, const void *data, size_t size);
 /** Until the device has it. */
 int weft_system_sync(int file);
@@ -76,6 +77,8 @@ unsigned long weft_system_process(void);
 bool weft_system_process_lives(unsigned long process);
 /** Now, as weft_file_facts.changed has it. */
 int64_t weft_system_now(void);
+/** At most 256 bytes that nobody else knows: keys of tables whose contents are somebody else's. */
+void weft_system_random(void *bytes, size_t size);
 /** The folder below which Weft keeps what it caches, in host memory; null where the environment names none, and out of memory. */
 char *weft_system_cache_folder(const weft_host *host);
 

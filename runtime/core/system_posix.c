@@ -27,10 +27,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/write_signals.h"
 
 #define SINGLE_IO_SIZE ((size_t)1 << 30) /* Linux moves at most 2 GiB a call */
 
@@ -50,11 +54,22 @@ static int flags_of(weft_open_how how) {
     return O_WRONLY | O_CREAT | O_EXCL;
 }
 
+int weft_posix_lift(int *file) {
+    if (*file >= WEFT_POSIX_FIRST) {
+        return 0;
+    }
+    const int low = *file;
+    *file = fcntl(low, F_DUPFD_CLOEXEC, WEFT_POSIX_FIRST);
+    const int error = *file < 0 ? errno : 0;
+    (void)close(low);
+    return error;
+}
+
 int weft_system_open(int *file, const char *path, weft_open_how how) {
     do {
         *file = open(path, flags_of(how) | O_CLOEXEC | O_NOCTTY, 0666);
     } while (*file < 0 && errno == EINTR);
-    return *file < 0 ? errno : 0;
+    return *file < 0 ? errno : weft_posix_lift(file);
 }
 
 int weft_system_close(int file) {
@@ -80,10 +95,13 @@ int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64
 }
 
 int weft_system_write(size_t *count, int file, const void *data, size_t size) {
+    struct weft_write_signals signals;
     ssize_t done;
+    weft_write_signals_hold(&signals);
     do {
         done = write(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE);
     } while (done < 0 && errno == EINTR);
+    weft_write_signals_release(&signals);
     *count = done > 0 ? (size_t)done : 0;
     return done > 0 ? 0 : done < 0 ? errno : EIO;
 }
@@ -107,6 +125,8 @@ weft_file_facts weft_system_facts_from(const struct stat *information) {
                                      : S_ISDIR(information->st_mode) ? WEFT_FILE_FOLDER
                                                                      : WEFT_FILE_OTHER,
                              .size = (uint64_t)information->st_size,
+                             .volume = (uint64_t)information->st_dev,
+                             .number = (uint64_t)information->st_ino,
                              .changed = nanoseconds(information->CHANGED_AT)};
 }
 
@@ -167,6 +187,10 @@ int weft_system_list(const char *path, bool (*take)(void *user, const char *name
 }
 
 int weft_system_list_open(int file, bool (*take)(void *user, const char *name), void *user) {
+    const int lifted = weft_posix_lift(&file);
+    if (lifted != 0) {
+        return lifted;
+    }
     DIR *folder = fdopendir(file);
     if (!folder) {
         const int error = errno;
@@ -185,7 +209,17 @@ int weft_system_list_open(int file, bool (*take)(void *user, const char *name), 
 }
 
 FILE *weft_system_stream(const char *path) {
-    return fopen(path, "rb");
+    int file = -1;
+    const int error = weft_system_open(&file, path, WEFT_OPEN_READ);
+    FILE *stream = error == 0 ? fdopen(file, "rb") : NULL;
+    if (!stream) {
+        const int reason = error != 0 ? error : errno;
+        if (error == 0) {
+            (void)close(file);
+        }
+        errno = reason;
+    }
+    return stream;
 }
 
 bool weft_system_is_separator(char letter) {
@@ -242,6 +276,18 @@ int64_t weft_system_now(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     return nanoseconds(now);
+}
+
+void weft_system_random(void *bytes, size_t size) {
+    if (getentropy(bytes, size) == 0) {
+        return;
+    }
+    /* Where the kernel has none: the time, and places in memory that are drawn for each process. */
+    uint64_t state = (uint64_t)weft_system_now() ^ (uintptr_t)bytes << 20 ^ (uint64_t)getpid();
+    for (size_t i = 0; i < size; i++) {
+        state = (state ^ state >> 29) * 0xD6E8FEB86659FD93u + (uintptr_t)&weft_system_random;
+        ((uint8_t *)bytes)[i] = (uint8_t)(state >> 56);
+    }
 }
 
 /* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */

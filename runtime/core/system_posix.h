@@ -7,6 +7,15 @@
 
 #include "core/system.h"
 
+/**
+ * What Weft opens has no number that standard input, output or error have: where the program has closed those, a line for standard
+ * error would go into a file, and a reader of standard input would read one.
+ */
+#define WEFT_POSIX_FIRST 3
+
+/** Gives a descriptor a number from there on. Where that fails it is closed, and -1. */
+int weft_posix_lift(int *file);
+
 weft_file_facts weft_system_facts_from(const struct stat *information);
 
 /** weft_system_list of an open folder, which it closes. */

@@ -3,6 +3,7 @@
 #define _WIN32_WINNT 0x0A00 /* Windows 10 */
 #endif
 #define WIN32_LEAN_AND_MEAN
+#define _CRT_RAND_S /* rand_s */
 #include "core/system.h"
 
 #include <errno.h>
@@ -167,10 +168,12 @@ int weft_windows_facts(weft_file_facts *facts, HANDLE handle) {
         return weft_windows_last_error();
     }
     const bool folder = (information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-    *facts = (weft_file_facts){.kind = folder ? WEFT_FILE_FOLDER : WEFT_FILE_REGULAR,
-                               .size = (uint64_t)information.nFileSizeHigh << 32 |
-                                       information.nFileSizeLow,
-                               .changed = nanoseconds(information.ftLastWriteTime)};
+    *facts = (weft_file_facts){
+        .kind = folder ? WEFT_FILE_FOLDER : WEFT_FILE_REGULAR,
+        .size = (uint64_t)information.nFileSizeHigh << 32 | information.nFileSizeLow,
+        .changed = nanoseconds(information.ftLastWriteTime),
+        .volume = information.dwVolumeSerialNumber,
+        .number = (uint64_t)information.nFileIndexHigh << 32 | information.nFileIndexLow};
     return 0;
 }
 
@@ -434,6 +437,14 @@ int64_t weft_system_now(void) {
     FILETIME now;
     GetSystemTimeAsFileTime(&now);
     return nanoseconds(now);
+}
+
+void weft_system_random(void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        unsigned drawn = (unsigned)weft_system_now();
+        (void)rand_s(&drawn);
+        ((uint8_t *)bytes)[i] = (uint8_t)drawn;
+    }
 }
 
 /* "folder/name" below the folder that a variable names, if it names an absolute one; else null. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/try.h"
+#include "core/write_signals.h"
 #include "device/device.h"
 #include "native/kernel.h"
 
@@ -82,13 +83,23 @@ static weft_status add_all(struct weft_discovery *discovery, bool slow, const we
 
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
                           weft_device *validated) {
+    struct weft_write_signals signals;
     *discovery = (struct weft_discovery){0};
-    WEFT_TRY(add_loaded(discovery, host, validated));
-    return add_all(discovery, false, host);
+    weft_write_signals_hold(&signals); /* drivers begin with files of their caches */
+    weft_status status = add_loaded(discovery, host, validated);
+    if (status == WEFT_OK) {
+        status = add_all(discovery, false, host);
+    }
+    weft_write_signals_release(&signals);
+    return status;
 }
 
 weft_status weft_discover_slow(struct weft_discovery *discovery, const weft_host *host) {
-    return add_all(discovery, true, host);
+    struct weft_write_signals signals;
+    weft_write_signals_hold(&signals);
+    const weft_status status = add_all(discovery, true, host);
+    weft_write_signals_release(&signals);
+    return status;
 }
 
 struct weft_vk_instance weft_discovery_take(struct weft_discovery *discovery,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/try.h"
+#include "core/write_signals.h"
 #include "device/external.h"
 
 static VkExternalMemoryHandleTypeFlagBits bit_of(weft_external_type type) {
@@ -65,6 +66,23 @@ static bool find_type(uint32_t *type, const weft_device *device, uint32_t bits) 
     return found;
 }
 
+/* Memory that has a handle is a file, to the system, and so has the limit of files; drivers do not ask for it. */
+static weft_status export_memory(weft_buffer *buffer, const VkMemoryAllocateInfo *info) {
+    struct weft_write_signals signals;
+    const uint64_t limit = weft_write_limit();
+    if (info->allocationSize > limit) {
+        return weft_fail(&buffer->device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "%s: memory that others have, too, is a file: expected at most %" PRIu64
+                         " bytes, the limit of this process's files (RLIMIT_FSIZE), found %" PRIu64,
+                         buffer->device->info.name, limit, (uint64_t)info->allocationSize);
+    }
+    weft_write_signals_hold(&signals);
+    const weft_status status =
+        WEFT_VK_MAKE(buffer->device, AllocateMemory, info, &buffer->imported);
+    weft_write_signals_release(&signals);
+    return status;
+}
+
 static weft_status make_memory(weft_buffer *buffer, const VkMemoryRequirements *needs,
                                const struct source *source) {
     weft_device *device = buffer->device;
@@ -87,7 +105,7 @@ static weft_status make_memory(weft_buffer *buffer, const VkMemoryRequirements *
     }
     return source->imported ? weft_external_memory_import(&buffer->imported, device, &info,
                                                           source->type, source->handle)
-                            : WEFT_VK_MAKE(device, AllocateMemory, &info, &buffer->imported);
+                            : export_memory(buffer, &info);
 }
 
 static weft_status fill(weft_buffer *buffer, const struct source *source) {

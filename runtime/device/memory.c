@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "core/try.h"
+#include "core/write_signals.h"
 #include "device/device.h"
 #include "device/ranges.h"
 
@@ -128,7 +129,10 @@ static VkResult allocate_and_map(struct weft_memory_block *block, const weft_dev
         .allocationSize = block->size,
         .memoryTypeIndex = block->type,
     };
+    struct weft_write_signals signals;
+    weft_write_signals_hold(&signals); /* a driver on the processor may have it of a file */
     VkResult result = device->vk.AllocateMemory(device->vk.handle, &info, NULL, &block->memory);
+    weft_write_signals_release(&signals);
     if (result != VK_SUCCESS || block->kind != WEFT_MEMORY_STAGING) {
         return result;
     }

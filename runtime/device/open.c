@@ -3,6 +3,7 @@
 #include "core/float_state.h"
 #include "core/rules.h"
 #include "core/try.h"
+#include "core/write_signals.h"
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/discover.h"
@@ -227,15 +228,19 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     return WEFT_OK;
 }
 
+/* Threads that a driver starts meanwhile get no signal for what they write either. */
 static weft_status open_system_device(weft_device *device, const weft_device_params *params) {
     weft_device *validated = weft_validation_wanted(params->validation) ? device : NULL;
     struct weft_discovery discovery;
+    struct weft_write_signals signals;
+    weft_write_signals_hold(&signals);
     device->owns_handles = true;
     weft_status status = weft_discover(&discovery, &device->host, validated);
     if (status == WEFT_OK) {
         status = open_chosen(device, &discovery, params);
     }
     weft_discovery_end(&discovery, &device->host, validated);
+    weft_write_signals_release(&signals);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "core/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/folder_save.h"
 #include "model/int8_tensor.h"
 #include "model/safetensors_header.h"
 
@@ -82,6 +83,7 @@ struct writer {
     struct weft_checkpoint *checkpoint;
     const struct weft_tensor_names *names;
     struct weft_new_file file;
+    const char *out; /* the folder that the model gets */
     weft_quantize_info *info;
 };
 
@@ -216,6 +218,9 @@ static weft_status write_file(struct writer *w, const char *path) {
         status = write_tensors(w);
     }
     if (status == WEFT_OK) {
+        status = weft_folder_save_withdraw(w->out, host);
+    }
+    if (status == WEFT_OK) {
         status = weft_new_file_place(&w->file, host);
     }
     weft_new_file_drop(&w->file, host);
@@ -250,6 +255,7 @@ static weft_status write_checkpoint(weft_quantize_info *info, const struct weft_
                             .checkpoint = checkpoint,
                             .names = weft_checkpoint_names(checkpoint),
                             .file = {.file = -1},
+                            .out = out,
                             .info = info};
     weft_status status = path ? weft_make_folders(target, host) : weft_fail_memory(host, "a path");
     if (status == WEFT_OK) {

@@ -6,6 +6,7 @@
 
 #include "core/file.h"
 #include "core/json.h"
+#include "core/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
@@ -163,14 +164,41 @@ static weft_status create(weft_model **out, const struct weft_model_source *sour
     return WEFT_OK;
 }
 
-/* Weights and config of two models may fit each other: who replaces both takes the config away first (api/python/src/weft/torch.py). */
-static weft_status check_unchanged(const uint8_t *config, size_t size, const char *path,
+/* A config.json that was read and stays open, so that no other file can be taken for it. */
+struct config_file {
+    int file; /* or -1 */
+    uint8_t *text;
+    size_t size;
+};
+
+static weft_status read_config(struct config_file *config, const char *path,
+                               const weft_host *host) {
+    uint64_t size = 0;
+    WEFT_TRY(weft_file_open(&config->file, &size, path, host));
+    WEFT_TRY(weft_file_read_open(&config->text, &config->size, WEFT_JSON_MAX_BYTES, config->file,
+                                 path, host));
+    return !memchr(config->text, '\0', config->size)
+               ? WEFT_OK
+               : weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
+}
+
+/*
+ * Weights and config of two models may fit each other: who replaces both takes the config away first, and another file comes last
+ * (model/folder_save.h). Equal bytes are not enough: a third save may have brought them back.
+ */
+static weft_status check_unchanged(const struct config_file *config, const char *path,
                                    const weft_host *host) {
     uint8_t *again = NULL;
     size_t again_size = 0;
-    WEFT_TRY(weft_file_read_regular(&again, &again_size, WEFT_JSON_MAX_BYTES, path, host));
-    const bool same = again_size == size && memcmp(again, config, size) == 0;
-    weft_free(host, again);
+    weft_file_facts then, now;
+    bool same = weft_system_facts_of(&then, config->file) == 0 &&
+                weft_system_facts(&now, path) == 0 && then.volume == now.volume &&
+                then.number == now.number;
+    if (same) {
+        WEFT_TRY(weft_file_read_regular(&again, &again_size, WEFT_JSON_MAX_BYTES, path, host));
+        same = again_size == config->size && memcmp(again, config->text, again_size) == 0;
+        weft_free(host, again);
+    }
     return same ? WEFT_OK
                 : weft_fail(host, WEFT_BAD_FILE, "%s: changed while the model was loaded", path);
 }
@@ -231,23 +259,17 @@ static weft_status take_embedding(weft_model *model, struct weft_embedding *embe
 static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
                                const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
-    uint8_t *config = NULL;
-    size_t size = 0;
-    weft_status status =
-        path ? weft_file_read_regular(&config, &size, WEFT_JSON_MAX_BYTES, path, host)
-             : weft_fail_memory(host, "a path");
-    const bool found = status == WEFT_OK;
-    if (found && memchr(config, '\0', size)) {
-        status = weft_fail(host, WEFT_BAD_FILE, "%s: expected text, found a zero byte", path);
-    }
+    struct config_file config = {.file = -1};
+    weft_status status = path ? read_config(&config, path, host) : weft_fail_memory(host, "a path");
+    const bool found = config.text != NULL;
     weft_model *model = NULL;
     if (status == WEFT_OK) {
         const struct weft_model_source source = {
-            .folder = folder, .config = (const char *)config, .encoder = encoder};
+            .folder = folder, .config = (const char *)config.text, .encoder = encoder};
         status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
-        status = check_unchanged(config, size, path, host);
+        status = check_unchanged(&config, path, host);
     }
     if (status == WEFT_OK) {
         *out = model;
@@ -255,7 +277,10 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
         weft_model_destroy(&model);
         status = explain(folder, path, found, status, host);
     }
-    weft_free(host, config);
+    if (config.file >= 0) {
+        (void)weft_system_close(config.file);
+    }
+    weft_free(host, config.text);
     weft_free(host, path);
     return status;
 }

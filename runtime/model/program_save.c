@@ -8,6 +8,7 @@
 #include "core/system.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "model/folder_save.h"
 #include "model/int8_tensor.h"
 #include "model/program.h"
 #include "model/safetensors_header.h"
@@ -353,14 +354,23 @@ struct new_files {
     struct weft_new_file config, weights;
 };
 
-/** First the old config goes, so that nobody takes it for that of the new weights. */
-static weft_status place(struct new_files *files, const weft_host *host) {
-    (void)weft_system_remove(files->config.target);
-    WEFT_TRY(weft_new_file_place(&files->weights, host));
-    return weft_new_file_place(&files->config, host);
+static weft_status place(struct new_files *files, const char *folder, const weft_host *host) {
+    struct weft_folder_save saving;
+    weft_status status = weft_folder_save_begin(&saving, folder, host);
+    if (status == WEFT_OK) {
+        status = weft_folder_save_withdraw(folder, host);
+    }
+    if (status == WEFT_OK) {
+        status = weft_new_file_place(&files->weights, host);
+    }
+    if (status == WEFT_OK) {
+        status = weft_new_file_place(&files->config, host);
+    }
+    weft_folder_save_end(&saving, host);
+    return status;
 }
 
-static weft_status write_files(struct new_files *files, const struct save *s) {
+static weft_status write_files(struct new_files *files, const struct save *s, const char *folder) {
     const weft_host *host = &s->graph->host;
     if (!files->config_path || !files->weights_path) {
         return weft_fail_memory(host, "a path");
@@ -370,7 +380,7 @@ static weft_status write_files(struct new_files *files, const struct save *s) {
     WEFT_TRY(weft_new_file_create(&files->config, files->config_path, host));
     WEFT_TRY(weft_new_file_add(&files->config, s->config.data, s->config.length, host));
     WEFT_TRY(weft_new_file_finish(&files->config, host));
-    return place(files, host);
+    return place(files, folder, host);
 }
 
 static weft_status write_folder(const struct save *s, const char *folder) {
@@ -380,7 +390,7 @@ static weft_status write_folder(const struct save *s, const char *folder) {
                               .weights_path = weft_path_join(folder, "model.safetensors", host),
                               .config = {.file = -1},
                               .weights = {.file = -1}};
-    const weft_status status = write_files(&files, s);
+    const weft_status status = write_files(&files, s, folder);
     weft_new_file_drop(&files.config, host);
     weft_new_file_drop(&files.weights, host);
     weft_free(host, files.config_path);

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/checkpoint.h"
+#include "model/folder_save.h"
 #include "model/int8_file.h"
 #include "model/other_files.h"
 #include "model/program.h"
@@ -101,9 +102,18 @@ static weft_status write(weft_quantize_info *info, struct quantize *quantize, co
                          "embeddings read, found none",
                          folder);
     }
+    WEFT_TRY(weft_check_other_files(folder, host));
     WEFT_TRY(weft_make_folders(out, host));
-    WEFT_TRY(weft_int8_files_write(info, &quantize->files, folder, out));
-    return weft_copy_other_files(folder, out, host);
+    struct weft_folder_save saving;
+    weft_status status = weft_folder_save_begin(&saving, out, host);
+    if (status == WEFT_OK) {
+        status = weft_int8_files_write(info, &quantize->files, folder, out);
+    }
+    if (status == WEFT_OK) {
+        status = weft_copy_other_files(folder, out, host);
+    }
+    weft_folder_save_end(&saving, host);
+    return status;
 }
 
 static weft_status quantize(weft_quantize_info *info, weft_model *model, const char *folder,

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #endif
 
+#include "core/system_posix.h"
+
 #define ALIGNMENT  ((size_t)64) /* a cache line, and the widest vector */
 #define LARGE_PAGE ((size_t)2 << 20)
 
@@ -43,21 +45,21 @@ static int protect(char *pages, size_t text_size, size_t size) {
 
 static int create_file(void) {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    const int file = (int)syscall(SYS_memfd_create, "weft code", flags | MFD_EXEC);
-    return file < 0 && errno == EINVAL ? (int)syscall(SYS_memfd_create, "weft code", flags) : file;
+    int file = (int)syscall(SYS_memfd_create, "weft code", flags | MFD_EXEC);
+    if (file < 0 && errno == EINVAL) {
+        file = (int)syscall(SYS_memfd_create, "weft code", flags);
+    }
+    return file >= 0 && weft_posix_lift(&file) != 0 ? -1 : file;
 }
 
 static bool write_all(int file, const char *bytes, size_t size) {
-    while (size > 0) {
-        const ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
+    size_t count = 0;
+    for (size_t done = 0; done < size; done += count) {
+        const int error = weft_system_write(&count, file, bytes + done, size - done);
+        if (error != 0) {
+            errno = error;
             return false;
         }
-        bytes += written;
-        size -= (size_t)written;
     }
     return true;
 }

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/system_posix.h"
+#include "core/write_signals.h"
 #include "softvk/memory.h"
 
 const VkExternalMemoryHandleTypeFlagBits weft_soft_shared_type =
@@ -33,12 +35,21 @@ static uint8_t *map(int file, size_t size) {
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+/* The limit of files is one of this memory, too: a signal comes of what is above it. */
+static bool set_size(int file, size_t size) {
+    struct weft_write_signals signals;
+    weft_write_signals_hold(&signals);
+    const bool is_set = ftruncate(file, (off_t)size) == 0;
+    weft_write_signals_release(&signals);
+    return is_set;
+}
+
 VkResult weft_soft_shared_create(intptr_t *handle, uint8_t **bytes, size_t size) {
-    const int file = (int)syscall(SYS_memfd_create, "weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file < 0) {
+    int file = (int)syscall(SYS_memfd_create, "weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 || weft_posix_lift(&file) != 0) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (ftruncate(file, (off_t)size) != 0 || fcntl(file, F_ADD_SEALS, SEALS) != 0 ||
+    if (!set_size(file, size) || fcntl(file, F_ADD_SEALS, SEALS) != 0 ||
         (*bytes = map(file, size)) == NULL) {
         (void)close(file);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -69,7 +80,8 @@ void weft_soft_shared_free(intptr_t own, uint8_t *bytes, size_t size) {
 static VKAPI_ATTR VkResult VKAPI_CALL get_memory(VkDevice handle, const VkMemoryGetFdInfoKHR *info,
                                                  int *file) {
     (void)handle;
-    *file = fcntl((int)weft_soft_memory_of(info->memory)->shared, F_DUPFD_CLOEXEC, 0);
+    *file =
+        fcntl((int)weft_soft_memory_of(info->memory)->shared, F_DUPFD_CLOEXEC, WEFT_POSIX_FIRST);
     return *file >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
 }
 
