@@ -222,7 +222,7 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     device->instance = weft_discovery_take(discovery, chosen);
     WEFT_TRY(weft_device_create(device, chosen, device->in_process ? &jobs : NULL));
     if (device->info.threads > 0 && device->in_process && (params->jobs || params->threads > 0)) {
-        device->info.threads = params->jobs ? params->jobs->slots : params->threads;
+        device->info.threads = params->jobs ? params->jobs->concurrency : params->threads;
     }
     return WEFT_OK;
 }
@@ -259,11 +259,11 @@ static weft_status open_flushing(weft_device *device, const void *open_params) {
 static weft_status check_jobs(const weft_device_params *params) {
     enum { MOST = 1024 };
     const weft_job_system *jobs = params->jobs;
-    if (params->threads > MOST || (jobs && (jobs->slots == 0 || jobs->slots > MOST))) {
+    if (params->threads > MOST || (jobs && (jobs->concurrency == 0 || jobs->concurrency > MOST))) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
-                         "weft_device_open: %u %s, expected %s to %d",
-                         jobs ? jobs->slots : params->threads, jobs ? "slots of jobs" : "threads",
-                         jobs ? "1" : "0", MOST);
+                         "weft_device_open: %s is %u, expected %s to %d",
+                         jobs ? "jobs.concurrency" : "threads",
+                         jobs ? jobs->concurrency : params->threads, jobs ? "1" : "0", MOST);
     }
     if (jobs && !jobs->run) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,

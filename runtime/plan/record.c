@@ -202,7 +202,7 @@ static weft_status submit(weft_plan *plan, weft_bindings *bindings,
     }
     const weft_host *host = &plan->device->host;
     WEFT_TRY(check_points(host, params->waits, params->wait_count, "wait"));
-    WEFT_TRY(check_points(host, params->signals, params->signal_count, "signal"));
+    WEFT_TRY(check_points(host, params->signal_points, params->signal_count, "signal"));
     WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(weft_bindings_record(bindings));
     WEFT_TRY(weft_device_submit_run(plan->device, bindings->commands, plan->info.submissions,
