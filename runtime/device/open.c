@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing the system's devices, and opening one with our own instance and VkDevice. */
 #include "core/float_state.h"
+#include "core/given.h"
 #include "core/rules.h"
 #include "core/try.h"
 #include "device/cooperative.h"
@@ -16,10 +17,8 @@
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
     WEFT_ENTER;
-    if (!count || (!infos && *count != 0)) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
-                         !count ? "count" : "infos");
-    }
+    WEFT_GIVEN(host, count);
+    WEFT_GIVEN_LIST(host, infos, *count);
     struct weft_discovery discovery;
     weft_status status = weft_discover(&discovery, host, NULL);
     if (status == WEFT_OK) {
