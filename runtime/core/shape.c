@@ -54,6 +54,9 @@ bool weft_shape_equal(weft_shape a, weft_shape b) {
 }
 
 const char *weft_shape_text(weft_shape shape, char *text) {
+    if (!text) {
+        return "";
+    }
     size_t used = 0;
     text[used++] = '[';
     for (uint32_t axis = 0; axis < shape.rank && axis < WEFT_MAX_RANK; axis++) {

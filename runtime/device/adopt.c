@@ -2,6 +2,7 @@
 /* Adopting a VkDevice that the caller made and keeps. */
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/cooperative.h"
 #include "device/debug_label.h"
@@ -31,6 +32,7 @@ const char *const *weft_vulkan_optional_extensions(void) {
 
 weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features) {
     WEFT_ENTER;
+    WEFT_GIVEN(NULL, features);
     bool set = false;
     VkBaseOutStructure *link = (VkBaseOutStructure *)features;
     for (; link; link = link->pNext) {

@@ -6,6 +6,7 @@
 
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/debug_label.h"
 #include "device/fork.h"
@@ -77,12 +78,9 @@ void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
 
 weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    if (!buffer || size == 0) {
-        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
-                         !buffer ? "buffer is null" : "size is 0");
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device);
+    if (size == 0) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: size is 0");
     }
     WEFT_TRY(weft_device_runs(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
@@ -106,14 +104,10 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
 weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer handle,
                              uint64_t offset, uint64_t size) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    if (!buffer || handle == VK_NULL_HANDLE || size == 0) {
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device);
+    if (handle == VK_NULL_HANDLE || size == 0) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_wrap: %s",
-                         !buffer                    ? "buffer is null"
-                         : handle == VK_NULL_HANDLE ? "the VkBuffer is null"
-                                                    : "size is 0");
+                         handle == VK_NULL_HANDLE ? "the VkBuffer is null" : "size is 0");
     }
     if (offset > UINT64_MAX - size) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
@@ -171,12 +165,9 @@ VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset) {
     return buffer->handle;
 }
 
-static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const void *data,
-                               uint64_t size, const char *function) {
+static weft_status check_range(const weft_buffer *buffer, uint64_t offset, uint64_t size,
+                               const char *function) {
     const weft_host *host = &buffer->device->host;
-    if (!data && size != 0) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null", function);
-    }
     if (offset > buffer->size || size > buffer->size - offset) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "%s: %" PRIu64 " bytes at %" PRIu64 " do not fit a buffer of %" PRIu64,
@@ -188,19 +179,17 @@ static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const
 weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
                               uint64_t size) {
     WEFT_ENTER;
-    if (!buffer) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_write"));
+    WEFT_GIVEN(WEFT_HOST_OF(buffer, device->host), buffer);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(buffer, device->host), data, size);
+    WEFT_TRY(check_range(buffer, offset, size, "weft_buffer_write"));
     return weft_device_upload(buffer->device, buffer->handle, buffer->offset + offset, data, size);
 }
 
 weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
     WEFT_ENTER;
-    if (!buffer) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_read"));
+    WEFT_GIVEN(WEFT_HOST_OF(buffer, device->host), buffer);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(buffer, device->host), data, size);
+    WEFT_TRY(check_range(buffer, offset, size, "weft_buffer_read"));
     return weft_device_download(buffer->device, buffer->handle, buffer->offset + offset, data,
                                 size);
 }

@@ -2,6 +2,7 @@
 /* Buffers of memory that others have, too. */
 #include <inttypes.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "core/write_signals.h"
 #include "device/external.h"
@@ -18,9 +19,10 @@ static VkExternalMemoryHandleTypeFlagBits bit_of(weft_external_type type) {
 weft_status weft_device_get_external(const weft_device *device, weft_external_type type,
                                      weft_external_info *info) {
     WEFT_ENTER;
-    if (!device || !info || (unsigned)type > WEFT_EXTERNAL_DMA_BUF) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_device_get_external: null argument, or no type of memory");
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), device, info);
+    if ((unsigned)type > WEFT_EXTERNAL_DMA_BUF) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_get_external: %d is no type of memory", (int)type);
     }
     WEFT_TRY(weft_device_alive(device));
     const struct weft_vk_external *external = &device->external;
@@ -170,10 +172,8 @@ static weft_status check(const weft_device *device, weft_buffer *const *buffer, 
 weft_status weft_buffer_create_exportable(weft_buffer **buffer, weft_device *device, uint64_t size,
                                           weft_external_type type) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device);
     const struct source source = {.type = type};
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
     WEFT_TRY(check(device, buffer, size, &source, "weft_buffer_create_exportable"));
     return make(buffer, device, size, &source);
 }
@@ -182,20 +182,18 @@ weft_status weft_buffer_import_memory(weft_buffer **buffer, weft_device *device,
                                       weft_external_type type, weft_external_handle handle,
                                       uint64_t size) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device);
     const struct source source = {.type = type, .imported = true, .handle = handle};
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
     WEFT_TRY(check(device, buffer, size, &source, "weft_buffer_import_memory"));
     return make(buffer, device, size, &source);
 }
 
 weft_status weft_buffer_export_memory(weft_buffer *buffer, weft_external_handle *handle) {
     WEFT_ENTER;
-    if (!buffer || !handle || !buffer->is_exportable) {
-        return weft_fail(
-            buffer ? &buffer->device->host : NULL, WEFT_INVALID_ARGUMENT,
-            "weft_buffer_export_memory: null argument, or a buffer that is not exportable");
+    WEFT_GIVEN(WEFT_HOST_OF(buffer, device->host), buffer, handle);
+    if (!buffer->is_exportable) {
+        return weft_fail(&buffer->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_buffer_export_memory: the buffer is not exportable");
     }
     WEFT_TRY(weft_device_runs(buffer->device));
     return weft_external_memory_export(handle, buffer->device, buffer->imported, buffer->external);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Semaphores that others have, too. */
+#include "core/given.h"
 #include "core/try.h"
 #include "device/external.h"
 #include "device/fork.h"
@@ -13,10 +14,7 @@ struct weft_semaphore {
 weft_status weft_device_get_external_semaphore(const weft_device *device, bool timeline,
                                                weft_external_info *info) {
     WEFT_ENTER;
-    if (!device || !info) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_device_get_external_semaphore: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), device, info);
     WEFT_TRY(weft_device_alive(device));
     *info = (weft_external_info){false, false};
     if (!device->external.semaphore_properties || (timeline && !device->has_timeline)) {
@@ -84,9 +82,7 @@ static weft_status make(weft_semaphore **semaphore, weft_device *device, bool ti
 weft_status weft_semaphore_create_exportable(weft_semaphore **semaphore, weft_device *device,
                                              bool timeline) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), semaphore, device);
     WEFT_TRY(check(device, semaphore, timeline, false, "weft_semaphore_create_exportable"));
     return make(semaphore, device, timeline, true);
 }
@@ -94,10 +90,8 @@ weft_status weft_semaphore_create_exportable(weft_semaphore **semaphore, weft_de
 weft_status weft_semaphore_import_handle(weft_semaphore **semaphore, weft_device *device,
                                          bool timeline, weft_external_handle handle) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), semaphore, device);
     weft_semaphore *made = NULL;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
     WEFT_TRY(check(device, semaphore, timeline, true, "weft_semaphore_import_handle"));
     WEFT_TRY(weft_external_check(device, handle, "weft_semaphore_import_handle"));
     WEFT_TRY(make(&made, device, timeline, false));
@@ -112,10 +106,10 @@ weft_status weft_semaphore_import_handle(weft_semaphore **semaphore, weft_device
 
 weft_status weft_semaphore_export_handle(weft_semaphore *semaphore, weft_external_handle *handle) {
     WEFT_ENTER;
-    if (!semaphore || !handle || !semaphore->is_exportable) {
-        return weft_fail(
-            semaphore ? &semaphore->device->host : NULL, WEFT_INVALID_ARGUMENT,
-            "weft_semaphore_export_handle: null argument, or a semaphore that is not exportable");
+    WEFT_GIVEN(WEFT_HOST_OF(semaphore, device->host), semaphore, handle);
+    if (!semaphore->is_exportable) {
+        return weft_fail(&semaphore->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_semaphore_export_handle: the semaphore is not exportable");
     }
     WEFT_TRY(weft_device_runs(semaphore->device));
     return weft_external_semaphore_export(handle, semaphore->device, semaphore->handle);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/disk_cache.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "device/fences.h"
 #include "device/fork.h"
@@ -58,13 +59,7 @@ const char *weft_device_type_name(weft_device_type type) {
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    if (!info) {
-        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
-                         "weft_device_get_info: info is null");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), device, info);
     WEFT_TRY(weft_device_alive(device));
     *info = device->info;
     return WEFT_OK;
@@ -76,13 +71,7 @@ weft_math weft_device_get_math(const weft_device *device) {
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    if (!stats) {
-        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
-                         "weft_device_get_stats: stats is null");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), device, stats);
     WEFT_TRY(weft_device_alive(device));
     const struct weft_device_counters *counters = &device->stats;
     *stats = (weft_device_stats){.bytes_in_use = counters->bytes_in_use,
@@ -119,9 +108,7 @@ void weft_device_cancel(weft_device *device) {
 
 weft_status weft_device_save_cache(weft_device *device) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), device);
     WEFT_TRY(weft_device_alive(device));
     for (const struct weft_device_part *part = device->parts; part->create; part++) {
         if (part->save) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/device.h"
 
@@ -107,9 +108,7 @@ static weft_status fill(weft_buffer *buffer, void *memory) {
 weft_status weft_buffer_wrap_host(weft_buffer **buffer, weft_device *device, void *memory,
                                   uint64_t size) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device, memory);
     WEFT_TRY(check(device, buffer, memory, size));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing the system's devices, and opening one with our own instance and VkDevice. */
 #include "core/float_state.h"
+#include "core/given.h"
 #include "core/rules.h"
 #include "core/try.h"
 #include "core/write_signals.h"
@@ -17,10 +18,8 @@
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
     WEFT_ENTER;
-    if (!count || (!infos && *count != 0)) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
-                         !count ? "count" : "infos");
-    }
+    WEFT_GIVEN(host, count);
+    WEFT_GIVEN_LIST(host, infos, *count);
     struct weft_discovery discovery;
     weft_status status = weft_discover(&discovery, host, NULL);
     if (status == WEFT_OK) {
@@ -223,7 +222,7 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     device->instance = weft_discovery_take(discovery, chosen);
     WEFT_TRY(weft_device_create(device, chosen, device->in_process ? &jobs : NULL));
     if (device->info.threads > 0 && device->in_process && (params->jobs || params->threads > 0)) {
-        device->info.threads = params->jobs ? params->jobs->slots : params->threads;
+        device->info.threads = params->jobs ? params->jobs->concurrency : params->threads;
     }
     return WEFT_OK;
 }
@@ -264,11 +263,11 @@ static weft_status open_flushing(weft_device *device, const void *open_params) {
 static weft_status check_jobs(const weft_device_params *params) {
     enum { MOST = 1024 };
     const weft_job_system *jobs = params->jobs;
-    if (params->threads > MOST || (jobs && (jobs->slots == 0 || jobs->slots > MOST))) {
+    if (params->threads > MOST || (jobs && (jobs->concurrency == 0 || jobs->concurrency > MOST))) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
-                         "weft_device_open: %u %s, expected %s to %d",
-                         jobs ? jobs->slots : params->threads, jobs ? "slots of jobs" : "threads",
-                         jobs ? "1" : "0", MOST);
+                         "weft_device_open: %s is %u, expected %s to %d",
+                         jobs ? "jobs.concurrency" : "threads",
+                         jobs ? jobs->concurrency : params->threads, jobs ? "1" : "0", MOST);
     }
     if (jobs && !jobs->run) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,

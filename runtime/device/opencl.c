@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/device.h"
 #include "device/instance.h"
@@ -175,9 +176,7 @@ static weft_status check_wrap(weft_buffer *const *buffer, const weft_device *dev
 weft_status weft_buffer_wrap_opencl(weft_buffer **buffer, weft_device *device, cl_mem memory,
                                     uint64_t offset, uint64_t size) {
     WEFT_ENTER;
-    if (!device) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(device, host), buffer, device, memory);
     WEFT_TRY(check_wrap(buffer, device, memory, size));
     WEFT_TRY(check_memory(device, memory, offset, size));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);

@@ -46,8 +46,8 @@ static void fill(struct run *run, const VkCommandBuffer *commands, uint32_t coun
         run->stages[i] = WEFT_PLAN_STAGE | WEFT_IMAGE_STAGE;
     }
     for (uint32_t i = 0; i < params->signal_count; i++) {
-        run->signals[1 + i] = params->signals[i].semaphore;
-        run->signal_values[count + i] = params->signals[i].value;
+        run->signals[1 + i] = params->signal_points[i].semaphore;
+        run->signal_values[count + i] = params->signal_points[i].value;
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t waits = i == 0 ? params->wait_count : 0;

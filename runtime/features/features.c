@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/shape.h"
 #include "core/try.h"
 #include "features/family.h"
@@ -256,6 +257,7 @@ static weft_status check_permutation(const uint32_t *permutation,
 weft_status weft_features_fill(float *w, float *weights, const weft_features_params *params,
                                const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, w, params);
     weft_features_params taken;
     WEFT_TRY(take_params(&taken, params, host));
     WEFT_TRY(expect_pointer(w, "w", host));
@@ -275,6 +277,7 @@ weft_status weft_features_fill(float *w, float *weights, const weft_features_par
 weft_status weft_features_get_structure(weft_features_structure *structure,
                                         const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, structure, params);
     weft_features_params taken;
     WEFT_TRY(take_params(&taken, params, host));
     WEFT_TRY(expect_pointer(structure, "structure", host));
@@ -288,6 +291,7 @@ weft_status weft_features_get_structure(weft_features_structure *structure,
 weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
                                 const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, diagonals, permutation, params);
     weft_features_params taken;
     weft_features_structure structure;
     WEFT_TRY(take_structure(&taken, &structure, params, host));
@@ -315,6 +319,7 @@ static weft_status expand_parts(struct expansion out, struct parts parts,
 weft_status weft_features_expand(float *w, const float *diagonals, const uint32_t *permutation,
                                  const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, w, diagonals, permutation, params);
     const weft_status status = expect_pointer(w, "w", host);
     return status == WEFT_OK ? expand_parts((struct expansion){.w = w},
                                             (struct parts){diagonals, permutation}, params, host)
@@ -325,6 +330,7 @@ weft_status weft_features_square_norms(float *square_norms, const float *diagona
                                        const uint32_t *permutation,
                                        const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, square_norms, diagonals, permutation, params);
     const weft_status status = expect_pointer(square_norms, "square_norms", host);
     return status == WEFT_OK ? expand_parts((struct expansion){.square_norms = square_norms},
                                             (struct parts){diagonals, permutation}, params, host)

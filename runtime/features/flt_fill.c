@@ -2,6 +2,7 @@
 /* Parameters, draws and public functions of FLT's frequencies and weights. */
 #include <math.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/portable_math.h"
 #include "core/trig.h"
@@ -230,6 +231,7 @@ static weft_status take_all(weft_flt_params *taken, const weft_flt_params *param
 weft_status weft_flt_fill(float *frequencies, float *weights, const weft_flt_params *params,
                           const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, frequencies, weights, params);
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
     for (uint32_t k = 0; k < taken.count; k++) {
@@ -247,6 +249,7 @@ static weft_status check_frequencies(const float *frequencies, const weft_flt_pa
 weft_status weft_flt_weights(float *weights, const float *frequencies,
                              const weft_flt_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, weights, frequencies, params);
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));
@@ -256,6 +259,7 @@ weft_status weft_flt_weights(float *weights, const float *frequencies,
 weft_status weft_flt_transform(double *transform, const float *frequencies,
                                const weft_flt_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, transform, frequencies, params);
     weft_flt_params taken;
     WEFT_TRY(take_all(&taken, params, transform, "transform", frequencies, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));

@@ -3,14 +3,13 @@
 
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/op.h"
 
 weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
     WEFT_ENTER;
-    if (!out) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_graph_create: out must not be null");
-    }
+    WEFT_GIVEN_AS(host, "graph", out);
     weft_graph *graph = weft_alloc_zero(host, 1, sizeof *graph);
     if (!graph) {
         return weft_fail_memory(host, "a graph");
@@ -74,11 +73,6 @@ weft_status weft_graph_end(weft_graph *graph, struct weft_graph_mark mark, weft_
     return status;
 }
 
-weft_status weft_graph_missing(const weft_graph *graph, const char *function) {
-    return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT, "%s: null argument",
-                     function);
-}
-
 static bool is_tensor(const weft_graph *graph, weft_tensor tensor) {
     return tensor.id > 0 && tensor.id < graph->value_count;
 }
@@ -86,9 +80,10 @@ static bool is_tensor(const weft_graph *graph, weft_tensor tensor) {
 weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor, weft_shape *shape,
                                   weft_dtype *dtype) {
     WEFT_ENTER;
-    if (!graph || !is_tensor(graph, tensor)) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "tensor %u is none of this graph's", tensor.id);
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph);
+    if (!is_tensor(graph, tensor)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "tensor %u is none of this graph's",
+                         tensor.id);
     }
     if (shape) {
         *shape = graph->values[tensor.id].shape;
@@ -141,10 +136,7 @@ weft_status weft_graph_add_value(weft_tensor *out, weft_graph *graph,
 weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_dtype dtype, weft_shape shape) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_input: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, name);
     weft_status status = check_name(graph, name);
     if (status == WEFT_OK && weft_dtype_size(dtype) == 0) {
         status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "input '%s': unknown dtype %d",
@@ -172,9 +164,7 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
 
 weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_shape shape) {
-    if (!out || !graph || !name) {
-        return weft_graph_missing(graph, "weft_graph_state");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, name);
     const uint32_t found = find_input(graph, name);
     if (!graph->values[found].is_state) {
         const weft_status status = weft_graph_input(out, graph, name, WEFT_F32, shape);
@@ -196,10 +186,7 @@ weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *na
 
 weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *weight) {
     WEFT_ENTER;
-    if (!out || !graph || !weight) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_weight: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, weight);
     const uint32_t found = weft_index_find(&graph->weights, &weight, sizeof weight);
     if (found < graph->value_count && graph->values[found].weight == weight) {
         out->id = found;
@@ -246,9 +233,7 @@ static weft_status add_result(weft_graph *graph, const char *name, uint32_t valu
 
 weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor) {
     WEFT_ENTER;
-    if (!graph) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, name);
     weft_status status = check_name(graph, name);
     if (status == WEFT_OK) {
         status = weft_graph_get_tensor(graph, tensor, NULL, NULL);
@@ -348,9 +333,9 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size) {
     WEFT_ENTER;
-    if (!out || !graph || !op || !inputs || (params_size > 0 && !params)) {
-        return weft_graph_missing(graph, op ? op->name : "weft_graph_add");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, op);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(graph, host), inputs, input_count);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(graph, host), params, params_size);
     weft_status status = check_inputs(graph, op, inputs, input_count);
     if (status == WEFT_OK && params_size != op->params_size) {
         status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,

@@ -166,9 +166,6 @@ struct weft_graph_mark weft_graph_mark(const weft_graph *graph);
 /** Returns status. If that is an error, takes back what was added since the mark, so that the graph is as it was. */
 weft_status weft_graph_end(weft_graph *graph, struct weft_graph_mark mark, weft_status status);
 
-/** WEFT_INVALID_ARGUMENT with a message that an argument of the function is null. graph may be null. */
-weft_status weft_graph_missing(const weft_graph *graph, const char *function);
-
 /** Adds a weight that the library itself makes: dense data of that type and shape, copied. */
 weft_status weft_graph_constant(weft_tensor *out, weft_graph *graph, const char *name,
                                 weft_dtype dtype, weft_shape shape, const void *data);

@@ -2,6 +2,7 @@
 /* Weights of bytes that are made of f32 ones, when somebody reads them. */
 #include <math.h>
 
+#include "core/given.h"
 #include "core/int8.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -121,10 +122,7 @@ static weft_status create(weft_weight **out, struct quantized *quantized, weft_s
 weft_status weft_weight_quantize(weft_weight **out, weft_weight *source, weft_stored stored,
                                  bool scale_columns) {
     WEFT_ENTER;
-    if (!out || !source) {
-        return weft_fail(NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_weight_quantize: out and source must not be null");
-    }
+    WEFT_GIVEN_AS(WEFT_HOST_OF(source, host), "weight, source", out, source);
     if (source->dtype != WEFT_F32 || source->shape.rank != 2 || weft_weight_is_int8(source) ||
         (stored != WEFT_STORED_I8 && stored != WEFT_STORED_I8_ONLY)) {
         return weft_fail(&source->host, WEFT_INVALID_ARGUMENT,

@@ -2,16 +2,20 @@
 /* What the infer functions of ops share. */
 #include "graph/op.h"
 
-#include "core/try.h"
+#include "core/given.h"
 
-/** Value 0, a scalar, stands for an input that is not given. */
+/** Value 0, a scalar, stands for an input that is not given; and another one where there is no graph or node. */
 static const struct weft_value *value_of(const weft_graph *graph, const weft_node *node,
                                          uint32_t input) {
+    static const struct weft_value none = {.dtype = WEFT_F32};
+    if (!graph || !node) {
+        return &none;
+    }
     return &graph->values[weft_node_has_input(node, input) ? node->input[input] : 0];
 }
 
 bool weft_node_has_input(const weft_node *node, uint32_t input) {
-    return input < node->input_count && node->input[input] != 0;
+    return node && input < node->input_count && node->input[input] != 0;
 }
 
 const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
@@ -26,6 +30,7 @@ weft_dtype weft_node_dtype(const weft_graph *graph, const weft_node *node, uint3
 weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                             const char *role) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, node, role);
     weft_dtype dtype = weft_node_dtype(graph, node, input);
     if (dtype != WEFT_F32) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be f32, not %s",
@@ -46,6 +51,7 @@ static weft_status expect_given(const weft_graph *graph, const struct weft_node 
 weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                              const char *role, uint32_t rank, const char *form) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, node, role, form);
     WEFT_TRY(expect_given(graph, node, input, role));
     const weft_shape *shape = weft_node_shape(graph, node, input);
     if (shape->rank != rank) {
@@ -59,6 +65,7 @@ weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *no
 weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                               const char *role, weft_shape expected) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, node, role);
     WEFT_TRY(expect_given(graph, node, input, role));
     const weft_shape *shape = weft_node_shape(graph, node, input);
     if (!weft_shape_equal(*shape, expected)) {

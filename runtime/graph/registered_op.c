@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/op.h"
 
@@ -73,10 +74,8 @@ static weft_status check(const weft_op_params *params, const weft_host *host) {
 
 weft_status weft_op_create(weft_op **out, const weft_op_params *params, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN_AS(host, "op, params", out, params);
     static atomic_uint_fast64_t made;
-    if (!out || !params) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_op_create: null argument");
-    }
     WEFT_TRY(check(params, host));
     const size_t bytes = params->implementation_count * sizeof *params->implementations;
     struct registered *registered =
@@ -130,20 +129,22 @@ void weft_op_destroy(weft_op **op) {
 /* ---- what its functions ask ---- */
 
 void *weft_node_user(const weft_node *node) {
-    return node->op->user;
+    return node ? node->op->user : NULL;
 }
 
 const void *weft_node_params(const weft_node *node) {
-    return node->params.bytes;
+    return node ? node->params.bytes : NULL;
 }
 
 void weft_node_set_params(weft_node *node, const void *params) {
     WEFT_ENTER;
-    memcpy(node->params.bytes, params, node->op->params_size);
+    if (node && params) {
+        memcpy(node->params.bytes, params, node->op->params_size);
+    }
 }
 
 const void *weft_node_weight(const weft_graph *graph, const weft_node *node, uint32_t input) {
-    if (!weft_node_has_input(node, input)) {
+    if (!graph || !weft_node_has_input(node, input)) {
         return NULL;
     }
     weft_weight *weight = graph->values[weft_graph_storage_of(graph, node->input[input])].weight;
@@ -154,6 +155,7 @@ const void *weft_node_weight(const weft_graph *graph, const weft_node *node, uin
 weft_status weft_node_fail(const weft_graph *graph, const weft_node *node, weft_status status,
                            const char *format, ...) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, node, format);
     char text[1024];
     va_list arguments;
     va_start(arguments, format);

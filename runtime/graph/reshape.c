@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The op without a kernel: a view of its input, of which lowering knows only the shape. */
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/op.h"
 
@@ -10,6 +11,7 @@ struct weft_reshape_node {
 weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_shape shape) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_reshape_node params = {.shape = shape};
     return weft_graph_add(out, graph, &weft_op_reshape, &x, 1, &params, sizeof params);
 }

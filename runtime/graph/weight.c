@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/given.h"
 #include "core/half.h"
 #include "core/int8.h"
 #include "core/try.h"
@@ -104,10 +105,7 @@ static weft_status check_int8(const weft_weight_params *params, const weft_host 
 weft_status weft_weight_create(weft_weight **out, const weft_weight_params *params,
                                const weft_host *host) {
     WEFT_ENTER;
-    if (!out || !params) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "weft_weight_create: out and params must not be null");
-    }
+    WEFT_GIVEN_AS(host, "weight, params", out, params);
     if (!params->data) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null",
                          params->name ? params->name : "weight");

@@ -93,7 +93,7 @@ weft_status weft_given_jobs_create(struct weft_given_jobs **given, weft_job_syst
                                    const weft_job_system *asked, atomic_bool *broken,
                                    const weft_host *host) {
     struct weft_given_jobs *made =
-        weft_alloc_zero(host, 1, sizeof *made + asked->slots * sizeof made->taken[0]);
+        weft_alloc_zero(host, 1, sizeof *made + asked->concurrency * sizeof made->taken[0]);
     if (!made) {
         return weft_fail_memory(host, "a job system");
     }
@@ -101,7 +101,7 @@ weft_status weft_given_jobs_create(struct weft_given_jobs **given, weft_job_syst
     made->host = *host;
     made->broken = broken;
     *given = made;
-    *jobs = (weft_job_system){.slots = asked->slots, .user = made, .run = run};
+    *jobs = (weft_job_system){.concurrency = asked->concurrency, .user = made, .run = run};
     return WEFT_OK;
 }
 

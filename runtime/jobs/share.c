@@ -172,7 +172,7 @@ static uint64_t least_range(uint64_t left, uint64_t cost, uint32_t slots) {
 
 static void work_together(struct share *share, uint64_t cost, const weft_job_system *jobs) {
     const uint64_t left = share->items->count - atomic_load(&share->next);
-    share->slots = useful_slots(left, cost, jobs->slots);
+    share->slots = useful_slots(left, cost, jobs->concurrency);
     share->least = least_range(left, cost, share->slots);
     if (share->slots > 1) {
         jobs->run(jobs->user, work_as_job, share, share->slots);
@@ -201,7 +201,7 @@ void weft_share(const struct weft_share_items *items, const weft_job_system *job
     if (items->count == 0 || !goes_on(&share)) {
         return;
     }
-    if (items->count == 1 || jobs->slots <= 1) {
+    if (items->count == 1 || jobs->concurrency <= 1) {
         work_without_help(&share);
     } else {
         work_with_help(&share, jobs);

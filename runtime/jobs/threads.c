@@ -233,7 +233,7 @@ weft_status weft_threads_start(struct weft_threads **threads, weft_job_system *j
         return status;
     }
     *threads = made;
-    *jobs = (weft_job_system){.slots = count, .user = made, .run = run};
+    *jobs = (weft_job_system){.concurrency = count, .user = made, .run = run};
     return WEFT_OK;
 }
 

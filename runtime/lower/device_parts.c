@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices, with what shaders and lowering keep with them. */
+#include "core/given.h"
 #include "core/try.h"
 #include "device/device.h"
 #include "lower/constant_store.h"
@@ -19,16 +20,19 @@ static const struct weft_device_part parts[] = {
 
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(params, host), device);
     return weft_device_open_with(device, params, parts);
 }
 
 weft_status weft_device_adopt_opencl(weft_device **device,
                                      const weft_device_adopt_opencl_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(params, host), device, params);
     return weft_device_adopt_opencl_with(device, params, parts);
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(params, host), device, params);
     return weft_device_adopt_with(device, params, parts);
 }

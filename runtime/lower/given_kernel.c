@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/hash.h"
 #include "core/try.h"
 #include "lower/lowering.h"
@@ -299,7 +300,11 @@ static weft_status check_launch(const struct weft_lowering *lowering, const weft
 
 weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(lowering, device->host), lowering);
+    const void *const given[] = {launch};
     if (weft_lower_status(lowering) != WEFT_OK ||
+        weft_lower_fail(lowering, weft_check_given(&lowering->device->host, __func__, "launch",
+                                                   given, 1)) != WEFT_OK ||
         weft_lower_fail(lowering, check_launch(lowering, launch)) != WEFT_OK ||
         !weft_lower_countable(lowering, (double)launch->items, "invocations") ||
         !weft_lower_countable(lowering, (double)launch->groups, "workgroups")) {

@@ -1,29 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "lower/lowering.h"
+#include "core/given.h"
 #include "core/try.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const weft_graph *weft_lower_graph(const weft_lowering *lowering) {
-    return lowering->graph;
+    return lowering ? lowering->graph : NULL;
 }
 
 weft_device *weft_lower_device(const weft_lowering *lowering) {
-    return lowering->device;
+    return lowering ? lowering->device : NULL;
 }
 
 weft_status weft_lower_status(const struct weft_lowering *lowering) {
     WEFT_ENTER;
-    return lowering->status;
+    return lowering ? lowering->status : WEFT_INVALID_ARGUMENT;
 }
 
 weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status) {
     WEFT_ENTER;
+    if (!lowering) {
+        return WEFT_INVALID_ARGUMENT;
+    }
     if (lowering->status == WEFT_OK) {
         lowering->status = status;
     }
     return lowering->status;
+}
+
+/** Whether a callback gave a lowering and this pointer; if not, that is the lowering's error. */
+static bool is_given(struct weft_lowering *lowering, const char *function, const char *name,
+                     const void *pointer) {
+    return lowering && weft_lower_fail(lowering, weft_check_given(&lowering->device->host, function,
+                                                                  name, &pointer, 1)) == WEFT_OK;
 }
 
 bool weft_lower_countable(struct weft_lowering *lowering, double count, const char *what) {
@@ -143,11 +154,16 @@ uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value) {
 }
 
 uint32_t weft_lower_input(weft_lowering *lowering, const weft_node *node, uint32_t input) {
+    if (!is_given(lowering, "weft_lower_input", "node", node)) {
+        return WEFT_NO_STORAGE;
+    }
     return weft_lower_optional(lowering, weft_node_has_input(node, input) ? node->input[input] : 0);
 }
 
 uint32_t weft_lower_output(weft_lowering *lowering, const weft_node *node) {
-    return weft_lower_value(lowering, node->output);
+    return is_given(lowering, "weft_lower_output", "node", node)
+               ? weft_lower_value(lowering, node->output)
+               : WEFT_NO_STORAGE;
 }
 
 /** Transposes in square blocks, so that both sides stay in the cache. */
@@ -184,12 +200,14 @@ uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t v
 
 uint32_t weft_lower_scratch(struct weft_lowering *lowering, uint64_t bytes) {
     struct weft_storage storage = {.kind = WEFT_STORAGE_ARENA, .bytes = bytes};
-    return add_storage(lowering, &storage);
+    return lowering ? add_storage(lowering, &storage) : WEFT_NO_STORAGE;
 }
 
 uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint64_t bytes,
                           weft_status (*fill)(void *user, void *data), void *user) {
-    return add_constant(lowering, key, bytes, fill, user);
+    const bool given = is_given(lowering, "weft_lower_table", "key", key) &&
+                       is_given(lowering, "weft_lower_table", "fill", fill ? lowering : NULL);
+    return given ? add_constant(lowering, key, bytes, fill, user) : WEFT_NO_STORAGE;
 }
 
 struct weft_grid weft_grid_of_items(uint64_t count) {

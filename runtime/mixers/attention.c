@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/attention/repeat.h"
 #include "lower/cut.h"
@@ -27,6 +28,7 @@ struct weft_attention_node {
 weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_attention_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                        .kv_heads = params ? params->kv_heads : 0,
                                        .causal = params && params->causal,

@@ -2,12 +2,14 @@
 /* SADERF's change of variables as an op: x times its factors, which other takes part in. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "mixers/feature_balance.h"
 
 weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_tensor other) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     weft_tensor inputs[] = {x, other};
     return weft_graph_add(out, graph, &weft_op_balance_channels, inputs, 2, NULL, 0);
 }

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
@@ -32,6 +33,7 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k, weft_tensor v,
                                         const weft_banded_attention_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_band node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, LENGTHS + 1, &node,
@@ -111,9 +113,7 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
                                              weft_tensor k, weft_tensor v, const weft_step *step,
                                              const weft_banded_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_banded_attention_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_band node = node_of(params);
     struct weft_step_call call = {.op = &weft_op_banded_attention_step,
                                   .step = step,

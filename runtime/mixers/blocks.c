@@ -2,6 +2,7 @@
 /* What models put around their mixers, made of the ops there are. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "ops/binary.h"
@@ -11,9 +12,7 @@
 weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                             const weft_norm_params *params) {
     WEFT_ENTER;
-    if (!out || !graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_norm");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     switch (params->kind) {
     case WEFT_NORM_LAYER:
         return weft_graph_layer_norm(out, graph, x, params->gamma, params->beta, params->epsilon);
@@ -40,9 +39,7 @@ weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor y,
                                 const weft_norm_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_add_norm");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor sum;
     weft_status status = weft_graph_binary_of_shape(&sum, graph, WEFT_BINARY_ADD, x, y);
@@ -60,9 +57,7 @@ weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor
 weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_tensor x,
                                    weft_tensor memory, const weft_project_qkv_params *params) {
     WEFT_ENTER;
-    if (!qkv || !graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_project_qkv");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), qkv, graph, params);
     struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor projected[3];
     weft_status status = WEFT_OK;
@@ -95,9 +90,7 @@ static weft_status add_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_glu_params *params) {
     WEFT_ENTER;
-    if (!out || !graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_glu");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_glu(out, graph, x, params));
 }

@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/conv/bias.h"
 #include "kernels/conv/patches.h"
@@ -21,6 +22,7 @@ struct weft_conv_node {
 weft_status weft_graph_conv(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor weight,
                             const weft_conv_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     static const weft_conv_params usual;
     params = params ? params : &usual;
     struct weft_conv_node node = {.groups = params->groups ? params->groups : 1};

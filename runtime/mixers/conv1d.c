@@ -2,6 +2,7 @@
 /* Short filters along the tokens, one for each channel, and their step. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/conv1d/conv1d.h"
 #include "lower/lowering.h"
@@ -21,6 +22,7 @@ static weft_tensor bias_of(const weft_conv1d_params *params) {
 weft_status weft_graph_conv1d(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               weft_tensor weight, const weft_conv1d_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_conv1d_node node = {.causal = params && params->causal};
     const weft_tensor inputs[INPUTS] = {x, weight, bias_of(params),
                                         params ? params->lengths : (weft_tensor){0}};
@@ -131,9 +133,7 @@ weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_ten
                                    weft_tensor weight, const weft_step *step,
                                    const weft_conv1d_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_conv1d_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     weft_shape filter;
     struct weft_step_call call = {.op = &weft_op_conv1d_step,
                                   .step = step,

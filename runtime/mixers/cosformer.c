@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/trig.h"
 #include "core/try.h"
 #include "kernels/cosformer/features.h"
@@ -36,6 +37,7 @@ static struct weft_cosformer_node node_of(const weft_cosformer_params *params) {
 weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_cosformer_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_cosformer_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_cosformer, inputs, LENGTHS + 1, &node, sizeof node);
@@ -45,9 +47,7 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
                                       weft_tensor k, weft_tensor v, const weft_step *step,
                                       const weft_cosformer_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_cosformer_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_cosformer_node node = node_of(params);
     struct weft_step_call call = {.op = &weft_op_cosformer_step,
                                   .step = step,

@@ -4,6 +4,7 @@
 
 #include <weft/features.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/discrete_features/features.h"
 #include "kernels/discrete_features/row_maximum.h"
@@ -25,6 +26,7 @@ weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, we
                                          weft_tensor w, weft_tensor coefficients,
                                          const weft_discrete_features_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct discrete_features_node node = {
         .stabilizer = params ? params->stabilizer : WEFT_STABILIZER_NONE,
         .heads = params && params->heads ? params->heads : 1,

@@ -8,6 +8,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/fast_weight/normalize.h"
 #include "kernels/fast_weight/normalize_lanes.h"
@@ -37,6 +38,7 @@ weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_ten
                                    weft_tensor k, weft_tensor v, weft_tensor beta,
                                    const weft_fast_weight_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_fast_weight_node node = {.heads = params && params->heads ? params->heads : 1};
     weft_tensor inputs[] = {q, k, v, beta};
     return weft_graph_add(out, graph, &weft_op_fast_weight, inputs, 4, &node, sizeof node);
@@ -345,9 +347,7 @@ weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, wef
                                         const weft_step *step,
                                         const weft_fast_weight_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_fast_weight_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_step_call call = {.op = &weft_op_fast_weight_step,
                                   .step = step,
                                   .input = {q, k, v, {0}, {0}, beta},

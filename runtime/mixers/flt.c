@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/flt/features.h"
 #include "kernels/flt/features_lanes.h"
@@ -25,6 +26,7 @@ weft_status weft_graph_flt_features(weft_tensor *out, weft_graph *graph, weft_te
                                     weft_tensor frequencies, weft_tensor weights,
                                     const weft_flt_features_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_flt_features_params defaults = {.side = WEFT_FLT_QUERY};
     const weft_flt_features_params *p = params ? params : &defaults;
     const struct weft_flt_features_node node = {

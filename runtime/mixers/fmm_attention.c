@@ -2,6 +2,7 @@
 /* FMMformer's blend of near and far field, as ops that are there already. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -53,9 +54,7 @@ weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_t
                                      weft_tensor k, weft_tensor v,
                                      const weft_fmm_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_fmm_attention");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     const weft_tensor qkv[] = {q, k, v};
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_fields(out, graph, qkv, params));

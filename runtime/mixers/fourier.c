@@ -9,6 +9,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/trig.h"
 #include "core/try.h"
 #include "kernels/fourier/fold.h"
@@ -21,6 +22,7 @@
 
 weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_fourier, &x, 1, NULL, 0);
 }
 

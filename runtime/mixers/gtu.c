@@ -2,6 +2,7 @@
 /* The gated Toeplitz unit, TNN's token mixer, around any of the three Toeplitz operators. */
 #include <weft/decode.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "ops/binary.h"
@@ -86,10 +87,8 @@ static weft_status add_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_gtu_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     const char *function = "weft_graph_gtu";
-    if (!out || !graph || !params) {
-        return weft_graph_missing(graph, function);
-    }
     WEFT_TRY(check_mixer(graph, function, params));
     struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_gtu(out, graph, x, NULL, params));
@@ -98,10 +97,8 @@ weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_gtu_step(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 const weft_step *step, const weft_gtu_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step, params);
     const char *function = "weft_graph_gtu_step";
-    if (!out || !graph || !step || !params) {
-        return weft_graph_missing(graph, function);
-    }
     WEFT_TRY(check_mixer(graph, function, params));
     struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_gtu(out, graph, x, step, params));

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/hybrid_features/features.h"
 #include "kernels/hybrid_features/row_maximum.h"
@@ -25,6 +26,7 @@ weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft
                                        weft_tensor w, weft_tensor directions,
                                        const weft_hybrid_features_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_hybrid_features_params defaults = {.heads = 1};
     const weft_hybrid_features_params *p = params ? params : &defaults;
     const struct hybrid_features_node node = {.stabilizer = p->stabilizer,

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "mixers/feature_map.h"
 #include "mixers/linear_attention.h"
@@ -102,9 +103,7 @@ weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k, weft_tensor v,
                                         const weft_kernel_attention_params *params) {
     WEFT_ENTER;
-    if (!graph) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
     weft_tensor inputs[LENGTHS + 1] = {q, k, v};
@@ -132,9 +131,7 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
                                              weft_tensor k, weft_tensor v, const weft_step *step,
                                              const weft_kernel_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_kernel_attention_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
     struct weft_step_call call = {.op = &weft_op_kernel_attention_step,

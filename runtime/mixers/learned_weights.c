@@ -2,6 +2,7 @@
 /* Weight matrices of random features that a model has learned: mixtures of Gaussians and generators, as plain ops. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/shape.h"
 #include "core/try.h"
@@ -104,9 +105,7 @@ static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct
 weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    weft_tensor sigma, weft_tensor mu) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_gmm_weights");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct mixture m = {.noise = noise, .sigma = sigma, .mu = mu};
     WEFT_TRY(check_mixture(graph, &m));
     const struct weft_graph_mark mark = weft_graph_mark(graph);
@@ -130,9 +129,7 @@ static weft_status add_generator(weft_tensor *out, weft_graph *graph, weft_tenso
 weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    const weft_dgm_weights_params *params) {
     WEFT_ENTER;
-    if (!out || !graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_dgm_weights");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     if (params->layers < 1 || params->layers > WEFT_DGM_MAX_LAYERS) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "dgm_weights: layers %u must be in 1 … %u", params->layers,

@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "mixers/linear_attention.h"
 #include "mixers/step.h"
@@ -27,6 +28,7 @@ weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k_features, weft_tensor v,
                                         const weft_linear_attention_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_linear_attention_node node = node_of(params);
     weft_tensor inputs[] = {q_features, k_features, v, params ? params->lengths : (weft_tensor){0}};
     return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, LENGTHS + 1, &node,
@@ -38,9 +40,7 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
                                              weft_tensor v, const weft_step *step,
                                              const weft_linear_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_linear_attention_step");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_linear_attention_node node = node_of(params);
     struct weft_step_call call = {.op = &weft_op_linear_attention_step,
                                   .step = step,

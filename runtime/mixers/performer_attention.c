@@ -2,6 +2,7 @@
 /* The Performer's attention, as ops that are there already. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -31,9 +32,7 @@ weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, 
                                            weft_tensor k, weft_tensor v, weft_tensor w,
                                            const weft_performer_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_performer_attention");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_performer_attention_params defaults = {.heads = 1};
     const weft_tensor qkv[] = {q, k, v};
     const struct weft_graph_mark mark = weft_graph_mark(graph);

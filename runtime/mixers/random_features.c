@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/portable_math.h"
 #include "core/try.h"
 #include "kernels/random_features/features.h"
@@ -81,6 +82,7 @@ static weft_status mask_tokens(weft_tensor *inputs, weft_graph *graph,
 weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        weft_tensor w, const weft_random_features_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_random_features_params defaults = {.component = WEFT_COMPONENT_TRIGONOMETRIC};
     const weft_random_features_params *p = params ? params : &defaults;
     struct weft_random_features_node node = {.component = p->component,
@@ -98,9 +100,6 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
                                   p->square_norms,
                                   p->lengths,
                                   p->other_lengths};
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_random_features");
-    }
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = mask_tokens(inputs, graph, &node);
     if (status == WEFT_OK) {

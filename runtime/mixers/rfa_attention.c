@@ -2,6 +2,7 @@
 /* Random feature attention with the Gaussian kernel, as ops that are there already. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/shape.h"
 #include "core/try.h"
@@ -92,9 +93,7 @@ weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_t
                                      weft_tensor k, weft_tensor v, weft_tensor w,
                                      const weft_rfa_attention_params *params) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_rfa_attention");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct rfa rfa = {.tensor = {q, k, v},
                       .w = w,
                       .heads = params && params->heads ? params->heads : 1,

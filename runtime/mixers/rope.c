@@ -6,6 +6,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/portable_math.h"
 #include "core/try.h"
 #include "kernels/rope/rope.h"
@@ -27,6 +28,7 @@ struct weft_rope_node {
 weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
                             const weft_rope_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     static const weft_rope_params usual;
     params = params ? params : &usual;
     const struct weft_rope_node node = {.heads = params->heads ? params->heads : 1,

@@ -11,6 +11,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/portable_math.h"
 #include "core/try.h"
 #include "kernels/ski/apply.h"
@@ -33,9 +34,7 @@ struct weft_ski_toeplitz_node {
 weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_ski_toeplitz_params *params) {
     WEFT_ENTER;
-    if (!graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_ski_toeplitz");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     struct weft_ski_toeplitz_node node = {
         .points = params->points, .gamma = params->gamma, .interpolation = params->interpolation};
     weft_tensor inputs[] = {x, params->rpe, params->taps};

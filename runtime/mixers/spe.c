@@ -9,6 +9,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/spe/apply.h"
 #include "kernels/spe/convolve.h"
@@ -39,9 +40,7 @@ static struct spe_node node_of(uint32_t heads) {
 weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor noise, const weft_sine_spe_params *params) {
     WEFT_ENTER;
-    if (!graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_sine_spe");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     const struct spe_node node = node_of(params->heads);
     const weft_tensor inputs[SINE_INPUTS] = {x, noise, params->frequencies, params->gains,
                                              params->phases};
@@ -51,9 +50,7 @@ weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor
 weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor noise, const weft_conv_spe_params *params) {
     WEFT_ENTER;
-    if (!graph || !params) {
-        return weft_graph_missing(graph, "weft_graph_conv_spe");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     const struct spe_node node = node_of(params->heads);
     const weft_tensor inputs[CONV_INPUTS] = {x, noise, params->filters};
     return weft_graph_add(out, graph, &weft_op_conv_spe, inputs, CONV_INPUTS, &node, sizeof node);

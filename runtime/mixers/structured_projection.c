@@ -8,6 +8,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "core/vendor.h"
 #include "kernels/structured_projection/circulant.h"
@@ -36,10 +37,7 @@ weft_status weft_graph_structured_projection(weft_tensor *out, weft_graph *graph
                                              weft_tensor diagonals,
                                              const weft_structured_projection_params *params) {
     WEFT_ENTER;
-    if (!params) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "structured_projection: params is null");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     const struct weft_structured_projection_node node = {.kind = params->kind,
                                                          .heads = params->heads ? params->heads : 1,
                                                          .rows = params->rows,

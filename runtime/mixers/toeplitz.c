@@ -6,17 +6,16 @@
  */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "mixers/toeplitz_operator.h"
 
 weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor coefficients, const weft_toeplitz_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_toeplitz_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, coefficients, params ? params->decay : (weft_tensor){0}};
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_toeplitz");
-    }
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = params && params->lengths.id != 0
                              ? weft_graph_mask(&inputs[0], graph, x, params->lengths)

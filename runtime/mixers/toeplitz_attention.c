@@ -7,6 +7,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "kernels/toeplitz_attention/contract.h"
@@ -34,13 +35,11 @@ weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
                                           weft_tensor v, weft_tensor bias,
                                           const weft_toeplitz_attention_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct toeplitz_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                            .causal = params && params->causal,
                                            .epsilon = params ? params->epsilon : 0.0F};
     weft_tensor inputs[INPUTS] = {q_features, k_features, v, bias};
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_toeplitz_attention");
-    }
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = WEFT_OK;
     for (uint32_t i = K; i <= V && params && params->lengths.id != 0 && status == WEFT_OK; i++) {

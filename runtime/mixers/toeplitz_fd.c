@@ -7,6 +7,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/toeplitz_fd/causal.h"
 #include "kernels/toeplitz_fd/response.h"
@@ -27,6 +28,7 @@ struct weft_toeplitz_fd_kernel_node {
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                    weft_tensor response, const weft_toeplitz_fd_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_toeplitz_fd_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, response};
     return weft_graph_add(out, graph, &weft_op_toeplitz_fd, inputs, 2, &node, sizeof node);
@@ -268,6 +270,7 @@ const struct weft_op weft_op_toeplitz_fd = {
 
 weft_status weft_graph_toeplitz_fd_taps(weft_tensor *out, weft_graph *graph, weft_tensor response) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_toeplitz_fd_taps, &response, 1, NULL, 0);
 }
 

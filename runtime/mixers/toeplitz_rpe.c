@@ -7,6 +7,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/portable_math.h"
 #include "core/trig.h"
 #include "core/try.h"
@@ -184,12 +185,10 @@ weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_
                                     const weft_rpe_params *rpe,
                                     const weft_toeplitz_rpe_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, rpe);
     static const enum quantity quantities[] = {LAG, LAG_FRACTION, LAG_EXP};
     const char *function = "weft_graph_toeplitz_rpe";
     const weft_toeplitz_rpe_params defaults = {.causal = false};
-    if (!out || !graph || !rpe) {
-        return weft_graph_missing(graph, function);
-    }
     params = params ? params : &defaults;
     uint32_t divisor = params->divisor ? params->divisor : n;
     WEFT_TRY(check_count(graph, function, "n", n));
@@ -221,9 +220,7 @@ static weft_status add_decay(weft_tensor *out, weft_graph *graph, weft_tensor th
 weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph, weft_tensor theta,
                                       float lambda) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_toeplitz_decay");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     if (!(lambda >= 0.0F && lambda <= 1.0F)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "weft_graph_toeplitz_decay: lambda %g must be in 0 … 1", (double)lambda);
@@ -237,10 +234,8 @@ weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph, weft_
 weft_status weft_graph_toeplitz_fd_rpe(weft_tensor *out, weft_graph *graph, uint32_t grid,
                                        const weft_rpe_params *rpe, weft_rpe_frequency input) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, rpe);
     const char *function = "weft_graph_toeplitz_fd_rpe";
-    if (!out || !graph || !rpe) {
-        return weft_graph_missing(graph, function);
-    }
     WEFT_TRY(check_count(graph, function, "grid", grid));
     if ((uint32_t)input >= WEFT_RPE_FREQUENCY_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: input %u must be in 0 … %d",

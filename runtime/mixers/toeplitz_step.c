@@ -5,6 +5,7 @@
  */
 #include "mixers/toeplitz_operator.h"
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/toeplitz/keep.h"
 #include "kernels/toeplitz/step.h"
@@ -17,10 +18,8 @@ weft_status weft_graph_toeplitz_step(weft_tensor *out, weft_graph *graph, weft_t
                                      weft_tensor coefficients, const weft_step *step,
                                      const weft_toeplitz_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     const struct weft_toeplitz_node node = {.causal = true};
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_toeplitz_step");
-    }
     weft_shape lags;
     struct weft_step_call call = {
         .op = &weft_op_toeplitz_step,

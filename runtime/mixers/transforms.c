@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/trig.h"
 #include "core/try.h"
 #include "kernels/fourier/prepare.h"
@@ -19,22 +20,26 @@ struct weft_irfft_node {
 
 weft_status weft_graph_rfft(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_rfft, &x, 1, NULL, 0);
 }
 
 weft_status weft_graph_irfft(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t n) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_irfft_node node = {.n = n};
     return weft_graph_add(out, graph, &weft_op_irfft, &x, 1, &node, sizeof node);
 }
 
 weft_status weft_graph_fft(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_fft, &x, 1, NULL, 0);
 }
 
 weft_status weft_graph_ifft(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_ifft, &x, 1, NULL, 0);
 }
 

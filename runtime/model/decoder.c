@@ -4,6 +4,7 @@
 
 #include <weft/model.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/try.h"
 #include "model/architecture.h"
@@ -315,10 +316,7 @@ static weft_status begin(weft_decoder *decoder, const weft_decoder_params *param
 weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_device *device,
                                 const weft_decoder_params *params) {
     WEFT_ENTER;
-    if (!out || !model || !device) {
-        return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_decoder_create: null argument");
-    }
+    WEFT_GIVEN_AS(weft_model_host(model), "decoder, model, device", out, model, device);
     const weft_host *host = weft_model_host(model);
     weft_decoder *decoder = weft_alloc_zero(host, 1, sizeof *decoder);
     if (!decoder) {
@@ -388,10 +386,7 @@ static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens
 
 weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
     WEFT_ENTER;
-    if (!decoder || !tokens) {
-        return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_decoder_step: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(decoder, host), decoder, tokens);
     WEFT_TRY(check_step(decoder, tokens));
     for (uint32_t b = 0; b < decoder->batch; b++) {
         decoder->next[b] = decoder->lengths[b] + (tokens[b] == WEFT_NO_TOKEN ? 0 : 1);
@@ -433,10 +428,8 @@ static weft_status check_prompt(const weft_decoder *decoder, const int32_t *toke
 weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *tokens,
                                         uint32_t count, const int32_t *lengths, float *logits) {
     WEFT_ENTER;
-    if (!decoder || !tokens) {
-        return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_decoder_prompt: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(decoder, host), decoder);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(decoder, host), tokens, count);
     WEFT_TRY(check_prompt(decoder, tokens, count, lengths));
     for (uint32_t b = 0; b < decoder->batch; b++) {
         decoder->next[b] = lengths ? lengths[b] : (int32_t)count;
@@ -456,6 +449,8 @@ weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *to
 weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                                 float *logits) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(decoder, host), decoder);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(decoder, host), tokens, count);
     return weft_decoder_prompt_lengths(decoder, tokens, count, NULL, logits);
 }
 
@@ -469,9 +464,7 @@ void weft_decoder_reset(weft_decoder *decoder) {
 
 weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info *info) {
     WEFT_ENTER;
-    if (!decoder || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(decoder, host), decoder, info);
     *info = (weft_decoder_info){.decoding = decoder->decoding,
                                 .batch = decoder->batch,
                                 .vocabulary = decoder->model_info.vocabulary,

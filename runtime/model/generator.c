@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "model/architecture.h"
 
@@ -74,10 +75,8 @@ static weft_status begin(weft_generator *generator, weft_device *device,
 weft_status weft_generator_create(weft_generator **out, weft_model *model, weft_device *device,
                                   const weft_generator_params *params) {
     WEFT_ENTER;
-    if (!out || !model || !device || !params) {
-        return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_generator_create: null argument");
-    }
+    WEFT_GIVEN_AS(weft_model_host(model), "generator, model, device, params", out, model, device,
+                  params);
     const weft_host *host = weft_model_host(model);
     weft_generator *generator = weft_alloc_zero(host, 1, sizeof *generator);
     if (!generator) {
@@ -254,10 +253,7 @@ static weft_status go_on(weft_generator *generator) {
 
 weft_status weft_generator_step(weft_generator *generator, bool *done) {
     WEFT_ENTER;
-    if (!generator || !done) {
-        return weft_fail(generator ? &generator->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_generator_step: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(generator, host), generator, done);
     if (generator->failed != WEFT_OK) {
         return weft_fail(&generator->host, generator->failed,
                          "weft_generator_step: an earlier step has failed");
@@ -274,8 +270,9 @@ weft_status weft_generator_step(weft_generator *generator, bool *done) {
 
 weft_status weft_generator_end(weft_generator *generator, uint32_t prompt) {
     WEFT_ENTER;
-    if (!generator || prompt >= generator->count) {
-        return generator ? WEFT_NOT_FOUND : WEFT_INVALID_ARGUMENT;
+    WEFT_GIVEN(WEFT_HOST_OF(generator, host), generator);
+    if (prompt >= generator->count) {
+        return WEFT_NOT_FOUND;
     }
     struct weft_sequence *sequence = &generator->sequences[prompt];
     if (sequence->ending != WEFT_ENDING_NONE) {
@@ -288,9 +285,7 @@ weft_status weft_generator_end(weft_generator *generator, uint32_t prompt) {
 weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
                                     weft_generated *generated) {
     WEFT_ENTER;
-    if (!generator || !generated) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(generator, host), generator, generated);
     if (prompt >= generator->count) {
         return WEFT_NOT_FOUND;
     }
@@ -308,6 +303,6 @@ weft_status weft_generator_get_text(const weft_generator *generator, uint32_t pr
 weft_status weft_generator_get_decoder_info(const weft_generator *generator,
                                             weft_decoder_info *info) {
     WEFT_ENTER;
-    return generator && info ? weft_decoder_get_info(generator->decoder, info)
-                             : WEFT_INVALID_ARGUMENT;
+    WEFT_GIVEN(WEFT_HOST_OF(generator, host), generator, info);
+    return weft_decoder_get_info(generator->decoder, info);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/given.h"
 #include "core/json.h"
 #include "core/system.h"
 #include "core/try.h"
@@ -287,9 +288,7 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
 
 weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
     WEFT_ENTER;
-    if (!out || !folder) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
-    }
+    WEFT_GIVEN_AS(host, "model, folder", out, folder);
     struct weft_embedding *embedding = NULL;
     weft_model *model = NULL;
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
@@ -311,9 +310,8 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
 weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *memory,
                                    const weft_host *host) {
     WEFT_ENTER;
-    if (!out || !memory || !memory->config_json || !memory->weights) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load_memory: null argument");
-    }
+    WEFT_GIVEN_AS(host, "model, memory", out, memory);
+    WEFT_GIVEN_AS(host, "memory.config_json, memory.weights", memory->config_json, memory->weights);
     const struct weft_checkpoint_memory bytes = {.data = memory->weights,
                                                  .size = memory->weights_size,
                                                  .release = memory->release,
@@ -336,9 +334,7 @@ weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *me
 weft_status weft_model_create_random(weft_model **out, const char *config_json, uint64_t seed,
                                      const weft_host *host) {
     WEFT_ENTER;
-    if (!out || !config_json) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_create_random: null argument");
-    }
+    WEFT_GIVEN_AS(host, "model, config_json", out, config_json);
     return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
@@ -346,10 +342,7 @@ weft_status weft_model_create_random(weft_model **out, const char *config_json, 
 
 weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params) {
     WEFT_ENTER;
-    if (!model || !params) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_set_embedding: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), model, params);
     const weft_task task = model->info.task;
     if (task == WEFT_TASK_RETRIEVE ||
         (model->program && task != WEFT_TASK_HIDDEN && task != WEFT_TASK_EMBED)) {
@@ -363,9 +356,7 @@ weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params 
 
 weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *info) {
     WEFT_ENTER;
-    if (!model || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(weft_model_host(model), model, info);
     if (!model->embedding) {
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
                          "expected a model that gives embeddings, found task %s",
@@ -377,9 +368,7 @@ weft_status weft_model_get_embedding(const weft_model *model, weft_embed_info *i
 
 weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_prompt_info *info) {
     WEFT_ENTER;
-    if (!model || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(weft_model_host(model), model, info);
     if (!model->embedding || index >= model->embedding->prompt_count) {
         return WEFT_NOT_FOUND;
     }
@@ -429,10 +418,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
 
 weft_status weft_model_without_head(weft_model **out, weft_model *model) {
     WEFT_ENTER;
-    if (!out || !model) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_without_head: null argument");
-    }
+    WEFT_GIVEN_AS(weft_model_host(model), "headless, model", out, model);
     if (model->program) {
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
                          "weft_model_without_head: the model is a program, whose head is unknown");
@@ -482,9 +468,7 @@ const char *weft_task_name(weft_task task) {
 
 weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) {
     WEFT_ENTER;
-    if (!model || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(weft_model_host(model), model, info);
     *info = model->info;
     return WEFT_OK;
 }
@@ -504,10 +488,7 @@ struct weft_model_parts weft_model_parts(const weft_model *model) {
 
 weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size) {
     WEFT_ENTER;
-    if (!model || !bytes || !size) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_weights: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), model, bytes, size);
     return weft_checkpoint_copy(weft_model_parts(model).checkpoint, bytes, size);
 }
 
@@ -536,10 +517,8 @@ static weft_status fail_without_tokens(const weft_model *model, bool is_empty) {
 weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
                               const weft_encode_params *params) {
     WEFT_ENTER;
-    if (!model || !encoding || !params || !params->text) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_encode: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), encoding, model, params);
+    WEFT_GIVEN_AS(&model->host, "params.text", params->text);
     const struct weft_encode_request request = {
         .text = params->text,
         .size = params->size,
@@ -573,10 +552,9 @@ void weft_encoding_free(weft_model *model, weft_encoding *encoding) {
 weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
                                 uint32_t *count) {
     WEFT_ENTER;
-    if (!model || !text || !tokens || !count) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_tokenize: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), model, tokens, count);
+    WEFT_GIVEN_LIST(weft_model_host(model), text, size);
+    WEFT_GIVEN(&model->host, text);
     int32_t *ids = NULL;
     uint32_t id_count = 0;
     WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
@@ -606,10 +584,8 @@ void weft_tokens_free(weft_model *model, int32_t **tokens) {
 weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
                                   char **text, size_t *size) {
     WEFT_ENTER;
-    if (!model || (!tokens && count > 0) || !text || !size) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_detokenize: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), model, text, size);
+    WEFT_GIVEN_LIST(weft_model_host(model), tokens, count);
     return weft_tokenizer_decode(model->tokenizer, tokens, count, text, size);
 }
 
@@ -774,10 +750,7 @@ static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
                              const weft_model_inputs *inputs) {
     WEFT_ENTER;
-    if (!out || !model || !graph || !inputs) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_build: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), out, model, graph, inputs);
     WEFT_TRY(expect_task(model, "weft_model_build"));
     return build_model(out, model, graph, inputs, NULL);
 }
@@ -817,10 +790,6 @@ static weft_status build_graph(weft_graph *graph, weft_model *model,
 
 static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device,
                            const weft_model_shape *shape, const weft_plan_params *params) {
-    if (!plan || !model || !device || !shape) {
-        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_compile: null argument");
-    }
     WEFT_TRY(expect_task(model, "weft_model_compile"));
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
@@ -836,6 +805,7 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
                                uint32_t batch, uint32_t length, bool with_types,
                                const weft_plan_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), plan, model, device);
     return compile(plan, model, device,
                    weft_model_shape(.batch = batch, .length = length, .with_types = with_types),
                    params);
@@ -845,6 +815,7 @@ weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft
                                        uint32_t batch, uint32_t length,
                                        const weft_plan_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), plan, model, device);
     return compile(plan, model, device,
                    weft_model_shape(.batch = batch, .length = length, .with_lengths = true),
                    params);
@@ -854,13 +825,14 @@ weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model, weft_d
                                      const weft_model_shape *shape,
                                      const weft_plan_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), plan, model, device, shape);
     return compile(plan, model, device, shape, params);
 }
 
 /* ---- one token at a time ---- */
 
 const weft_host *weft_model_host(const weft_model *model) {
-    return &model->host;
+    return WEFT_HOST_OF(model, host);
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {

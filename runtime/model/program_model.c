@@ -3,25 +3,24 @@
 #include <string.h>
 
 #include "core/float_state.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "model/architecture.h"
 #include "model/program.h"
 
 /** Its program; null, with a message, where the model has none. */
 static struct weft_program *program_of(const weft_model *model, const char *function) {
-    struct weft_program *program = model ? weft_model_program(model) : NULL;
+    struct weft_program *program = weft_model_program(model);
     if (!program) {
-        weft_fail(model ? weft_model_host(model) : NULL, WEFT_UNSUPPORTED,
-                  model ? "%s: the model is no program" : "%s: null argument", function);
+        weft_fail(weft_model_host(model), WEFT_UNSUPPORTED, "%s: the model is no program",
+                  function);
     }
     return program;
 }
 
 weft_status weft_model_get_symbol(const weft_model *model, uint32_t index, weft_symbol_info *info) {
     WEFT_ENTER;
-    if (!model || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(weft_model_host(model), model, info);
     const struct weft_program *program = weft_model_program(model);
     if (!program || index >= program->symbols.count) {
         return WEFT_NOT_FOUND;
@@ -37,9 +36,7 @@ weft_status weft_model_get_symbol(const weft_model *model, uint32_t index, weft_
 weft_status weft_model_get_port(const weft_model *model, uint32_t index,
                                 weft_model_port_info *info) {
     WEFT_ENTER;
-    if (!model || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(weft_model_host(model), model, info);
     const struct weft_program *program = weft_model_program(model);
     if (!program || index >= program->port_count) {
         return WEFT_NOT_FOUND;
@@ -151,16 +148,18 @@ weft_status weft_model_find_symbols(const weft_model *model, weft_symbol *symbol
                                     uint32_t symbol_count, const weft_shape *shapes,
                                     uint32_t shape_count) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model);
+    WEFT_GIVEN_LIST(weft_model_host(model), symbols, symbol_count);
+    WEFT_GIVEN_LIST(weft_model_host(model), shapes, shape_count);
     const struct weft_program *program = program_of(model, "weft_model_find_symbols");
     if (!program) {
-        return model ? WEFT_UNSUPPORTED : WEFT_INVALID_ARGUMENT;
+        return WEFT_UNSUPPORTED;
     }
-    if ((!symbols && symbol_count > 0) || (!shapes && shape_count > 0) ||
-        symbol_count != program->symbols.count || shape_count != program->input_count) {
+    if (symbol_count != program->symbols.count || shape_count != program->input_count) {
         return weft_fail(&program->host, WEFT_INVALID_ARGUMENT,
                          "%s: expected %u symbols and the shapes of %u inputs, found %u and %u",
-                         program->path, program->symbols.count, program->input_count,
-                         symbols ? symbol_count : 0, shapes ? shape_count : 0);
+                         program->path, program->symbols.count, program->input_count, symbol_count,
+                         shape_count);
     }
     int64_t values[WEFT_MAX_SYMBOLS] = {0};
     bool known[WEFT_MAX_SYMBOLS] = {false};
@@ -187,13 +186,11 @@ weft_status weft_model_find_symbols(const weft_model *model, weft_symbol *symbol
 weft_status weft_model_program_graph(weft_graph **out, weft_model *model,
                                      const weft_symbol *symbols, uint32_t symbol_count) {
     WEFT_ENTER;
+    WEFT_GIVEN_AS(weft_model_host(model), "graph, model", out, model);
+    WEFT_GIVEN_LIST(weft_model_host(model), symbols, symbol_count);
     struct weft_program *program = program_of(model, "weft_model_program_graph");
     if (!program) {
-        return model ? WEFT_UNSUPPORTED : WEFT_INVALID_ARGUMENT;
-    }
-    if (!out || (!symbols && symbol_count > 0)) {
-        return weft_fail(&program->host, WEFT_INVALID_ARGUMENT,
-                         "weft_model_program_graph: null argument");
+        return WEFT_UNSUPPORTED;
     }
     int64_t values[WEFT_MAX_SYMBOLS] = {0};
     WEFT_TRY(take_symbols(values, program, symbols, symbol_count));
@@ -212,12 +209,11 @@ weft_status weft_model_compile_program(weft_plan **plan, weft_model *model, weft
                                        const weft_symbol *symbols, uint32_t symbol_count,
                                        const weft_plan_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), plan, model, device);
+    WEFT_GIVEN_LIST(weft_model_host(model), symbols, symbol_count);
     weft_graph *graph = NULL;
     WEFT_TRY(weft_model_program_graph(&graph, model, symbols, symbol_count));
-    const weft_status status = plan && device
-                                   ? weft_plan_compile(plan, device, graph, params)
-                                   : weft_fail(weft_model_host(model), WEFT_INVALID_ARGUMENT,
-                                               "weft_model_compile_program: null argument");
+    const weft_status status = weft_plan_compile(plan, device, graph, params);
     weft_graph_destroy(&graph);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/given.h"
 #include "core/system.h"
 #include "core/text.h"
 #include "core/try.h"
@@ -415,9 +416,7 @@ static weft_status save(struct save *s, const char *folder) {
 
 weft_status weft_graph_save(const weft_graph *graph, const char *folder) {
     WEFT_ENTER;
-    if (!graph || !folder) {
-        return weft_graph_missing(graph, "weft_graph_save");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph, folder);
     const weft_host *host = &graph->host;
     struct save s = {.graph = graph,
                      .names = weft_alloc_zero(host, graph->value_count, sizeof(char *)),

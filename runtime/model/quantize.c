@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/given.h"
 #include "core/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -136,11 +137,9 @@ static weft_status quantize(weft_quantize_info *info, weft_model *model, const c
 weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, const char *out,
                                 weft_stored stored, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, folder, out);
     weft_quantize_info ignored;
     weft_model *model = NULL;
-    if (!folder || !out) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_quantize: null argument");
-    }
     if (stored != WEFT_STORED_I8 && stored != WEFT_STORED_I8_ONLY) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "weft_model_quantize: stored: expected I8 or I8_ONLY, found %d",

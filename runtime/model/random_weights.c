@@ -6,6 +6,7 @@
 
 #include <weft/model.h>
 
+#include "core/given.h"
 #include "core/hash.h"
 #include "core/philox.h"
 #include "core/text.h"
@@ -59,9 +60,7 @@ static void fill(float *data, const char *name, weft_shape shape, uint64_t seed)
 
 weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed) {
     WEFT_ENTER;
-    if (!out || !name) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(NULL, out, name);
     fill(out, name, shape, seed);
     return WEFT_OK;
 }

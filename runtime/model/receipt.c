@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/json.h"
 #include "core/try.h"
 #include "plan/port_digest.h"
@@ -160,10 +161,7 @@ static weft_status start(weft_receipt *receipt, const weft_device *device,
 weft_status weft_receipt_create(weft_receipt **out, weft_device *device,
                                 const weft_receipt_params *params) {
     WEFT_ENTER;
-    if (!out || !device) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_create: null argument");
-    }
+    WEFT_GIVEN_AS(WEFT_HOST_OF(device, host), "receipt, device", out, device);
     if (weft_device_get_math(device) == WEFT_MATH_FAST) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "a receipt needs reproducible math: the bits of fast mode are the "
@@ -237,11 +235,9 @@ static weft_status add_ports(weft_receipt *receipt, const weft_plan *plan,
 weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
                                  const weft_host_tensor *tensors, uint32_t count) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(receipt, host), receipt, plan);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(receipt, host), tensors, count);
     static const char *const kept[] = {"none", "layers", "nodes"};
-    if (!receipt || !plan || (!tensors && count > 0)) {
-        return weft_fail(receipt ? &receipt->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_execute: null argument");
-    }
     if (receipt->device != plan->device) {
         return weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
                          "weft_receipt_execute: the receipt is of %s, the plan of another device",
@@ -267,10 +263,7 @@ const char *weft_receipt_maker(const weft_receipt *receipt) {
 weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32_t index,
                                     weft_record_info *info) {
     WEFT_ENTER;
-    if (!receipt || !info) {
-        return weft_fail(receipt ? &receipt->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_get_record: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(receipt, host), receipt, info);
     if (index >= receipt->count) {
         return WEFT_NOT_FOUND;
     }
@@ -287,10 +280,7 @@ weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32_t index,
 weft_status weft_receipt_compare(uint32_t *index, const weft_receipt *receipt,
                                  const weft_receipt *other) {
     WEFT_ENTER;
-    if (!index || !receipt || !other) {
-        return weft_fail(receipt ? &receipt->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_compare: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(receipt, host), index, receipt, other);
     uint32_t same = 0; /* so many records are the same … */
     uint32_t end = receipt->count < other->count ? receipt->count : other->count;
     const uint32_t shorter = end;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/json.h"
 #include "core/text.h"
 #include "core/try.h"
@@ -228,9 +229,7 @@ static weft_status read_all(weft_receipt *receipt, const json_t *object) {
 weft_status weft_receipt_read(weft_receipt **out, const char *json, size_t size,
                               const weft_host *host) {
     WEFT_ENTER;
-    if (!out || !json) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_receipt_read: null argument");
-    }
+    WEFT_GIVEN_AS(host, "receipt, json", out, json);
     if (size > WEFT_JSON_MAX_BYTES) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: expected at most 16 MiB, found %zu bytes",
                          source, size);

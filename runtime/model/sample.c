@@ -5,6 +5,7 @@
 
 #include <weft/model.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/philox.h"
 #include "core/portable_math.h"
@@ -175,6 +176,7 @@ static uint32_t draw(const struct candidates *among, uint64_t seed, uint64_t ind
 weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
                         const weft_sampling *sampling, uint64_t index, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN(host, token, logits, sampling);
     WEFT_TRY(check_sampling(sampling, host));
     WEFT_TRY(check(logits, count, host));
     const uint32_t largest = find_largest(logits, count);
@@ -212,13 +214,15 @@ static float penalized(float logit, float penalty) {
 weft_status weft_penalize(float *logits, uint32_t count, const int32_t *tokens,
                           uint32_t token_count, double penalty, const weft_host *host) {
     WEFT_ENTER;
+    WEFT_GIVEN_LIST(host, logits, count);
+    WEFT_GIVEN_LIST(host, tokens, token_count);
     const float factor = (float)penalty;
     if (!(factor > 0.0F && isfinite(factor))) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "repetition_penalty: expected a finite number above 0, found %g", penalty);
     }
     uint8_t *seen = weft_alloc_zero(host, count, sizeof *seen);
-    if (!seen) {
+    if (!seen && count > 0) {
         return weft_fail_memory(host, "tokens that a text has");
     }
     for (uint32_t i = 0; i < token_count; i++) {

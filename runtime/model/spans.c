@@ -4,6 +4,7 @@
 
 #include <weft/model.h>
 
+#include "core/given.h"
 #include "core/host.h"
 #include "core/portable_math.h"
 #include "model/architecture.h"
@@ -104,11 +105,8 @@ static bool take(struct finder *self, const struct chosen *chosen, uint32_t begi
 weft_status weft_model_find_entities(weft_text_span **spans, uint32_t *count, weft_model *model,
                                      const weft_encoding *encoding, const float *logits) {
     WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), spans, count, model, encoding, logits);
     weft_model_info info = {0};
-    if (!spans || !count || !model || !encoding || !logits) {
-        return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_find_entities: null argument");
-    }
     weft_status status = expect(model, false, "a model that gives each token a label");
     if (status == WEFT_OK) {
         status = weft_model_get_info(model, &info);
@@ -206,10 +204,7 @@ weft_status weft_model_find_answer(weft_text_span *answer, weft_model *model,
                                    const weft_encoding *encoding, const float *logits,
                                    uint32_t max_tokens) {
     WEFT_ENTER;
-    if (!answer || !model || !encoding || !logits) {
-        return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_model_find_answer: null argument");
-    }
+    WEFT_GIVEN(weft_model_host(model), answer, model, encoding, logits);
     const weft_status status = expect(model, true, "a model that answers questions");
     if (status != WEFT_OK) {
         return status;

@@ -2,6 +2,7 @@
 /* Where the largest and smallest elements along an axis are. */
 #include <weft/arithmetic.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/reduce/arg.h"
 #include "ops/around_axis.h"
@@ -16,6 +17,7 @@ struct weft_arg_node {
 weft_status weft_graph_argmax(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,
                               bool keep_axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_arg_node params = {.axis = axis, .keep_axis = keep_axis};
     return weft_graph_add(out, graph, &weft_op_argmax, &x, 1, &params, sizeof params);
 }
@@ -23,6 +25,7 @@ weft_status weft_graph_argmax(weft_tensor *out, weft_graph *graph, weft_tensor x
 weft_status weft_graph_argmin(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,
                               bool keep_axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_arg_node params = {.axis = axis, .keep_axis = keep_axis};
     return weft_graph_add(out, graph, &weft_op_argmin, &x, 1, &params, sizeof params);
 }

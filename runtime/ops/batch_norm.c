@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "kernels/norm/batch_norm.h"
 #include "lower/lowering.h"
 
@@ -15,10 +16,7 @@ struct weft_batch_norm_node {
 weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   const weft_batch_norm_params *params) {
     WEFT_ENTER;
-    if (!graph || !params) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_batch_norm: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     struct weft_batch_norm_node node = {.epsilon = params->epsilon};
     weft_tensor inputs[] = {x, params->mean, params->variance, params->gamma, params->beta};
     return weft_graph_add(out, graph, &weft_op_batch_norm, inputs, 5, &node, sizeof node);

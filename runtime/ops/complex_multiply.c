@@ -2,6 +2,7 @@
 /* Products of complex numbers, pairs along the last axis. */
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/elementwise/complex_multiply.h"
 #include "lower/cut.h"
@@ -11,6 +12,7 @@ enum { A, B };
 weft_status weft_graph_complex_multiply(weft_tensor *out, weft_graph *graph, weft_tensor a,
                                         weft_tensor b) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_tensor inputs[] = {a, b};
     return weft_graph_add(out, graph, &weft_op_complex_multiply, inputs, 2, NULL, 0);
 }

@@ -2,6 +2,7 @@
 /* f16 and u8, which only inputs and outputs are, and i32 to f32 and back. */
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/elementwise/convert.h"
 #include "lower/lowering.h"
@@ -14,6 +15,7 @@ struct weft_convert_node {
 weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_dtype dtype) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_convert_node params = {.dtype = dtype};
     return weft_graph_add(out, graph, &weft_op_convert, &x, 1, &params, sizeof params);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/elementwise/copy.h"
 #include "lower/cut.h"
@@ -51,6 +52,7 @@ void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t s
 weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               uint32_t position) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_gather_node params = {.position = position};
     return weft_graph_add(out, graph, &weft_op_gather, &x, 1, &params, sizeof params);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cumulative sums: within blocks in order, each begun by the cumulative sum of the blocks in front of it. */
 #include "kernels/reduce/cumsum.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "ops/reduce_pass.h"
 
@@ -15,6 +16,7 @@ struct weft_cumsum_node {
 weft_status weft_graph_cumsum(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,
                               bool exclusive, bool reverse) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_cumsum_node params = {
         .axis = axis, .exclusive = exclusive, .reverse = reverse};
     return weft_graph_add(out, graph, &weft_op_cumsum, &x, 1, &params, sizeof params);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/op.h"
 #include "kernels/activation/activation.h"
@@ -57,6 +58,7 @@ const char *weft_activation_name(weft_activation activation) {
 weft_status weft_graph_activate(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_activation activation) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_activation_node params = {.activation = activation};
     return weft_graph_add(out, graph, &weft_op_activation, &x, 1, &params, sizeof params);
 }
@@ -138,6 +140,7 @@ const char *weft_binary_name(weft_binary binary) {
 weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op, weft_tensor a,
                               weft_tensor b) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_binary_node params = {.kind = op};
     weft_tensor inputs[] = {a, b};
     return weft_graph_add(out, graph, &weft_op_binary, inputs, 2, &params, sizeof params);
@@ -280,6 +283,7 @@ const struct weft_op weft_op_binary = {
 weft_status weft_graph_affine(weft_tensor *out, weft_graph *graph, weft_tensor x, float scale,
                               float offset) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_affine_node params = {.scale = scale, .offset = offset};
     return weft_graph_add(out, graph, &weft_op_affine, &x, 1, &params, sizeof params);
 }

@@ -5,15 +5,13 @@
 #include "lower/cut.h"
 #include "ops/row.h"
 
+#include "core/given.h"
 #include "kernels/embedding/embedding.h"
 
 weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
                                  const weft_embedding_params *params) {
     WEFT_ENTER;
-    if (!graph || !params) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_embedding: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     weft_tensor inputs[] = {params->tokens, params->table, params->types, params->type_table,
                             params->positions};
     return weft_graph_add(out, graph, &weft_op_embedding, inputs, 5, NULL, 0);

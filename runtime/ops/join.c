@@ -5,6 +5,7 @@
 
 #include <weft/movement.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/movement/join.h"
 #include "kernels/movement/join_four.h"
@@ -150,10 +151,9 @@ static weft_status concat_some(weft_tensor *out, weft_graph *graph, const weft_t
 weft_status weft_graph_concat(weft_tensor *out, weft_graph *graph, const weft_tensor *xs,
                               uint32_t x_count, uint32_t axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(graph, host), xs, x_count);
     struct weft_concat_node params = {.axis = axis};
-    if (!out || !graph || !xs) {
-        return weft_graph_missing(graph, "weft_graph_concat");
-    }
     for (uint32_t i = 0; i < x_count; i++) {
         if (xs[i].id == 0) { /* which weft_graph_add takes for an optional input */
             return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "concat: tensor %u is none", i);
@@ -272,6 +272,7 @@ const struct weft_op weft_op_concat = {
 weft_status weft_graph_pad(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,
                            uint32_t before, uint32_t after, float value) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_pad_node params = {.axis = axis, .before = before, .after = after, .value = value};
     return weft_graph_add(out, graph, &weft_op_pad, &x, 1, &params, sizeof params);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/elementwise/last.h"
 #include "kernels/elementwise/mask.h"
@@ -12,6 +13,7 @@ enum { X = 0, LENGTHS = 1 };
 weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_tensor x,
                             weft_tensor lengths) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_tensor inputs[] = {x, lengths};
     return weft_graph_add(out, graph, &weft_op_mask, inputs, 2, NULL, 0);
 }
@@ -93,6 +95,7 @@ static weft_status mask_lower(struct weft_lowering *lowering, const weft_node *n
 weft_status weft_graph_gather_last(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                    weft_tensor lengths) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_tensor inputs[] = {x, lengths};
     return weft_graph_add(out, graph, &weft_op_gather_last, inputs, 2, NULL, 0);
 }

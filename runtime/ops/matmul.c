@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/given.h"
 #include "core/int8.h"
 #include "core/try.h"
 #include "core/vendor.h"
@@ -343,6 +344,7 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
 weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a, weft_tensor b,
                               const weft_matmul_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_matmul_node node = {.alpha = 1.0F};
     if (params) {
         node.transpose_a = params->transpose_a;
@@ -356,9 +358,7 @@ weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a
 weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               weft_tensor weight, weft_tensor bias) {
     WEFT_ENTER;
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_linear");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor product;
     weft_status status =

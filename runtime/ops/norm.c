@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/given.h"
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/layer_norm_lanes.h"
 #include "ops/row.h"
@@ -16,6 +17,7 @@ struct weft_layer_norm_node {
 weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gamma, weft_tensor beta, float epsilon) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_layer_norm_node params = {.epsilon = epsilon};
     weft_tensor inputs[] = {x, gamma, beta};
     return weft_graph_add(out, graph, &weft_op_layer_norm, inputs, 3, &params, sizeof params);

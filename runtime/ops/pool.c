@@ -4,6 +4,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/pool/pool.h"
 #include "lower/lowering.h"
@@ -22,9 +23,7 @@ struct weft_pool_node {
 weft_status weft_graph_pool(weft_tensor *out, weft_graph *graph, weft_pool_op op, weft_tensor x,
                             const weft_pool_params *params) {
     WEFT_ENTER;
-    if (!params) {
-        return weft_graph_missing(graph, "weft_graph_pool");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
     struct weft_pool_node node = {
         .op = op, .counts_padding = params->counts_padding, .partial = params->partial};
     memcpy(node.sizes, params->sizes, sizeof node.sizes);

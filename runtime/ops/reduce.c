@@ -2,6 +2,7 @@
 /* Sums, means, largest and smallest elements and the like over any axes. */
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "lower/cut.h"
 #include "ops/reduce_pass.h"
@@ -25,6 +26,7 @@ const char *weft_reduction_name(weft_reduction reduction) {
 weft_status weft_graph_reduce(weft_tensor *out, weft_graph *graph, weft_reduction op, weft_tensor x,
                               const weft_reduce_params *params) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_reduce_node node = {.kind = op};
     weft_tensor inputs[] = {x, {0}};
     if (params) {

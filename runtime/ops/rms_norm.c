@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/norm/rms_norm_lanes.h"
@@ -28,18 +29,21 @@ static weft_status add(weft_tensor *out, weft_graph *graph, const struct weft_op
 weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor gain, float epsilon) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     weft_tensor inputs[] = {x, gain};
     return add(out, graph, &weft_op_rms_norm, inputs, 2, epsilon);
 }
 
 weft_status weft_graph_simple_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return add(out, graph, &weft_op_simple_rms_norm, &x, 1, SIMPLE_EPSILON);
 }
 
 weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gain, float epsilon) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     weft_tensor inputs[] = {x, gain};
     return add(out, graph, &weft_op_scale_norm, inputs, 2, epsilon);
 }

@@ -4,6 +4,7 @@
 
 #include <weft/arithmetic.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/softmax/columns.h"
 #include "kernels/softmax/lanes.h"
@@ -16,6 +17,7 @@
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     return weft_graph_add(out, graph, &weft_op_softmax, &x, 1, NULL, 0);
 }
 
@@ -72,6 +74,7 @@ WEFT_VARIANTS(log_softmax, "softmax/log",
 weft_status weft_graph_softmax_axis(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     uint32_t axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_softmax_axis_node params = {.axis = axis};
     return weft_graph_add(out, graph, &weft_op_softmax_axis, &x, 1, &params, sizeof params);
 }
@@ -79,6 +82,7 @@ weft_status weft_graph_softmax_axis(weft_tensor *out, weft_graph *graph, weft_te
 weft_status weft_graph_log_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                    uint32_t axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_softmax_axis_node params = {.axis = axis};
     return weft_graph_add(out, graph, &weft_op_log_softmax, &x, 1, &params, sizeof params);
 }

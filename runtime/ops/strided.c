@@ -2,6 +2,7 @@
 /* Permutations, slices and broadcasting: views of another order, which one kernel makes dense. */
 #include <weft/movement.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "lower/window.h"
 #include "ops/axis.h"
@@ -25,6 +26,7 @@ struct weft_expand_node {
 weft_status weft_graph_permute(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_shape axes) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_permute_node params = {.axes = axes};
     return weft_graph_add(out, graph, &weft_op_permute, &x, 1, &params, sizeof params);
 }
@@ -73,6 +75,7 @@ static struct weft_strides permute_strides(const weft_graph *graph, const struct
 weft_status weft_graph_slice(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t axis,
                              uint32_t start, uint32_t count, int32_t step) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_slice_node params = {.axis = axis, .start = start, .count = count, .step = step};
     return weft_graph_add(out, graph, &weft_op_slice, &x, 1, &params, sizeof params);
 }
@@ -115,6 +118,7 @@ static struct weft_strides slice_strides(const weft_graph *graph, const struct w
 weft_status weft_graph_expand(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               weft_shape shape) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_expand_node params = {.shape = shape};
     return weft_graph_add(out, graph, &weft_op_expand, &x, 1, &params, sizeof params);
 }

@@ -2,6 +2,7 @@
 /* Slices and single elements by their indices along an axis. Inputs of the nodes: x, indices. */
 #include <weft/movement.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/movement/take.h"
 #include "kernels/movement/take_four.h"
@@ -113,6 +114,7 @@ static bool lower_taking(struct weft_lowering *lowering, const struct weft_node 
 weft_status weft_graph_take(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor indices,
                             uint32_t axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_take_node params = {.axis = axis};
     weft_tensor inputs[] = {x, indices};
     return weft_graph_add(out, graph, &weft_op_take, inputs, 2, &params, sizeof params);
@@ -177,6 +179,7 @@ const struct weft_op weft_op_take = {
 weft_status weft_graph_take_along(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor indices, uint32_t axis) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_take_node params = {.axis = axis};
     weft_tensor inputs[] = {x, indices};
     return weft_graph_add(out, graph, &weft_op_take_along, inputs, 2, &params, sizeof params);

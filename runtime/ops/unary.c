@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/op.h"
 #include "kernels/elementwise/unary.h"
@@ -110,6 +111,7 @@ const char *weft_unary_name(weft_unary unary) {
 weft_status weft_graph_unary(weft_tensor *out, weft_graph *graph, weft_unary op, weft_tensor x,
                              float alpha, float beta) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_unary_node params = {.kind = op, .alpha = alpha, .beta = beta};
     return weft_graph_add(out, graph, &weft_op_unary, &x, 1, &params, sizeof params);
 }
@@ -117,6 +119,7 @@ weft_status weft_graph_unary(weft_tensor *out, weft_graph *graph, weft_unary op,
 weft_status weft_graph_clamp(weft_tensor *out, weft_graph *graph, weft_tensor x, float low,
                              float high) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const struct weft_unary_node params = {.kind = WEFT_UNARY_CLAMP, .alpha = low, .beta = high};
     return weft_graph_add(out, graph, &weft_op_unary, &x, 1, &params, sizeof params);
 }

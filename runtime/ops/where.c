@@ -2,6 +2,7 @@
 /* One of two tensors, element by element. */
 #include <weft/arithmetic.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "kernels/elementwise/where.h"
 #include "ops/broadcast.h"
@@ -9,6 +10,7 @@
 weft_status weft_graph_where(weft_tensor *out, weft_graph *graph, weft_tensor condition,
                              weft_tensor a, weft_tensor b) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     const weft_tensor inputs[] = {condition, a, b};
     return weft_graph_add(out, graph, &weft_op_where, inputs, 3, NULL, 0);
 }

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/fork.h"
 
@@ -20,12 +21,7 @@ static weft_status make_bindings(weft_bindings *bindings) {
     return weft_descriptors_create(&bindings->descriptor_pool, bindings->sets, plan, true);
 }
 
-static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
-                          const char *function) {
-    if (!out || !plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "%s: null argument", function);
-    }
+static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent) {
     WEFT_TRY(weft_device_runs(plan->device));
     weft_bindings *bindings = weft_alloc_zero(&plan->device->host, 1, sizeof *bindings);
     if (!bindings) {
@@ -53,12 +49,14 @@ static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
 
 weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
     WEFT_ENTER;
-    return create(out, plan, false, "weft_bindings_create");
+    WEFT_GIVEN_AS(WEFT_HOST_OF(plan, device->host), "bindings, plan", out, plan);
+    return create(out, plan, false);
 }
 
 weft_status weft_bindings_create_concurrent(weft_bindings **out, weft_plan *plan) {
     WEFT_ENTER;
-    return create(out, plan, true, "weft_bindings_create_concurrent");
+    WEFT_GIVEN_AS(WEFT_HOST_OF(plan, device->host), "bindings, plan", out, plan);
+    return create(out, plan, true);
 }
 
 static void forget_bindings(const weft_bindings *bindings) {
@@ -144,10 +142,7 @@ static bool holds(const weft_buffer *buffer, const struct weft_port *port) {
 
 weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_buffer *buffer) {
     WEFT_ENTER;
-    if (!bindings || !name || !buffer) {
-        return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_bindings_set: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(bindings, plan->device->host), bindings, name, buffer);
     const weft_plan *plan = bindings->plan;
     if (buffer->device != plan->device) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "lower/choose.h"
 #include "plan/measure.h"
@@ -261,10 +262,7 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
 weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_graph *graph,
                               const weft_plan_params *params) {
     WEFT_ENTER;
-    if (!out || !device || !graph) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_compile: null argument");
-    }
+    WEFT_GIVEN_AS(WEFT_HOST_OF(device, host), "plan, device, graph", out, device, graph);
     const weft_plan_params defaults = {0};
     const weft_plan_params *given = params ? params : &defaults;
     if (!(given->part_ms >= 0.0) || !isfinite(given->part_ms)) {

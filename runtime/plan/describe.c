@@ -2,6 +2,7 @@
 /* What the passes made of a graph, as text for people. */
 #include <string.h>
 
+#include "core/given.h"
 #include "core/text.h"
 #include "plan/plan.h"
 
@@ -130,10 +131,7 @@ char *weft_describe_order(const weft_plan *plan) {
 
 weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const char **text) {
     WEFT_ENTER;
-    if (!plan || !pass || !text) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_describe: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, pass, text);
     for (uint32_t i = 0; i < WEFT_PLAN_PASS_COUNT; i++) {
         if (strcmp(weft_plan_passes[i], pass) == 0) {
             *text = plan->text[i];
@@ -148,9 +146,7 @@ weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const ch
 weft_status weft_plan_get_dispatch(const weft_plan *plan, uint32_t index,
                                    weft_dispatch_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     if (index >= plan->lowering.dispatch_count) {
         return WEFT_NOT_FOUND;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 #include "plan/states.h"
@@ -153,10 +154,8 @@ static weft_status execute(weft_plan *plan, const weft_host_tensor **given,
 
 weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
     WEFT_ENTER;
-    if (!plan || (!tensors && count > 0)) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_execute: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(plan, device->host), tensors, count);
     const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_device_runs(plan->device));
     if (!plan->given) { /* kept: a job system may leave the run for ever */

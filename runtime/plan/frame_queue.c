@@ -4,6 +4,7 @@
 
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -26,10 +27,7 @@ struct weft_frame_queue {
 
 weft_status weft_frame_queue_create(weft_frame_queue **out, weft_device *device) {
     WEFT_ENTER;
-    if (!out || !device) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_frame_queue_create: null argument");
-    }
+    WEFT_GIVEN_AS(WEFT_HOST_OF(device, host), "queue, device", out, device);
     WEFT_TRY(weft_device_runs(device));
     weft_frame_queue *queue = weft_alloc_zero(&device->host, 1, sizeof *queue);
     if (!queue) {
@@ -136,11 +134,11 @@ static void end(weft_frame_queue *queue, struct job *job, weft_frame_job_state s
 weft_status weft_frame_queue_add(weft_frame_queue *queue, weft_plan *plan, weft_bindings *bindings,
                                  int32_t priority, uint64_t *job) {
     WEFT_ENTER;
-    if (!queue || !plan || !bindings || !job || bindings->plan != plan ||
-        plan->device != queue->device) {
-        return weft_fail(queue ? &queue->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_frame_queue_add: null argument, bindings of another plan, or a plan "
-                         "of another device");
+    WEFT_GIVEN(WEFT_HOST_OF(queue, device->host), queue, plan, bindings, job);
+    if (bindings->plan != plan || plan->device != queue->device) {
+        return weft_fail(&queue->device->host, WEFT_INVALID_ARGUMENT, "weft_frame_queue_add: %s",
+                         bindings->plan != plan ? "the bindings are of another plan"
+                                                : "the plan is of another device");
     }
     const weft_host *host = &queue->device->host;
     WEFT_TRY(weft_device_runs(queue->device));
@@ -184,9 +182,7 @@ static weft_status not_found(const weft_frame_queue *queue, uint64_t number) {
 
 weft_status weft_frame_queue_cancel(weft_frame_queue *queue, uint64_t number) {
     WEFT_ENTER;
-    if (!queue) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(queue, device->host), queue);
     struct job *job = find(queue, number);
     if (!job) {
         return not_found(queue, number);
@@ -207,9 +203,7 @@ weft_status weft_frame_queue_cancel(weft_frame_queue *queue, uint64_t number) {
 weft_status weft_frame_queue_get_job(const weft_frame_queue *queue, uint64_t number,
                                      weft_frame_job_info *info) {
     WEFT_ENTER;
-    if (!queue || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(queue, device->host), queue, info);
     const struct job *job = find(queue, number);
     if (!job) {
         return not_found(queue, number);
@@ -246,9 +240,11 @@ static weft_status record_job(weft_frame_queue *queue, VkCommandBuffer commands,
 weft_status weft_frame_queue_record(weft_frame_queue *queue, VkCommandBuffer commands,
                                     double budget_ms, weft_frame_info *info) {
     WEFT_ENTER;
-    if (!queue || !commands || !(budget_ms > 0.0)) {
-        return weft_fail(queue ? &queue->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_frame_queue_record: null argument, or a budget of %g ms", budget_ms);
+    WEFT_GIVEN(WEFT_HOST_OF(queue, device->host), queue, commands);
+    if (!(budget_ms > 0.0)) {
+        return weft_fail(&queue->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_frame_queue_record: budget_ms is %g, expected more than 0",
+                         budget_ms);
     }
     WEFT_TRY(weft_device_runs(queue->device));
     weft_frame_info frame = {0};

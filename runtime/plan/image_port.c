@@ -5,6 +5,7 @@
  */
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -136,9 +137,10 @@ static bool same(const weft_image_params *a, const weft_image_params *b) {
 weft_status weft_bindings_set_image(weft_bindings *bindings, const char *name,
                                     const weft_image_params *image) {
     WEFT_ENTER;
-    if (!bindings || !name || !image || image->image == VK_NULL_HANDLE) {
-        return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_bindings_set_image: null argument, or the VkImage is null");
+    WEFT_GIVEN(WEFT_HOST_OF(bindings, plan->device->host), bindings, name, image);
+    if (image->image == VK_NULL_HANDLE) {
+        return weft_fail(&bindings->plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_bindings_set_image: the VkImage is null");
     }
     const weft_plan *plan = bindings->plan;
     weft_device *device = plan->device;

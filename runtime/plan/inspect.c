@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/executable.h"
 #include "plan/plan.h"
@@ -11,9 +12,7 @@
 weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
                                   weft_storage_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     if (storage >= plan->lowering.storage_count) {
         return WEFT_NOT_FOUND;
     }
@@ -29,11 +28,12 @@ weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
 
 weft_status weft_plan_read_constant(const weft_plan *plan, uint32_t storage, void *data) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, data);
     weft_storage_info info;
     WEFT_TRY(weft_plan_get_storage(plan, storage, &info));
-    if (info.kind != WEFT_STORAGE_CONSTANT || !data) {
-        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT, "weft_plan_read_constant: %s",
-                         data ? "no constant" : "data is null");
+    if (info.kind != WEFT_STORAGE_CONSTANT) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_read_constant: storage %u is no constant", storage);
     }
     const struct weft_constant *constant = plan->lowering.storages[storage].constant;
     return weft_device_download(plan->device, constant->buffer, 0, data, constant->bytes);
@@ -45,9 +45,7 @@ static const struct weft_dispatch *find_dispatch(const weft_plan *plan, uint32_t
 
 weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch, weft_kernel_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     const struct weft_dispatch *found = find_dispatch(plan, dispatch);
     if (!found) {
         return WEFT_NOT_FOUND;
@@ -64,9 +62,7 @@ weft_status weft_plan_get_kernel(const weft_plan *plan, uint32_t dispatch, weft_
 weft_status weft_plan_get_operand(const weft_plan *plan, uint32_t dispatch, uint32_t binding,
                                   weft_operand_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     const struct weft_dispatch *found = find_dispatch(plan, dispatch);
     if (!found || binding >= found->operand_count) {
         return WEFT_NOT_FOUND;
@@ -100,8 +96,10 @@ static weft_status give_words(uint32_t *words, size_t *size, const struct weft_s
 weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_module_form form,
                                  uint32_t *words, size_t *size) {
     WEFT_ENTER;
-    if (!plan || !size || (unsigned)form > WEFT_MODULE_PORTABLE) {
-        return WEFT_INVALID_ARGUMENT;
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, size);
+    if ((unsigned)form > WEFT_MODULE_PORTABLE) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_get_module: %d is no form of a module", (int)form);
     }
     const struct weft_dispatch *found = find_dispatch(plan, dispatch);
     if (!found) {
@@ -123,9 +121,7 @@ weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_
 weft_status weft_plan_get_executable(weft_executable **executable, const weft_plan *plan,
                                      uint32_t dispatch) {
     WEFT_ENTER;
-    if (!plan || !executable) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), executable, plan);
     const struct weft_dispatch *found = find_dispatch(plan, dispatch);
     if (!found) {
         return WEFT_NOT_FOUND;

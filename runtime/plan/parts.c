@@ -2,6 +2,7 @@
 /* A run in parts: what each is expected to take, and as many at a time as fit into a frame. */
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -23,9 +24,7 @@ static weft_part_info part_of(const weft_plan *plan, uint32_t index) {
 
 weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index, weft_part_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     if (index >= plan->steps.count) {
         return WEFT_NOT_FOUND;
     }
@@ -50,9 +49,10 @@ static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
 weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
                                    weft_bindings *bindings, uint32_t first, uint32_t count) {
     WEFT_ENTER;
-    if (!plan || !commands || !bindings || bindings->plan != plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_record_range: null argument, or bindings of another plan");
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, commands, bindings);
+    if (bindings->plan != plan) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record_range: the bindings are of another plan");
     }
     if (count == 0 || first >= plan->steps.count || count > plan->steps.count - first) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
@@ -85,10 +85,7 @@ weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
                                    weft_bindings *bindings, double budget_ms,
                                    weft_frame_cursor *cursor) {
     WEFT_ENTER;
-    if (!plan || !cursor) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_record_frame: null argument");
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, commands, bindings, cursor);
     if (!(budget_ms > 0.0) || cursor->next >= plan->steps.count) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_frame: a budget of %g ms from part %u on, of a plan "

@@ -2,6 +2,7 @@
 /* A plan that was compiled: its end, and what it tells about itself. */
 #include "plan/plan.h"
 
+#include "core/given.h"
 #include "device/fork.h"
 
 static void destroy_execute_buffers(weft_plan *plan) {
@@ -54,18 +55,14 @@ void weft_plan_destroy(weft_plan **address) {
 
 weft_status weft_plan_get_info(const weft_plan *plan, weft_plan_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     *info = plan->info;
     return WEFT_OK;
 }
 
 weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index, weft_port_info *info) {
     WEFT_ENTER;
-    if (!plan || !info) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, info);
     if (index >= plan->port_count) {
         return WEFT_NOT_FOUND;
     }

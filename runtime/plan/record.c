@@ -4,6 +4,7 @@
 
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "device/debug_label.h"
 
@@ -94,9 +95,10 @@ void weft_record_end(const weft_bindings *bindings, VkCommandBuffer commands) {
 
 weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bindings *bindings) {
     WEFT_ENTER;
-    if (!plan || !commands || !bindings || bindings->plan != plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_record: null argument, or bindings of another plan");
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, commands, bindings);
+    if (bindings->plan != plan) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record: the bindings are of another plan");
     }
     WEFT_TRY(weft_device_records(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
@@ -196,13 +198,13 @@ static weft_status check_points(const weft_host *host, const weft_semaphore_poin
 static weft_status submit(weft_plan *plan, weft_bindings *bindings,
                           const weft_submit_params *params, uint64_t *ticket,
                           const char *function) {
-    if (!plan || !bindings || !params || !ticket || bindings->plan != plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "%s: null argument, or bindings of another plan", function);
+    if (bindings->plan != plan) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "%s: the bindings are of another plan", function);
     }
     const weft_host *host = &plan->device->host;
     WEFT_TRY(check_points(host, params->waits, params->wait_count, "wait"));
-    WEFT_TRY(check_points(host, params->signals, params->signal_count, "signal"));
+    WEFT_TRY(check_points(host, params->signal_points, params->signal_count, "signal"));
     WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(weft_bindings_record(bindings));
     WEFT_TRY(weft_device_submit_run(plan->device, bindings->commands, plan->info.submissions,
@@ -219,20 +221,20 @@ void weft_bindings_submitted(weft_bindings *bindings, uint64_t ticket) {
 
 weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, bindings, ticket);
     return submit(plan, bindings, &(weft_submit_params){0}, ticket, "weft_plan_submit");
 }
 
 weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindings,
                                   const weft_submit_params *params, uint64_t *ticket) {
     WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, bindings, params, ticket);
     return submit(plan, bindings, params, ticket, "weft_plan_submit_with");
 }
 
 weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns, bool *done) {
     WEFT_ENTER;
-    if (!plan) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan);
     WEFT_TRY(weft_device_runs(plan->device));
     if (ticket > atomic_load(&plan->device->timeline_value)) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run from its submission to its end. */
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -31,9 +32,10 @@ static weft_status run_in_turn(weft_plan *plan, weft_bindings *bindings) {
 
 weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
     WEFT_ENTER;
-    if (!plan || !bindings || bindings->plan != plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_run: null argument, or bindings of another plan");
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, bindings);
+    if (bindings->plan != plan) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_run: the bindings are of another plan");
     }
     const weft_device *device = plan->device;
     WEFT_TRY(weft_device_runs(device));

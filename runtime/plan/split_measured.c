@@ -4,6 +4,7 @@
 
 #include <weft/vulkan.h>
 
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -81,9 +82,7 @@ static weft_status split(weft_plan *plan, double part_ms, VkQueryPool *queries,
 
 weft_status weft_plan_split_measured(weft_plan *plan, double part_ms) {
     WEFT_ENTER;
-    if (!plan) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan);
     weft_device *device = plan->device;
     if (!(part_ms >= 0.0) || !isfinite(part_ms) || !atomic_load(&plan->measured)) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,

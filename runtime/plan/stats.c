@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a plan's runs have come to, told without waiting for any. */
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -126,9 +127,7 @@ static weft_status add_workspace(weft_plan_stats *stats, uint64_t *newest,
 
 weft_status weft_plan_get_stats(weft_plan *plan, weft_plan_stats *out) {
     WEFT_ENTER;
-    if (!plan || !out) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN_AS(WEFT_HOST_OF(plan, device->host), "plan, stats", plan, out);
     weft_plan_stats stats = {.weight_bytes = plan->info.weight_bytes};
     weft_device *device = plan->device;
     uint64_t newest = 0, value = 0;

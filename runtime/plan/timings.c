@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the time stamps of a run say. */
+#include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
 
@@ -69,17 +70,15 @@ static weft_status get_timings(weft_plan *plan, const struct weft_workspace *wor
 
 weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count) {
     WEFT_ENTER;
-    if (!plan || !count || (!timings && *count > 0)) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan, count);
+    WEFT_GIVEN_LIST(&plan->device->host, timings, *count);
     return get_timings(plan, &plan->workspace, timings, count);
 }
 
 weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
                                       uint32_t *count) {
     WEFT_ENTER;
-    if (!bindings || !count || (!timings && *count > 0)) {
-        return WEFT_INVALID_ARGUMENT;
-    }
+    WEFT_GIVEN(WEFT_HOST_OF(bindings, plan->device->host), bindings, count);
+    WEFT_GIVEN_LIST(&bindings->plan->device->host, timings, *count);
     return get_timings(bindings->plan, bindings->workspace, timings, count);
 }

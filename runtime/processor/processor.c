@@ -71,7 +71,7 @@ static void describe(struct weft_soft_properties *properties, void *user) {
 static VkResult open_device(void **state, struct weft_soft_device *device, void *user) {
     (void)user;
     struct weft_processor *made = weft_soft_new(device, sizeof *made);
-    if (!made || !weft_scratch_create(&made->scratch, device->jobs.slots)) {
+    if (!made || !weft_scratch_create(&made->scratch, device->jobs.concurrency)) {
         weft_soft_delete(device, made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

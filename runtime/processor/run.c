@@ -13,7 +13,7 @@
 #define BLOCK_PS \
     UINT64_C(25000000) /* about what they take, so that smaller copies are not shared */
 
-static const weft_job_system alone = {.slots = 1};
+static const weft_job_system alone = {.concurrency = 1};
 
 /* Somebody else may have all threads compile: then this one does the work, rather than wait for a second. */
 static const weft_job_system *take_jobs(struct weft_soft_device *device) {

@@ -51,7 +51,7 @@ static bool wants_checks(const VkDeviceCreateInfo *info) {
 /* Who computes, as it was asked for; nobody but the calling thread where the device needs no jobs. */
 static weft_status start_jobs(struct weft_soft_device *device,
                               const struct weft_soft_jobs_info *asked) {
-    device->jobs.slots = 1;
+    device->jobs.concurrency = 1;
     if (device->physical->properties.threads == 0) {
         return WEFT_OK;
     }

@@ -295,7 +295,7 @@ static void compile_ahead(struct build *builds, uint32_t count, struct weft_soft
         missing += !builds[i].loaded;
     }
     struct batch batch = {.device = device, .builds = builds, .count = count};
-    const uint32_t slots = missing < device->jobs.slots ? missing : device->jobs.slots;
+    const uint32_t slots = missing < device->jobs.concurrency ? missing : device->jobs.concurrency;
     if (slots > 1 && weft_soft_take_jobs(device)) {
         device->jobs.run(device->jobs.user, compile_some, &batch, slots);
         weft_soft_give_jobs(device);

@@ -88,7 +88,7 @@ void a_job_system_of_c_that_throws() {
     } state;
     auto log = [&state](weft_log_level, const char *line) { state.log += line; };
     weft_job_system jobs = {};
-    jobs.slots = 2;
+    jobs.concurrency = 2;
     jobs.user = &state;
     jobs.run = [](void *user, weft_job work, void *job, std::uint32_t slots) {
         if (static_cast<struct state *>(user)->boom) {

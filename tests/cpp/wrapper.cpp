@@ -294,7 +294,7 @@ void jobs_are_callables() {
     unsigned done[2] = {0, 0};
     const auto work = [](void *data, std::uint32_t slot) { static_cast<unsigned *>(data)[slot]++; };
     jobs.run(jobs.user, work, done, 2);
-    CHECK(calls == 1 && done[0] == 1 && done[1] == 1 && jobs.slots == 2);
+    CHECK(calls == 1 && done[0] == 1 && done[1] == 1 && jobs.concurrency == 2);
 }
 
 #ifdef WITH_VULKAN

@@ -328,7 +328,7 @@ static weft_status submit_with(struct weft_cycle *c) {
     const weft_status status =
         weft_plan_submit_with(c->plan, c->bindings,
                               weft_submit_params(.waits = &wait, .wait_count = has,
-                                                 .signals = &signal, .signal_count = has),
+                                                 .signal_points = &signal, .signal_count = has),
                               &ticket);
     assert_true((status == WEFT_OK) == (ticket > 0));
     c->signalled += status == WEFT_OK;

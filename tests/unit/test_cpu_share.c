@@ -63,7 +63,7 @@ WEFT_TEST_ON_HOST(each_item_runs_once, host) {
         struct weft_threads *own = NULL;
         weft_job_system jobs;
         assert_ok(weft_threads_start(&own, &jobs, threads, &host->host));
-        assert_int_equal(jobs.slots, threads);
+        assert_int_equal(jobs.concurrency, threads);
         for (int round = 0; round < 20; round++) {
             expect_right(&jobs);
         }
@@ -122,10 +122,10 @@ static void run_first_only(void *user, weft_job work, void *job, uint32_t count)
 WEFT_TEST(other_job_systems) {
     struct weft_test_jobs asked = {0};
     const weft_job_system systems[] = {
-        {.slots = 1, .run = run_in_turn},
-        {.slots = 5, .run = run_in_turn},
-        {.slots = 5, .run = run_first_only},
-        {.slots = 8, .run = weft_test_run_on_new_threads, .user = &asked}};
+        {.concurrency = 1, .run = run_in_turn},
+        {.concurrency = 5, .run = run_in_turn},
+        {.concurrency = 5, .run = run_first_only},
+        {.concurrency = 8, .run = weft_test_run_on_new_threads, .user = &asked}};
     for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
         expect_right(&systems[i]);
     }

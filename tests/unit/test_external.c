@@ -210,11 +210,11 @@ static weft_semaphore *signal_with(weft_device *device, weft_semaphore *semaphor
 static uint64_t submit(const struct negation *n, const weft_semaphore_point *wait,
                        const weft_semaphore_point *signal) {
     uint64_t ticket = 0;
-    assert_ok(
-        weft_plan_submit_with(n->plan, n->bindings,
-                              weft_submit_params(.waits = wait, .wait_count = wait ? 1 : 0,
-                                                 .signals = signal, .signal_count = signal ? 1 : 0),
-                              &ticket));
+    assert_ok(weft_plan_submit_with(n->plan, n->bindings,
+                                    weft_submit_params(.waits = wait, .wait_count = wait ? 1 : 0,
+                                                       .signal_points = signal,
+                                                       .signal_count = signal ? 1 : 0),
+                                    &ticket));
     return ticket;
 }
 

@@ -131,7 +131,7 @@ static void fill_flt(struct program *p) {
 
 static weft_device *open_device(struct program *p, weft_math math) {
     weft_device *device = NULL;
-    const weft_job_system jobs = {.slots = 2, .user = p, .run = run_jobs};
+    const weft_job_system jobs = {.concurrency = 2, .user = p, .run = run_jobs};
     const weft_device_params params = {
         .host = p->host, .cache_dir = "", .jobs = &jobs, .math = math};
     uint32_t count = 0;

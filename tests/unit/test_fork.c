@@ -345,7 +345,7 @@ static bool is_refused_and_closes(void *user) {
 static void a_child_that_is_forked_while_a_run_is_under_way_is_refused(const char *select) {
     static struct life life;
     static atomic_bool holds;
-    const weft_job_system jobs = {.slots = 2, .user = &holds, .run = hold};
+    const weft_job_system jobs = {.concurrency = 2, .user = &holds, .run = hold};
     weft_device_params params = watched_params(select);
     uint64_t ticket = 0;
     params.jobs = &jobs;

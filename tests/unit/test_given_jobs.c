@@ -113,7 +113,7 @@ WEFT_TEST_ON_HOST(whatever_it_does_the_job_is_done, host) {
     weft_device_destroy(&device);
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         struct jobs state = {.work = NULL};
-        const weft_job_system jobs = {.slots = SLOTS, .user = &state, .run = runs[i]};
+        const weft_job_system jobs = {.concurrency = SLOTS, .user = &state, .run = runs[i]};
         open_device(&device, host, &jobs);
         for (int round = 0; round < 3; round++) {
             memset(y, 0, COUNT * sizeof *y);
@@ -131,7 +131,7 @@ WEFT_TEST_ON_HOST(whatever_it_does_the_job_is_done, host) {
 WEFT_TEST_ON_HOST(a_run_that_is_left_loses_the_device, host) {
     jmp_buf away;
     struct jobs state = {.away = &away};
-    const weft_job_system jobs = {.slots = SLOTS, .user = &state, .run = run_away};
+    const weft_job_system jobs = {.concurrency = SLOTS, .user = &state, .run = run_away};
     float *x = weft_test_uniform(COUNT, 3, 0), *y = malloc(COUNT * sizeof *y);
     weft_device *device = NULL;
     weft_graph *graph = NULL;

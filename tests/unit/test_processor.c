@@ -35,7 +35,7 @@ static void expect_softmax(struct weft_test_host *host, const float *expected, c
     assert_ok(weft_device_get_info(device, &info));
     assert_int_equal(info.type, WEFT_DEVICE_PROCESSOR);
     if (jobs || threads > 0) {
-        assert_int_equal(info.threads, jobs ? jobs->slots : threads);
+        assert_int_equal(info.threads, jobs ? jobs->concurrency : threads);
     }
     run_softmax(y, device, x);
     assert_memory_equal(y, expected, COUNT * sizeof *y);
@@ -56,9 +56,9 @@ WEFT_TEST_ON_HOST(anybodys_threads_give_the_same_bits, host) {
     }
     struct weft_test_jobs workers = {0}, alone = {0};
     const weft_job_system systems[] = {
-        {.slots = 4, .user = &workers, .run = weft_test_run_on_new_threads},
-        {.slots = 3, .user = &alone, .run = run_alone},
-        {.slots = 1, .user = &alone, .run = run_alone}};
+        {.concurrency = 4, .user = &workers, .run = weft_test_run_on_new_threads},
+        {.concurrency = 3, .user = &alone, .run = run_alone},
+        {.concurrency = 1, .user = &alone, .run = run_alone}};
     float *x = weft_test_uniform(COUNT, 3, 0), *expected = malloc(COUNT * sizeof *expected);
     weft_device *device = NULL;
     assert_ok(open_processor(&device, host, 1, NULL));
@@ -77,15 +77,15 @@ WEFT_TEST_ON_HOST(anybodys_threads_give_the_same_bits, host) {
 }
 
 WEFT_TEST_ON_HOST(threads_that_cannot_be_are_refused, host) {
-    const weft_job_system none = {.run = run_alone}, many = {.slots = 1025, .run = run_alone},
-                          nobody = {.slots = 1};
+    const weft_job_system none = {.run = run_alone}, many = {.concurrency = 1025, .run = run_alone},
+                          nobody = {.concurrency = 1};
     weft_device *device = NULL;
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, open_processor(&device, host, 1025, NULL),
-                        "1025 threads", "0 to 1024");
+                        "threads is 1025", "0 to 1024");
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, open_processor(&device, host, 0, &none),
-                        "0 slots", "1 to 1024");
+                        "jobs.concurrency is 0", "1 to 1024");
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, open_processor(&device, host, 0, &many),
-                        "1025 slots", "1 to 1024");
+                        "jobs.concurrency is 1025", "1 to 1024");
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, open_processor(&device, host, 0, &nobody),
                         "no function");
     assert_null(device);

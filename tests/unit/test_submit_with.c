@@ -95,10 +95,11 @@ static void submit_copy(const struct chain *c, weft_semaphore_point wait,
 static uint64_t submit_run(const struct chain *c, weft_bindings *bindings,
                            weft_semaphore_point wait, weft_semaphore_point signals) {
     uint64_t ticket = 0;
-    assert_ok(weft_plan_submit_with(
-        c->frames.plan, bindings,
-        weft_submit_params(.waits = &wait, .wait_count = 1, .signals = &signals, .signal_count = 1),
-        &ticket));
+    assert_ok(
+        weft_plan_submit_with(c->frames.plan, bindings,
+                              weft_submit_params(.waits = &wait, .wait_count = 1,
+                                                 .signal_points = &signals, .signal_count = 1),
+                              &ticket));
     return ticket;
 }
 
@@ -169,9 +170,9 @@ WEFT_TEST_ON_GRAPH(test_a_chain_of_binary_semaphores, f) {
     for (uint32_t round = 0; round < 3; round++) {
         uint64_t ticket = 0;
         const weft_semaphore_point there = {.semaphore = c.binary};
-        assert_ok(weft_plan_submit_with(c.frames.plan, c.frames.lane.bindings,
-                                        weft_submit_params(.signals = &there, .signal_count = 1),
-                                        &ticket));
+        assert_ok(weft_plan_submit_with(
+            c.frames.plan, c.frames.lane.bindings,
+            weft_submit_params(.signal_points = &there, .signal_count = 1), &ticket));
         submit_copy(&c, there, (weft_semaphore_point){.semaphore = back});
         assert_ok(weft_plan_submit_with(
             c.frames.plan, c.second,
@@ -195,7 +196,8 @@ WEFT_TEST_ON_GRAPH(test_binary_semaphores, f) {
     for (uint32_t round = 0; round < 2; round++) { /* the wait has made it unsignalled again */
         assert_ok(weft_plan_submit_with(
             c.frames.plan, c.frames.lane.bindings,
-            weft_submit_params(.signals = signals, .signal_count = round == 0 ? 2 : 1), &ticket));
+            weft_submit_params(.signal_points = signals, .signal_count = round == 0 ? 2 : 1),
+            &ticket));
         submit_copy(&c, (weft_semaphore_point){c.binary, 0},
                     (weft_semaphore_point){c.from_host, round + 1});
         const weft_semaphore_point wait[] = {{c.from_host, round + 1}, {c.between, 9}};
@@ -237,7 +239,8 @@ WEFT_TEST_ON_GRAPH(test_what_is_refused, f) {
     WEFT_EXPECT_REFUSED(
         &f->host, WEFT_INVALID_ARGUMENT,
         weft_plan_submit_with(plan, bindings,
-                              weft_submit_params(.signals = points, .signal_count = 2), &ticket),
+                              weft_submit_params(.signal_points = points, .signal_count = 2),
+                              &ticket),
         function, "signal 1 of 2");
     WEFT_EXPECT_REFUSED(
         &f->host, WEFT_INVALID_ARGUMENT,

@@ -183,11 +183,13 @@ static bool classify_image(program *p, AVVkFrame *frame) {
         weft_image_params(.image = frame->img[0], .format = VK_FORMAT_R8_UNORM, .width = p->l.width,
                           .height = p->l.height, .layout = frame->layout[0],
                           .final_layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
-    status = status ? status
-                    : weft_plan_submit_with(p->c.plan, p->c.bindings,
-                                            weft_submit_params(.waits = &filled, .wait_count = 1,
-                                                               .signals = &read, .signal_count = 1),
-                                            &ticket);
+    status =
+        status
+            ? status
+            : weft_plan_submit_with(p->c.plan, p->c.bindings,
+                                    weft_submit_params(.waits = &filled, .wait_count = 1,
+                                                       .signal_points = &read, .signal_count = 1),
+                                    &ticket);
     if (status != WEFT_OK) {
         return false;
     }

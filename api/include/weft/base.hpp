@@ -63,10 +63,10 @@ class [[nodiscard]] status {
     weft_status code_ = WEFT_OK;
 };
 
-/** A value, or the status that says why there is none. A T without a value is T{}: a null handle, zeros. */
-template <class T> class [[nodiscard]] result {
+/** A value, or the status that says why there is none. A Value without a value is Value{}: a null handle, zeros. */
+template <class Value> class [[nodiscard]] result {
   public:
-    result(T value) noexcept : value_(std::move(value)) {
+    result(Value value) noexcept : value_(std::move(value)) {
     }
     /** Not of WEFT_OK, which has a value; that counts as WEFT_INVALID_ARGUMENT. */
     result(weft_status error) noexcept : code_(error == WEFT_OK ? WEFT_INVALID_ARGUMENT : error) {
@@ -84,24 +84,24 @@ template <class T> class [[nodiscard]] result {
         return code_;
     }
 
-    T &operator*() &noexcept {
+    Value &operator*() &noexcept {
         return value_;
     }
-    const T &operator*() const &noexcept {
+    const Value &operator*() const &noexcept {
         return value_;
     }
-    T &&operator*() &&noexcept {
+    Value &&operator*() &&noexcept {
         return std::move(value_);
     }
-    T *operator->() noexcept {
+    Value *operator->() noexcept {
         return &value_;
     }
-    const T *operator->() const noexcept {
+    const Value *operator->() const noexcept {
         return &value_;
     }
 
     /** Moves the value to `out`, which stays as it was where there is none. */
-    weft::status move_to(T &out) &&noexcept {
+    weft::status move_to(Value &out) &&noexcept {
         if (ok()) {
             out = std::move(value_);
         }
@@ -109,15 +109,15 @@ template <class T> class [[nodiscard]] result {
     }
 
     /** f(value), which returns a status or a result, or the error. */
-    template <class F> auto and_then(F &&f) && -> decltype(f(std::declval<T>())) {
+    template <class Function> auto and_then(Function &&f) && -> decltype(f(std::declval<Value>())) {
         if (!ok()) {
             return code_;
         }
-        return std::forward<F>(f)(std::move(value_));
+        return std::forward<Function>(f)(std::move(value_));
     }
 
   private:
-    T value_{};
+    Value value_{};
     weft_status code_ = WEFT_OK;
 };
 
@@ -128,8 +128,8 @@ inline status first_error() noexcept {
 
 template <class... Rest> status first_error(status first, const Rest &...rest) noexcept;
 
-template <class T, class... Rest>
-status first_error(const result<T> &first, const Rest &...rest) noexcept {
+template <class Value, class... Rest>
+status first_error(const result<Value> &first, const Rest &...rest) noexcept {
     return first.ok() ? first_error(rest...) : first.status();
 }
 
@@ -155,7 +155,7 @@ class error : public std::exception {
 };
 
 /** The value, or throws weft::error. */
-template <class T> T value(result<T> &&from) {
+template <class Value> Value value(result<Value> &&from) {
     if (!from.ok()) {
         throw error(from.status());
     }
@@ -172,11 +172,11 @@ inline void value(status from) {
 /* ---- handles ---- */
 
 /** Owns a C handle, and destroys it. Moves, but does not copy; a moved-from one is null. */
-template <class C, void (*destroy)(C **)> class handle {
+template <class Object, void (*destroy)(Object **)> class handle {
   public:
     handle() noexcept = default;
     /** Takes what a C function made. */
-    explicit handle(C *owned) noexcept : pointer_(owned) {
+    explicit handle(Object *owned) noexcept : pointer_(owned) {
     }
     handle(handle &&other) noexcept : pointer_(other.release()) {
     }
@@ -193,48 +193,52 @@ template <class C, void (*destroy)(C **)> class handle {
     }
 
     /** For C functions; still owned here. */
-    [[nodiscard]] C *get() const noexcept {
+    [[nodiscard]] Object *get() const noexcept {
         return pointer_;
     }
     explicit operator bool() const noexcept {
         return pointer_ != nullptr;
     }
     /** The caller's from now on. */
-    [[nodiscard]] C *release() noexcept {
+    [[nodiscard]] Object *release() noexcept {
         return std::exchange(pointer_, nullptr);
     }
     /** Destroys what is owned now. */
-    void reset(C *owned = nullptr) noexcept {
-        C *old = std::exchange(pointer_, owned);
+    void reset(Object *owned = nullptr) noexcept {
+        Object *old = std::exchange(pointer_, owned);
         destroy(&old);
     }
 
   private:
-    C *pointer_ = nullptr;
+    Object *pointer_ = nullptr;
 };
 
 /* ---- views ---- */
 
 #ifdef __cpp_lib_span
-template <class T> using span = std::span<T>;
+template <class Value> using span = std::span<Value>;
 #else
 /** As std::span: `size()` elements from `data()` on, which are somebody else's. */
-template <class T> class span {
+template <class Value> class span {
   public:
     constexpr span() noexcept = default;
-    constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size) {
+    constexpr span(Value *data, std::size_t size) noexcept : data_(data), size_(size) {
     }
-    template <std::size_t N> constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {
+    template <std::size_t count>
+    constexpr span(Value (&array)[count]) noexcept : data_(array), size_(count) {
     } // NOLINT: as std::span
-    /** Anything contiguous with data() and size(), of T or, where T is const, of what it is a const of. */
-    template <class C, class E = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
-              class = std::enable_if_t<std::is_convertible_v<E (*)[], T (*)[]> &&
-                                       (std::is_lvalue_reference_v<C> || std::is_const_v<T>)>,
-              class = decltype(std::declval<C &>().size())>
-    constexpr span(C &&container) noexcept : data_(container.data()), size_(container.size()) {
+    /** Anything contiguous with data() and size(), of Value or, where Value is const, of what it is a const of. */
+    template <
+        class Container,
+        class Element = std::remove_pointer_t<decltype(std::declval<Container &>().data())>,
+        class = std::enable_if_t<std::is_convertible_v<Element (*)[], Value (*)[]> &&
+                                 (std::is_lvalue_reference_v<Container> || std::is_const_v<Value>)>,
+        class = decltype(std::declval<Container &>().size())>
+    constexpr span(Container &&container) noexcept
+        : data_(container.data()), size_(container.size()) {
     }
 
-    [[nodiscard]] constexpr T *data() const noexcept {
+    [[nodiscard]] constexpr Value *data() const noexcept {
         return data_;
     }
     [[nodiscard]] constexpr std::size_t size() const noexcept {
@@ -243,18 +247,18 @@ template <class T> class span {
     [[nodiscard]] constexpr bool empty() const noexcept {
         return size_ == 0;
     }
-    constexpr T &operator[](std::size_t index) const noexcept {
+    constexpr Value &operator[](std::size_t index) const noexcept {
         return data_[index];
     }
-    constexpr T *begin() const noexcept {
+    constexpr Value *begin() const noexcept {
         return data_;
     }
-    constexpr T *end() const noexcept {
+    constexpr Value *end() const noexcept {
         return data_ + size_;
     }
 
   private:
-    T *data_ = nullptr;
+    Value *data_ = nullptr;
     std::size_t size_ = 0;
 };
 #endif
@@ -265,16 +269,18 @@ template <class Void> class byte_view {
     constexpr byte_view() noexcept = default;
     constexpr byte_view(Void *data, std::size_t bytes) noexcept : data_(data), bytes_(bytes) {
     }
-    template <class E, std::size_t N, class = std::enable_if_t<std::is_trivially_copyable_v<E>>,
-              class = std::enable_if_t<std::is_convertible_v<E *, Void *>>>
-    constexpr byte_view(E (&array)[N]) noexcept : data_(array), bytes_(sizeof array) {
+    template <class Element, std::size_t count,
+              class = std::enable_if_t<std::is_trivially_copyable_v<Element>>,
+              class = std::enable_if_t<std::is_convertible_v<Element *, Void *>>>
+    constexpr byte_view(Element (&array)[count]) noexcept : data_(array), bytes_(sizeof array) {
     }
-    template <class C, class E = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
-              class = std::enable_if_t<std::is_trivially_copyable_v<E>>,
-              class = std::enable_if_t<std::is_convertible_v<E *, Void *>>,
-              class = decltype(std::declval<C &>().size())>
-    constexpr byte_view(C &&container) noexcept
-        : data_(container.data()), bytes_(container.size() * sizeof(E)) {
+    template <class Container,
+              class Element = std::remove_pointer_t<decltype(std::declval<Container &>().data())>,
+              class = std::enable_if_t<std::is_trivially_copyable_v<Element>>,
+              class = std::enable_if_t<std::is_convertible_v<Element *, Void *>>,
+              class = decltype(std::declval<Container &>().size())>
+    constexpr byte_view(Container &&container) noexcept
+        : data_(container.data()), bytes_(container.size() * sizeof(Element)) {
     }
 
     [[nodiscard]] constexpr Void *data() const noexcept {
@@ -356,7 +362,7 @@ constexpr weft_status error_of(const operand &first, const Operands &...rest) no
 namespace detail {
 
 /** Calls a function, of which no exception may get into C: false where it threw one. */
-template <class F> bool without_exceptions(const F &function) noexcept {
+template <class Function> bool without_exceptions(const Function &function) noexcept {
 #if defined(__cpp_exceptions)
     try {
         function();
@@ -376,35 +382,37 @@ template <class F> bool without_exceptions(const F &function) noexcept {
  * A host that logs by function(level, message), which is not copied: it outlives all objects made with the host. It is called
  * from whichever thread made the call. What it throws is lost, as is the line.
  */
-template <class F> weft_host log_to(F &function, weft_host host = {}) noexcept {
-    static_assert(std::is_invocable_v<F &, weft_log_level, const char *>,
+template <class Function> weft_host log_to(Function &function, weft_host host = {}) noexcept {
+    static_assert(std::is_invocable_v<Function &, weft_log_level, const char *>,
                   "a log is called with a weft_log_level and a const char *");
     host.log = [](void *user, weft_log_level level, const char *message) noexcept {
-        detail::without_exceptions([&] { (*static_cast<F *>(user))(level, message); });
+        detail::without_exceptions([&] { (*static_cast<Function *>(user))(level, message); });
     };
     host.log_user = const_cast<void *>(static_cast<const void *>(&function));
     return host;
 }
 
-template <class F> weft_host log_to(const F &&function, weft_host host = {}) = delete;
+template <class Function> weft_host log_to(const Function &&function, weft_host host = {}) = delete;
 
 /**
  * A host whose calls end with WEFT_CANCELLED when function() is true: see weft_host. It is not copied, and outlives all objects made with
  * the host. An exception out of it counts as true.
  */
-template <class F> weft_host interrupted_by(F &function, weft_host host = {}) noexcept {
-    static_assert(std::is_invocable_r_v<bool, F &>,
+template <class Function>
+weft_host interrupted_by(Function &function, weft_host host = {}) noexcept {
+    static_assert(std::is_invocable_r_v<bool, Function &>,
                   "it is called without arguments, and tells whether to end");
     host.interrupted = [](void *user) noexcept {
         bool ends = true;
-        detail::without_exceptions([&] { ends = (*static_cast<F *>(user))(); });
+        detail::without_exceptions([&] { ends = (*static_cast<Function *>(user))(); });
         return ends;
     };
     host.interrupted_user = const_cast<void *>(static_cast<const void *>(&function));
     return host;
 }
 
-template <class F> weft_host interrupted_by(const F &&function, weft_host host = {}) = delete;
+template <class Function>
+weft_host interrupted_by(const Function &&function, weft_host host = {}) = delete;
 
 /** A job of the processor device: call work(slot) once for slots below `count`. */
 class job {
@@ -424,19 +432,22 @@ class job {
  * A job system by function(job, count): see weft_job_system. It is not copied, and outlives the device. Where it throws before it has
  * called the job, the thread that waits for the device does the job alone.
  */
-template <class F> weft_job_system jobs_by(F &function, std::uint32_t slots) noexcept {
-    static_assert(std::is_invocable_v<F &, job, std::uint32_t>,
+template <class Function>
+weft_job_system jobs_by(Function &function, std::uint32_t concurrency) noexcept {
+    static_assert(std::is_invocable_v<Function &, job, std::uint32_t>,
                   "a job system is called with a weft::job and a number of slots");
     weft_job_system jobs = {};
-    jobs.slots = slots;
+    jobs.concurrency = concurrency;
     jobs.user = const_cast<void *>(static_cast<const void *>(&function));
     jobs.run = [](void *user, weft_job work, void *data, std::uint32_t count) noexcept {
-        detail::without_exceptions([&] { (*static_cast<F *>(user))(job(work, data), count); });
+        detail::without_exceptions(
+            [&] { (*static_cast<Function *>(user))(job(work, data), count); });
     };
     return jobs;
 }
 
-template <class F> weft_job_system jobs_by(const F &&function, std::uint32_t slots) = delete;
+template <class Function>
+weft_job_system jobs_by(const Function &&function, std::uint32_t concurrency) = delete;
 
 } // namespace weft
 

@@ -185,7 +185,7 @@ typedef struct weft_submit_params {
         *waits; /**< before the run's first dispatch; they delay later work of the queue, too */
     uint32_t wait_count;
     const weft_semaphore_point
-        *signals; /**< when the whole run is done and its outputs are visible */
+        *signal_points; /**< when the whole run is done and its outputs are visible */
     uint32_t signal_count;
 } weft_submit_params;
 

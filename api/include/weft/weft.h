@@ -136,10 +136,10 @@ typedef void (*weft_job)(void *job, uint32_t slot);
 /** Lends the program's threads to the processor device (device.h), which then starts none for computing. */
 typedef struct weft_job_system {
     /** Most concurrent calls, 1 … 1024: usually the number of threads, the caller's included. */
-    uint32_t slots;
+    uint32_t concurrency;
     void *user;
     /**
-     * Calls work(job, slot) once for each slot below `count` (at most `slots`), from any threads, and returns when all
+     * Calls work(job, slot) once for each slot below `count` (at most `concurrency`), from any threads, and returns when all
      * of these calls have returned. It must call slot 0. It may leave out other slots when threads are busy, since one
      * call finishes the job. For each device, one thread at a time calls `run`: one that waits for the device, or one
      * of the device's own. `work` leaves its thread's float state as it was. A surplus call of `work`, or one after
