@@ -74,6 +74,8 @@ void weft_system_error_text(char *text, size_t size, int error);
 unsigned long weft_system_process(void);
 /** False where no process of that number is to be seen; one of another container may be there all the same. */
 bool weft_system_process_lives(unsigned long process);
+/** False where no device file of a GPU's driver is to be seen; true on systems that have none of these. */
+bool weft_system_may_have_gpu(void);
 /** Now, as weft_file_facts.changed has it. */
 int64_t weft_system_now(void);
 /** The folder below which Weft keeps what it caches, in host memory; null where the environment names none, and out of memory. */

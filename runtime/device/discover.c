@@ -81,9 +81,11 @@ static weft_status add_all(struct weft_discovery *discovery, bool slow, const we
 }
 
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
-                          weft_device *validated) {
+                          weft_device *validated, const char *select) {
     *discovery = (struct weft_discovery){0};
-    WEFT_TRY(add_loaded(discovery, host, validated));
+    if (!weft_physical_is_own(select, host)) {
+        WEFT_TRY(add_loaded(discovery, host, validated));
+    }
     return add_all(discovery, false, host);
 }
 
