@@ -75,6 +75,8 @@ void weft_system_error_text(char *text, size_t size, int error);
 unsigned long weft_system_process(void);
 /** False where no process of that number is to be seen; one of another container may be there all the same. */
 bool weft_system_process_lives(unsigned long process);
+/** False where no device file of a GPU's driver is to be seen; true on systems that have none of these. */
+bool weft_system_may_have_gpu(void);
 /** Now, as weft_file_facts.changed has it. */
 int64_t weft_system_now(void);
 /** At most 256 bytes that nobody else knows: keys of tables whose contents are somebody else's. */

@@ -272,6 +272,33 @@ bool weft_system_process_lives(unsigned long process) {
     return id > 0 && (unsigned long)id == process && (kill(id, 0) == 0 || errno != ESRCH);
 }
 
+/* Of kernel drivers that compute: Mesa's and others' render nodes, NVIDIA's, AMD's, Arm's, Qualcomm's, WSL's. */
+#if defined(__linux__)
+static bool note_render_node(void *user, const char *name) {
+    bool *found = user;
+    *found = strncmp(name, "renderD", 7) == 0;
+    return !*found;
+}
+
+bool weft_system_may_have_gpu(void) {
+    static const char *const files[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-gpu",
+                                        "/dev/kfd",       "/dev/mali0",   "/dev/kgsl-3d0",
+                                        "/dev/dxg",       "/dev/pvr_sync"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (access(files[i], F_OK) == 0) {
+            return true;
+        }
+    }
+    (void)weft_system_list("/dev/dri", note_render_node, &found);
+    return found;
+}
+#else
+bool weft_system_may_have_gpu(void) {
+    return true;
+}
+#endif
+
 int64_t weft_system_now(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);

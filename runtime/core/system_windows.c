@@ -433,6 +433,10 @@ bool weft_system_process_lives(unsigned long process) {
     return lives;
 }
 
+bool weft_system_may_have_gpu(void) {
+    return true;
+}
+
 int64_t weft_system_now(void) {
     FILETIME now;
     GetSystemTimeAsFileTime(&now);

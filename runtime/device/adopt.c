@@ -176,9 +176,10 @@ static weft_status add_family(weft_device *device, uint32_t family,
         }
     }
     device->families[device->family_count++] = family;
-    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 &&
-        families[family].timestampValidBits == 0) {
-        device->info.timestamp_period_ns = 0.0;
+    const uint32_t bits = families[family].timestampValidBits;
+    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
+        device->timestamp_bits = bits < device->timestamp_bits ? bits : device->timestamp_bits;
+        device->info.timestamp_period_ns = bits == 0 ? 0.0 : device->info.timestamp_period_ns;
     }
     return WEFT_OK;
 }

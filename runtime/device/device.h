@@ -81,6 +81,7 @@ struct weft_device {
     bool fma_extension, float64; /* what an exact Fma can be made by: as of weft_physical */
     bool careful; /* found by the probe: its compiler is right only without optimization */
     uint32_t queue_family;
+    uint32_t timestamp_bits; /* that count, of all families that stamp: the least */
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */
     uint32_t family_count;
     VkQueue queue;

@@ -82,11 +82,14 @@ static weft_status add_all(struct weft_discovery *discovery, bool slow, const we
 }
 
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
-                          weft_device *validated) {
+                          weft_device *validated, const char *select) {
     struct weft_write_signals signals;
+    weft_status status = WEFT_OK;
     *discovery = (struct weft_discovery){0};
     weft_write_signals_hold(&signals); /* drivers begin with files of their caches */
-    weft_status status = add_loaded(discovery, host, validated);
+    if (!weft_physical_is_own(select, host)) {
+        status = add_loaded(discovery, host, validated);
+    }
     if (status == WEFT_OK) {
         status = add_all(discovery, false, host);
     }

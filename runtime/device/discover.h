@@ -20,11 +20,12 @@ struct weft_discovery {
 };
 
 /**
- * Lists the devices but those that are slow to list. That there are none is no error. `validated` as for weft_instance_create. Threads and the
+ * Lists the devices but those that are slow to list; where `select`, which may be null, is the name of one of this library's own, only these: no
+ * loader and no driver is loaded then. That there are none is no error. `validated` as for weft_instance_create. Threads and the
  * compiler of the processor device are not touched. Call weft_discovery_end also after an error.
  */
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
-                          weft_device *validated);
+                          weft_device *validated, const char *select);
 
 /** Lists those that are slow to list behind the others: their drivers start threads and compilers in this process. */
 weft_status weft_discover_slow(struct weft_discovery *discovery, const weft_host *host);

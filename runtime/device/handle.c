@@ -10,6 +10,7 @@
 #include "device/fences.h"
 #include "device/fork.h"
 #include "device/instance.h"
+#include "device/memory_budget.h"
 #include "softvk/softvk.h"
 
 const char *weft_math_name(weft_math math) {
@@ -74,7 +75,12 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
     WEFT_GIVEN(WEFT_HOST_OF(device, host), device, stats);
     WEFT_TRY(weft_device_alive(device));
     const struct weft_device_counters *counters = &device->stats;
-    *stats = (weft_device_stats){.bytes_in_use = counters->bytes_in_use,
+    uint64_t budget = 0;
+    uint64_t used = 0;
+    weft_memory_budget(&budget, &used, device);
+    *stats = (weft_device_stats){.memory_budget = budget,
+                                 .memory_used = used,
+                                 .bytes_in_use = counters->bytes_in_use,
                                  .peak_bytes = counters->peak_bytes,
                                  .shaders_compiled = counters->shaders_compiled,
                                  .pipelines_created = counters->pipelines_created,

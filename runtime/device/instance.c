@@ -61,6 +61,8 @@ weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_
     }
     WEFT_VK_INSTANCE_FUNCTIONS(LOAD)
 #undef LOAD
+    instance->GetPhysicalDeviceMemoryProperties2 = (PFN_vkGetPhysicalDeviceMemoryProperties2)get(
+        instance->handle, "vkGetPhysicalDeviceMemoryProperties2");
     return WEFT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "core/try.h"
 #include "core/write_signals.h"
 #include "device/device.h"
+#include "device/memory_budget.h"
 #include "device/ranges.h"
 
 #define DEVICE_BLOCK_SIZE  (UINT64_C(64) << 20)
@@ -72,8 +73,8 @@ static uint32_t score(VkMemoryPropertyFlags flags, enum weft_memory_kind kind) {
         return 0;
     }
     const bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-    if (kind == WEFT_MEMORY_DEVICE) {
-        return local ? 2 : 1;
+    if (kind == WEFT_MEMORY_DEVICE) { /* the host's own memory last */
+        return local ? 3 : (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 ? 2 : 1;
     }
     if ((flags & visible) != visible) {
         return 0;
@@ -84,22 +85,37 @@ static uint32_t score(VkMemoryPropertyFlags flags, enum weft_memory_kind kind) {
     return 1 + (cached ? 2u : 0u) + (local ? 0u : 1u);
 }
 
-/* The best type among `bits`, of the largest heap where several are as good; false when none
- * serves. */
-static bool choose_type(uint32_t *type, const weft_device *device, uint32_t bits,
-                        enum weft_memory_kind kind) {
-    uint32_t best = 0;
+/* Memory types that serve a request, the best first: of several as good that of the largest heap, then the driver's own order. */
+struct choice {
+    uint32_t types[VK_MAX_MEMORY_TYPES];
+    uint32_t points[VK_MAX_MEMORY_TYPES];
+    uint32_t count;
+};
+
+static bool goes_before(const struct choice *choice, uint32_t at, const weft_device *device,
+                        uint32_t points, uint32_t type) {
+    return points > choice->points[at] ||
+           (points == choice->points[at] &&
+            heap_size(device, type) > heap_size(device, choice->types[at]));
+}
+
+static struct choice choose_types(const weft_device *device, uint32_t bits,
+                                  enum weft_memory_kind kind) {
+    struct choice choice = {.count = 0};
     for (uint32_t i = 0; i < device->memory_properties.memoryTypeCount; i++) {
-        uint32_t points = score(device->memory_properties.memoryTypes[i].propertyFlags, kind);
+        const uint32_t points = score(device->memory_properties.memoryTypes[i].propertyFlags, kind);
         if ((bits & (UINT32_C(1) << i)) == 0 || points == 0) {
             continue;
         }
-        if (points > best || (points == best && heap_size(device, i) > heap_size(device, *type))) {
-            best = points;
-            *type = i;
+        uint32_t at = choice.count++;
+        for (; at > 0 && goes_before(&choice, at - 1, device, points, i); at--) {
+            choice.types[at] = choice.types[at - 1];
+            choice.points[at] = choice.points[at - 1];
         }
+        choice.types[at] = i;
+        choice.points[at] = points;
     }
-    return best != 0;
+    return choice;
 }
 
 /* The size of a block that is meant to be shared. */
@@ -123,6 +139,10 @@ static uint64_t shared_block_size(const weft_device *device, uint32_t type,
 /* *call is the function that the result is of. */
 static VkResult allocate_and_map(struct weft_memory_block *block, const weft_device *device,
                                  const char **call) {
+    *call = "VK_EXT_memory_budget";
+    if (!weft_memory_is_in_budget(device, block->type, block->size)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     *call = "vkAllocateMemory";
     VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -220,34 +240,46 @@ static void release_unless_kept(weft_device *device, struct weft_memory_block *b
     destroy_block(device, block);
 }
 
-/* A block with room for `size` more bytes: a shared one where they fit, else one of their own. */
+static bool is_full(const struct answer *answer) {
+    return answer->result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* A block of the type with room for `size` more bytes: a shared one where they fit, else one of their own. */
 static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
-                            enum weft_memory_kind kind) {
-    struct answer answer = {.result = VK_ERROR_OUT_OF_DEVICE_MEMORY};
-    uint64_t shared_size = shared_block_size(device, type, kind);
+                            enum weft_memory_kind kind, struct answer *answer) {
+    *answer = (struct answer){.result = VK_ERROR_OUT_OF_DEVICE_MEMORY, .call = "vkAllocateMemory"};
+    if (size > heap_size(device, type)) {
+        return WEFT_OK;
+    }
+    const uint64_t shared_size = shared_block_size(device, type, kind);
     if (size < shared_size) {
-        WEFT_TRY(add_block(device, shared_size, true, type, kind, &answer));
+        WEFT_TRY(add_block(device, shared_size, true, type, kind, answer));
     }
-    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        WEFT_TRY(add_block(device, size, false, type, kind, &answer));
+    if (is_full(answer)) {
+        WEFT_TRY(add_block(device, size, false, type, kind, answer));
     }
-    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+    if (is_full(answer)) {
         release_empty(device);
-        WEFT_TRY(add_block(device, size, false, type, kind, &answer));
+        WEFT_TRY(add_block(device, size, false, type, kind, answer));
     }
-    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
-        answer.result == VK_ERROR_TOO_MANY_OBJECTS) {
-        if (size > device->max_allocation && device->max_allocation != 0) {
-            return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
-                             "%s: %" PRIu64
-                             " bytes asked, the driver promises no more than %" PRIu64 " at once",
-                             answer.call, size, device->max_allocation);
-        }
+    return WEFT_OK;
+}
+
+/* No type has had room; the answer is the driver's about the best of them. */
+static weft_status fail_full(weft_device *device, uint64_t size, const struct answer *answer) {
+    if (answer->result != VK_ERROR_OUT_OF_DEVICE_MEMORY &&
+        answer->result != VK_ERROR_TOO_MANY_OBJECTS) {
+        return weft_device_check(device, answer->result, answer->call);
+    }
+    if (size > device->max_allocation && device->max_allocation != 0) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
-                         "%s: the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use",
-                         answer.call, size, (uint64_t)device->stats.bytes_in_use);
+                         "%s: %" PRIu64 " bytes asked, the driver promises no more than %" PRIu64
+                         " at once",
+                         answer->call, size, device->max_allocation);
     }
-    return weft_device_check(device, answer.result, answer.call);
+    return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                     "%s: the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use",
+                     answer->call, size, (uint64_t)device->stats.bytes_in_use);
 }
 
 /* Takes a range from any block of the type and kind; *block is null when none has room. */
@@ -282,35 +314,51 @@ static weft_status check_limit(const weft_device *device, uint64_t size,
     return WEFT_OK;
 }
 
-/* Refuses what the limit or the heap can never hold, before the driver sees it. */
-static weft_status check_size(const weft_device *device, uint64_t size, uint32_t type,
+/* Refuses what the limit or the heaps can never hold, before the driver sees it. */
+static weft_status check_size(const weft_device *device, uint64_t size, const struct choice *choice,
                               enum weft_memory_kind kind) {
+    uint64_t largest = 0;
     WEFT_TRY(check_limit(device, size, kind));
-    if (size > heap_size(device, type)) {
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const uint64_t heap = heap_size(device, choice->types[i]);
+        largest = heap > largest ? heap : largest;
+    }
+    if (size > largest) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
-                         "%" PRIu64 " bytes asked, the memory heap has %" PRIu64, size,
-                         heap_size(device, type));
+                         "%" PRIu64 " bytes asked, the memory heap has %" PRIu64, size, largest);
     }
     return WEFT_OK;
 }
 
+/* From the first type that has room: what a heap cannot give is taken of the next one. */
 static weft_status find_range(struct weft_allocation *made, weft_device *device,
                               const VkMemoryRequirements *requirements,
                               enum weft_memory_kind kind) {
-    uint32_t type = 0;
-    if (!choose_type(&type, device, requirements->memoryTypeBits, kind)) {
+    const struct choice choice = choose_types(device, requirements->memoryTypeBits, kind);
+    struct answer best = {.result = VK_SUCCESS};
+    if (choice.count == 0) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "the device has no %s memory",
                          kind == WEFT_MEMORY_STAGING ? "host-visible coherent" : "suitable");
     }
-    WEFT_TRY(check_size(device, requirements->size, type, kind));
-    WEFT_TRY(take(&made->block, &made->range, device, requirements, type, kind));
-    if (!made->block) {
-        WEFT_TRY(add_room(device, requirements->size, type, kind));
-        made->block = device->memory->blocks; /* the new one, large enough */
-        WEFT_TRY(weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
-                                  requirements->alignment, &device->host));
+    WEFT_TRY(check_size(device, requirements->size, &choice, kind));
+    for (uint32_t i = 0; i < choice.count; i++) {
+        struct answer answer;
+        WEFT_TRY(take(&made->block, &made->range, device, requirements, choice.types[i], kind));
+        if (made->block) {
+            return WEFT_OK;
+        }
+        WEFT_TRY(add_room(device, requirements->size, choice.types[i], kind, &answer));
+        if (answer.result == VK_SUCCESS) {
+            made->block = device->memory->blocks; /* the new one, large enough */
+            return weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
+                                    requirements->alignment, &device->host);
+        }
+        best = i == 0 ? answer : best;
+        if (!is_full(&answer)) {
+            return fail_full(device, requirements->size, &answer);
+        }
     }
-    return WEFT_OK;
+    return fail_full(device, requirements->size, &best);
 }
 
 /* What the owner sees of a range that was found. */

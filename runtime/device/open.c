@@ -21,7 +21,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     WEFT_GIVEN(host, count);
     WEFT_GIVEN_LIST(host, infos, *count);
     struct weft_discovery discovery;
-    weft_status status = weft_discover(&discovery, host, NULL);
+    weft_status status = weft_discover(&discovery, host, NULL, NULL);
     if (status == WEFT_OK) {
         status = weft_discover_slow(&discovery, host);
     }
@@ -234,7 +234,7 @@ static weft_status open_system_device(weft_device *device, const weft_device_par
     struct weft_write_signals signals;
     weft_write_signals_hold(&signals);
     device->owns_handles = true;
-    weft_status status = weft_discover(&discovery, &device->host, validated);
+    weft_status status = weft_discover(&discovery, &device->host, validated, params->select);
     if (status == WEFT_OK) {
         status = open_chosen(device, &discovery, params);
     }

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "device/executable.h"
 #include "device/host_memory.h"
+#include "device/identity.h"
 #include "device/result.h"
 #include "device/robustness.h"
 #include "device/shader_fma.h"
@@ -28,7 +29,6 @@ struct facts {
     VkPhysicalDeviceFloatControlsProperties float_controls;
     bool shader_float16, shader_int8;
     uint32_t queue_flags; /* of the family chosen */
-    uint32_t timestamp_bits;
 };
 
 static weft_device_type type_of(VkPhysicalDeviceType type) {
@@ -44,6 +44,10 @@ static weft_device_type type_of(VkPhysicalDeviceType type) {
     default:
         return WEFT_DEVICE_OTHER;
     }
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
 }
 
 /*
@@ -85,7 +89,7 @@ static weft_status read_family(struct facts *facts, struct weft_physical *physic
     if (chosen < count) {
         physical->queue_family = chosen;
         facts->queue_flags = families[chosen].queueFlags;
-        facts->timestamp_bits = families[chosen].timestampValidBits;
+        physical->timestamp_bits = least(families[chosen].timestampValidBits, 64);
     }
     weft_free(host, families);
     return WEFT_OK;
@@ -103,6 +107,8 @@ static bool *note_of(struct weft_physical *physical, const char *name) {
         {WEFT_EXTERNAL_SEMAPHORE_EXTENSION, &physical->external.semaphore},
         {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, &physical->external.dma_buf},
         {weft_robustness_extension(), &physical->robustness},
+        {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, &physical->info.has_memory_budget},
+        {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, &physical->info.has_pci},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, &physical->executables},
         {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &physical->subgroup_sizes},
         {WEFT_COOPERATIVE_EXTENSION, &physical->cooperative},
@@ -146,10 +152,6 @@ static weft_status read_extensions(struct weft_physical *physical,
     }
     weft_free(host, list);
     return weft_vk_check(host, result, "vkEnumerateDeviceExtensionProperties");
-}
-
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
 }
 
 static void link_in_front(void **chain, void *structure, VkStructureType type) {
@@ -244,7 +246,8 @@ static void write_driver_version(weft_device_info *info, const struct facts *fac
                    VK_API_VERSION_PATCH(version));
 }
 
-static void fill_info(weft_device_info *info, const struct facts *facts) {
+static void fill_info(struct weft_physical *physical, const struct facts *facts) {
+    weft_device_info *info = &physical->info;
     const VkPhysicalDeviceProperties *properties = &facts->properties;
     const VkPhysicalDeviceLimits *limits = &properties->limits;
     (void)snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
@@ -267,7 +270,8 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
             : limits->maxComputeWorkGroupSize[0];
     info->max_shared_memory = limits->maxComputeSharedMemorySize;
     info->max_storage_buffer_size = limits->maxStorageBufferRange;
-    info->timestamp_period_ns = facts->timestamp_bits == 0 ? 0.0 : (double)limits->timestampPeriod;
+    info->timestamp_period_ns =
+        physical->timestamp_bits == 0 ? 0.0 : (double)limits->timestampPeriod;
     memcpy(info->uuid, properties->pipelineCacheUUID, sizeof info->uuid);
 }
 
@@ -359,7 +363,8 @@ weft_status weft_physical_read(struct weft_physical *physical,
     WEFT_TRY(read_extensions(physical, instance, host));
     read_properties(&facts, physical, instance);
     WEFT_TRY(read_family(&facts, physical, instance, family, host));
-    fill_info(&physical->info, &facts);
+    fill_info(physical, &facts);
+    weft_identity_read(&physical->info, handle, instance);
     read_engine(physical, &facts);
     physical->float_modes = float_modes(&facts.float_controls);
     physical->info.device_memory = largest_device_heap(handle, instance);

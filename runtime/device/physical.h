@@ -15,6 +15,7 @@ struct weft_physical {
     uint32_t
         version; /* of Vulkan that may be used: the device's, or the instance's where that is less */
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
+    uint32_t timestamp_bits; /* of its counter: 0 without one, at most 64 */
     bool on_processor;       /* the processor does the work, by this library or by a driver */
     bool native;             /* … in code that this library compiles */
     bool interprets;         /* … in no code that is made for it */
@@ -65,10 +66,13 @@ weft_status weft_physical_expect(const struct weft_physical *list, uint32_t coun
                                  const char *select, const weft_host *host);
 
 /**
- * Whether the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none is a GPU
- * that can be used.
+ * Whether the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none can be
+ * used, or none is a GPU and there may be one.
  */
 bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count, const char *select);
+
+/** Whether `select` is the name of a device of this library's own that is there: then no driver need be asked. */
+bool weft_physical_is_own(const char *select, const weft_host *host);
 
 /** Where `handle` stands in the system's order; 0 when the system does not list it. */
 weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/identity.h"
 #include "device/physical.h"
+#include "device/software.h"
 #include "opencl/devices.h"
 #include "opencl/opencl.h"
 
@@ -23,6 +25,10 @@ static bool contains(const char *text, const char *part) {
         }
     }
     return false;
+}
+
+static bool is_equal(const char *a, const char *b) {
+    return strlen(a) == strlen(b) && contains(a, b);
 }
 
 /* Whether text is a number. *value saturates: that is out of range for any list. */
@@ -73,6 +79,10 @@ static const char *behind_opencl(const char *part) {
 
 static bool matches(const struct weft_physical *physical, const char *part) {
     const weft_device_info *info = &physical->info;
+    const struct weft_identity identity = weft_identity_parse(part);
+    if (identity.kind != WEFT_IDENTITY_NONE) {
+        return identity.is_valid && weft_identity_is(&identity, info);
+    }
     const char *rest = behind_opencl(part);
     if (rest) { /* its version begins with the platform's name */
         return is_opencl(info) &&
@@ -114,7 +124,19 @@ bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count,
         return behind_opencl(select) || !best(list, count, select, false);
     }
     const struct weft_physical *taken = best(list, count, NULL, false);
-    return !taken || !taken->info.usable || taken->info.type >= WEFT_DEVICE_PROCESSOR;
+    return !taken || !taken->info.usable ||
+           (taken->info.type >= WEFT_DEVICE_PROCESSOR && weft_software_may_have_gpu());
+}
+
+bool weft_physical_is_own(const char *select, const weft_host *host) {
+    for (uint32_t i = 0; select && i < WEFT_SOFTWARE_COUNT; i++) {
+        const struct weft_software *software = &weft_software[i];
+        if (!software->is_slow_to_list && software->alone && is_equal(select, software->alone) &&
+            software->count(host) > 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 weft_status weft_physical_expect(const struct weft_physical *list, uint32_t count,
@@ -142,6 +164,15 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
     const bool any = !select || select[0] == '\0';
     uint32_t index = 0;
     const struct weft_physical *found = NULL;
+    if (!any) {
+        const struct weft_identity identity = weft_identity_parse(select);
+        if (identity.kind != WEFT_IDENTITY_NONE && !identity.is_valid) {
+            return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                             "\"%s\" names no device: expected uuid: and 32 hexadecimal digits, "
+                             "luid: and 16, or pci: and a place such as 0000:01:00.0",
+                             select);
+        }
+    }
     if (!any && is_number(select, &index)) {
         found = index < count ? &list[index] : NULL;
     } else {

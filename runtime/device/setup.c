@@ -36,6 +36,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->has_timeline = physical->timeline;
     device->info = physical->info;
     device->queue_family = physical->queue_family;
+    device->timestamp_bits = physical->timestamp_bits;
     device->families[0] = physical->queue_family;
     device->family_count = 1;
     device->float_modes = physical->float_modes;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/system.h"
 #include "null/null_device.h"
 #include "opencl/devices.h"
 #include "opencl/opencl.h"
@@ -34,7 +35,7 @@ static bool is_second_choice(const void *user, bool has_twin) {
 }
 
 const struct weft_software weft_software[WEFT_SOFTWARE_COUNT] = {
-    {.backend = &weft_processor_backend, .count = count_processors},
+    {.backend = &weft_processor_backend, .count = count_processors, .alone = "processor"},
     {.backend = &weft_null_backend, .count = count_null},
     {.backend = &weft_opencl_backend,
      .is_slow_to_list = true,
@@ -42,6 +43,10 @@ const struct weft_software weft_software[WEFT_SOFTWARE_COUNT] = {
      .user = opencl_device,
      .is_second_choice = is_second_choice},
 };
+
+bool weft_software_may_have_gpu(void) {
+    return is_set_to("WEFT_OPENCL", "1") || weft_system_may_have_gpu();
+}
 
 const struct weft_software *weft_software_of_driver(const char *name) {
     for (uint32_t i = 0; i < WEFT_SOFTWARE_COUNT; i++) {

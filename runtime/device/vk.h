@@ -97,6 +97,8 @@ struct weft_vk_instance {
         version; /* of Vulkan that it was made for: nothing newer may be used, whatever devices have */
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
     WEFT_VK_INSTANCE_FUNCTIONS(WEFT_VK_MEMBER)
+    PFN_vkGetPhysicalDeviceMemoryProperties2
+        GetPhysicalDeviceMemoryProperties2; /* for VK_EXT_memory_budget, or null */
     /* Null where VK_EXT_debug_utils is not enabled. */
     PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT;
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT;

@@ -171,8 +171,10 @@ void weft_stats_recorded(weft_plan *plan, uint32_t parts, bool last);
 /** VK_NOT_READY where the newest run has not finished; stamps [2 * steps]. Waits for nothing. */
 VkResult weft_stamps_read(uint64_t *stamps, const struct weft_workspace *workspace,
                           const weft_plan *plan);
-/** What two stamps are apart. */
+/** What is between two stamps, of which the second is later. */
 double weft_stamps_ms(const weft_plan *plan, uint64_t begin, uint64_t end);
+/** The same for two that may be in any order: below 0 where the stamp is the earlier one. */
+double weft_stamps_since_ms(const weft_plan *plan, uint64_t begin, uint64_t stamp);
 
 /** The plan has these steps from now on, instead of those that it had. */
 void weft_plan_take_steps(weft_plan *plan, struct weft_steps *steps);

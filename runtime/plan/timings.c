@@ -12,8 +12,24 @@ VkResult weft_stamps_read(uint64_t *stamps, const struct weft_workspace *workspa
                                    stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT);
 }
 
+/* Ticks between two stamps of a counter that begins anew at 2^bits, and above which a driver may leave anything. */
+static uint64_t ticks_between(const weft_plan *plan, uint64_t begin, uint64_t end) {
+    return (end - begin) & UINT64_MAX >> (64 - plan->device->timestamp_bits);
+}
+
+static double to_ms(const weft_plan *plan, uint64_t ticks) {
+    return (double)ticks * plan->device->info.timestamp_period_ns * 1e-6;
+}
+
 double weft_stamps_ms(const weft_plan *plan, uint64_t begin, uint64_t end) {
-    return (double)(int64_t)(end - begin) * plan->device->info.timestamp_period_ns * 1e-6;
+    const uint64_t ticks = ticks_between(plan, begin, end);
+    return ticks <= INT64_MAX ? to_ms(plan, ticks) : 0.0; /* a whole counter never gets round */
+}
+
+double weft_stamps_since_ms(const weft_plan *plan, uint64_t begin, uint64_t stamp) {
+    const uint64_t after = ticks_between(plan, begin, stamp);
+    const uint64_t before = ticks_between(plan, stamp, begin);
+    return after <= before ? to_ms(plan, after) : -to_ms(plan, before);
 }
 
 /* What a dispatch takes is what its parts take: there may be frames between them. */
@@ -21,7 +37,7 @@ static void take_times(weft_plan *plan, const uint64_t *stamps, weft_timing *tim
                        uint32_t count) {
     for (uint32_t i = 0; i < plan->steps.count;) {
         const uint32_t dispatch = plan->steps.at[i].dispatch;
-        const double start_ms = weft_stamps_ms(plan, stamps[0], stamps[2 * (size_t)i]);
+        const double start_ms = weft_stamps_since_ms(plan, stamps[0], stamps[2 * (size_t)i]);
         weft_timing timing = {.start_ms = start_ms};
         for (; i < plan->steps.count && plan->steps.at[i].dispatch == dispatch; i++) {
             const uint64_t *stamp = &stamps[2 * (size_t)i];

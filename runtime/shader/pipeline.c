@@ -123,10 +123,11 @@ static void add_fused(struct weft_spirv_needs *needs, const weft_device *device)
  * What reproducible math and this device need, and a look at whether the result leaves the driver a choice; or, of a fast module, what
  * suits the compiler.
  */
-static struct weft_spirv_needs needs_of(const weft_device *device, bool fast) {
+static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bool given) {
     struct weft_spirv_needs needs = {0};
     if (!fast) {
         needs = (struct weft_spirv_needs){
+            .one_nan = given,
             .no_contraction = weft_rule_holds("no-contraction"),
             .hidden_zeros = device->folds_zeros,
             .flushes = device->keeps_subnormals,
@@ -146,10 +147,12 @@ weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device
     struct weft_spirv source = {0};
     bool fast = false;
     WEFT_TRY(find_source(&source, &fast, device, desc));
+    const bool given = desc->spirv.words != NULL; /* not one of Weft's kernels */
     const struct weft_spirv_needs needs =
-        portable ? (struct weft_spirv_needs){.no_contraction = 1,
+        portable ? (struct weft_spirv_needs){.one_nan = given,
+                                             .no_contraction = 1,
                                              .fused = device->math == WEFT_MATH_FUSED}
-                 : needs_of(device, fast);
+                 : needs_of(device, fast, given);
     weft_status status = weft_spirv_rewrite(made, source.words, source.size, &needs, host);
     if (status != WEFT_OK) {
         return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));

@@ -220,6 +220,37 @@ struct weft_spirv_shape weft_spirv_shape_of(const struct weft_spirv_module *modu
     return (struct weft_spirv_shape){.kind = kind, .width = width, .scalar = scalar};
 }
 
+/* Those that it is made of come before it. */
+static bool has_float(const bool *known, const uint32_t *type) {
+    switch (weft_spirv_opcode(type[0])) {
+    case SpvOpTypeFloat:
+        return type[2] == 32;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+    case SpvOpTypeArray:
+    case SpvOpTypeRuntimeArray:
+        return known[type[2]];
+    case SpvOpTypeStruct:
+        for (uint32_t i = 2; i < weft_spirv_length(type[0]); i++) {
+            if (known[type[i]]) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+void weft_spirv_find_floats(bool *known, const struct weft_spirv_module *module) {
+    WEFT_SPIRV_EACH(type, module, WEFT_SPIRV_DECLARATIONS) {
+        const uint32_t opcode = weft_spirv_opcode(type[0]);
+        if (opcode >= SpvOpTypeVoid && opcode <= SpvOpTypeFunction) {
+            known[type[1]] = has_float(known, type);
+        }
+    }
+}
+
 static bool is_word(struct weft_spirv_shape shape) {
     return shape.width == 1 && (shape.kind == WEFT_SPIRV_UINT || shape.kind == WEFT_SPIRV_INT);
 }

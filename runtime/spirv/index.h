@@ -113,6 +113,9 @@ struct weft_spirv_shape {
 /** What a type is, where it is a scalar or a vector of at most four. */
 struct weft_spirv_shape weft_spirv_shape_of(const struct weft_spirv_module *module, uint32_t type);
 
+/** Notes for each type whether there is a float32 somewhere in it, in an array of as many as the module has ids. */
+void weft_spirv_find_floats(bool *has_float, const struct weft_spirv_module *module);
+
 /** An input variable that all entry points have in their interface. */
 struct weft_spirv_input {
     uint32_t variable, pointer; /* and its type */

@@ -17,7 +17,7 @@ weft_add_fake_opencl(fake-opencl)
 weft_add_fake_opencl(fake-opencl-1.1 WEFT_FAKE_OPENCL_1_1)
 
 # What every device must do, on these too.
-foreach(name cancel fork groups op plan threads)
+foreach(name cancel fork groups one_nan op plan threads)
     if(TARGET weft-test-unit-${name} AND weft_opencl_drivers)
         weft_add_device_test(unit.${name} DRIVERS ${weft_opencl_drivers} QUICK NONE LABELS unit
                              COMMAND weft-test-unit-${name})

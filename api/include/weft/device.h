@@ -146,6 +146,16 @@ typedef struct weft_device_info {
      * weft_fma but "none", overrides the choice; a device that then rounds otherwise is not opened.
      */
     weft_fma fma;
+    /**
+     * Which device and which driver it is, in every process and API of this machine (VkPhysicalDeviceIDProperties). Those of OpenCL's devices and
+     * of the processor are of Weft's making.
+     */
+    uint8_t device_uuid[16], driver_uuid[16];
+    bool has_luid;         /**< Windows' name of the adapter */
+    uint8_t luid[8];       /**< as DXGI and Vulkan have it, byte by byte; zeros without */
+    bool has_pci;          /**< the driver tells its place on the PCI bus (VK_EXT_pci_bus_info) */
+    uint32_t pci_place[4]; /**< domain, bus, device, function: 0000:01:00.0 is {0, 1, 0, 0} */
+    bool has_memory_budget; /**< the driver says what this process may take (VK_EXT_memory_budget) */
 } weft_device_info;
 
 /**
@@ -187,8 +197,10 @@ typedef struct weft_device_params {
     /**
      * Which device to open. Null or "" prefers discrete over integrated over the processor over software. A number is
      * an index of weft_device_list. Any other text is matched against the names of devices and drivers, ignoring case,
-     * and must match a device. "processor" is the processor device. "opencl:TEXT" is an OpenCL device whose name or
-     * platform contains TEXT.
+     * and must match a device. "processor" is the processor device: no Vulkan or OpenCL driver is loaded. "opencl:TEXT" is an OpenCL device
+     * whose name or platform contains TEXT. "uuid:", "luid:" and "pci:" stand before a device_uuid, luid or pci_place of weft_device_info, such as
+     * "pci:0000:01:00.0". With null, OpenCL is asked only if no other device serves, or there is none but the processor and the system shows
+     * a GPU (or has WEFT_OPENCL=1).
      */
     const char *select;
     /**
@@ -285,6 +297,11 @@ typedef struct weft_device_stats {
     uint32_t pipelines_compiled;  /**< of these, those missing from the cache on disk */
     uint32_t validation_messages; /**< warnings and errors from the validation layer */
     uint64_t submissions;         /**< command buffer submissions, uploads included */
+    /**
+     * Bytes of the device's own heaps that this process may take now, and those that it takes, all its programs included: what the driver says
+     * (VK_EXT_memory_budget), else 0. Weft asks for nothing that would exceed a heap's budget: it takes the next heap, or fails.
+     */
+    uint64_t memory_budget, memory_used;
 } weft_device_stats;
 
 WEFT_API weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats);

@@ -46,29 +46,8 @@ static bool is_source(const struct weft_spirv_flush *flush, const uint32_t *inst
     }
 }
 
-/* Whether there is a float32 somewhere in a type; those that it is made of come before it. */
-static bool has_float(const struct weft_spirv_flush *flush, const uint32_t *type) {
-    switch (weft_spirv_opcode(type[0])) {
-    case SpvOpTypeFloat:
-        return type[2] == 32;
-    case SpvOpTypeVector:
-    case SpvOpTypeMatrix:
-    case SpvOpTypeArray:
-    case SpvOpTypeRuntimeArray:
-        return flush->has_float[type[2]];
-    case SpvOpTypeStruct:
-        for (uint32_t i = 2; i < weft_spirv_length(type[0]); i++) {
-            if (flush->has_float[type[i]]) {
-                return true;
-            }
-        }
-        return false;
-    default:
-        return false;
-    }
-}
-
 static void note_types(struct weft_spirv_flush *flush) {
+    weft_spirv_find_floats(flush->has_float, flush->module);
     WEFT_SPIRV_EACH(type, flush->module, WEFT_SPIRV_DECLARATIONS) {
         const uint32_t opcode = weft_spirv_opcode(type[0]);
         if (opcode < SpvOpTypeVoid || opcode > SpvOpTypeFunction) {
@@ -76,7 +55,6 @@ static void note_types(struct weft_spirv_flush *flush) {
         }
         const struct weft_spirv_shape shape = weft_spirv_shape_of(flush->module, type[1]);
         struct weft_spirv_width *width = &flush->widths[shape.width];
-        flush->has_float[type[1]] = has_float(flush, type);
         width->types[shape.kind] = type[1];
     }
 }

@@ -16,6 +16,7 @@ static const struct pass {
     weft_spirv_pass *run;
 } passes[] = {
     {"plain-dots", NEEDS(plain_dots), weft_spirv_plain_dots},
+    {"one-nan", NEEDS(one_nan), weft_spirv_one_nan},
     {"no-contraction", NEEDS(no_contraction), weft_spirv_no_contraction},
     {"hide-zeros", NEEDS(hidden_zeros), weft_spirv_hide_zeros},
     {"flush", NEEDS(flushes), weft_spirv_flush},

@@ -9,6 +9,7 @@
 /** What a device needs; 0 says no. Each pass says what it is for. */
 struct weft_spirv_needs {
     uint32_t plain_dots;
+    uint32_t one_nan; /* in what a module that is not Weft's own stores */
     uint32_t no_contraction;
     uint32_t hidden_zeros;
     uint32_t flushes;              /* subnormals, by instructions */
@@ -31,10 +32,10 @@ struct weft_spirv_needs {
 /** A pass changes a module that weft_spirv_check has passed, or says why it cannot; edit.h says what else may fail. */
 typedef weft_status weft_spirv_pass(struct weft_spirv_edit *edit);
 
-weft_spirv_pass weft_spirv_plain_dots, weft_spirv_no_contraction, weft_spirv_hide_zeros,
-    weft_spirv_flush, weft_spirv_float_modes, weft_spirv_lint, weft_spirv_fma_by_extension,
-    weft_spirv_fma_by_float64, weft_spirv_fma_by_integers, weft_spirv_cut_blocks,
-    weft_spirv_part_branches;
+weft_spirv_pass weft_spirv_plain_dots, weft_spirv_one_nan, weft_spirv_no_contraction,
+    weft_spirv_hide_zeros, weft_spirv_flush, weft_spirv_float_modes, weft_spirv_lint,
+    weft_spirv_fma_by_extension, weft_spirv_fma_by_float64, weft_spirv_fma_by_integers,
+    weft_spirv_cut_blocks, weft_spirv_part_branches;
 
 /**
  * Checks a module, copies it and runs the passes that are needed over the copy: edit->module is what drivers get, which

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a driver says that this process may take of each heap (VK_EXT_memory_budget), before it moves memory about or fails. */
+#ifndef WEFT_DEVICE_MEMORY_BUDGET_H
+#define WEFT_DEVICE_MEMORY_BUDGET_H
+
+#include "device/device.h"
+
+/** Whether `size` bytes more of a memory type are within its heap's budget; true where the driver tells none. */
+bool weft_memory_is_in_budget(const weft_device *device, uint32_t type, uint64_t size);
+
+/** The budget of all device-local heaps, and what this process takes of it; both 0 where the driver tells none. */
+void weft_memory_budget(uint64_t *budget, uint64_t *used, const weft_device *device);
+
+#endif
