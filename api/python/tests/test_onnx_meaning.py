@@ -84,7 +84,8 @@ def test_attributes_that_became_inputs(device, name):
 def of_sizes(op, subtracted, divisor, **attributes):
     """op(shape of x - subtracted, divisor), as numbers that are added to the sum of x."""
     nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Sub", ["shape", "less"], ["a"]),
-             helper.make_node(op, ["a", "by"], ["q"], **attributes), helper.make_node("Cast", ["q"], ["f"], to=TensorProto.FLOAT),
+             helper.make_node(op, ["a", "by"], ["q"], **attributes),
+             helper.make_node("Cast", ["q"], ["f"], to=TensorProto.FLOAT),
              helper.make_node("ReduceSum", ["x"], ["s"], keepdims=0), helper.make_node("Add", ["f", "s"], ["y"])]
     return model(nodes, {"x": ["a", "b"]}, {"less": np.array(subtracted), "by": np.array([divisor])})
 
@@ -127,6 +128,16 @@ def test_squeeze_of_an_axis_that_may_be_1(device):
         assert program(np.ones((4, 1, 3), np.float32)).shape == (4, 3)
 
 
+def test_a_slice_from_a_size_before_the_end(device):
+    nodes = [helper.make_node("Shape", ["z"], ["n"]), helper.make_node("Neg", ["n"], ["start"]),
+             helper.make_node("Slice", ["x", "start", "end"], ["part"]), helper.make_node("Add", ["part", "z"], ["y"])]
+    made = model(nodes, {"x": [5], "z": ["n"]}, {"end": np.array([2**31 - 1])})
+    with weft.from_onnx(made, device, sizes={"n": (1, 5)}) as program:
+        for count in (1, 2, 5):
+            x, z = np.arange(5, dtype=np.float32), np.ones(count, np.float32)
+            assert np.array_equal(program(x, z), x[5 - count:] + z)
+
+
 # ---- infinities, hidden rows, no elements ----
 
 @pytest.mark.parametrize("keep", [0, 1])
@@ -149,22 +160,19 @@ def test_a_query_that_sees_no_key_gives_zeros(device, causal, softcap):
 
 
 NONE = {
-    "Concat": ([helper.make_node("Slice", ["x", "end", "end", "last"], ["z"]), helper.make_node("Concat", ["x", "z"], ["y"], axis=2)],
-               lambda x: x),
-    "ReduceSum": ([helper.make_node("Slice", ["x", "end", "end", "last"], ["z"]), helper.make_node("ReduceSum", ["z", "last"], ["n"]),
-                   helper.make_node("Add", ["x", "n"], ["y"])], lambda x: x),
-    "ReduceProd": ([helper.make_node("Slice", ["x", "end", "end", "last"], ["z"]),
-                    helper.make_node("ReduceProd", ["z"], ["n"], axes=[2]), helper.make_node("Add", ["x", "n"], ["y"])],
-                   lambda x: x + 1),
+    "Concat": ([helper.make_node("Concat", ["x", "z"], ["y"], axis=2)], 0),
+    "ReduceSum": ([helper.make_node("ReduceSum", ["z", "last"], ["n"]), helper.make_node("Add", ["x", "n"], ["y"])], 0),
+    "ReduceProd": ([helper.make_node("ReduceProd", ["z"], ["n"], axes=[2]), helper.make_node("Add", ["x", "n"], ["y"])], 1),
 }
 
 
 @pytest.mark.parametrize("name", NONE)
 def test_parts_without_elements(device, name):
-    nodes, expected = NONE[name]
-    made = model(nodes, {"x": [2, 3, 4]}, {"end": np.array([4]), "last": np.array([2])})
+    nodes, more = NONE[name]
+    none = helper.make_node("Slice", ["x", "end", "end", "last"], ["z"])
+    made = model([none, *nodes], {"x": [2, 3, 4]}, {"end": np.array([4]), "last": np.array([2])})
     with weft.from_onnx(made, device) as program:
-        np.testing.assert_array_equal(program(X), expected(X))
+        np.testing.assert_array_equal(program(X), X + np.float32(more))
 
 
 def test_an_output_without_elements_is_named():

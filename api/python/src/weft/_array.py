@@ -29,7 +29,7 @@ def _plain(value: Any, what: str, narrow: bool = False) -> Any:
 
     if isinstance(value, np.ndarray):
         if np.ma.is_masked(value):
-            raise errors.InvalidArgument(f"{what}: expected numbers everywhere, found a masked array: its method filled gives them")
+            raise errors.InvalidArgument(f"{what}: expected numbers everywhere, found a masked array: see its method filled")
         return value
     if isinstance(value, Mapping):  # what a tokenizer of transformers gives, or a batch
         names = ", ".join(map(str, value))

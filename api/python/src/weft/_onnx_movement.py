@@ -12,7 +12,7 @@ from onnx import numpy_helper
 
 from ._onnx_reader import SHAPE_ROWS, Reader, Refused, Row, row, sizes_array
 from ._program import Value, resolved
-from ._sizes import Extent, Size, divide, equal, larger, product, smaller, truncated
+from ._sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller, truncated
 
 _END = 2**31 - 1
 
@@ -108,9 +108,9 @@ def _bound(at: Extent, whole: Extent, lowest: Extent, highest: Extent) -> Extent
         return highest
     if isinstance(at, int) and at < -_END:
         return lowest
-    if isinstance(at, int) and at < 0:
-        at = at + whole
-    return larger(smaller(at, highest), lowest)
+    if is_below_zero(at):
+        return larger(smaller(at + whole, highest), lowest)
+    return smaller(at, highest)  # and where a size turns out to be below 0, the run says so
 
 
 @row("Gather")
@@ -272,7 +272,8 @@ def _shape_row(*types: str) -> Callable[[Row], Row]:
 
 
 def _each(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return np.frompyfunc(function, 2, 1)
+    found: Callable[[Any, Any], Any] = np.frompyfunc(function, 2, 1)
+    return found
 
 
 for _type, _do in {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": _each(truncated),

@@ -107,8 +107,8 @@ class Program:
 
     def node(self, op: str, inputs: Sequence[Value | None], dtype: Kind, shape: Sequence[Extent], /,
              **fields: Any) -> Value:
-        """What a node gives: the one that is there, if there is an equal one. No node gives what has no elements: it stands only
-        for its shape."""
+        """What a node gives: the one that is there, if there is an equal one. Of what has no elements there is only a shape, no
+        node."""
         if 0 in shape:
             return Value(dtype, shape)
         for read in inputs:

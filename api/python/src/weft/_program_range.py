@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Optional, Union
+from typing import Optional
 
 from . import errors
 from ._program import Node, Program, Value
@@ -178,7 +178,7 @@ def _arange(node: Node, value: Value, read: Sequence[Range]) -> Range:
 
 
 def _full(node: Node, value: Value, read: Sequence[Range]) -> Range:
-    given: Union[Extent, float] = node.fields["value"]
+    given: Extent | float = node.fields["value"]
     return None if isinstance(given, float) else (given, given) if isinstance(given, int) else _size(given)
 
 

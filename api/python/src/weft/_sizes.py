@@ -160,6 +160,11 @@ def truncated(a: Extent, b: Extent) -> Extent:
     return divide(larger(a, 0), b) - divide(larger(-a, 0), b)
 
 
+def is_below_zero(size: Any) -> bool:
+    """Whether it is for all values of the symbols."""
+    return bounds(size)[1] < 0 if isinstance(size, Size) else bool(size < 0)
+
+
 def smaller(a: Extent, b: Extent) -> Extent:
     """The lesser of two."""
     try:

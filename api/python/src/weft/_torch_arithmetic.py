@@ -11,7 +11,8 @@ import torch
 from ._program import Kind, Value
 from ._sizes import Size, product
 from ._torch_movement import complex_of, truth
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
+from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused
 
 
 def _kind_of_both(r: Reader, a: Any, b: Any) -> Kind:

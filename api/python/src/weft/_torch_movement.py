@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from ._program import Value, resolved
-from ._sizes import Extent, Size, divide, larger, smaller
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
-from ._torch_types import number_of
+from ._sizes import Extent, Size, divide, is_below_zero, larger, smaller
+from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused, number_of
 
 _END = 2**62
 
@@ -128,7 +128,7 @@ def _bound(at: Extent, whole: Extent) -> Extent:
     """An end of a slice, from 0 to the whole."""
     if isinstance(at, int) and at >= _END:
         return whole
-    if isinstance(at, int) and at < 0:
+    if is_below_zero(at):
         return larger(whole + at, 0)
     return smaller(at, whole)
 

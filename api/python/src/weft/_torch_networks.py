@@ -14,7 +14,8 @@ from ._program_attention import attention_of_heads, mask_bias, shown_rows, with_
 from ._program_windows import Windows, conv, pool
 from ._sizes import Extent, Size, divide, product
 from ._torch_movement import complex_of
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
+from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused
 
 # ---- products ----
 

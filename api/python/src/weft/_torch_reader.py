@@ -77,7 +77,8 @@ def pair_of(real: Value, imaginary: Value) -> Pair:
 class Reader:
     """Walks over an exported graph. Nodes that no input and no symbol reaches are computed by PyTorch at once."""
 
-    def __init__(self, exported: Any, symbols: dict[Any, str], examples: dict[str, int], never_one: Collection[str] = ()) -> None:
+    def __init__(self, exported: Any, symbols: dict[Any, str], examples: dict[str, int],
+                 never_one: Collection[str] = ()) -> None:
         self.exported = exported
         self.program = Program()
         self.build = Builder(self.program)

@@ -11,6 +11,7 @@ import torch
 from ._program import Value
 from ._program_ops import Builder
 
+
 class Refused(Exception):
     """What a row cannot do with these arguments."""
 

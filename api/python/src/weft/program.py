@@ -92,11 +92,13 @@ class Program(Model):
         return self.plan_of(self.sizes([array.shape for array in values.values()], symbols)).run(values)
 
     def _check_whole_numbers(self, values: Mapping[str, Any]) -> None:
-        for name, array in values.items() if self._largest is not None else ():
-            if self.inputs[name].dtype == "i32" and array.size and max(-int(array.min()), int(array.max())) > self._largest:
+        most = self._largest
+        for name, array in values.items() if most is not None else ():
+            assert most is not None
+            if self.inputs[name].dtype == "i32" and array.size and max(-int(array.min()), int(array.max())) > most:
                 raise errors.InvalidArgument(
-                    f"{name}: expected whole numbers from {-self._largest} to {self._largest}, found {array.min()} … {array.max()}: "
-                    "what the program computes of them has 64 bits in the module that it was made of, and 32 here")
+                    f"{name}: expected whole numbers from {-most} to {most}, found {array.min()} … {array.max()}: what the "
+                    "program computes of them has 64 bits in the model that it was made of, and 32 here")
 
     def sizes(self, shapes: Any, symbols: Mapping[str, int] | None = None) -> dict[str, int]:
         """The symbols' values by the shapes of all inputs, in order."""
