@@ -28,19 +28,35 @@ def _plain(value: Any, what: str, narrow: bool = False) -> Any:
     import numpy as np
 
     if isinstance(value, np.ndarray):
+        if np.ma.is_masked(value):
+            raise errors.InvalidArgument(f"{what}: expected numbers everywhere, found a masked array: see its method filled")
         return value
     if isinstance(value, Mapping):  # what a tokenizer of transformers gives, or a batch
         names = ", ".join(map(str, value))
         raise errors.InvalidArgument(f"{what}: expected one array, found {type(value).__name__} of {names}: give its arrays "
                                      "one by one, such as its input_ids")
     if hasattr(value, "detach"):  # PyTorch's, which may want a gradient or be on a GPU
-        value = value.detach().cpu()
-        kept = narrow and str(value.dtype) == "torch.float16"
-        if value.is_floating_point() and value.element_size() < 4 and not kept:  # NumPy has no bfloat16
-            value = value.float()
+        return _of_torch(value, what, narrow)
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def dense(value: Any) -> Any:
+    """A tensor of PyTorch's on the host whose memory holds its numbers: conjugates and negatives may only be marked as such."""
+    return value.detach().cpu().resolve_conj().resolve_neg()
+
+
+def _of_torch(value: Any, what: str, narrow: bool) -> Any:
+    try:
+        value = dense(value)
+        kept = narrow and str(value.dtype) == "torch.float16"
+        if value.is_floating_point() and value.element_size() < 4 and not kept:  # NumPy has no bfloat16
+            value = value.float()
+        return value.numpy()  # which refuses tensors without numbers in memory, unlike DLPack
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise errors.InvalidArgument(f"{what}: expected a dense tensor with numbers, found {type(value).__name__}: "
+                                     f"{error}") from error
 
 
 def f32(value: Any, what: str) -> F32:
@@ -95,7 +111,7 @@ def stored(value: Any, what: str) -> Stored:
     if hasattr(value, "detach") and str(value.dtype) == "torch.bfloat16":
         import torch
 
-        array, kept = value.detach().cpu().contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
+        array, kept = dense(value).contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
     else:
         array, kept = _plain(value, what, narrow=True), "whole"
         if array.dtype.name == "bfloat16":  # of the package ml_dtypes

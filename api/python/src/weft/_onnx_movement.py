@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from onnx import numpy_helper
 
 from ._onnx_reader import SHAPE_ROWS, Reader, Refused, Row, row, sizes_array
 from ._program import Value, resolved
-from ._sizes import Extent, Size, divide, larger, product, smaller
+from ._sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller, truncated
 
 _END = 2**31 - 1
 
@@ -27,8 +28,6 @@ def _reshape(r: Reader, x: Any, shape: Any) -> Value:
     value, wanted = r.value(x), r.ints(1, shape)
     if not r.attribute("allowzero", 0):
         wanted = [value.shape[at] if extent == 0 else extent for at, extent in enumerate(wanted)]
-    if 0 in wanted:
-        raise Refused("its result is empty")
     return r.build.reshape(value, wanted)
 
 
@@ -41,7 +40,7 @@ def _transpose(r: Reader, x: Any) -> Value:
 @row("Squeeze")
 def _squeeze(r: Reader, x: Any, axes: Any = None) -> Value:
     value = r.value(x)
-    gone = [at for at, extent in enumerate(value.shape) if extent == 1] if axes is None else [
+    gone = [at for at, extent in enumerate(value.shape) if equal(extent, 1)] if axes is None else [
         resolved(int(axis), value.rank) for axis in r.ints(1, axes)]
     return r.build.reshape(value, [extent for at, extent in enumerate(value.shape) if at not in gone])
 
@@ -101,10 +100,7 @@ def _sliced(r: Reader, x: Value, axis: int, start: Extent, end: Extent, step: in
     first = _bound(start, whole, lowest, highest)
     last = _bound(end, whole, lowest, highest)
     count = divide(last - first + step - 1, step) if step > 0 else divide(first - last - step - 1, -step)
-    count = larger(count, 0)
-    if count == 0:
-        raise Refused("its result is empty")
-    return r.build.slice(x, axis, first, count, step)
+    return r.build.slice(x, axis, first, larger(count, 0), step)
 
 
 def _bound(at: Extent, whole: Extent, lowest: Extent, highest: Extent) -> Extent:
@@ -112,9 +108,9 @@ def _bound(at: Extent, whole: Extent, lowest: Extent, highest: Extent) -> Extent
         return highest
     if isinstance(at, int) and at < -_END:
         return lowest
-    if isinstance(at, int) and at < 0:
-        at = at + whole
-    return larger(smaller(at, highest), lowest)
+    if is_below_zero(at):
+        return larger(smaller(at + whole, highest), lowest)
+    return smaller(at, highest)  # and where a size turns out to be below 0, the run says so
 
 
 @row("Gather")
@@ -275,11 +271,18 @@ def _shape_row(*types: str) -> Callable[[Row], Row]:
     return row(*types, table=SHAPE_ROWS)
 
 
-for _type, _do in {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": lambda a, b: a // b,
-                   "Mod": lambda a, b: a % b, "Equal": lambda a, b: np.equal(a, b), "Less": lambda a, b: a < b,
+def _each(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    found: Callable[[Any, Any], Any] = np.frompyfunc(function, 2, 1)
+    return found
+
+
+for _type, _do in {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": _each(truncated),
+                   "Equal": _each(equal), "Less": lambda a, b: a < b,
                    "Greater": lambda a, b: a > b, "GreaterOrEqual": lambda a, b: a >= b,
                    "LessOrEqual": lambda a, b: a <= b}.items():
     _shape_row(_type)(lambda r, a, b, do=_do: _array(do(np.asarray(a, object), np.asarray(b, object))))
+_shape_row("Mod")(lambda r, a, b: _array(_each(_rest if r.attribute("fmod", 0) else operator.mod)(
+    np.asarray(a, object), np.asarray(b, object))))
 _shape_row("Max")(lambda r, *given: _array(_folded(larger, given)))
 _shape_row("Min")(lambda r, *given: _array(_folded(smaller, given)))
 _shape_row("Neg")(lambda r, x: _array(-x))
@@ -295,9 +298,17 @@ _shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool
 _shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))
 
 
+def _rest(a: Any, b: Any) -> Any:
+    """With the sign of a."""
+    return a - b * truncated(a, b)
+
+
 def _array(found: Any) -> Any:
     array = np.asarray(found)
-    return sizes_array(array) if array.dtype == object and not isinstance(array.reshape(-1)[0], (bool, np.bool_)) else array
+    if array.dtype != object:
+        return array
+    truths = array.size > 0 and all(isinstance(one, (bool, np.bool_)) for one in array.reshape(-1))
+    return array.astype(bool) if truths else sizes_array(array)
 
 
 def _folded(function: Any, given: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._onnx_reader import Reader, Refused, row
 from ._program import Value, resolved
-from ._program_attention import attention_of_heads, causal_bias, mask_bias
+from ._program_attention import attention_of_heads, mask_bias, shown_rows, with_causal
 from ._program_ops import Builder
 from ._program_windows import Windows, conv, pool
 from ._sizes import Extent, divide, product
@@ -239,16 +239,16 @@ def _scored(r: Reader, q: Value, k: Value, v: Value, mask: Value | None, causal:
     cap = float(r.attribute("softcap", 0.0))
     if mask is not None and mask.dtype == "i32":
         mask = mask_bias(b, mask)
-    if causal and (mask is not None or q.shape[2] != k.shape[2] or cap or k.shape[3] != v.shape[3]):
-        hidden = causal_bias(b, q.shape[2], k.shape[2])
-        mask, causal = (hidden if mask is None else b.add(mask, hidden)), False
+    if causal and (mask is not None or cap or k.shape[3] != v.shape[3]):
+        mask, causal = with_causal(b, mask, q.shape[2], k.shape[2]), False
     if not cap and k.shape[3] == v.shape[3]:
         return attention_of_heads(b, q, k, v, mask, causal, scale)
     k, v = (_repeated(b, x, q.shape[1]) for x in (k, v))
     scores = b.affine(b.matmul(q, b.swap(k, 2, 3)), scale, 0.0)
     if cap:
         scores = b.affine(b.unary("tanh", b.affine(scores, 1 / cap, 0.0)), cap, 0.0)
-    return b.matmul(b.softmax(scores if mask is None else b.add(scores, mask), -1), v)
+    found = b.matmul(b.softmax(scores if mask is None else b.add(scores, mask), -1), v)
+    return shown_rows(b, found, mask)
 
 
 def _repeated(b: Builder, x: Value, heads: Extent) -> Value:

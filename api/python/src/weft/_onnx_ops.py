@@ -223,10 +223,7 @@ def _log_sum_exp(r: Reader, x: Any, axes: Any = None) -> Value:
     at = reduced_axes(r, value.rank, axes)
     if at == []:
         return value
-    largest = b.reduce("max", value, at, True)
-    finite = b.where(b.unary("is_inf", largest), b.constant(0.0, "f32"), largest)
-    total = b.unary("log", b.reduce("sum", b.unary("exp", b.subtract(value, finite)), at, keep))
-    return b.add(total, finite if keep else b.reshape(finite, total.shape))
+    return b.logsumexp(value, at, keep)
 
 
 @row("ArgMax", "ArgMin")

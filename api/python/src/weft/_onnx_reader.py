@@ -16,6 +16,7 @@ from onnx import helper, numpy_helper
 from . import errors
 from ._program import Kind, Program, Value
 from ._program_ops import Builder
+from ._program_range import check_whole_numbers
 from ._sizes import Extent, Size, Undecided, symbol
 
 ROWS: dict[str, Callable[..., Any]] = {}
@@ -24,6 +25,9 @@ ROWS: dict[str, Callable[..., Any]] = {}
 SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 """The same for arrays of sizes, which are no values of a program."""
 
+_INT32 = onnx.TensorProto.INT32
+_INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "ReduceProd", "ReduceSumSquare", "CumSum")
+"""Ops whose results of int64 may have more bits than what they are of."""
 _MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
@@ -65,6 +69,7 @@ class Reader:
         model = _of_newer_opset(model)
         self.version = _opset(model)
         self._asked: set[str] = set()
+        self._int32: set[str] = set()
         self._model, self._fixed, self._sizes = model, dict(fixed), dict(sizes)
         self._symbols: dict[str, Extent] = {}
         self._constants: dict[int, tuple[Any, Value]] = {}
@@ -138,7 +143,11 @@ class Reader:
                 self._note_without_row(node, at, missing, places)
         _check(missing, places)
         for one in graph.output:
-            self.program.output(one.name, self.value(self.found[one.name]))
+            value = self.value(self.found[one.name])
+            if 0 in value.shape:
+                raise errors.Unsupported(f"{one.name}: expected an output with elements, found shape {list(value.shape)}")
+            self.program.output(one.name, value)
+        check_whole_numbers(self.program)
         return self.program
 
     def _refusal(self, node: onnx.NodeProto) -> Exception | None:
@@ -148,6 +157,8 @@ class Reader:
             results = self._results(node)
         except (Refused, Undecided, errors.WeftError) as error:
             return error
+        except Exception as error:  # whatever a row makes of inputs that it does not know
+            return Refused(f"{type(error).__name__}: {error}")
         results = results if isinstance(results, (list, tuple)) else [results]
         for name, result in zip(node.output, results):
             if name:
@@ -175,7 +186,13 @@ class Reader:
         if node.op_type not in ROWS:
             raise Refused("there is no such op")
         self._asked = set(_HARMLESS)
+        is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
+                       for name, one in zip(node.input, given)) or node.op_type == "Cast" and self.attribute("to") == _INT32
+        if is_int32:
+            self._int32.update(node.output)
+        self.program.is_int64 = node.op_type in _INT64_ARITHMETIC and not is_int32
         results = ROWS[node.op_type](self, *given)
+        self.program.is_int64 = False
         ignored = [one.name for one in node.attribute if one.name not in self._asked]
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
@@ -198,9 +215,6 @@ class Reader:
         array = numpy_helper.to_array(tensor)
         if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",):
             array = array.astype(np.float32)
-            self.program.narrow.add("BF16")
-        elif array.dtype == np.float16:
-            self.program.narrow.add("F16")
         if array.dtype in (np.float32, np.float16) and array.ndim > 0:
             value = self.program.constant(array, tensor.name)
             self._constants[id(array)] = (array, value)
@@ -220,7 +234,12 @@ class Reader:
         if known == [0] and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
         shape = [self._extent(one.name, at, extent) for at, extent in enumerate(dims)]
-        return self.program.input(one.name, kinds[number], shape)
+        value = self.program.input(one.name, kinds[number], shape)
+        if number == onnx.TensorProto.BOOL:
+            self.program.bounds[value.name] = (0, 1)
+        elif number == _INT32:
+            self._int32.add(one.name)
+        return value
 
     def _extent(self, name: str, at: int, extent: Any) -> Extent:
         if extent.HasField("dim_value"):
@@ -255,10 +274,30 @@ def _of_newer_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     import onnx.version_converter
 
     try:
+        if any(node.op_type == "Hardmax" for node in model.graph.node):
+            model = _of_flat_hardmax(onnx.version_converter.convert_version(model, _OLDEST - 1))
         return onnx.version_converter.convert_version(model, _OLDEST)
     except Exception as error:  # whatever the converter makes of it
         raise errors.Unsupported(f"opset {_opset(model)}: expected {_OLDEST} or newer, and onnx does not convert it: "
                                  f"{error}") from error
+
+
+def _of_flat_hardmax(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A model whose Hardmax is over all axes from its own on, as before opset 13, with that said: onnx converts Softmax so, and
+    not Hardmax."""
+    nodes = list(model.graph.node)
+    del model.graph.node[:]
+    for at, node in enumerate(nodes):
+        if node.op_type != "Hardmax":
+            model.graph.node.append(node)
+            continue
+        axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
+        x, y = node.input[0], node.output[0]
+        shape, flat, found = (f"{y}/{word}{at}" for word in ("shape", "flat", "found"))
+        model.graph.node.extend([
+            helper.make_node("Shape", [x], [shape]), helper.make_node("Flatten", [x], [flat], axis=axis),
+            helper.make_node("Hardmax", [flat], [found], axis=1), helper.make_node("Reshape", [found, shape], [y])])
+    return model
 
 
 def _check(missing: Mapping[str, int], places: Mapping[str, list[str]]) -> None:

@@ -21,6 +21,10 @@ _LEAST_NARROW = 1024  # elements of a constant that is written in 16 bits
 _LEAST_SHARED = 16  # bytes; constants of at most so many are written once for each equal content
 
 
+LARGEST = "_largest_whole_number"
+"""The field of config.json that says what Python's programs refuse beyond it."""
+
+
 class Value:
     """A tensor of a program: an input, a constant or what a node gives. Truth values are 0 and 1 in i32."""
 
@@ -48,10 +52,12 @@ class Value:
 class Node:
     """A node of a program. Fields with the value None are left out."""
 
-    __slots__ = ("fields", "inputs", "op")
+    __slots__ = ("fields", "inputs", "is_int64", "op")
 
     def __init__(self, op: str, inputs: Sequence[Value | None], fields: dict[str, Any]) -> None:
         self.op = op
+        self.is_int64 = False
+        """Whether it stands for arithmetic with whole numbers of 64 bits."""
         self.inputs = tuple(inputs)
         self.fields = fields
 
@@ -61,14 +67,19 @@ class Program:
 
     def __init__(self) -> None:
         self._symbols: dict[str, dict[str, int]] = {}
-        self._inputs: list[Value] = []
-        self._values: list[Value] = []
+        self.inputs: list[Value] = []
+        self.values: list[Value] = []
+        """What nodes give, in the order of computing."""
+        self.bounds: dict[str, tuple[int, int]] = {}
+        """Of inputs by name: between which numbers they are by their type."""
+        self.is_int64 = False
+        """Whether nodes are being added that stand for arithmetic with whole numbers of 64 bits."""
+        self.largest: int | None = None
+        """What the whole numbers among the inputs may be at most, but for a sign."""
         self._outputs: list[tuple[str, Value]] = []
         self._known: dict[Any, Value] = {}
         self._constants: dict[Any, Value] = {}
         self._names: set[str] = set()
-        self.narrow: set[str] = set()
-        """Of F16 and BF16 those that constants came in: what is the same in 16 bits is written so."""
 
     def symbol(self, name: str, least: int, most: int, example: int) -> None:
         """Declares a symbol of `_sizes.symbol`."""
@@ -77,7 +88,7 @@ class Program:
     def input(self, name: str, dtype: Kind, shape: Sequence[Extent]) -> Value:
         """A tensor given at run time."""
         value = Value(dtype, shape, name=self._unique(name))
-        self._inputs.append(value)
+        self.inputs.append(value)
         return value
 
     def constant(self, data: Any, name: str = "") -> Value:
@@ -96,28 +107,38 @@ class Program:
 
     def node(self, op: str, inputs: Sequence[Value | None], dtype: Kind, shape: Sequence[Extent], /,
              **fields: Any) -> Value:
-        """What a node gives: the one that is there, if there is an equal one."""
+        """What a node gives: the one that is there, if there is an equal one. Of what has no elements there is only a shape, no
+        node."""
+        if 0 in shape:
+            return Value(dtype, shape)
+        for read in inputs:
+            if read is not None and 0 in read.shape:
+                raise errors.Unsupported(f"{op}: expected inputs with elements, found shape {list(read.shape)}")
         given = [self._shared(value) if value is not None and value.array is not None else value for value in inputs]
         key = (op, tuple(map(id, given)), json.dumps(_written(fields), sort_keys=True))
         if key not in self._known:
             value = Value(dtype, shape, name=self._unique(op), node=Node(op, given, fields))
-            self._values.append(value)
+            self.values.append(value)
             self._known[key] = value
-        return self._known[key]
+        known = self._known[key]
+        if known.node is not None and self.is_int64:
+            known.node.is_int64 = True
+        return known
 
     def config(self) -> dict[str, Any]:
         """The fields of config.json."""
         return {
             "model_type": "program", "format": 1, "symbols": self._symbols,
-            "inputs": [{"name": value.name, "dtype": value.dtype, "shape": _written(value.shape)} for value in self._inputs],
-            "nodes": [_node_fields(value) for value in self._needed() if value.node is not None],
+            "inputs": [{"name": value.name, "dtype": value.dtype, "shape": _written(value.shape)} for value in self.inputs],
+            "nodes": [_node_fields(value) for value in self.needed() if value.node is not None],
             "outputs": [{"name": name, "value": value.name} for name, value in self._outputs],
+            **({} if self.largest is None else {LARGEST: self.largest}),
         }
 
     def weights(self) -> bytes:
         """The bytes of model.safetensors."""
-        arrays = {value.name: value.array for value in self._needed() if value.array is not None}
-        return _safetensors(arrays, sorted(self.narrow))
+        arrays = {value.name: value.array for value in self.needed() if value.array is not None}
+        return _safetensors(arrays)
 
     def _shared(self, value: Value) -> Value:
         """A constant with a name: the same for all of equal small contents."""
@@ -139,15 +160,15 @@ class Program:
         self._names.add(name)
         return name
 
-    def _needed(self) -> list[Value]:
+    def needed(self) -> list[Value]:
         """Constants and values of nodes that outputs need, each behind what it reads."""
         self._outputs = [(name, self._shared(value) if value.array is not None else value) for name, value in self._outputs]
         needed = {id(value): value for _, value in self._outputs}
-        for value in reversed(self._values):
+        for value in reversed(self.values):
             if id(value) in needed and value.node is not None:
                 needed.update((id(read), read) for read in value.node.inputs if read is not None)
         constants = [value for value in needed.values() if value.array is not None]
-        return constants + [value for value in self._values if id(value) in needed]
+        return constants + [value for value in self.values if id(value) in needed]
 
 
 def elements(value: Value) -> Extent:
@@ -196,29 +217,28 @@ def _narrow(array: np.ndarray[Any, Any], kind: Kind, name: str) -> np.ndarray[An
     return narrow
 
 
-def _stored(array: np.ndarray[Any, Any], narrow: Sequence[str]) -> tuple[str, bytes]:
-    """The type that a constant is written in, and its bytes: of those in 16 bits the first that changes no number."""
+def _stored(array: np.ndarray[Any, Any]) -> tuple[str, bytes]:
+    """The type that a constant is written in, and its bytes: the first that changes no number."""
     import numpy as np
 
     if array.dtype.kind == "i":
         return "I32", array.tobytes()
-    for kind in narrow if array.size >= _LEAST_NARROW else ():
-        bits = array.view(np.uint32)
-        if kind == "BF16" and not (bits & 0xffff).any():
-            return kind, (bits >> 16).astype(np.uint16).tobytes()
-        if kind == "F16":
-            with np.errstate(over="ignore"):
-                halves = array.astype(np.float16)
-            if np.array_equal(halves.astype(np.float32).view(np.uint32), bits):
-                return kind, halves.tobytes()
-    return "F32", array.tobytes()
+    bits = array.view(np.uint32)
+    if array.size < _LEAST_NARROW or (bits & 0x1fff).any():  # float16 keeps 10 bits behind the point
+        return "F32", array.tobytes()
+    if not (bits & 0xffff).any():
+        return "BF16", (bits >> 16).astype(np.uint16).tobytes()
+    with np.errstate(over="ignore"):
+        halves = array.astype(np.float16)
+    same = np.array_equal(halves.astype(np.float32).view(np.uint32), bits)
+    return ("F16", halves.tobytes()) if same else ("F32", array.tobytes())
 
 
-def _safetensors(arrays: dict[str, np.ndarray[Any, Any]], narrow: Sequence[str]) -> bytes:
+def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:
     """A file of the format of the package safetensors."""
     header, parts, end = {}, [], 0
     for name, array in arrays.items():
-        dtype, data = _stored(array, narrow)
+        dtype, data = _stored(array)
         header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + len(data)]}
         parts.append(data)
         end += len(data)

@@ -22,9 +22,29 @@ def causal_bias(b: Builder, queries: Extent, keys: Extent) -> Value:
     return mask_bias(b, b.binary("less_equal", columns, rows))
 
 
+def shown_rows(b: Builder, found: Value, bias: Value | None) -> Value:
+    """The result of attention [.., n, d], with zeros for queries from which the bias [.., n, m] hides all keys: softmax has NaN
+    there, and frameworks' attention zeros."""
+    if bias is None:
+        return found
+    if bias.array is not None and not (bias.array == -math.inf).all(-1).any():
+        return found
+    largest = b.reduce("max", bias, [-1], True)
+    hidden = b.binary("equal", largest, b.constant(-math.inf, "f32"))
+    return b.where(hidden, b.constant(0.0, "f32"), found)
+
+
+def with_causal(b: Builder, bias: Value | None, queries: Extent, keys: Extent) -> Value:
+    """A bias that hides the keys behind a query, too."""
+    hidden = causal_bias(b, queries, keys)
+    return hidden if bias is None else b.add(bias, hidden)
+
+
 def attention_of_heads(b: Builder, q: Value, k: Value, v: Value, bias: Value | None, causal: bool, scale: float) -> Value:
     """The node attention, of [B, heads, n, d]. A mask that hides what is behind a query, or far away, is said in words."""
     width: Extent | None = None
+    if causal and q.shape[2] != k.shape[2]:
+        causal, bias = False, with_causal(b, bias, q.shape[2], k.shape[2])
     shown = None if bias is None or causal else window(shown_pairs(bias))
     if shown is not None and (shown == (False, None) or q.shape[2] == k.shape[2]):
         (causal, width), bias = shown, None
@@ -37,7 +57,7 @@ def attention_of_heads(b: Builder, q: Value, k: Value, v: Value, bias: Value | N
     else:
         found = b.attention(*last, heads=heads, kv_heads=kv_heads, causal=causal, scale=scale,
                             bias=None if bias is None else bias_of_heads(b, bias, q, k))
-    return b.swap(b.reshape(found, [q.shape[0], q.shape[2], heads, v.shape[3]]), 1, 2)
+    return shown_rows(b, b.swap(b.reshape(found, [q.shape[0], q.shape[2], heads, v.shape[3]]), 1, 2), bias)
 
 
 def _each_head_once(b: Builder, x: Value) -> Value:

@@ -18,6 +18,8 @@ _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_
 _MOST_PARTS = 10  # inputs of a node
 _LARGEST_FILLED = 4096  # elements: larger ones are made when a graph is built
 _PATTERNS = {"multiply": _program_patterns.product, "add": _program_patterns.total}
+_OF_NONE = {"sum": 0.0, "product": 1.0, "mean": math.nan}
+"""What reductions make of no elements."""
 _WHOLE = ("logical_not", "is_nan", "is_inf")  # unary ops with results i32
 
 
@@ -92,11 +94,12 @@ class Builder:
         return self.reshape(part, [*x.shape[:axis], *x.shape[axis + 1:]])
 
     def concat(self, parts: Sequence[Value], axis: int) -> Value:
-        """One behind the other."""
-        parts = [part for part in parts if part.shape != (0,)]
+        """One behind the other; those without elements are left out."""
+        parts = [part for part in parts if part.shape != (0,)] or [parts[0]]
+        axis = resolved(axis, parts[0].rank)
+        parts = [part for part in parts if part.shape[axis] != 0] or [parts[0]]
         if len(parts) == 1:
             return parts[0]
-        axis = resolved(axis, parts[0].rank)
         if all(part.array is not None for part in parts):
             return self.program.constant(np.concatenate([part.array for part in parts if part.array is not None], axis))
         if len(parts) > _MOST_PARTS:
@@ -123,6 +126,8 @@ class Builder:
             return x
         shape = list(x.shape)
         shape[axis] = before + x.shape[axis] + after
+        if 0 in x.shape and 0 not in shape:
+            return self.full(shape, value, x.dtype)
         return self.program.node("pad", [x], x.dtype, shape, axis=axis, before=before, after=after, value=float(value))
 
     def expand(self, x: Value, shape: Sequence[Extent]) -> Value:
@@ -188,6 +193,14 @@ class Builder:
             return self.constant(np.trunc(x.array), dtype)
         return self.program.node("convert", [x], dtype, x.shape, dtype=dtype)
 
+    def rounded_to_half(self, x: Value) -> Value:
+        """The nearest float16, in f32."""
+        if x.array is not None:
+            with np.errstate(over="ignore"):
+                return self.constant(x.array.astype(np.float16), "f32")
+        half = self.program.node("convert", [x], "f16", x.shape, dtype="f16")  # type: ignore[arg-type]
+        return self.program.node("convert", [half], "f32", x.shape, dtype="f32")
+
     def binary(self, kind: str, a: Value, b: Value) -> Value:
         """Elementwise with broadcasting; both have one type."""
         if a.dtype != b.dtype:
@@ -247,7 +260,18 @@ class Builder:
         shape = kept if keep else [extent for at, extent in enumerate(x.shape) if at not in axes]
         if not axes:
             return x
+        if 0 in x.shape and 0 not in shape and kind in _OF_NONE:
+            return self.full(shape, _OF_NONE[kind], x.dtype)
         return self.program.node("reduce", [x], x.dtype, shape, kind=kind, axes=axes, keep_axes=keep)
+
+    def logsumexp(self, x: Value, axes: Sequence[int] | None, keep: bool) -> Value:
+        """log(Σ exp(x)) over axes; infinities are what they are in it."""
+        if 0 in x.shape:
+            return self.unary("log", self.reduce("sum", x, axes, keep))
+        largest = self.reduce("max", x, axes, True)
+        finite = self.where(self.unary("is_inf", largest), self.constant(0.0, "f32"), largest)
+        total = self.unary("log", self.reduce("sum", self.unary("exp", self.subtract(x, finite)), axes, keep))
+        return self.add(total, finite if keep else self.reshape(finite, total.shape))
 
     def arg(self, kind: str, x: Value, axis: int, keep: bool) -> Value:
         """argmax or argmin."""
@@ -287,6 +311,8 @@ class Builder:
             b = self.expand(b, [*batch, *b.shape[-2:]])
         rows = a.shape[-1 if transpose_a else -2]
         columns = b.shape[-2 if transpose_b else -1]
+        if 0 in a.shape and 0 not in (*batch, rows, columns):
+            return self.full([*batch, rows, columns], 0.0, "f32")
         return self.program.node("matmul", [a, b], "f32", [*batch, rows, columns], transpose_a=transpose_a,
                                  transpose_b=transpose_b, alpha=1.0)
 
@@ -294,8 +320,11 @@ class Builder:
         """x weightᵀ + bias, as PyTorch has it."""
         shape = [*x.shape[:-1], weight.shape[0]]
         flat = self.reshape(x, [1, x.shape[0]]) if x.rank == 1 else x
-        y = self.program.node("matmul", [flat, weight], "f32", [*flat.shape[:-1], weight.shape[0]], transpose_a=False,
-                              transpose_b=True, alpha=1.0)
+        if 0 in x.shape and 0 not in shape:
+            y = self.full(shape, 0.0, "f32")
+        else:
+            y = self.program.node("matmul", [flat, weight], "f32", [*flat.shape[:-1], weight.shape[0]], transpose_a=False,
+                                  transpose_b=True, alpha=1.0)
         y = self.reshape(y, shape)
         return y if bias is None else self.add(y, bias)
 

@@ -142,6 +142,29 @@ def divide(a: Extent, b: Extent) -> Extent:
     return _atom(f"({a}) // ({b})", min(corners), max(corners))
 
 
+def equal(a: Any, b: Any) -> Any:
+    """Whether two sizes, or whatever else, are equal. Raises Undecided where that depends on the symbols."""
+    if not isinstance(a, Size) and not isinstance(b, Size):
+        return a == b
+    return decided(_difference(a, b), lambda low, high: True if low == high == 0 else False if low > 0 or high < 0 else None)
+
+
+def truncated(a: Extent, b: Extent) -> Extent:
+    """The quotient, rounded toward zero, as C and ONNX have it. Raises Undecided where the sign of b depends on the symbols."""
+    if b == 0:
+        raise ZeroDivisionError("division of a size by zero")
+    if b < 0:
+        a, b = -a, -b
+    if a >= 0 if isinstance(a, int) else bounds(a)[0] >= 0:
+        return divide(a, b)
+    return divide(larger(a, 0), b) - divide(larger(-a, 0), b)
+
+
+def is_below_zero(size: Any) -> bool:
+    """Whether it is for all values of the symbols."""
+    return bounds(size)[1] < 0 if isinstance(size, Size) else bool(size < 0)
+
+
 def smaller(a: Extent, b: Extent) -> Extent:
     """The lesser of two."""
     try:

@@ -12,6 +12,7 @@ from ._program import Kind, Value
 from ._sizes import Size, product
 from ._torch_movement import complex_of, truth
 from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused
 
 
 def _kind_of_both(r: Reader, a: Any, b: Any) -> Kind:
@@ -159,12 +160,12 @@ def _not(r: Reader, x: Any) -> Value:
 
 @row("aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.Scalar")
 def _where(r: Reader, condition: Any, a: Any, b: Any) -> Value:
-    return r.build.where(r.value(condition, "i32"), r.value(a, r.kind), r.value(b, r.kind))
+    return r.build.where(r.value(condition, "i32"), r.operand(a), r.operand(b))
 
 
 @row("aten.masked_fill.Scalar", "aten.masked_fill.Tensor")
 def _masked_fill(r: Reader, x: Any, mask: Any, number: Any) -> Value:
-    return r.build.where(r.value(mask, "i32"), r.value(number, r.kind), r.value(x, r.kind))
+    return r.build.where(r.value(mask, "i32"), r.operand(number), r.operand(x))
 
 
 @row("aten.nan_to_num.default")
@@ -182,17 +183,36 @@ def _nan_to_num(r: Reader, x: Any, nan: Any = None, posinf: Any = None, neginf: 
 # ---- functions of one number ----
 
 _UNARY = {
-    "abs": "abs", "sign": "sign", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "exp": "exp", "log": "log",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "exp": "exp", "log": "log",
     "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan", "erf": "erf", "tanh": "tanh",
     "sigmoid": "sigmoid", "relu": "relu", "silu": "silu", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     "round": "round", "square": "square",
     "mish": "mish", "isnan": "is_nan", "isinf": "is_inf",
 }
-_OF_ANY_TYPE = ("sign", "is_nan", "is_inf")
+_OF_ANY_TYPE = ("is_nan", "is_inf")
 for _name, _word in _UNARY.items():
-    if _name not in ("exp", "abs"):
+    if _name != "exp":
         row(f"aten.{_name}.default")(
-            lambda r, x, word=_word: r.build.unary(word, r.value(x, None if word in _OF_ANY_TYPE else "f32")))
+            lambda r, x, word=_word: _unary(r, word, x))
+
+
+def _unary(r: Reader, word: str, x: Any) -> Value:
+    if r.kind == "f32" or word in _OF_ANY_TYPE:
+        return r.build.unary(word, r.value(x, None if word in _OF_ANY_TYPE else "f32"))
+    value = r.value(x)
+    if word == "relu":
+        return r.build.binary("maximum", value, r.build.constant(0, "i32"))
+    return r.build.multiply(value, value) if word == "square" else value  # whole numbers have been rounded
+
+
+@row("aten.sign.default", "aten.sgn.default")
+def _sign(r: Reader, x: Any) -> Value:
+    """Of a NaN 0, as PyTorch has it."""
+    if isinstance(x, Pair):
+        raise Refused("it is of a complex tensor")
+    value = r.value(x)
+    above, below = (r.build.binary(word, value, r.build.constant(0, value.dtype)) for word in ("greater", "less"))
+    return r.build.convert(r.build.subtract(above, below), r.kind)
 
 
 @row("aten.neg.default", "aten._neg_view.default")
@@ -231,11 +251,17 @@ def _gelu(r: Reader, x: Any, approximate: str = "none") -> Value:
     return r.build.unary("gelu_tanh" if approximate == "tanh" else "gelu_erf", r.value(x))
 
 
+_EVEN = 17  # softplus of more is the number itself in float32
+
+
 @row("aten.softplus.default")
 def _softplus(r: Reader, x: Any, beta: float = 1, threshold: float = 20) -> Value:
-    if beta == 1:
-        return r.build.unary("softplus", r.value(x))
-    return r.build.affine(r.build.unary("softplus", r.build.affine(r.value(x), float(beta), 0.0)), 1.0 / beta, 0.0)
+    value, b = r.value(x), r.build
+    inner = b.affine(value, float(beta), 0.0)
+    found = b.affine(b.unary("softplus", inner), 1.0 / beta, 0.0)
+    if threshold >= _EVEN:
+        return found
+    return b.where(b.binary("greater", inner, b.constant(float(threshold), "f32")), value, found)
 
 
 @row("aten.log_sigmoid.default", "aten.log_sigmoid_forward.default")
@@ -349,12 +375,19 @@ def _prod(r: Reader, x: Any, axes: Any = None, keep: bool = False, **_: Any) -> 
 
 @row("aten.any.default", "aten.any.dim", "aten.any.dims")
 def _any(r: Reader, x: Any, axes: Any = None, keep: bool = False) -> Value:
-    return _reduce(r, "max", truth(r, r.value(x)), axes, keep)
+    return _whether(r, "max", x, axes, keep)
 
 
 @row("aten.all.default", "aten.all.dim", "aten.all.dims")
 def _all(r: Reader, x: Any, axes: Any = None, keep: bool = False) -> Value:
-    return _reduce(r, "min", truth(r, r.value(x)), axes, keep)
+    return _whether(r, "min", x, axes, keep)
+
+
+def _whether(r: Reader, word: str, x: Any, axes: Any, keep: bool) -> Value:
+    value = truth(r, r.value(x))
+    if 0 in value.shape and 0 not in r.shape:  # none is true, and all are
+        return r.build.full(r.shape, int(word == "min"), "i32")
+    return _reduce(r, word, value, axes, keep)
 
 
 @row("aten.var.correction", "aten.var.dim", "aten.std.correction")
@@ -396,7 +429,4 @@ def _log_softmax(r: Reader, x: Any, axis: int, *_: Any, **__: Any) -> Value:
 
 @row("aten.logsumexp.default")
 def _logsumexp(r: Reader, x: Any, axes: Any, keep: bool = False) -> Value:
-    b, value = r.build, r.value(x)
-    largest = b.reduce("max", value, axes, True)
-    total = b.reduce("sum", b.unary("exp", b.subtract(value, largest)), axes, keep)
-    return b.add(b.unary("log", total), largest if keep else b.reshape(largest, total.shape))
+    return r.build.logsumexp(r.value(x, "f32"), axes or None, keep)

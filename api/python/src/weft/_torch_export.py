@@ -10,6 +10,7 @@ import torch
 
 from . import _torch_arithmetic, _torch_mixers, _torch_movement, _torch_networks, errors
 from ._program import Program
+from ._torch_check import Called, check_mutations, unchanged
 from ._torch_reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 assert _torch_arithmetic and _torch_movement and _torch_networks and _torch_mixers  # they have filled ROWS
@@ -21,15 +22,23 @@ def program_of(module: torch.nn.Module, example_inputs: Sequence[Any], kwargs: M
     """The program of a module that was called with such inputs. See weft.from_torch."""
     given = tuple(example_inputs) if isinstance(example_inputs, (list, tuple)) else (example_inputs,)
     names = _named_axes(module, given, kwargs, dynamic)
-    training = [part for part in module.modules() if part.training]
-    module.eval()
-    try:
-        exported = _exported(module, given, kwargs, names)
-    finally:
-        for part in training:
-            part.training = True
+    with unchanged(module):
+        module.eval()
+        return _program_of(module, given, kwargs, names)
+
+
+def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
+                names: list[dict[int, str]]) -> Program:
+    wide = [_longer(one, axes) for one, axes in zip([*args, *kwargs.values()], names)]
+    positional, keywords = tuple(wide[:len(args)]), dict(zip(kwargs, wide[len(args):]))
+    exported = _exported(module, positional, keywords, names)
+    check_mutations(exported)
     symbols, examples = _symbols(exported, names)
-    return Reader(exported, symbols, examples).read()
+    called = Called(module, exported, positional, keywords, names)
+    called.check_state()
+    one_sized = {name for one, axes in zip([*args, *kwargs.values()], names) for axis, name in axes.items()
+                 if one.shape[axis] == 1}
+    return Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
 
 
 def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic: Any) -> list[dict[int, str]]:
@@ -75,14 +84,12 @@ def _axes_of(one: Any, axes: Any) -> dict[int, str]:
 
 
 def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[dict[int, str]]) -> Any:
-    given = [_longer(one, axes) for one, axes in zip([*args, *kwargs.values()], names)]
-    positional, keywords = tuple(given[:len(args)]), dict(zip(kwargs, given[len(args):]))
     shapes = [{axis: torch.export.Dim.DYNAMIC for axis in axes} or None for axes in names]
     by_name = dict(zip(_argument_names(module, args, kwargs), shapes))
     if any(name.startswith("args_") for name in by_name):
         by_name = (tuple(shapes[:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        exported = torch.export.export(module, positional, keywords, dynamic_shapes=by_name)
+        exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
         return _decomposed(exported)
     except errors.WeftError:
         raise

@@ -8,7 +8,8 @@ from typing import Any
 
 from ._program import Value
 from ._sizes import smaller
-from ._torch_reader import Reader, Refused, row
+from ._torch_reader import Reader, row
+from ._torch_types import Refused
 
 
 @row("weft.fourier.default")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from ._program import Value, resolved
-from ._sizes import Extent, Size, divide, larger, smaller
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
+from ._sizes import Extent, Size, divide, is_below_zero, larger, smaller
+from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused, number_of
 
 _END = 2**62
 
@@ -19,33 +21,33 @@ def _each(r: Reader, x: Any, do: Any) -> Any:
     return pair_of(do(x.real), do(x.imaginary)) if isinstance(x, Pair) else do(r.value(x))
 
 
-@row("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.view_copy.default")
+@row("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.view_copy.default", moves=True)
 def _view(r: Reader, x: Any, shape: Any) -> Any:
     return _each(r, x, lambda part: r.build.reshape(part, r.shape))
 
 
 @row("aten.unsqueeze.default", "aten.squeeze.dim", "aten.squeeze.dims", "aten.squeeze.default", "aten.flatten.using_ints",
-     "aten.unflatten.int", "aten.view_as.default", "aten.reshape_as.default", "aten.atleast_2d.default")
+     "aten.unflatten.int", "aten.view_as.default", "aten.reshape_as.default", "aten.atleast_2d.default", moves=True)
 def _reshaped(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     return _each(r, x, lambda part: r.build.reshape(part, r.shape))
 
 
-@row("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default")
+@row("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", moves=True)
 def _transpose(r: Reader, x: Any, a: int, b: int) -> Any:
     return _each(r, x, lambda part: r.build.swap(part, a, b))
 
 
-@row("aten.t.default", "aten.mT.default", "aten.numpy_T.default")
+@row("aten.t.default", "aten.mT.default", "aten.numpy_T.default", moves=True)
 def _t(r: Reader, x: Any) -> Any:
     return _each(r, x, lambda part: r.build.swap(part, -1, -2) if part.rank > 1 else part)
 
 
-@row("aten.permute.default")
+@row("aten.permute.default", moves=True)
 def _permute(r: Reader, x: Any, axes: list[int]) -> Any:
     return _each(r, x, lambda part: r.build.permute(part, axes))
 
 
-@row("aten.movedim.intlist", "aten.movedim.int")
+@row("aten.movedim.intlist", "aten.movedim.int", moves=True)
 def _movedim(r: Reader, x: Any, source: Any, target: Any) -> Any:
     rank = len(x.shape)
     come = [resolved(axis, rank) for axis in (source if isinstance(source, (list, tuple)) else [source])]
@@ -59,10 +61,17 @@ def _movedim(r: Reader, x: Any, source: Any, target: Any) -> Any:
 
 
 @row("aten.clone.default", "aten.contiguous.default", "aten.detach.default", "aten.alias.default",
-     "aten.lift_fresh_copy.default", "aten.detach_.default", "aten.dropout.default", "aten.native_dropout.default",
-     "aten.feature_dropout.default")
+     "aten.lift_fresh_copy.default", "aten.detach_.default", "aten.dropout.default", "aten.feature_dropout.default",
+     "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default", moves=True)
 def _same(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
+    """Dropout that draws numbers does not come here."""
     return x if isinstance(x, Pair) else r.value(x)
+
+
+@row("aten.native_dropout.default", moves=True)
+def _native_dropout(r: Reader, x: Any, *_: Any) -> list[Value]:
+    value = r.value(x)
+    return [value, r.build.full(value.shape, 1, "i32")]
 
 
 @row("aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout", "aten.type_as.default", "aten.to.device",
@@ -75,7 +84,8 @@ def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     value = r.value(x)
     if r.dtype == torch.bool:
         return truth(r, value)
-    return r.build.convert(value, r.kind)
+    value = r.build.convert(value, r.kind)
+    return r.build.rounded_to_half(value) if r.dtype == torch.float16 else value
 
 
 def truth(r: Reader, x: Value) -> Value:
@@ -96,7 +106,7 @@ def complex_of(r: Reader, x: Any) -> Pair:
     return Pair(lambda: value, lambda: r.build.full(value.shape, 0.0, "f32"), value.shape)
 
 
-@row("aten.slice.Tensor")
+@row("aten.slice.Tensor", moves=True)
 def _slice(r: Reader, x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     rank = len(x.shape)
     axis = resolved(axis, rank)
@@ -118,12 +128,12 @@ def _bound(at: Extent, whole: Extent) -> Extent:
     """An end of a slice, from 0 to the whole."""
     if isinstance(at, int) and at >= _END:
         return whole
-    if isinstance(at, int) and at < 0:
+    if is_below_zero(at):
         return larger(whole + at, 0)
     return smaller(at, whole)
 
 
-@row("aten.select.int")
+@row("aten.select.int", moves=True)
 def _select(r: Reader, x: Any, axis: int, index: Any) -> Any:
     if isinstance(x, tuple):  # view_as_real
         if resolved(axis, len(r.shape) + 1) == len(r.shape):
@@ -157,13 +167,13 @@ def _imaginary(r: Reader, x: Any) -> Value:
     return complex_of(r, x).imaginary
 
 
-@row("aten.cat.default", "aten.concat.default")
+@row("aten.cat.default", "aten.concat.default", moves=True)
 def _cat(r: Reader, parts: list[Any], axis: int = 0) -> Any:
     kind = r.kind
     return r.build.concat([r.value(part, kind) for part in parts], resolved(axis, len(r.shape)))
 
 
-@row("aten.stack.default")
+@row("aten.stack.default", moves=True)
 def _stack(r: Reader, parts: list[Any], axis: int = 0) -> Any:
     kind, axis = r.kind, resolved(axis, len(r.shape))
     values = [r.value(part, kind) for part in parts]
@@ -171,7 +181,7 @@ def _stack(r: Reader, parts: list[Any], axis: int = 0) -> Any:
 
 
 @row("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default", "aten.unsafe_split.Tensor", "aten.split.sizes",
-     "aten.tensor_split.sections", "aten.unsafe_chunk.default")
+     "aten.tensor_split.sections", "aten.unsafe_chunk.default", moves=True)
 def _split(r: Reader, x: Any, _: Any, axis: int = 0) -> list[Any]:
     axis = resolved(axis, len(x.shape))
     counts = [r.extent(part.shape[axis]) for part in r.node.meta["val"]]
@@ -182,17 +192,17 @@ def _split(r: Reader, x: Any, _: Any, axis: int = 0) -> list[Any]:
     return found
 
 
-@row("aten.unbind.int")
+@row("aten.unbind.int", moves=True)
 def _unbind(r: Reader, x: Any, axis: int = 0) -> list[Any]:
     return [_each(r, x, lambda part, at=at: r.build.select(part, axis, at)) for at in range(len(r.node.meta["val"]))]
 
 
-@row("aten.expand.default", "aten.expand_as.default", "aten.broadcast_to.default")
+@row("aten.expand.default", "aten.expand_as.default", "aten.broadcast_to.default", moves=True)
 def _expand(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     return _each(r, x, lambda part: r.build.expand(part, r.shape))
 
 
-@row("aten.repeat.default", "aten.tile.default")
+@row("aten.repeat.default", "aten.tile.default", moves=True)
 def _repeat(r: Reader, x: Any, times: list[Any]) -> Value:
     value = r.value(x)
     value = r.build.reshape(value, [1] * (len(times) - value.rank) + list(value.shape))
@@ -203,7 +213,7 @@ def _repeat(r: Reader, x: Any, times: list[Any]) -> Value:
     return r.build.reshape(r.build.expand(r.build.reshape(value, split), shape), r.shape)
 
 
-@row("aten.repeat_interleave.self_int")
+@row("aten.repeat_interleave.self_int", moves=True)
 def _repeat_interleave(r: Reader, x: Any, times: Any, axis: int | None = None, **_: Any) -> Value:
     value = r.value(x)
     axis = 0 if axis is None else resolved(axis, value.rank)
@@ -213,7 +223,7 @@ def _repeat_interleave(r: Reader, x: Any, times: Any, axis: int | None = None, *
     return r.build.reshape(wide, r.shape)
 
 
-@row("aten.constant_pad_nd.default", "aten.pad.default")
+@row("aten.constant_pad_nd.default", "aten.pad.default", moves=True)
 def _pad(r: Reader, x: Any, pads: list[Any], mode: Any = "constant", value: Any = None) -> Value:
     if isinstance(mode, (int, float)):
         mode, value = "constant", mode
@@ -221,11 +231,11 @@ def _pad(r: Reader, x: Any, pads: list[Any], mode: Any = "constant", value: Any 
         raise Refused(f"its mode is {mode}")
     found = r.value(x)
     for at in range(len(pads) // 2):
-        found = r.build.pad(found, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), value or 0.0)
+        found = r.build.pad(found, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), number_of(value or 0, r.dtype))
     return found
 
 
-@row("aten.flip.default")
+@row("aten.flip.default", moves=True)
 def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
     value = r.value(x)
     for axis in axes:
@@ -234,17 +244,19 @@ def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
     return value
 
 
-@row("aten.roll.default")
-def _roll(r: Reader, x: Any, shifts: list[Any], axes: list[int]) -> Value:
+@row("aten.roll.default", moves=True)
+def _roll(r: Reader, x: Any, shifts: list[Any], axes: Sequence[int] = ()) -> Value:
     value = r.value(x)
+    if not axes:  # as one row
+        value, axes = r.build.reshape(value, [-1]), [0]
     for shift, axis in zip(shifts, axes):
         extent = value.shape[resolved(axis, value.rank)]
         cut = r.extent(-shift) % extent
         value = r.build.concat([r.build.slice(value, axis, cut, extent - cut), r.build.slice(value, axis, 0, cut)], axis)
-    return value
+    return r.build.reshape(value, r.shape)
 
 
-@row("aten.diagonal.default")
+@row("aten.diagonal.default", moves=True)
 def _diagonal(r: Reader, x: Any, offset: int = 0, first: int = 0, second: int = 1) -> Value:
     value, b = r.value(x), r.build
     first, second = resolved(first, value.rank), resolved(second, value.rank)
@@ -256,7 +268,7 @@ def _diagonal(r: Reader, x: Any, offset: int = 0, first: int = 0, second: int = 
     return b.slice(flat, -1, offset if offset >= 0 else -offset * columns, r.shape[-1], columns + 1)
 
 
-@row("aten.unfold.default")
+@row("aten.unfold.default", moves=True)
 def _unfold(r: Reader, x: Any, axis: int, size: Any, step: int) -> Value:
     value, b = r.value(x), r.build
     axis = resolved(axis, value.rank)
@@ -266,7 +278,7 @@ def _unfold(r: Reader, x: Any, axis: int, size: Any, step: int) -> Value:
 
 # ---- by indices ----
 
-@row("aten.embedding.default")
+@row("aten.embedding.default", moves=True)
 def _embedding(r: Reader, table: Any, tokens: Any, *_: Any, **__: Any) -> Value:
     indices = r.value(tokens, "i32")
     if indices.rank == 2:
@@ -274,18 +286,18 @@ def _embedding(r: Reader, table: Any, tokens: Any, *_: Any, **__: Any) -> Value:
     return r.build.take(r.value(table), indices, 0)
 
 
-@row("aten.index_select.default")
+@row("aten.index_select.default", moves=True)
 def _index_select(r: Reader, x: Any, axis: int, indices: Any) -> Value:
     value = r.value(x)
     return r.build.take(value, r.build.from_start(r.value(indices), value.shape[axis]), axis)
 
 
-@row("aten.gather.default", "aten.take_along_dim.default")
+@row("aten.gather.default", "aten.take_along_dim.default", moves=True)
 def _gather(r: Reader, x: Any, axis: int, indices: Any, **_: Any) -> Value:
     return r.build.take_along(r.value(x), r.value(indices), axis)
 
 
-@row("aten.index.Tensor")
+@row("aten.index.Tensor", moves=True)
 def _index(r: Reader, x: Any, indices: list[Any]) -> Value:
     value = r.value(x)
     axes = [axis for axis, index in enumerate(indices) if index is not None]
@@ -315,30 +327,30 @@ def _arange(r: Reader, *ends: Any, **_: Any) -> Value:
     return r.build.convert(value, r.kind)
 
 
-@row("aten.full.default", "aten.new_full.default", "aten.full_like.default")
+@row("aten.full.default", "aten.new_full.default", "aten.full_like.default", moves=True)
 def _full(r: Reader, *given: Any, **kwargs: Any) -> Value:
     number = kwargs.get("fill_value", given[-1])
-    if isinstance(number, (Size, Value)):
+    if isinstance(number, (Size, Value, torch.Tensor)):
         return r.build.expand(r.value(number, r.kind), r.shape)
-    return r.build.full(r.shape, number, r.kind)
+    return r.build.full(r.shape, number_of(number, r.dtype), r.kind)
 
 
-@row("aten.ones.default", "aten.new_ones.default", "aten.ones_like.default")
+@row("aten.ones.default", "aten.new_ones.default", "aten.ones_like.default", moves=True)
 def _ones(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 1, r.kind)
 
 
-@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format")
+@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format", moves=True)
 def _zeros(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 0, r.kind)
 
 
-@row("aten.scalar_tensor.default")
+@row("aten.scalar_tensor.default", moves=True)
 def _scalar_tensor(r: Reader, number: Any, **_: Any) -> Value:
-    return r.value(number, r.kind)
+    return r.operand(number)
 
 
-@row("aten.tril.default", "aten.triu.default")
+@row("aten.tril.default", "aten.triu.default", moves=True)
 def _triangle(r: Reader, x: Any, diagonal: int = 0) -> Value:
     value = r.value(x)
     rows, columns = (r.build.arange(extent) for extent in value.shape[-2:])

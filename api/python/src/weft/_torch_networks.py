@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ._program import Value, resolved
-from ._program_attention import attention_of_heads, causal_bias, mask_bias
+from ._program_attention import attention_of_heads, mask_bias, shown_rows, with_causal
 from ._program_windows import Windows, conv, pool
 from ._sizes import Extent, Size, divide, product
 from ._torch_movement import complex_of
-from ._torch_reader import Pair, Reader, Refused, pair_of, row
+from ._torch_reader import Pair, Reader, pair_of, row
+from ._torch_types import Refused
 
 # ---- products ----
 
@@ -182,9 +183,9 @@ def _attention(r: Reader, query: Any, key: Any, value: Any, mask: Any = None, dr
 def _plain_attention(r: Reader, q: Value, k: Value, v: Value, scale: float, bias: Value | None, causal: bool) -> Value:
     b = r.build
     if causal:
-        bias = causal_bias(b, q.shape[-2], k.shape[-2])
+        bias = with_causal(b, bias, q.shape[-2], k.shape[-2])
     scores = b.affine(b.matmul(q, b.swap(k, -1, -2)), scale, 0.0)
-    return b.matmul(b.softmax(scores if bias is None else b.add(scores, bias), -1), v)
+    return shown_rows(b, b.matmul(b.softmax(scores if bias is None else b.add(scores, bias), -1), v), bias)
 
 
 # ---- Fourier transforms ----

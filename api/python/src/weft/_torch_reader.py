@@ -6,16 +6,18 @@ from __future__ import annotations
 import collections
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import torch
 from torch.fx import Node
 
-from . import errors
+from . import _array, errors
 from ._program import Kind, Program, Value
 from ._program_ops import Builder
-from ._sizes import Extent, Size, divide, larger, product, smaller, symbol
+from ._program_range import check_whole_numbers
+from ._sizes import Extent, Size, divide, equal, larger, product, smaller, symbol
+from ._torch_types import INT64_ARITHMETIC, MOVEMENT, Refused, check_random, check_type, number_of, wrapped
 
 ROWS: dict[str, Callable[..., Any]] = {}
 """What an op of PyTorch is in a program: functions of a Reader and the op's arguments."""
@@ -27,23 +29,22 @@ NOTHING = ("aten._assert_tensor_metadata.default", "aten._assert_async.msg", "at
            "aten.sym_constrain_range.default", "aten.sym_constrain_range_for_size.default")
 """Checks, which have no result."""
 
+_OF_INPUTS = (torch.float32, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 _MOST = 2**20  # of a symbol that PyTorch knows no limit of
 
 
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
-def row(*targets: str) -> Callable[[Row], Row]:
-    """Registers a row for ops, such as "aten.add.Tensor"."""
+def row(*targets: str, moves: bool = False) -> Callable[[Row], Row]:
+    """Registers a row for ops, such as "aten.add.Tensor"; moves: it computes nothing."""
     def register(function: Row) -> Row:
         for target in targets:
             ROWS[target] = function
+        if moves:
+            MOVEMENT.update(targets)
         return function
     return register
-
-
-class Refused(Exception):
-    """What a row cannot do with these arguments."""
 
 
 class Pair:
@@ -76,7 +77,8 @@ def pair_of(real: Value, imaginary: Value) -> Pair:
 class Reader:
     """Walks over an exported graph. Nodes that no input and no symbol reaches are computed by PyTorch at once."""
 
-    def __init__(self, exported: Any, symbols: dict[Any, str], examples: dict[str, int]) -> None:
+    def __init__(self, exported: Any, symbols: dict[Any, str], examples: dict[str, int],
+                 never_one: Collection[str] = ()) -> None:
         self.exported = exported
         self.program = Program()
         self.build = Builder(self.program)
@@ -84,6 +86,7 @@ class Reader:
         self.convolutions: dict[int, tuple[Value, Value, Extent]] = {}
         """What irfft gave of a product of spectra: the two, and the length of the transform."""
         self.node: Node
+        self._never_one = never_one
         self._symbols = self._declared(symbols, examples)
         self._constants: dict[int, tuple[torch.Tensor, Value]] = {}
 
@@ -122,6 +125,10 @@ class Reader:
             raise Refused(f"an argument is {type(given).__name__}")
         return found if kind is None else self.build.convert(found, kind)
 
+    def operand(self, given: Any) -> Value:
+        """A value of the result's type."""
+        return self.value(number_of(given, self.dtype) if isinstance(given, (bool, int, float)) else given, self.kind)
+
     def extent(self, given: Any) -> Extent:
         """A size of PyTorch's as one of a program."""
         if isinstance(given, (Size, int)):
@@ -132,11 +139,7 @@ class Reader:
         known = self._constants.get(id(tensor))
         if known is not None:
             return known[1]
-        if tensor.dtype in (torch.float16, torch.bfloat16):
-            self.program.narrow.add("F16" if tensor.dtype == torch.float16 else "BF16")
-            value = self.program.constant(tensor.detach().float().cpu().numpy())
-        else:
-            value = self.program.constant(tensor.detach().cpu().resolve_conj().resolve_neg().numpy())
+        value = self.program.constant(_array._plain(tensor, "a constant"))
         self._constants[id(tensor)] = (tensor, value)
         return value
 
@@ -146,7 +149,7 @@ class Reader:
         found: dict[str, Size] = {}
         limits: dict[str, tuple[int, int]] = {}
         for expression, name in symbols.items():
-            low, high = self._range(expression)
+            low, high = self._range(expression, 2 if name in self._never_one else 1)
             least, most = limits.get(name, (1, _MOST))
             limits[name] = (max(low, least), min(high, most))
         for expression, name in symbols.items():
@@ -155,13 +158,13 @@ class Reader:
             self.program.symbol(name, low, high, min(max(examples.get(name, low), low), high))
         return found
 
-    def _range(self, expression: Any) -> tuple[int, int]:
+    def _range(self, expression: Any, least: int) -> tuple[int, int]:
         found = self.exported.range_constraints.get(expression)
         if found is None:
-            return 1, _MOST
+            return least, _MOST
         low, high = int(found.lower), found.upper
-        # PyTorch never takes 0 and 1 for symbols, although what it records holds for 1.
-        return (1 if low <= 2 else low), (int(high) if high.is_Integer and int(high) < _MOST else _MOST)
+        # PyTorch never takes 0 and 1 for symbols: whether what it records holds for 1 was tried (_torch_check.py).
+        return (least if low <= 2 else low), (int(high) if high.is_Integer and int(high) < _MOST else _MOST)
 
     def _size(self, expression: Any) -> Extent:
         """A size of an expression of sympy's."""
@@ -200,15 +203,21 @@ class Reader:
         self._inputs()
         refusals = Refusals()
         for node in self.exported.graph.nodes:
-            if node.op == "call_function":
+            if node.op == "get_attr":  # a branch of torch.cond, say
+                self.found[node] = getattr(self.exported.graph_module, node.target)
+            elif node.op == "call_function":
                 try:
                     self.found[node] = self._result(node)
                 except (Refused, errors.WeftError) as error:
                     refusals.note(node, f"{target_name(node)}: {error}")
                     self.found[node] = self._stand_in(node)
+                except Exception as error:  # whatever a row makes of arguments that it does not know
+                    refusals.note(node, f"{target_name(node)}: {type(error).__name__}: {error}")
+                    self.found[node] = self._stand_in(node)
             elif node.op == "output":
                 refusals.check()
                 self._outputs(node)
+        check_whole_numbers(self.program)
         return self.program
 
     def _inputs(self) -> None:
@@ -230,10 +239,14 @@ class Reader:
         example = node.meta.get("val")
         if not isinstance(example, torch.Tensor):
             return example if not hasattr(spec.arg, "value") else spec.arg.value
-        if example.dtype in (torch.float64, torch.complex64, torch.complex128):
+        if example.dtype not in _OF_INPUTS:
             raise errors.Unsupported(f"{node.name}: expected an input of float32, int64, int32 or bool, found {example.dtype}")
         self.node = node
-        return self.program.input(node.name, self.kind, self.shape)
+        value = self.program.input(node.name, self.kind, self.shape)
+        if self.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16):
+            limits = torch.iinfo(self.dtype) if self.dtype != torch.bool else None
+            self.program.bounds[value.name] = (0, 1) if limits is None else (limits.min, limits.max)
+        return value
 
     def _result(self, node: Node) -> Any:
         self.node = node
@@ -244,16 +257,22 @@ class Reader:
         kwargs = torch.fx.node.map_arg(node.kwargs, lambda read: self.found[read])
         leaves = list(_leaves((args, kwargs)))
         target: Any = node.target
+        if target in (operator.eq, operator.ne):
+            return equal(*args) is (target is operator.eq)
         if target in SIZE_OPS:
             return target(*args)
+        check_random(target, args, kwargs)
         if not any(isinstance(leaf, (Value, Pair, Size)) for leaf in leaves):
             with torch.no_grad():
                 return target(*args, **kwargs)
         if name not in ROWS:
             raise Refused("there is no such op")
-        if isinstance(node.meta.get("val"), torch.Tensor) and self.dtype in (torch.float64, torch.complex128):
-            raise Refused(f"it computes in {self.dtype}")
+        check_type(node.meta.get("val"), name)
+        self.program.is_int64 = name in INT64_ARITHMETIC and self.dtype == torch.int64
         result = ROWS[name](self, *args, **kwargs)
+        self.program.is_int64 = False
+        if name not in MOVEMENT:
+            result = wrapped(self.build, result, node.meta.get("val"))
         _check_shape(self, node, result)
         return result
 
@@ -281,11 +300,21 @@ class Reader:
         kept = len(given) - len(names)
         for name, read in zip(names, given[kept:]):
             found = self.found[read] if isinstance(read, Node) else read
-            if isinstance(found, Pair):
-                raise errors.Unsupported(f"{name}: expected an output of real numbers, found a complex one")
-            if isinstance(found, (Value, torch.Tensor)):
-                value = self.value(found)
-                self.program.output(name, value if value.dtype in ("f32", "i32") else value)
+            if found is not None:  # which stands for nothing
+                self.program.output(name, self._output(name, found))
+
+    def _output(self, name: str, found: Any) -> Value:
+        if isinstance(found, (Pair, complex)) or (isinstance(found, torch.Tensor) and found.is_complex()):
+            raise errors.Unsupported(f"{name}: expected an output of real numbers, found a complex one")
+        if isinstance(found, torch.Tensor) and found.dtype == torch.float64:
+            raise errors.Unsupported(f"{name}: expected an output of float32 or whole numbers, found {found.dtype}")
+        try:
+            value = self.value(found)
+        except (Refused, errors.WeftError) as error:
+            raise errors.Unsupported(f"{name}: expected an output that is a tensor or a number: {error}") from error
+        if 0 in value.shape:
+            raise errors.Unsupported(f"{name}: expected an output with elements, found shape {list(value.shape)}")
+        return value
 
 
 class Refusals:
@@ -296,17 +325,17 @@ class Refusals:
 
     def note(self, node: Any, what: str) -> None:
         """One more."""
-        self.add(what, _place(node.meta.get("stack_trace") or ""))
+        self.add(what, place_of(node))
 
     def add(self, what: str, place: str) -> None:
         """One more, by its place in words."""
         self._places.setdefault(what, collections.Counter())[place] += 1
 
-    def check(self) -> None:
+    def check(self, one: str = "an op is missing", several: str = "kinds of ops are missing") -> None:
         """Raises Unsupported if there is any."""
         if not self._places:
             return
-        lines = [f"{len(self._places)} kinds of ops are missing:" if len(self._places) > 1 else "an op is missing:"]
+        lines = [f"{len(self._places)} {several}:" if len(self._places) > 1 else f"{one}:"]
         for what, places in self._places.items():
             shown = "; ".join(place for place, _ in places.most_common(3) if place)
             lines.append(f"  {what}, {_times(sum(places.values()))}{': ' + shown if shown else ''}")
@@ -317,9 +346,11 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _place(trace: str) -> str:
-    """The innermost line of a stack trace that is not PyTorch's own."""
+def place_of(node: Any) -> str:
+    """The innermost line of a node's stack trace that is not PyTorch's own."""
+    trace = node.meta.get("stack_trace") or ""
     found = re.findall(r'File "([^"]+)", line (\d+), in (\S+)\n\s*(.*)', trace)
+    found = [frame for frame in found if frame[0][0] != "<"]  # which is made at run time
     own = [frame for frame in found if "/torch/" not in frame[0]] or found
     if not own:
         return ""

@@ -8,14 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _array, _checks, _core, errors
+from . import _array, _checks, _core, _program, errors
 from ._core import check, ffi, lib, text_of
 from .graph import DType, c_shape, py_shape
 from .model import _MOST_PLANS, Model, model_of_memory
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from . import _program
     from .device import Device
 
 
@@ -60,6 +59,8 @@ class Program(Model):
         """Inputs by name, in the order of positional arguments."""
         self.outputs = {port.name: port for port, is_output in ports if is_output}
         self._of_symbols: dict[tuple[int, ...], Plan] = {}
+        largest = self.config.get(_program.LARGEST)
+        self._largest = largest if isinstance(largest, int) else None
 
     def __call__(self, *arrays: Any, symbols: Mapping[str, int] | None = None, **named: Any) -> Any:
         """Runs once, on one array per input.
@@ -87,7 +88,17 @@ class Program(Model):
         if missing:
             raise errors.InvalidArgument(f"no array for the input {', '.join(missing)}")
         values = {name: _array.of(port.dtype, arrays[name], name) for name, port in self.inputs.items()}
+        self._check_whole_numbers(values)
         return self.plan_of(self.sizes([array.shape for array in values.values()], symbols)).run(values)
+
+    def _check_whole_numbers(self, values: Mapping[str, Any]) -> None:
+        most = self._largest
+        for name, array in values.items() if most is not None else ():
+            assert most is not None
+            if self.inputs[name].dtype == "i32" and array.size and max(-int(array.min()), int(array.max())) > most:
+                raise errors.InvalidArgument(
+                    f"{name}: expected whole numbers from {-most} to {most}, found {array.min()} … {array.max()}: what the "
+                    "program computes of them has 64 bits in the model that it was made of, and 32 here")
 
     def sizes(self, shapes: Any, symbols: Mapping[str, int] | None = None) -> dict[str, int]:
         """The symbols' values by the shapes of all inputs, in order."""

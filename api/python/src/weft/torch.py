@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _checks, _files, errors
+from . import _array, _checks, _files, errors
 from ._core import check, lib
 from .device import Device, checked
 from .graph import Graph
@@ -151,6 +151,6 @@ def _weights(module: torch.nn.Module) -> bytes:
         if tensor.is_meta:
             raise errors.InvalidArgument(f"{name}: expected a tensor with numbers, found one on the device meta")
         if tensor.is_floating_point():
-            state[name] = tensor.detach().cpu().contiguous().clone()
+            state[name] = _array.dense(tensor).contiguous().clone()
     data: bytes = safetensors.torch.save(state)
     return data
