@@ -76,6 +76,8 @@ unsigned long weft_system_process(void);
 bool weft_system_process_lives(unsigned long process);
 /** Now, as weft_file_facts.changed has it. */
 int64_t weft_system_now(void);
+/** At most 256 bytes that nobody else knows: keys of tables whose contents are somebody else's. */
+void weft_system_random(void *bytes, size_t size);
 /** The folder below which Weft keeps what it caches, in host memory; null where the environment names none, and out of memory. */
 char *weft_system_cache_folder(const weft_host *host);
 

@@ -27,6 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -242,6 +245,18 @@ int64_t weft_system_now(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     return nanoseconds(now);
+}
+
+void weft_system_random(void *bytes, size_t size) {
+    if (getentropy(bytes, size) == 0) {
+        return;
+    }
+    /* Where the kernel has none: the time, and places in memory that are drawn for each process. */
+    uint64_t state = (uint64_t)weft_system_now() ^ (uintptr_t)bytes << 20 ^ (uint64_t)getpid();
+    for (size_t i = 0; i < size; i++) {
+        state = (state ^ state >> 29) * 0xD6E8FEB86659FD93u + (uintptr_t)&weft_system_random;
+        ((uint8_t *)bytes)[i] = (uint8_t)(state >> 56);
+    }
 }
 
 /* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */

@@ -3,6 +3,7 @@
 #define _WIN32_WINNT 0x0A00 /* Windows 10 */
 #endif
 #define WIN32_LEAN_AND_MEAN
+#define _CRT_RAND_S /* rand_s */
 #include "core/system.h"
 
 #include <errno.h>
@@ -434,6 +435,14 @@ int64_t weft_system_now(void) {
     FILETIME now;
     GetSystemTimeAsFileTime(&now);
     return nanoseconds(now);
+}
+
+void weft_system_random(void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        unsigned drawn = (unsigned)weft_system_now();
+        (void)rand_s(&drawn);
+        ((uint8_t *)bytes)[i] = (uint8_t)drawn;
+    }
 }
 
 /* "folder/name" below the folder that a variable names, if it names an absolute one; else null. */

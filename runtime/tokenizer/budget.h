@@ -8,6 +8,14 @@
 
 #include "core/host.h"
 
+/**
+ * Steps for a text of so many bytes, for a file, and for the text of so many tokens. Tokenizers that people use take twenty to
+ * seventy for a byte of a text.
+ */
+#define WEFT_TEXT_STEPS(size)    (((uint64_t)1 << 22) + (uint64_t)(size)*512)
+#define WEFT_FILE_STEPS(size)    (((uint64_t)1 << 24) + (uint64_t)(size)*256)
+#define WEFT_DECODE_STEPS(count) (((uint64_t)1 << 22) + (uint64_t)(count)*4096)
+
 /** Begin it with weft_budget_begin. */
 struct weft_budget {
     const weft_host *host;
