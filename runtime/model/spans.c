@@ -85,8 +85,10 @@ static bool finish(struct finder *self) {
     return true;
 }
 
+/* A token before the last one belongs to the text again: a template may name a text twice. */
 static bool take(struct finder *self, const struct chosen *chosen, uint32_t begin, uint32_t end) {
-    const bool joins = self->label && !chosen->begins && strcmp(self->label, chosen->label) == 0;
+    const bool joins = self->label && !chosen->begins && begin >= self->begin && end >= self->end &&
+                       strcmp(self->label, chosen->label) == 0;
     if (!joins) {
         if (!finish(self)) {
             return false;
@@ -175,6 +177,13 @@ static void measure(const struct reader *self, uint32_t side, double *largest, d
     }
 }
 
+/* Whether an answer may go from one token to another: not where a template names the context again. */
+static bool reaches(const struct reader *self, uint32_t from, uint32_t to) {
+    const weft_encoding *encoding = self->encoding;
+    return is_context(self, to) && encoding->begins[to] >= encoding->begins[from] &&
+           encoding->ends[to] >= encoding->begins[from];
+}
+
 /* The likeliest pair of tokens; false without a context. */
 static bool find_best(const struct reader *self, uint32_t most, uint32_t best[2], double *score) {
     double largest[2];
@@ -187,7 +196,7 @@ static bool find_best(const struct reader *self, uint32_t most, uint32_t best[2]
             continue;
         }
         const double begins = weigh(self, i, 0, largest[0]) / sum[0];
-        for (uint32_t k = i; k < self->encoding->count && k - i < most && is_context(self, k);
+        for (uint32_t k = i; k < self->encoding->count && k - i < most && reaches(self, i, k);
              k++) {
             const double both = begins * weigh(self, k, 1, largest[1]) / sum[1];
             if (both > *score) {

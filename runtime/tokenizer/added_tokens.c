@@ -13,14 +13,17 @@
 
 /* ---- finding ---- */
 
-/* The token of the longest text that the characters from `at` on begin with, its end in *end; null when there is none. */
+/* The token of the longest text that the characters from `at` on begin with, its end in *end; null when there is none. Adds the
+ * what it takes to *steps. */
 static const struct weft_added_token *find_at(const struct weft_added_tokens *tokens,
                                               bool normalized, const struct weft_char *text,
-                                              uint32_t count, uint32_t at, uint32_t *end) {
+                                              uint32_t count, uint32_t at, uint32_t *end,
+                                              uint64_t *steps) {
     const struct weft_piece_trie *trie = &tokens->tries[normalized];
     const struct weft_added_token *found = NULL;
     uint32_t node = 0;
     for (uint32_t i = at; i < count; i++) {
+        *steps += 2;
         char bytes[4];
         const size_t size = weft_utf8_encode(bytes, text[i].code);
         for (size_t j = 0; j < size; j++) {
@@ -76,7 +79,8 @@ static void take_spaces(const struct weft_added_token *token, const struct weft_
 }
 
 weft_status weft_added_tokens_split(const struct weft_added_tokens *tokens, bool normalized,
-                                    struct weft_parts *parts, uint32_t count, uint32_t base) {
+                                    struct weft_parts *parts, uint32_t count, uint32_t base,
+                                    struct weft_budget *budget) {
     const uint32_t first = parts->chars.count - count;
     uint32_t done = 0; /* what is in the parts */
     if (!tokens->tries[normalized].nodes) {
@@ -87,16 +91,19 @@ weft_status weft_added_tokens_split(const struct weft_added_tokens *tokens, bool
         char bytes[4];
         weft_utf8_encode(bytes, text[i].code);
         end = i + 1;
+        uint64_t steps = 1;
         const struct weft_added_token *token =
             tokens->begins[normalized][(uint8_t)bytes[0]]
-                ? find_at(tokens, normalized, text, count, i, &end)
+                ? find_at(tokens, normalized, text, count, i, &end, &steps)
                 : NULL;
+        WEFT_TRY(weft_budget_spend(budget, steps));
         if (!token || (token->single_word && !stands_alone(text, count, i, end))) {
             continue;
         }
         /* As in the package, white space that the token before has taken may be a token all the same. */
         struct stretch stretch = {i, end, token->id};
         take_spaces(token, text, count, done, &stretch);
+        WEFT_TRY(weft_budget_spend(budget, stretch.end - stretch.begin));
         WEFT_TRY(put(parts, first, (struct stretch){done, stretch.begin, -1}));
         WEFT_TRY(put(parts, first, stretch));
         done = stretch.end;
@@ -119,6 +126,7 @@ struct reader {
     const struct weft_normalizer *normalizer;
     const char *path;
     const weft_host *host;
+    struct weft_budget *budget;
 };
 
 static char *copy(const char *text, size_t size, const weft_host *host) {
@@ -137,6 +145,7 @@ static weft_status normalize(const struct reader *reader, struct weft_added_toke
     struct weft_chars normal = {.host = *reader->host};
     struct weft_text text = {.host = *reader->host};
     weft_normal_work_begin(&work, reader->host);
+    work.budget = reader->budget;
     weft_chars_decode(&chars, token->text, token->size);
     weft_status status =
         chars.failed ? weft_fail_memory(reader->host, reader->path)
@@ -269,8 +278,9 @@ static weft_status make_tables(struct reader *reader) {
 weft_status weft_added_tokens_read(struct weft_added_tokens *tokens, const json_t *value,
                                    const struct weft_vocabulary *vocabulary,
                                    const struct weft_normalizer *normalizer, const char *path,
-                                   const weft_host *host) {
-    struct reader reader = {tokens, vocabulary, normalizer, path, host};
+                                   struct weft_budget *budget) {
+    const weft_host *host = budget->host;
+    struct reader reader = {tokens, vocabulary, normalizer, path, host, budget};
     if (!value || json_is_null(value)) {
         return WEFT_OK;
     }

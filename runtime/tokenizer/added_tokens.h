@@ -35,12 +35,12 @@ struct weft_added_tokens {
 
 /**
  * Reads the list; a token that the vocabulary has is its. The caller clears it in any case. WEFT_BAD_FILE, WEFT_UNSUPPORTED,
- * naming the field; WEFT_OUT_OF_HOST_MEMORY.
+ * naming the field; WEFT_OUT_OF_HOST_MEMORY; as weft_budget_take.
  */
 weft_status weft_added_tokens_read(struct weft_added_tokens *tokens, const json_t *value,
                                    const struct weft_vocabulary *vocabulary,
                                    const struct weft_normalizer *normalizer, const char *path,
-                                   const weft_host *host);
+                                   struct weft_budget *budget);
 void weft_added_tokens_clear(struct weft_added_tokens *tokens, const weft_host *host);
 
 /** The token of an id, or null. */
@@ -49,9 +49,10 @@ const struct weft_added_token *weft_added_token_of(const struct weft_added_token
 
 /**
  * Adds to `parts` the last `count` characters of its text, cut at the tokens that are found there. `base` is where their
- * original begins. WEFT_OUT_OF_HOST_MEMORY.
+ * original begins. WEFT_OUT_OF_HOST_MEMORY; as weft_budget_take.
  */
 weft_status weft_added_tokens_split(const struct weft_added_tokens *tokens, bool normalized,
-                                    struct weft_parts *parts, uint32_t count, uint32_t base);
+                                    struct weft_parts *parts, uint32_t count, uint32_t base,
+                                    struct weft_budget *budget);
 
 #endif

@@ -24,6 +24,7 @@ struct split {
 struct work {
     const struct weft_vocabulary *vocabulary;
     const weft_host *host;
+    struct weft_budget *budget;
     const char *text;
     struct symbol *symbols;
     uint32_t count;
@@ -52,6 +53,7 @@ static weft_status consider(struct work *work, uint32_t left, uint32_t right) {
     }
     const struct symbol *symbol = &work->symbols[left];
     const uint32_t size = (uint32_t)symbol->size + work->symbols[right].size;
+    WEFT_TRY(weft_budget_spend(work->budget, 16 + size));
     const int32_t id = weft_vocabulary_match(work->vocabulary, work->text + symbol->begin, size);
     if (id < 0) {
         return WEFT_OK;
@@ -82,11 +84,13 @@ static weft_status merge(struct work *work, const struct weft_pair *pair) {
 
 /* ---- symbols ---- */
 
-static void split_text(struct work *work, size_t size) {
+static weft_status split_text(struct work *work, size_t size) {
     for (size_t i = 0; i < size; work->count++) {
         struct symbol *symbol = &work->symbols[work->count];
-        size_t length =
-            weft_piece_trie_longest(&work->vocabulary->user_defined, work->text + i, size - i);
+        uint64_t steps = 1;
+        size_t length = weft_piece_trie_longest(&work->vocabulary->user_defined, work->text + i,
+                                                size - i, &steps);
+        WEFT_TRY(weft_budget_spend(work->budget, steps));
         symbol->whole = length > 0;
         if (length == 0) {
             length = weft_utf8_size(work->text + i, size - i);
@@ -97,6 +101,7 @@ static void split_text(struct work *work, size_t size) {
         i += length;
         symbol->next = i < size ? work->count + 1 : NONE;
     }
+    return WEFT_OK;
 }
 
 /* Cuts an unused piece where it was merged; its characters are symbols, so that the right part is one again. */
@@ -148,14 +153,17 @@ static weft_status cut_stretch(struct work *work, size_t size) {
         return weft_fail_memory(work->host, "the pieces of a text");
     }
     work->count = 0;
-    split_text(work, size);
+    WEFT_TRY(split_text(work, size));
     return merge_all(work);
 }
 
 weft_status weft_cut_pairs(const struct weft_vocabulary *vocabulary, const char *text, size_t size,
-                           weft_take_piece take, void *user, const weft_host *host) {
-    struct work work = {
-        .vocabulary = vocabulary, .host = host, .heap = {.host = host ? *host : (weft_host){0}}};
+                           weft_take_piece take, void *user, const weft_host *host,
+                           struct weft_budget *budget) {
+    struct work work = {.vocabulary = vocabulary,
+                        .host = host,
+                        .budget = budget,
+                        .heap = {.host = host ? *host : (weft_host){0}}};
     weft_status status = WEFT_OK;
     bool more = true;
     for (size_t i = 0; status == WEFT_OK && more && i < size;) {

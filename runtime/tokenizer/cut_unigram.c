@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/try.h"
 #include "tokenizer/text_class.h"
 #include "tokenizer/vocabulary.h"
 
@@ -29,14 +30,15 @@ static double score_of(const struct weft_vocabulary *vocabulary, const struct we
                : piece->score;
 }
 
-/* Offers all pieces that begin at `begin`, whose first character has `character` bytes. */
-static void extend(struct step *steps, const struct weft_vocabulary *vocabulary, const char *text,
-                   size_t begin, size_t size, size_t character) {
+/* Offers all pieces that begin at `begin`, whose first character has `character` bytes; how many steps that takes. */
+static size_t extend(struct step *steps, const struct weft_vocabulary *vocabulary, const char *text,
+                     size_t begin, size_t size, size_t character) {
     const double until = steps[begin].score;
     const bool wide = vocabulary->is_loose;
     uint32_t node = 0;
     bool known = false;
-    for (size_t end = begin; end < size;) {
+    size_t end = begin;
+    while (end < size) {
         if (!weft_piece_trie_step(&vocabulary->all, &node, (uint8_t)text[end++])) {
             break;
         }
@@ -53,6 +55,7 @@ static void extend(struct step *steps, const struct weft_vocabulary *vocabulary,
                  : (double)((float)vocabulary->least - UNKNOWN_PENALTY + (float)until);
         offer(&steps[begin + character], wide, unknown, character, vocabulary->unknown);
     }
+    return end - begin;
 }
 
 /* Follows the best way back from the end, turning it round. */
@@ -67,19 +70,24 @@ static void turn_round(struct step *steps, size_t size) {
     }
 }
 
-/* Cuts a stretch of the text, from where the best way to it has a score; false when the taker has enough. */
-static bool cut_stretch(struct step *steps, const struct weft_vocabulary *vocabulary,
-                        const char *text, size_t size, double *score, weft_take_piece take,
-                        void *user) {
+/* Finds the best way through a stretch of the text, from where the best way to it has a score. */
+static weft_status walk_stretch(struct step *steps, const struct weft_vocabulary *vocabulary,
+                                const char *text, size_t size, double *score,
+                                struct weft_budget *budget) {
     memset(steps, 0, (size + 1) * sizeof *steps);
     steps[0].score = *score;
     for (size_t i = 0; i < size;) {
         const size_t character = weft_utf8_size(text + i, size - i);
-        extend(steps, vocabulary, text, i, size, character);
+        WEFT_TRY(weft_budget_spend(budget, extend(steps, vocabulary, text, i, size, character)));
         i += character;
     }
     *score = steps[size].score;
     turn_round(steps, size);
+    return WEFT_OK;
+}
+
+/* False when the taker has enough. */
+static bool hand_over(const struct step *steps, size_t size, weft_take_piece take, void *user) {
     for (size_t i = 0; i < size; i += steps[i].length) {
         if (!take(user, steps[i].length, steps[i].id)) {
             return false;
@@ -89,11 +97,13 @@ static bool cut_stretch(struct step *steps, const struct weft_vocabulary *vocabu
 }
 
 weft_status weft_cut_unigram(const struct weft_vocabulary *vocabulary, const char *text,
-                             size_t size, weft_take_piece take, void *user, const weft_host *host) {
+                             size_t size, weft_take_piece take, void *user, const weft_host *host,
+                             struct weft_budget *budget) {
     struct step *steps = NULL;
     size_t room = 0;
     double score = 0;
     bool more = true;
+    weft_status status = WEFT_OK;
     for (size_t i = 0; more && i < size;) {
         const size_t stretch = weft_vocabulary_stretch(vocabulary, text + i, size - i);
         if (stretch >= room) {
@@ -104,9 +114,10 @@ weft_status weft_cut_unigram(const struct weft_vocabulary *vocabulary, const cha
         if (!steps) {
             return weft_fail_memory(host, "the pieces of a text");
         }
-        more = cut_stretch(steps, vocabulary, text + i, stretch, &score, take, user);
+        status = walk_stretch(steps, vocabulary, text + i, stretch, &score, budget);
+        more = status == WEFT_OK && hand_over(steps, stretch, take, user);
         i += stretch;
     }
     weft_free(host, steps);
-    return WEFT_OK;
+    return status;
 }

@@ -2,6 +2,7 @@
 /* Words and characters: cutting without a choice. */
 #include <string.h>
 
+#include "core/try.h"
 #include "tokenizer/text_class.h"
 #include "tokenizer/vocabulary.h"
 
@@ -11,12 +12,14 @@ static int32_t id_of(const struct weft_vocabulary *vocabulary, const char *text,
 }
 
 weft_status weft_cut_words(const struct weft_vocabulary *vocabulary, const char *text, size_t size,
-                           weft_take_piece take, void *user, const weft_host *host) {
+                           weft_take_piece take, void *user, const weft_host *host,
+                           struct weft_budget *budget) {
     (void)host;
     size_t begin = 0;
     for (size_t i = 0; i < size;) {
         i += weft_utf8_size(text + i, size - i);
         if (i == size || weft_begins_with_mark(text + i, size - i)) {
+            WEFT_TRY(weft_budget_spend(budget, i - begin));
             if (!take(user, i - begin, id_of(vocabulary, text + begin, i - begin))) {
                 break;
             }
@@ -28,10 +31,12 @@ weft_status weft_cut_words(const struct weft_vocabulary *vocabulary, const char 
 
 weft_status weft_cut_characters(const struct weft_vocabulary *vocabulary, const char *text,
                                 size_t size, weft_take_piece take, void *user,
-                                const weft_host *host) {
+                                const weft_host *host, struct weft_budget *budget) {
     (void)host;
     for (size_t i = 0, length = 0; i < size; i += length) {
-        length = weft_piece_trie_longest(&vocabulary->user_defined, text + i, size - i);
+        uint64_t steps = 1;
+        length = weft_piece_trie_longest(&vocabulary->user_defined, text + i, size - i, &steps);
+        WEFT_TRY(weft_budget_spend(budget, steps));
         if (length == 0) {
             length = weft_utf8_size(text + i, size - i);
         }

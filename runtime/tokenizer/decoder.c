@@ -9,6 +9,10 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
+/* What a step takes for a text, and one that cleans up for each byte. */
+#define TEXT_STEPS  16u
+#define CLEAN_STEPS 32u
+
 void weft_texts_begin(struct weft_texts *texts, const weft_host *host) {
     *texts = (struct weft_texts){.all = {.host = *host}};
 }
@@ -119,6 +123,7 @@ static void put_stripped(const struct weft_decode_step *step, struct weft_text *
 struct work {
     struct weft_chars chars;
     struct weft_regex_work regex;
+    struct weft_budget *budget;
 };
 
 static weft_status put_by_pattern(const struct weft_decode_step *step, struct work *work,
@@ -131,7 +136,7 @@ static weft_status put_by_pattern(const struct weft_decode_step *step, struct wo
     if (chars->failed) {
         return weft_fail_memory(&chars->host, "a text");
     }
-    weft_regex_begin(&work->regex, chars->count);
+    weft_regex_begin(&work->regex, work->budget);
     while (weft_regex_find_next(step->pattern, &work->regex, chars->at, chars->count, &matches)) {
         weft_chars_put(out, chars->at + done, matches.begin - done);
         weft_text_put(out, step->text.data ? step->text.data : "", step->text.length);
@@ -169,9 +174,11 @@ static weft_status put_one(const struct weft_decode_step *step, struct work *wor
 
 static weft_status each(const struct weft_decode_step *step, struct work *work,
                         const struct weft_texts *from, struct weft_texts *to) {
+    const uint64_t steps = step->cleanup ? CLEAN_STEPS : 1;
     for (uint32_t i = 0; i < from->count; i++) {
         size_t size = 0;
         const char *text = weft_texts_get(from, i, &size);
+        WEFT_TRY(weft_budget_spend(work->budget, TEXT_STEPS + size * steps));
         WEFT_TRY(put_one(step, work, &to->all, text, size, i == 0, i + 1 == from->count));
         WEFT_TRY(weft_texts_end(to));
     }
@@ -294,7 +301,10 @@ static weft_status run_steps(const struct weft_text_decoder *decoder, struct wor
     for (uint32_t i = 0; i < decoder->count; i++) {
         struct weft_texts made;
         weft_texts_begin(&made, &texts->all.host);
-        const weft_status status = run_step(&decoder->steps[i], work, texts, &made);
+        const uint64_t size = texts->all.length + texts->count;
+        const weft_status status = weft_budget_take(work->budget, size)
+                                       ? run_step(&decoder->steps[i], work, texts, &made)
+                                       : work->budget->status;
         weft_texts_clear(texts);
         *texts = made;
         WEFT_TRY(status);
@@ -303,9 +313,9 @@ static weft_status run_steps(const struct weft_text_decoder *decoder, struct wor
 }
 
 weft_status weft_text_decode(const struct weft_text_decoder *decoder, struct weft_texts *texts,
-                             struct weft_text *out) {
-    const weft_host *host = &out->host;
-    struct work work = {.chars = {.host = *host}, .regex = {.host = *host}};
+                             struct weft_text *out, struct weft_budget *budget) {
+    const weft_host *host = &texts->all.host;
+    struct work work = {.chars = {.host = *host}, .regex = {.host = *host}, .budget = budget};
     const weft_status status = run_steps(decoder, &work, texts);
     weft_free(host, work.chars.at);
     weft_free(host, work.regex.stack);

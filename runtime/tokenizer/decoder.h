@@ -57,8 +57,8 @@ weft_status weft_text_decoder_read(struct weft_text_decoder *decoder, const json
                                    const char *path, const weft_host *host);
 void weft_text_decoder_clear(struct weft_text_decoder *decoder, const weft_host *host);
 
-/** Appends the text of tokens to `out`. WEFT_OUT_OF_HOST_MEMORY; WEFT_INVALID_ARGUMENT as weft_regex_find. */
+/** Appends the text of tokens to `out`. WEFT_OUT_OF_HOST_MEMORY; as weft_budget_take. */
 weft_status weft_text_decode(const struct weft_text_decoder *decoder, struct weft_texts *texts,
-                             struct weft_text *out);
+                             struct weft_text *out, struct weft_budget *budget);
 
 #endif

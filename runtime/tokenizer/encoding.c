@@ -19,12 +19,30 @@ static uint64_t length_of(const struct weft_token_list *list) {
     return (uint64_t)list->count + list->more;
 }
 
-/* As the package tokenizers: the longer text first, then both to a half each. */
-static void cut_longest(uint64_t kept[2], bool is_pair, uint64_t maximum) {
-    if (!is_pair) {
-        kept[0] = maximum;
-        return;
+/* How many times a template names each text. */
+struct times {
+    uint32_t of[2];
+};
+
+static struct times times_of(const struct weft_template *template) {
+    struct times times = {{0, 0}};
+    for (uint32_t i = 0; i < template->count; i++) {
+        times.of[template->items[i].sequence] += template->items[i].is_text ? 1 : 0;
     }
+    return times;
+}
+
+/* A text that is named never or once counts once, as in the package tokenizers. */
+static uint64_t weight_of(const struct times *times, unsigned sequence) {
+    return times->of[sequence] > 1 ? times->of[sequence] : 1;
+}
+
+static uint64_t weigh(const uint64_t kept[2], const struct times *times) {
+    return kept[0] * weight_of(times, 0) + kept[1] * weight_of(times, 1);
+}
+
+/* As the package tokenizers: the longer text first, then both to a half each. */
+static void halve(uint64_t kept[2], uint64_t maximum) {
     const bool swapped = kept[0] > kept[1];
     uint64_t shorter = kept[swapped];
     uint64_t longer = shorter > maximum             ? shorter
@@ -38,18 +56,50 @@ static void cut_longest(uint64_t kept[2], bool is_pair, uint64_t maximum) {
     kept[!swapped] = longer;
 }
 
+/* The package then gives more than the maximum: here both texts are cut to the greatest length that leaves room. */
+static void shorten_both(uint64_t kept[2], const struct times *times, uint64_t maximum) {
+    const uint64_t whole[2] = {kept[0], kept[1]};
+    uint64_t low = 0;
+    uint64_t high = maximum;
+    while (low < high) {
+        const uint64_t middle = low + (high - low + 1) / 2;
+        for (unsigned i = 0; i < 2; i++) {
+            kept[i] = whole[i] < middle ? whole[i] : middle;
+        }
+        if (weigh(kept, times) <= maximum) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        kept[i] = whole[i] < low ? whole[i] : low;
+    }
+}
+
+static void cut_longest(uint64_t kept[2], bool is_pair, const struct times *times,
+                        uint64_t maximum) {
+    if (!is_pair) {
+        kept[0] = maximum / weight_of(times, 0);
+    } else if (weight_of(times, 0) == 1 && weight_of(times, 1) == 1) {
+        halve(kept, maximum);
+    } else {
+        shorten_both(kept, times, maximum);
+    }
+}
+
 /* How many tokens of each text are kept. */
 static weft_status truncate_texts(uint64_t kept[2], const struct weft_token_list *lists,
                                   bool is_pair, struct weft_truncation truncation,
-                                  uint64_t maximum) {
+                                  const struct times *times, uint64_t maximum) {
     kept[0] = length_of(&lists[0]);
     kept[1] = is_pair ? length_of(&lists[1]) : 0;
-    const uint64_t total = kept[0] + kept[1];
+    const uint64_t total = weigh(kept, times);
     if (total <= maximum) {
         return WEFT_OK;
     }
     if (maximum == 0 || truncation.strategy == WEFT_TRUNCATE_LONGEST) {
-        cut_longest(kept, is_pair, maximum);
+        cut_longest(kept, is_pair, times, maximum);
         return WEFT_OK;
     }
     const bool second = truncation.strategy == WEFT_TRUNCATE_SECOND;
@@ -59,15 +109,53 @@ static weft_status truncate_texts(uint64_t kept[2], const struct weft_token_list
                          "text of %llu tokens, more than %llu",
                          (unsigned long long)total, (unsigned long long)maximum);
     }
-    if (kept[second] <= total - maximum) {
+    const uint64_t weight = weight_of(times, second);
+    const uint64_t cut = (total - maximum + weight - 1) / weight;
+    if (kept[second] <= cut) {
         return weft_fail(&lists[0].host, WEFT_INVALID_ARGUMENT,
                          "text: the tokenizer shortens the %s text only, whose %llu tokens are "
                          "fewer than those too many, %llu",
                          second ? "second" : "first", (unsigned long long)kept[second],
-                         (unsigned long long)(total - maximum));
+                         (unsigned long long)cut);
     }
-    kept[second] -= total - maximum;
+    kept[second] -= cut;
     return WEFT_OK;
+}
+
+/* ---- what an encoding may hold ---- */
+
+static weft_status fail_token(const struct weft_token_list *list, uint32_t index,
+                              const struct weft_token *token) {
+    return weft_fail(&list->host, WEFT_BAD_FILE,
+                     "tokenizer: expected tokens within the text of %zu bytes, found token %u, of "
+                     "number %d, at bytes %u to %u",
+                     list->size, (unsigned)index, (int)token->id, (unsigned)token->begin,
+                     (unsigned)token->end);
+}
+
+static weft_status check_list(const struct weft_token_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct weft_token *token = &list->tokens[i];
+        if (token->id < 0 || token->begin > token->end || token->end > list->size) {
+            return fail_token(list, i, token);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_template(const struct weft_template *template, bool is_pair,
+                                  uint64_t count, uint32_t maximum, const weft_host *host) {
+    bool sound = count <= maximum;
+    for (uint32_t i = 0; i < template->count; i++) {
+        const struct weft_template_item *item = &template->items[i];
+        sound = sound && item->type >= 0 &&
+                (item->is_text ? item->sequence <= (is_pair ? 1 : 0) : item->token >= 0);
+    }
+    return sound ? WEFT_OK
+                 : weft_fail(host, WEFT_BAD_FILE,
+                             "tokenizer: expected a template of special tokens and texts that are "
+                             "there, of at most %u tokens, found another",
+                             (unsigned)maximum);
 }
 
 /* ---- putting together ---- */
@@ -128,11 +216,16 @@ weft_status weft_encoded_make(struct weft_encoded *encoded, const struct weft_te
                          (unsigned)special, (unsigned)maximum);
     }
     uint64_t kept[2];
-    WEFT_TRY(truncate_texts(kept, lists, is_pair, templates->truncation, maximum - special));
+    const struct times times = times_of(template);
+    WEFT_TRY(check_list(&lists[0]));
+    WEFT_TRY(is_pair ? check_list(&lists[1]) : WEFT_OK);
+    WEFT_TRY(
+        truncate_texts(kept, lists, is_pair, templates->truncation, &times, maximum - special));
     const uint64_t all = length_of(&lists[0]) + (is_pair ? length_of(&lists[1]) : 0);
     const uint64_t count = count_tokens(template, kept, no_special);
     struct weft_encoded made = {.cut = (uint32_t)(all - kept[0] - kept[1])};
-    if (count > UINT32_MAX || !allocate(&made, (size_t)count, host)) {
+    WEFT_TRY(check_template(template, is_pair, count, maximum, host));
+    if (!allocate(&made, (size_t)count, host)) {
         weft_encoded_clear(&made, host);
         return weft_fail_memory(host, "tokens");
     }

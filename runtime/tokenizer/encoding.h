@@ -22,6 +22,7 @@ struct weft_token_list {
     uint32_t count;
     uint32_t capacity;
     uint32_t more; /* tokens behind them that nobody will ask for */
+    size_t size;   /* of the text, in bytes: whoever adds its tokens says so */
     bool failed;   /* memory ran out */
 };
 
@@ -78,8 +79,12 @@ uint32_t weft_template_special(const struct weft_template *template);
 
 /**
  * Cuts the tokens of one text, or two, to at most `maximum` with the special tokens, and puts them together. Arrays are in
- * memory of the lists' host. WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens, and when the strategy's
- * text is not there or too short; WEFT_OUT_OF_HOST_MEMORY.
+ * memory of the lists' host. Whatever the tokenizer is, an encoding that has been made holds at most `maximum` tokens, none
+ * negative, each of a text that is there or of none, and begin <= end <= the size of that text.
+ *
+ * A text that a template names n times has each of its tokens n times, all of which count. WEFT_INVALID_ARGUMENT when `maximum`
+ * has no room for the special tokens, and when the strategy's text is not there or too short; WEFT_BAD_FILE for a tokenizer
+ * that gives what no encoding may hold; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_encoded_make(struct weft_encoded *encoded, const struct weft_templates *templates,
                               const struct weft_token_list *lists, bool is_pair, bool no_special,

@@ -12,27 +12,30 @@
 static struct weft_encode_work *create_work(const weft_host *host) {
     struct weft_encode_work *work = weft_alloc_zero(host, 1, sizeof *work);
     if (work) {
-        weft_parts_begin(&work->parts, host);
-        weft_parts_begin(&work->spare, host);
-        weft_normal_work_begin(&work->normal, host);
-        weft_word_work_begin(&work->word, host);
-        work->bytes.host = *host;
-        work->list.host = *host;
-        work->cache.host = *host;
+        weft_ration_begin(&work->ration, host);
+        const weft_host memory = weft_ration_host(&work->ration);
+        weft_parts_begin(&work->parts, &memory);
+        weft_parts_begin(&work->spare, &memory);
+        weft_normal_work_begin(&work->normal, &memory);
+        weft_word_work_begin(&work->word, &memory);
+        work->normal.budget = work->word.budget = &work->budget;
+        work->bytes.host = memory;
+        work->list.host = memory;
+        work->cache.host = memory;
     }
     return work;
 }
 
 void weft_encode_work_destroy(struct weft_encode_work *work) {
     if (work) {
-        weft_host host = work->list.host;
+        const weft_host host = work->ration.beneath;
         weft_parts_clear(&work->parts);
         weft_parts_clear(&work->spare);
         weft_normal_work_clear(&work->normal);
         weft_word_work_clear(&work->word);
         weft_word_cache_clear(&work->cache);
-        weft_free(&host, work->bytes.data);
-        weft_free(&host, work->list.tokens);
+        weft_free(&work->bytes.host, work->bytes.data);
+        weft_free(&work->list.host, work->list.tokens);
         weft_free(&host, work);
     }
 }
@@ -49,9 +52,7 @@ static weft_status lend_work(struct weft_json_tokenizer *tokenizer,
 /* Not after an error, where it may lack something; nor where it has grown with a very long text. */
 static void return_work(struct weft_json_tokenizer *tokenizer, struct weft_encode_work *work,
                         weft_status status) {
-    const uint32_t most = 1u << 20;
-    const bool keep =
-        status == WEFT_OK && work->parts.chars.capacity < most && work->spare.chars.capacity < most;
+    const bool keep = status == WEFT_OK && work->ration.used < WEFT_RATION_LEAST / 2;
     weft_encode_work_destroy(keep ? atomic_exchange(&tokenizer->work, work) : work);
 }
 
@@ -82,6 +83,7 @@ static weft_status normalize(const struct weft_json_tokenizer *tokenizer,
         const uint32_t begin = to->chars.count;
         if (part.token >= 0) {
             part.first = begin;
+            WEFT_TRY(weft_budget_spend(&work->budget, part.count));
             weft_chars_append(&to->chars, text, part.count);
             WEFT_TRY(weft_parts_add(to, part));
             continue;
@@ -89,7 +91,7 @@ static weft_status normalize(const struct weft_json_tokenizer *tokenizer,
         WEFT_TRY(weft_normalize(&tokenizer->normalizer, &work->normal, text, part.count, part.base,
                                 &to->chars));
         WEFT_TRY(weft_added_tokens_split(&tokenizer->added, true, to, to->chars.count - begin,
-                                         part.base));
+                                         part.base, &work->budget));
     }
     swap_parts(work);
     return check_chars(&work->parts.chars);
@@ -97,10 +99,15 @@ static weft_status normalize(const struct weft_json_tokenizer *tokenizer,
 
 /* ---- offsets ---- */
 
+/* What a token takes, and a character of a part. */
+#define TOKEN_STEPS 32u
+#define CHAR_STEPS  4u
+
 /* The text that is encoded, and where its tokens go. */
 struct output {
     const struct weft_json_tokenizer *tokenizer;
     struct weft_token_list *list;
+    struct weft_budget *budget;
     const char *text;
     size_t size;
 };
@@ -141,7 +148,9 @@ static void count_blanks(const char *text, size_t size, uint32_t *leading, uint3
 
 static weft_status put(struct output *output, struct weft_token token, const char *text,
                        size_t size) {
-    if (output->tokenizer->post.trims) {
+    const bool trims = output->tokenizer->post.trims;
+    WEFT_TRY(weft_budget_spend(output->budget, TOKEN_STEPS + (trims ? size : 0)));
+    if (trims) {
         uint32_t leading = 0;
         uint32_t trailing = 0;
         count_blanks(text, size, &leading, &trailing);
@@ -172,33 +181,60 @@ static weft_status spell(struct weft_encode_work *work, const struct weft_char *
     return work->bytes.failed ? weft_fail_memory(&work->bytes.host, "a word") : WEFT_OK;
 }
 
-/* Puts the tokens of a word, whose places are bytes of it, as those of its characters in the text. */
+/* Walks through a word that is not ASCII. */
+struct walk {
+    const struct weft_char *from;
+    uint32_t at; /* character, and its first byte */
+    uint32_t byte;
+};
+
+/* The character of a byte, which is not before the one of the last call. */
+static uint32_t walk_to(struct walk *walk, uint32_t byte) {
+    char spelled[4];
+    size_t size = weft_utf8_encode(spelled, walk->from[walk->at].code);
+    while (walk->byte + size <= byte) {
+        walk->byte += (uint32_t)size;
+        size = weft_utf8_encode(spelled, walk->from[++walk->at].code);
+    }
+    return walk->at;
+}
+
+/* The first and the last character of a token's place, a stretch of the word's bytes. */
+static void place_token(struct walk *walk, bool ascii, const struct weft_token *place,
+                        uint32_t *first, uint32_t *last) {
+    if (ascii) {
+        *first = place->begin;
+        *last = place->end - 1;
+        return;
+    }
+    if (place->begin < walk->byte) {
+        *walk = (struct walk){.from = walk->from};
+    }
+    *first = walk_to(walk, place->begin);
+    *last = walk_to(walk, place->end - 1);
+}
+
+/*
+ * Puts the tokens of a word, whose places are bytes of it, as those of its characters in the text. Bytes that stand for a
+ * prefix or suffix, which the text does not have, may lie behind the word: they belong to its last character.
+ */
 static weft_status put_tokens(struct output *output, struct weft_encode_work *work,
                               const struct weft_char *from, uint32_t count,
                               const struct weft_token *tokens, uint32_t token_count) {
     const struct weft_vocabulary *vocabulary = &output->tokenizer->model.vocabulary;
-    const bool ascii = work->bytes.length == count; /* a byte for each character */
-    uint32_t at = 0;                                /* character, and its first byte */
-    uint32_t byte = 0;
+    const uint32_t size = (uint32_t)work->bytes.length;
+    const bool ascii = size == count; /* a byte for each character */
+    struct walk walk = {.from = from};
+    struct weft_token before = {0};
+    uint32_t first = 0;
+    uint32_t last = 0;
     for (uint32_t i = 0; i < token_count; i++) {
         const struct weft_token *token = &tokens[i];
-        uint32_t first = token->begin;
-        uint32_t last = token->end - 1;
-        if (!ascii) {
-            if (token->begin < byte) {
-                at = byte = 0;
-            }
-            char spelled[4];
-            for (size_t size; byte + (size = weft_utf8_encode(spelled, from[at].code)) <= first;) {
-                byte += (uint32_t)size;
-                at++;
-            }
-            first = at;
-            for (size_t size; byte + (size = weft_utf8_encode(spelled, from[at].code)) <= last;) {
-                byte += (uint32_t)size;
-                at++;
-            }
-            last = at;
+        const struct weft_token place = {.begin = token->begin < size ? token->begin : size - 1,
+                                         .end = token->end < size ? token->end : size};
+        if (place.begin != before.begin || place.end != before.end) { /* those of bytes are equal */
+            place_token(&walk, ascii, &place, &first, &last);
+            before = place;
         }
         const struct weft_piece *piece = &vocabulary->pieces[token->id];
         WEFT_TRY(put(output, (struct weft_token){token->id, from[first].begin, from[last].end},
@@ -241,6 +277,7 @@ static weft_status encode_parts(struct output *output, struct weft_encode_work *
     for (uint32_t i = 0; i < work->parts.count; i++) {
         const struct weft_part *part = &work->parts.at[i];
         const struct weft_char *from = work->parts.chars.at + part->first;
+        WEFT_TRY(weft_budget_spend(&work->budget, (uint64_t)part->count * CHAR_STEPS));
         WEFT_TRY(part->token >= 0 ? put_added(output, work, from, part)
                                   : encode_word(output, work, from, part->count));
     }
@@ -253,19 +290,25 @@ static weft_status encode(struct output *output, struct weft_encode_work *work) 
     weft_parts_reset(parts);
     weft_chars_decode(&parts->chars, output->text, output->size);
     WEFT_TRY(check_chars(&parts->chars));
-    WEFT_TRY(weft_added_tokens_split(&tokenizer->added, false, parts, parts->chars.count, 0));
+    WEFT_TRY(weft_added_tokens_split(&tokenizer->added, false, parts, parts->chars.count, 0,
+                                     &work->budget));
     WEFT_TRY(normalize(tokenizer, work));
-    WEFT_TRY(weft_pre_tokenize(&tokenizer->pre, parts, &work->spare, &work->normal.regex));
+    WEFT_TRY(weft_pre_tokenize(&tokenizer->pre, parts, &work->spare, &work->normal.regex,
+                               &work->budget));
     return encode_parts(output, work);
 }
 
 weft_status weft_json_tokenizer_encode(struct weft_json_tokenizer *tokenizer,
                                        struct weft_token_list *list, const char *text,
                                        size_t size) {
-    struct output output = {tokenizer, list, text, size};
     struct weft_encode_work *work = NULL;
     WEFT_TRY(lend_work(tokenizer, &work));
-    const weft_status status = encode(&output, work);
+    struct output output = {tokenizer, list, &work->budget, text, size};
+    list->size = size;
+    weft_ration_set(&work->ration, size, WEFT_TEXT_RATION);
+    weft_budget_begin(&work->budget, WEFT_TEXT_STEPS(size), NULL, &tokenizer->host);
+    weft_status status = encode(&output, work);
+    status = weft_ration_judge(&work->ration, status, WEFT_INVALID_ARGUMENT, "text");
     return_work(tokenizer, work, status);
     return status;
 }

@@ -29,6 +29,7 @@ struct reader {
     struct weft_json_tokenizer *tokenizer;
     const char *path;
     const weft_host *host;
+    struct weft_budget budget;
     weft_json_part parts[FIELD_COUNT]; /* without text: missing */
     struct weft_text place;            /* the path and a field, for messages */
 };
@@ -77,7 +78,7 @@ static weft_status read_pre(struct reader *reader, const json_t *value, const ch
 static weft_status read_added(struct reader *reader, const json_t *value, const char *place) {
     struct weft_json_tokenizer *tokenizer = reader->tokenizer;
     return weft_added_tokens_read(&tokenizer->added, value, &tokenizer->model.vocabulary,
-                                  &tokenizer->normalizer, place, reader->host);
+                                  &tokenizer->normalizer, place, &reader->budget);
 }
 
 static weft_status read_post(struct reader *reader, const json_t *value, const char *place) {
@@ -103,7 +104,7 @@ static weft_status read_model(struct reader *reader) {
     weft_text_add(&reader->place, "%s: model", reader->path);
     return reader->place.failed ? weft_fail_memory(reader->host, reader->path)
                                 : weft_word_model_read(&reader->tokenizer->model, part,
-                                                       reader->place.data, reader->host);
+                                                       reader->place.data, &reader->budget);
 }
 
 /* Padding is not looked at: it is a matter of batches. Added tokens need what comes before them. */
@@ -127,13 +128,18 @@ weft_status weft_json_tokenizer_create(struct weft_json_tokenizer **tokenizer, c
         return weft_fail_memory(host, path);
     }
     created->host = host ? *host : (weft_host){0};
-    weft_word_model_begin(&created->model, &created->host);
+    weft_ration_begin(&created->ration, host);
+    weft_ration_set(&created->ration, size, WEFT_FILE_RATION);
+    created->memory = weft_ration_host(&created->ration);
+    weft_word_model_begin(&created->model, &created->memory);
     struct reader reader = {.tokenizer = created,
                             .path = path,
-                            .host = &created->host,
-                            .place = {.host = created->host}};
-    const weft_status status = read_all(&reader, bytes, size);
-    weft_free(&created->host, reader.place.data);
+                            .host = &created->memory,
+                            .place = {.host = created->memory}};
+    weft_budget_begin(&reader.budget, WEFT_FILE_STEPS(size), path, &created->memory);
+    weft_status status = read_all(&reader, bytes, size);
+    status = weft_ration_judge(&created->ration, status, WEFT_BAD_FILE, path);
+    weft_free(&created->memory, reader.place.data);
     if (status == WEFT_OK) {
         *tokenizer = created;
     } else {
@@ -144,7 +150,8 @@ weft_status weft_json_tokenizer_create(struct weft_json_tokenizer **tokenizer, c
 
 void weft_json_tokenizer_destroy(struct weft_json_tokenizer *tokenizer) {
     if (tokenizer) {
-        weft_host host = tokenizer->host;
+        const weft_host host = tokenizer->memory;
+        const weft_host beneath = tokenizer->host;
         weft_encode_work_destroy(atomic_load(&tokenizer->work));
         weft_added_tokens_clear(&tokenizer->added, &host);
         weft_normalizer_clear(&tokenizer->normalizer, &host);
@@ -152,7 +159,7 @@ void weft_json_tokenizer_destroy(struct weft_json_tokenizer *tokenizer) {
         weft_word_model_clear(&tokenizer->model, &host);
         weft_post_processor_clear(&tokenizer->post, &host);
         weft_text_decoder_clear(&tokenizer->decoder, &host);
-        weft_free(&host, tokenizer);
+        weft_free(&beneath, tokenizer);
     }
 }
 
@@ -185,15 +192,22 @@ weft_status weft_json_tokenizer_decode(const struct weft_json_tokenizer *tokeniz
                                        const int32_t *ids, uint32_t count, struct weft_text *out) {
     struct weft_texts texts;
     weft_status status = WEFT_OK;
-    weft_texts_begin(&texts, &tokenizer->host);
+    struct weft_ration ration;
+    struct weft_budget budget;
+    weft_ration_begin(&ration, &tokenizer->host);
+    weft_ration_set(&ration, count, WEFT_DECODE_RATION);
+    weft_budget_begin(&budget, WEFT_DECODE_STEPS(count), NULL, &tokenizer->host);
+    const weft_host memory = weft_ration_host(&ration);
+    weft_texts_begin(&texts, &memory);
     for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
         bool known = false;
         put_token(tokenizer, &texts.all, ids[i], &known);
         status = known ? weft_texts_end(&texts) : WEFT_OK;
+        status = status == WEFT_OK ? weft_budget_spend(&budget, 1) : status;
     }
     if (status == WEFT_OK) {
-        status = weft_text_decode(&tokenizer->decoder, &texts, out);
+        status = weft_text_decode(&tokenizer->decoder, &texts, out, &budget);
     }
     weft_texts_clear(&texts);
-    return status;
+    return weft_ration_judge(&ration, status, WEFT_INVALID_ARGUMENT, "the text of tokens");
 }

@@ -11,11 +11,14 @@
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/ration.h"
 #include "tokenizer/word_cache.h"
 #include "tokenizer/word_model.h"
 
 /** What encoding needs, from text to text. */
 struct weft_encode_work {
+    struct weft_ration ration; /* of the memory of all that follows */
+    struct weft_budget budget;
     struct weft_parts parts;
     struct weft_parts spare;
     struct weft_normal_work normal;
@@ -27,6 +30,8 @@ struct weft_encode_work {
 
 struct weft_json_tokenizer {
     weft_host host;
+    struct weft_ration ration; /* of what was read */
+    weft_host memory;          /* the host with it */
     struct weft_added_tokens added;
     struct weft_normalizer normalizer;
     struct weft_pre_tokenizer pre;

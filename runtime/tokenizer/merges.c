@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tokenizer/merges.h"
 
+#include "core/system.h"
 #include "core/try.h"
 
 #define NONE UINT32_MAX
+
+#define ADD_STEPS   4u
+#define MERGE_STEPS 16u
 
 /* ---- the table ---- */
 
@@ -17,16 +21,26 @@ weft_status weft_merges_begin(struct weft_merges *merges, uint32_t count, const 
         return weft_fail_memory(host, "merges of tokens");
     }
     merges->mask = room - 1;
+    weft_system_random(merges->key, sizeof merges->key);
     for (uint32_t i = 0; i < room; i++) {
         merges->places[i].left = -1;
     }
     return WEFT_OK;
 }
 
+/*
+ * Multiply-shift for two numbers (Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer
+ * arithmetic without primes", 1996): equal for two pairs by chance alone. The rest parts neighbours.
+ */
+static uint32_t hash_of(const struct weft_merges *merges, int32_t left, int32_t right) {
+    uint64_t hash = merges->key[0] * (uint32_t)left + merges->key[1] * (uint32_t)right;
+    hash = (hash + merges->key[2]) >> 32;
+    return (uint32_t)(hash * 0x9E3779B97F4A7C15u >> 32);
+}
+
 /* The place of these two, or the empty one where they go: at least half are empty. */
 static struct weft_merge *place_of(const struct weft_merges *merges, int32_t left, int32_t right) {
-    const uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15u >> 32) & merges->mask;
+    uint32_t at = hash_of(merges, left, right) & merges->mask;
     struct weft_merge *place = &merges->places[at];
     while (place->left >= 0 && (place->left != left || place->right != right)) {
         at = (at + 1) & merges->mask;
@@ -53,6 +67,7 @@ const struct weft_merge *weft_merges_find(const struct weft_merges *merges, int3
 /* ---- merging ---- */
 
 weft_status weft_symbols_add(struct weft_symbols *symbols, int32_t token, uint32_t size) {
+    WEFT_TRY(weft_budget_spend(symbols->budget, ADD_STEPS));
     if (!weft_grow(&symbols->heap.host, &symbols->at, symbols->count, &symbols->capacity,
                    sizeof *symbols->at)) {
         return weft_fail_memory(&symbols->heap.host, "the tokens of a text");
@@ -105,6 +120,7 @@ weft_status weft_symbols_merge(struct weft_symbols *symbols, const struct weft_m
         WEFT_TRY(consider(symbols, merges, i - 1, i));
     }
     while (symbols->heap.count > 0) {
+        WEFT_TRY(weft_budget_spend(symbols->budget, MERGE_STEPS));
         const struct weft_pair best = weft_pair_heap_pop(&symbols->heap);
         WEFT_TRY(merge(symbols, merges, &best));
     }

@@ -3,6 +3,7 @@
 #ifndef WEFT_TOKENIZER_MERGES_H
 #define WEFT_TOKENIZER_MERGES_H
 
+#include "tokenizer/budget.h"
 #include "tokenizer/pair_heap.h"
 
 struct weft_merge {
@@ -12,9 +13,10 @@ struct weft_merge {
     uint32_t rank;
 };
 
-/** A table by hash. */
+/** A table by hash, whose key is drawn for each table: no file can choose numbers whose places are neighbours. */
 struct weft_merges {
     struct weft_merge *places;
+    uint64_t key[3];
     uint32_t mask; /* number of places minus one, or 0 without any */
 };
 
@@ -42,11 +44,12 @@ struct weft_symbols {
     struct weft_symbol *at;
     uint32_t count;
     uint32_t capacity;
+    struct weft_budget *budget; /* of the text */
 };
 
-/** WEFT_OUT_OF_HOST_MEMORY. */
+/** WEFT_OUT_OF_HOST_MEMORY; also as weft_budget_take. */
 weft_status weft_symbols_add(struct weft_symbols *symbols, int32_t token, uint32_t size);
-/** Merges neighbours, the lowest rank first, until there are none to merge. n log n time. WEFT_OUT_OF_HOST_MEMORY. */
+/** Merges neighbours, the lowest rank first, until there are none to merge. n log n time. The same errors. */
 weft_status weft_symbols_merge(struct weft_symbols *symbols, const struct weft_merges *merges);
 
 #endif

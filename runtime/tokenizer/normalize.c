@@ -9,6 +9,8 @@
 #include "tokenizer/unicode.h"
 #include "tokenizer/unicode_history.h"
 
+#define STEP_STEPS 4u /* of any kind, for a character */
+
 /* A form of a text, and where its original begins. */
 struct form {
     const struct weft_char *at;
@@ -160,7 +162,7 @@ static weft_status replace(const struct weft_normal_step *step, struct weft_norm
     const struct weft_char start = {.begin = form.base, .end = form.base};
     struct weft_regex_matches matches = {0};
     uint32_t done = 0;
-    weft_regex_begin(&work->regex, form.count);
+    weft_regex_begin(&work->regex, work->budget);
     while (!out->failed &&
            weft_regex_find_next(step->pattern, &work->regex, form.at, form.count, &matches)) {
         put_part(form, done, matches.begin, out);
@@ -279,7 +281,9 @@ weft_status weft_normalize(const struct weft_normalizer *normalizer, struct weft
     struct form form = {from, count, base};
     unsigned turn = 0;
     for (uint32_t i = 0; i < normalizer->count; i++) {
+        const uint64_t before = form.count;
         WEFT_TRY(run_step(&normalizer->steps[i], work, &form, &turn));
+        WEFT_TRY(weft_budget_spend(work->budget, (before + form.count) * STEP_STEPS + STEP_STEPS));
     }
     weft_chars_append(out, form.at, form.count);
     const bool failed = work->forms[0].failed || work->forms[1].failed || out->failed;

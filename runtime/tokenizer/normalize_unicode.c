@@ -27,13 +27,18 @@ static void sort_marks(struct weft_changes *changes, uint32_t begin) {
 /* A stable sort by classes for runs of marks that nobody writes: by counting, in time proportional to them. */
 static void sort_many(struct weft_changes *changes, uint32_t begin) {
     const uint32_t end = changes->count;
-    for (unsigned class = 1; class < 256 && !changes->failed; class ++) {
-        for (uint32_t i = begin; i < end && !changes->failed; i++) {
-            const struct weft_change mark = changes->at[i];
-            if (weft_combining_class(mark.code) == class) {
-                weft_changes_add(changes, mark.code, mark.change);
-            }
-        }
+    uint32_t places[257] = {0}; /* where the next mark of each class goes */
+    for (uint32_t i = begin; i < end && !changes->failed; i++) {
+        const struct weft_change mark = changes->at[i];
+        places[weft_combining_class(mark.code) + 1]++;
+        weft_changes_add(changes, mark.code, mark.change); /* room behind them */
+    }
+    for (unsigned class = 1; class < 257; class ++) {
+        places[class] += places[class - 1];
+    }
+    for (uint32_t i = begin; i < end && !changes->failed; i++) {
+        const struct weft_change mark = changes->at[i];
+        changes->at[end + places[weft_combining_class(mark.code)]++] = mark;
     }
     if (!changes->failed) {
         memmove(changes->at + begin, changes->at + end, (end - begin) * sizeof *changes->at);

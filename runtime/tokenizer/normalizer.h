@@ -47,6 +47,7 @@ struct weft_normal_work {
     struct weft_changes changes;
     struct weft_text text;
     struct weft_regex_work regex;
+    struct weft_budget *budget; /* each text, or file that is read, brings its own */
 };
 
 void weft_normal_work_begin(struct weft_normal_work *work, const weft_host *host);
@@ -54,7 +55,7 @@ void weft_normal_work_clear(struct weft_normal_work *work);
 
 /**
  * Appends the normal form of `count` characters to `out`; `base` is where their original begins. WEFT_OUT_OF_HOST_MEMORY,
- * also when there are more than WEFT_MAX_CHARS; WEFT_INVALID_ARGUMENT as weft_regex_find.
+ * also when there are more than WEFT_MAX_CHARS; as weft_budget_take.
  */
 weft_status weft_normalize(const struct weft_normalizer *normalizer, struct weft_normal_work *work,
                            const struct weft_char *from, uint32_t count, uint32_t base,

@@ -147,10 +147,12 @@ int32_t weft_piece_trie_find(const struct weft_piece_trie *trie, const char *tex
     return trie->nodes ? trie->nodes[node].id : -1;
 }
 
-size_t weft_piece_trie_longest(const struct weft_piece_trie *trie, const char *text, size_t size) {
+size_t weft_piece_trie_longest(const struct weft_piece_trie *trie, const char *text, size_t size,
+                               uint64_t *steps) {
     size_t longest = 0;
     uint32_t node = 0;
     for (size_t i = 0; trie->nodes && i < size; i++) {
+        ++*steps;
         if (!weft_piece_trie_step(trie, &node, (uint8_t)text[i])) {
             break;
         }

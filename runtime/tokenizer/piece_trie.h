@@ -69,7 +69,8 @@ static inline bool weft_piece_trie_step(const struct weft_piece_trie *trie, uint
 /** The id of the piece that is exactly these bytes, or -1. */
 int32_t weft_piece_trie_find(const struct weft_piece_trie *trie, const char *text, size_t size);
 
-/** The length of the longest piece that the text begins with, or 0. */
-size_t weft_piece_trie_longest(const struct weft_piece_trie *trie, const char *text, size_t size);
+/** The length of the longest piece that the text begins with, or 0. Adds the bytes that it looks at to *steps. */
+size_t weft_piece_trie_longest(const struct weft_piece_trie *trie, const char *text, size_t size,
+                               uint64_t *steps);
 
 #endif

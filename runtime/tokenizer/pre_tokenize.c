@@ -4,6 +4,10 @@
 #include "tokenizer/normalizer.h"
 #include "tokenizer/pre_tokenizer.h"
 
+/* What a part, and each of its characters, takes in every step, beside what a pattern takes. */
+#define PART_STEPS 16u
+#define CHAR_STEPS 4u
+
 void weft_parts_begin(struct weft_parts *parts, const weft_host *host) {
     *parts = (struct weft_parts){.chars = {.host = *host}};
 }
@@ -108,7 +112,7 @@ static weft_status split_by_pattern(const struct weft_pre_step *step, struct spl
                                     uint32_t count, struct weft_regex_work *work) {
     struct weft_regex_matches matches = {0};
     uint32_t done = 0;
-    weft_regex_begin(work, count);
+    weft_regex_begin(work, work->budget);
     while (weft_regex_find_next(step->pattern, work, splitter->text, count, &matches)) {
         if (done < matches.begin) {
             WEFT_TRY(put_stretch(splitter, done, matches.begin, step->invert));
@@ -241,12 +245,15 @@ static weft_status map_bytes(struct weft_parts *parts, struct weft_parts *spare)
 }
 
 weft_status weft_pre_tokenize(const struct weft_pre_tokenizer *tokenizer, struct weft_parts *parts,
-                              struct weft_parts *spare, struct weft_regex_work *work) {
+                              struct weft_parts *spare, struct weft_regex_work *work,
+                              struct weft_budget *budget) {
+    work->budget = budget;
     for (uint32_t i = 0; i < tokenizer->count; i++) {
         const struct weft_pre_step *step = &tokenizer->steps[i];
         weft_parts_reset(spare);
         for (uint32_t j = 0; j < parts->count; j++) {
             const struct weft_part *part = &parts->at[j];
+            WEFT_TRY(weft_budget_spend(budget, PART_STEPS + (uint64_t)part->count * CHAR_STEPS));
             WEFT_TRY(split_part(step, spare, parts->chars.at + part->first, part, work));
         }
         swap(parts, spare);

@@ -68,10 +68,12 @@ struct weft_pre_tokenizer {
 };
 
 /**
- * Cuts the parts of a text, those that are no tokens yet; `spare` is for work. Errors as weft_regex_find.
+ * Cuts the parts of a text, those that are no tokens yet; `spare` is for work, and `budget` is that of the text. Errors as
+ * weft_regex_find.
  */
 weft_status weft_pre_tokenize(const struct weft_pre_tokenizer *tokenizer, struct weft_parts *parts,
-                              struct weft_parts *spare, struct weft_regex_work *work);
+                              struct weft_parts *spare, struct weft_regex_work *work,
+                              struct weft_budget *budget);
 
 /** Reads the pre-tokenizer of a tokenizer.json; null has no steps. The caller clears it in any case. Errors as a normalizer's. */
 weft_status weft_pre_tokenizer_read(struct weft_pre_tokenizer *tokenizer, const json_t *value,

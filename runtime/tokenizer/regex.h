@@ -2,11 +2,12 @@
 /*
  * Regular expressions as tokenizers have them, in Oniguruma's Ruby syntax: alternatives, groups, classes with properties of
  * Unicode and &&, greedy, lazy and possessive repeats, look around, anchors. Without captures and back references, which
- * splitting a text never needs; a pattern with anything else is refused. Matching takes a bounded number of steps.
+ * splitting a text never needs; a pattern with anything else is refused. Matching takes as many steps as a budget has.
  */
 #ifndef WEFT_TOKENIZER_REGEX_H
 #define WEFT_TOKENIZER_REGEX_H
 
+#include "tokenizer/budget.h"
 #include "tokenizer/chars.h"
 
 /** Immutable once made. */
@@ -14,7 +15,8 @@ struct weft_regex;
 
 /**
  * Compiles `size` bytes of UTF-8, or with `literal` what matches exactly them. WEFT_UNSUPPORTED, logged with `path`, the place
- * in the pattern and what is there; WEFT_OUT_OF_HOST_MEMORY. host may be null.
+ * in the pattern and what is there; WEFT_BAD_FILE when it takes too many steps for its size; WEFT_OUT_OF_HOST_MEMORY,
+ * WEFT_CANCELLED. host may be null.
  */
 weft_status weft_regex_create(struct weft_regex **regex, const char *pattern, size_t size,
                               bool literal, const char *path, const weft_host *host);
@@ -32,12 +34,12 @@ struct weft_regex_work {
     struct weft_regex_frame *stack;
     uint32_t depth;
     uint32_t capacity;
-    uint64_t steps; /* left */
+    struct weft_budget *budget; /* of the text, or of what is read */
     weft_status status;
 };
 
-/** Gives it steps for a text of so many characters. */
-void weft_regex_begin(struct weft_regex_work *work, uint32_t count);
+/** For another text, which takes its steps from `budget`. */
+void weft_regex_begin(struct weft_regex_work *work, struct weft_budget *budget);
 
 /** Matches one after the other. Begin it with zeros. */
 struct weft_regex_matches {
@@ -54,7 +56,7 @@ bool weft_regex_find_next(const struct weft_regex *regex, struct weft_regex_work
 
 /**
  * The first match from `from` on, *begin ≤ *end; false when there is none, and after an error, which is in work->status:
- * WEFT_INVALID_ARGUMENT when it takes too many steps, WEFT_OUT_OF_HOST_MEMORY.
+ * as weft_budget_take, or WEFT_OUT_OF_HOST_MEMORY.
  */
 bool weft_regex_find(const struct weft_regex *regex, struct weft_regex_work *work,
                      const struct weft_char *text, uint32_t count, uint32_t from, uint32_t *begin,

@@ -6,6 +6,9 @@
 #include "tokenizer/regex_program.h"
 
 #define MAX_PATTERN 16384u /* bytes */
+/* Steps for a pattern and for each of its bytes: what repeats emit again, and classes' tables, are many times as long. */
+#define LEAST_STEPS ((uint64_t)1 << 19)
+#define BYTE_STEPS  512u
 
 static weft_status add_op(struct weft_regex_pattern *pattern, struct weft_regex_op op) {
     struct weft_regex *regex = pattern->regex;
@@ -31,17 +34,18 @@ static bool is_chain(const struct weft_regex_node *node) {
 }
 
 /* The fewest characters that a node matches, and whether it always matches as many. */
-static uint32_t width_of(const struct weft_regex_pattern *pattern, uint32_t number, bool *fixed);
+static uint32_t width_of(const struct weft_regex_pattern *pattern, uint32_t number, bool *fixed,
+                         uint64_t *steps);
 
 static uint32_t width_of_chain(const struct weft_regex_pattern *pattern, uint32_t number,
-                               bool *fixed) {
+                               bool *fixed, uint64_t *steps) {
     const enum weft_regex_node_kind kind = pattern->nodes[number].kind;
     const bool either = kind == WEFT_NODE_EITHER;
     uint64_t width = either ? UINT32_MAX : 0;
     while (true) {
         const struct weft_regex_node *node = &pattern->nodes[number];
         const bool goes_on = node->kind == kind;
-        const uint32_t part = width_of(pattern, goes_on ? node->right : number, fixed);
+        const uint32_t part = width_of(pattern, goes_on ? node->right : number, fixed, steps);
         if (either) {
             *fixed = *fixed && (width == UINT32_MAX || width == part);
             width = part < width ? part : width;
@@ -55,18 +59,20 @@ static uint32_t width_of_chain(const struct weft_regex_pattern *pattern, uint32_
     }
 }
 
-static uint32_t width_of(const struct weft_regex_pattern *pattern, uint32_t number, bool *fixed) {
+static uint32_t width_of(const struct weft_regex_pattern *pattern, uint32_t number, bool *fixed,
+                         uint64_t *steps) {
     const struct weft_regex_node *node = &pattern->nodes[number];
+    ++*steps;
     if (is_chain(node)) {
-        return width_of_chain(pattern, number, fixed);
+        return width_of_chain(pattern, number, fixed, steps);
     }
     switch (node->kind) {
     case WEFT_NODE_SINGLE:
         return 1;
     case WEFT_NODE_ATOMIC:
-        return width_of(pattern, node->left, fixed);
+        return width_of(pattern, node->left, fixed, steps);
     case WEFT_NODE_REPEAT: {
-        const uint64_t width = (uint64_t)width_of(pattern, node->left, fixed) * node->op.low;
+        const uint64_t width = (uint64_t)width_of(pattern, node->left, fixed, steps) * node->op.low;
         *fixed = *fixed && node->op.low == node->op.high;
         return width < UINT32_MAX ? (uint32_t)width : UINT32_MAX - 1;
     }
@@ -134,14 +140,25 @@ static weft_status emit_inner(struct weft_regex_pattern *pattern, struct weft_re
     return WEFT_OK;
 }
 
+/* The fewest characters that a node matches. What is repeated is asked again and again: that takes steps. */
+static weft_status measure(struct weft_regex_pattern *pattern, uint32_t number, uint32_t *width,
+                           bool *fixed) {
+    uint64_t steps = 0;
+    *fixed = true;
+    *width = width_of(pattern, number, fixed, &steps);
+    return weft_budget_spend(&pattern->budget, steps);
+}
+
 static weft_status emit_repeat(struct weft_regex_pattern *pattern,
                                const struct weft_regex_node *node) {
     const struct weft_regex_node *inner = &pattern->nodes[node->left];
     if (inner->kind == WEFT_NODE_SINGLE) {
         return emit_repeat_of_one(pattern, &inner->op, &node->op);
     }
+    uint32_t width = 0;
     bool fixed = true;
-    if (width_of(pattern, node->left, &fixed) == 0) {
+    WEFT_TRY(measure(pattern, node->left, &width, &fixed));
+    if (width == 0) {
         return weft_regex_fail(pattern, "expected no repeat of what may be empty");
     }
     const struct weft_regex_op atomic = {.kind = WEFT_REGEX_ATOMIC};
@@ -155,7 +172,7 @@ static weft_status emit_look(struct weft_regex_pattern *pattern,
     struct weft_regex_op op = {.kind = WEFT_REGEX_LOOK, .negative = node->op.negative};
     bool fixed = true;
     if (node->op.b > 0) {
-        op.b = width_of(pattern, node->left, &fixed);
+        WEFT_TRY(measure(pattern, node->left, &op.b, &fixed));
         if (!fixed || op.b == 0) {
             return weft_regex_fail(pattern, "expected to look behind for a fixed length");
         }
@@ -228,6 +245,7 @@ static weft_status emit_chain(struct weft_regex_pattern *pattern, uint32_t numbe
 
 weft_status weft_regex_emit(struct weft_regex_pattern *pattern, uint32_t number) {
     const struct weft_regex_node *node = &pattern->nodes[number];
+    WEFT_TRY(weft_budget_spend(&pattern->budget, 1));
     switch (node->kind) {
     case WEFT_NODE_EMPTY:
         return WEFT_OK;
@@ -275,6 +293,7 @@ weft_status weft_regex_create(struct weft_regex **regex, const char *text, size_
     }
     struct weft_regex_pattern pattern = {
         .regex = created, .path = path, .host = host, .text = text, .size = size};
+    weft_budget_begin(&pattern.budget, LEAST_STEPS + size * BYTE_STEPS, path, host);
     const weft_status status = compile(&pattern, literal);
     weft_free(host, pattern.nodes);
     if (status == WEFT_OK) {

@@ -7,26 +7,46 @@
 struct run {
     const struct weft_regex *regex;
     struct weft_regex_work *work;
+    struct weft_budget *budget;
     const struct weft_char *text;
     uint32_t count;
 };
 
-void weft_regex_begin(struct weft_regex_work *work, uint32_t count) {
+void weft_regex_begin(struct weft_regex_work *work, struct weft_budget *budget) {
     work->depth = 0;
     work->status = WEFT_OK;
-    work->steps = ((uint64_t)1 << 20) + (uint64_t)count * 256;
+    work->budget = budget;
 }
 
-static inline bool set_has(const struct weft_regex *regex, uint32_t set, uint32_t code) {
-    return code < 128 ? (regex->sets[set].ascii[code / 64] >> code % 64 & 1) != 0
-                      : weft_regex_set_has(regex, set, code);
+/* False when there are too few left. */
+static bool turn(const struct run *run, uint64_t steps) {
+    const bool enough = weft_budget_turn(run->budget, steps);
+    run->work->status = enough ? WEFT_OK : run->budget->status;
+    return enough;
+}
+
+static inline bool take_steps(const struct run *run, uint64_t steps) {
+    if (steps >= run->budget->near) {
+        return turn(run, steps);
+    }
+    run->budget->near -= steps;
+    return true;
+}
+
+static inline bool set_has(const struct run *run, uint32_t set, uint32_t code) {
+    if (code < 128) {
+        return (run->regex->sets[set].ascii[code / 64] >> code % 64 & 1) != 0;
+    }
+    uint64_t steps = 0;
+    const bool has = weft_regex_set_has(run->regex, set, code, &steps);
+    return take_steps(run, steps) && has;
 }
 
 static inline bool matches_one(const struct run *run, enum weft_regex_op_kind kind, uint32_t a,
                                uint32_t place) {
     const uint32_t code = run->text[place].code;
     return kind == WEFT_REGEX_CHAR  ? code == a
-           : kind == WEFT_REGEX_SET ? set_has(run->regex, a, code)
+           : kind == WEFT_REGEX_SET ? set_has(run, a, code)
                                     : weft_fold(code) == a;
 }
 
@@ -92,8 +112,7 @@ static bool loop(struct run *run, const struct weft_regex_op *op, uint32_t at, u
     while (length < high && matches_one(run, op->single, op->a, begin + length)) {
         length++;
     }
-    run->work->steps -= length < run->work->steps ? length : run->work->steps;
-    if (length < op->low) {
+    if (!take_steps(run, length) || length < op->low) {
         return false;
     }
     const bool lazy = op->mode == WEFT_REGEX_LAZY;
@@ -127,12 +146,8 @@ static bool match(struct run *run, uint32_t at, uint32_t *place) {
     const uint32_t base = work->depth;
     while (work->status == WEFT_OK) {
         const struct weft_regex_op *op = &run->regex->ops[at];
-        bool ok = work->steps > 0;
-        work->steps -= ok ? 1 : 0;
+        bool ok = take_steps(run, 1);
         if (!ok) {
-            work->status = weft_fail(&work->host, WEFT_INVALID_ARGUMENT,
-                                     "text: a regular expression of tokenizer.json takes too many "
-                                     "steps on it");
             break;
         }
         switch (op->kind) {
@@ -176,7 +191,7 @@ static bool match(struct run *run, uint32_t at, uint32_t *place) {
 bool weft_regex_find(const struct weft_regex *regex, struct weft_regex_work *work,
                      const struct weft_char *text, uint32_t count, uint32_t from, uint32_t *begin,
                      uint32_t *end) {
-    struct run run = {regex, work, text, count};
+    struct run run = {regex, work, work->budget, text, count};
     for (; from <= count && work->status == WEFT_OK; from++) {
         uint32_t place = from;
         if (match(&run, 0, &place)) {

@@ -58,7 +58,7 @@ static weft_status add_set(struct weft_regex_pattern *pattern, uint32_t *node,
     uint32_t set = 0;
     WEFT_TRY(weft_regex_add_set(pattern, &set));
     WEFT_TRY(weft_regex_add_item(pattern, set, item));
-    weft_regex_finish_set(pattern->regex, set);
+    WEFT_TRY(weft_regex_finish_set(pattern, set));
     return add_op(pattern, node, WEFT_NODE_SINGLE,
                   (struct weft_regex_op){.kind = WEFT_REGEX_SET, .a = set});
 }

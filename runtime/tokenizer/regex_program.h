@@ -79,8 +79,9 @@ struct weft_regex {
     uint32_t item_capacity;
 };
 
-/** Whether a class has a character; by its items, not by its table. */
-bool weft_regex_set_has(const struct weft_regex *regex, uint32_t set, uint32_t code);
+/** Whether a class has a character, by its items, not by its table. Adds those that it asks to *steps. */
+bool weft_regex_set_has(const struct weft_regex *regex, uint32_t set, uint32_t code,
+                        uint64_t *steps);
 
 /* ---- the tree of a pattern ---- */
 
@@ -116,6 +117,7 @@ struct weft_regex_pattern {
     struct weft_regex_node *nodes;
     uint32_t node_count;
     uint32_t node_capacity;
+    struct weft_budget budget;
 };
 
 /** WEFT_UNSUPPORTED, logged with the place and what was expected. */
@@ -125,7 +127,7 @@ weft_status weft_regex_add_set(struct weft_regex_pattern *pattern, uint32_t *set
 weft_status weft_regex_add_item(struct weft_regex_pattern *pattern, uint32_t set,
                                 struct weft_regex_item item);
 /** Fills in the table of a class whose items are complete. */
-void weft_regex_finish_set(struct weft_regex *regex, uint32_t set);
+weft_status weft_regex_finish_set(struct weft_regex_pattern *pattern, uint32_t set);
 /** Reads a class behind its "[". */
 weft_status weft_regex_parse_set(struct weft_regex_pattern *pattern, uint32_t *set);
 /** Reads what stands behind a backslash: a character (*item is a range of it), or a class. False when it is none of these. */

@@ -9,8 +9,7 @@
 
 /* ---- asking ---- */
 
-static bool item_has(const struct weft_regex *regex, const struct weft_regex_item *item,
-                     uint32_t code) {
+static bool item_has(const struct weft_regex_item *item, uint32_t code) {
     bool has = false;
     switch (item->kind) {
     case WEFT_REGEX_RANGE:
@@ -27,33 +26,78 @@ static bool item_has(const struct weft_regex *regex, const struct weft_regex_ite
               (item->low > 0 && code < 256 && (weft_category_of(code) & weft_category_number) != 0);
         break;
     case WEFT_REGEX_SUBSET:
-        has = weft_regex_set_has(regex, item->low, code);
         break;
     }
     return has != item->negative;
 }
 
-static bool items_have(const struct weft_regex *regex, const struct weft_regex_set *set,
-                       uint32_t code) {
-    bool has = false;
-    for (uint32_t i = set->first; i != WEFT_REGEX_NONE && !has; i = regex->items[i].next) {
-        has = item_has(regex, &regex->items[i], code);
+/*
+ * A character and, without regard to case, its small form and the capital letter of that: answers are bits, one for each.
+ * Classes in one another are so asked once, however deep they lie.
+ */
+struct asked {
+    uint32_t codes[3];
+    unsigned count;
+};
+
+static unsigned all_of(const struct asked *asked) {
+    return (1u << asked->count) - 1;
+}
+
+static struct asked ask(uint32_t code, bool fold) {
+    const uint32_t small = fold ? weft_fold(code) : code;
+    const bool letter = small >= 'a' && small <= 'z';
+    return (struct asked){{code, small, letter ? small - 'a' + 'A' : small}, fold ? 3 : 1};
+}
+
+static unsigned set_has(const struct weft_regex *regex, uint32_t number, const struct asked *asked,
+                        uint64_t *steps);
+
+/* By the table of a class that lies within another: U+0000 … U+007F have their small forms there, too. */
+static unsigned table_has(const struct weft_regex_set *set, const struct asked *asked) {
+    unsigned has = 0;
+    for (unsigned i = 0; i < asked->count; i++) {
+        const uint32_t code = asked->codes[i];
+        has |= (unsigned)(set->ascii[code / 64] >> code % 64 & 1) << i;
     }
     return has;
 }
 
-bool weft_regex_set_has(const struct weft_regex *regex, uint32_t number, uint32_t code) {
-    const struct weft_regex_set *set = &regex->sets[number];
-    bool has = items_have(regex, set, code);
-    if (set->fold && !has) {
-        const uint32_t lower = weft_fold(code);
-        has = items_have(regex, set, lower) ||
-              (lower >= 'a' && lower <= 'z' && items_have(regex, set, lower - 'a' + 'A'));
+static unsigned items_have(const struct weft_regex *regex, const struct weft_regex_set *set,
+                           const struct asked *asked, uint64_t *steps) {
+    unsigned has = 0;
+    for (uint32_t at = set->first; at != WEFT_REGEX_NONE && has != all_of(asked);
+         at = regex->items[at].next) {
+        const struct weft_regex_item *item = &regex->items[at];
+        ++*steps;
+        if (item->kind != WEFT_REGEX_SUBSET) {
+            for (unsigned i = 0; i < asked->count; i++) {
+                has |= item_has(item, asked->codes[i]) ? 1u << i : 0;
+            }
+        } else if (asked->codes[0] < 128) {
+            has |= table_has(&regex->sets[item->low], asked);
+        } else {
+            has |= set_has(regex, item->low, asked, steps);
+        }
     }
-    if (has && set->both != WEFT_REGEX_NONE) {
-        has = weft_regex_set_has(regex, set->both, code);
+    /* The small form and its capital letter have the same small form; the character may be another one. */
+    const unsigned small = has & 6u;
+    return set->fold && small > 0 ? all_of(asked) : has;
+}
+
+static unsigned set_has(const struct weft_regex *regex, uint32_t number, const struct asked *asked,
+                        uint64_t *steps) {
+    unsigned has = all_of(asked);
+    for (uint32_t at = number; at != WEFT_REGEX_NONE && has > 0; at = regex->sets[at].both) {
+        has &= items_have(regex, &regex->sets[at], asked, steps);
     }
-    return has != set->negative;
+    return regex->sets[number].negative ? ~has & all_of(asked) : has;
+}
+
+bool weft_regex_set_has(const struct weft_regex *regex, uint32_t number, uint32_t code,
+                        uint64_t *steps) {
+    const struct asked asked = ask(code, regex->sets[number].fold);
+    return (set_has(regex, number, &asked, steps) & 1) != 0;
 }
 
 /* ---- making ---- */
@@ -83,11 +127,15 @@ weft_status weft_regex_add_item(struct weft_regex_pattern *pattern, uint32_t set
     return WEFT_OK;
 }
 
-void weft_regex_finish_set(struct weft_regex *regex, uint32_t set) {
+weft_status weft_regex_finish_set(struct weft_regex_pattern *pattern, uint32_t set) {
+    struct weft_regex *regex = pattern->regex;
     for (uint32_t code = 0; code < 128; code++) {
-        const uint64_t has = weft_regex_set_has(regex, set, code) ? 1 : 0;
+        uint64_t steps = 0;
+        const uint64_t has = weft_regex_set_has(regex, set, code, &steps) ? 1 : 0;
         regex->sets[set].ascii[code / 64] |= has << code % 64;
+        WEFT_TRY(weft_budget_spend(&pattern->budget, steps));
     }
+    return WEFT_OK;
 }
 
 /* ---- reading ---- */
@@ -284,6 +332,5 @@ weft_status weft_regex_parse_set(struct weft_regex_pattern *pattern, uint32_t *s
     pattern->nesting--;
     WEFT_TRY(status);
     pattern->regex->sets[*set].negative = negative;
-    weft_regex_finish_set(pattern->regex, *set);
-    return WEFT_OK;
+    return weft_regex_finish_set(pattern, *set);
 }

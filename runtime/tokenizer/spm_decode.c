@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "tokenizer/ration.h"
 #include "tokenizer/spm_model.h"
 #include "tokenizer/text_class.h"
 
@@ -73,21 +74,29 @@ static void put_piece(struct weft_text *text, const struct weft_spm_model *model
     put_spaced(text, piece->text + skipped, piece->size - skipped);
 }
 
-static void put_pieces(struct weft_text *text, const struct weft_spm_model *model,
-                       const int32_t *ids, size_t count) {
+/* False when the text grows beyond the limit. */
+static bool put_pieces(struct weft_text *text, const struct weft_spm_model *model,
+                       const int32_t *ids, size_t count, size_t limit) {
     struct start start = {.open = true};
-    for (size_t i = 0; i < count && !text->failed;) {
+    for (size_t i = 0; i < count && !text->failed && text->length <= limit;) {
         if (model->vocabulary.pieces[ids[i]].type == WEFT_PIECE_BYTE) {
             i += put_bytes(text, model, ids + i, count - i);
         } else {
             put_piece(text, model, ids[i++], &start);
         }
     }
+    return text->length <= limit;
 }
 
 weft_status weft_spm_decode(const struct weft_spm_model *model, const int32_t *ids, size_t count,
                             struct weft_text *text) {
-    put_pieces(text, model, ids, count);
+    const size_t limit = (size_t)WEFT_RATION_LEAST + count * WEFT_DECODE_RATION;
+    if (!put_pieces(text, model, ids, count, limit)) {
+        return weft_fail(
+            &model->host, WEFT_INVALID_ARGUMENT,
+            "the text of tokens: expected at most %zu bytes for %zu tokens, found more", limit,
+            count);
+    }
     if (text->failed) {
         return weft_fail_memory(&model->host, "a text");
     }
@@ -95,9 +104,11 @@ weft_status weft_spm_decode(const struct weft_spm_model *model, const int32_t *i
         return WEFT_OK;
     }
     struct weft_text result = {.host = model->host};
+    struct weft_budget budget;
+    weft_budget_begin(&budget, WEFT_DECODE_STEPS(count), NULL, &model->host);
     const weft_status status =
         weft_spm_normalize(&result, NULL, &model->denormalizer, text->data ? text->data : "",
-                           text->length, WEFT_MAX_CUT);
+                           text->length, limit, &budget);
     weft_free(&model->host, text->data);
     *text = result;
     return status;

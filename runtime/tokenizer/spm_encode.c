@@ -50,31 +50,37 @@ static bool take_piece(void *user, size_t size, int32_t id) {
     return flush_unknown(encoding) && hand_over(encoding, size, id);
 }
 
-static weft_status cut(struct encoding *encoding, const char *text, size_t size) {
-    static weft_status (*const ways[])(const struct weft_vocabulary *, const char *, size_t,
-                                       weft_take_piece, void *,
-                                       const weft_host *) = {[WEFT_SPM_UNIGRAM] = weft_cut_unigram,
-                                                             [WEFT_SPM_BPE] = weft_cut_pairs,
-                                                             [WEFT_SPM_WORD] = weft_cut_words,
-                                                             [WEFT_SPM_CHAR] = weft_cut_characters};
+static weft_status cut(struct encoding *encoding, struct weft_budget *budget, const char *text,
+                       size_t size) {
+    static weft_status (*const ways[])(
+        const struct weft_vocabulary *, const char *, size_t, weft_take_piece, void *,
+        const weft_host *, struct weft_budget *) = {[WEFT_SPM_UNIGRAM] = weft_cut_unigram,
+                                                    [WEFT_SPM_BPE] = weft_cut_pairs,
+                                                    [WEFT_SPM_WORD] = weft_cut_words,
+                                                    [WEFT_SPM_CHAR] = weft_cut_characters};
     const struct weft_spm_model *model = encoding->model;
-    WEFT_TRY(ways[model->type](&model->vocabulary, text, size, take_piece, encoding, &model->host));
+    WEFT_TRY(ways[model->type](&model->vocabulary, text, size, take_piece, encoding, budget->host,
+                               budget));
     (void)flush_unknown(encoding);
     return WEFT_OK;
 }
 
-weft_status weft_spm_encode(const struct weft_spm_model *model, const char *text, size_t size,
-                            bool with_origins, weft_spm_take take, void *user) {
-    struct weft_text normal = {.host = model->host};
-    struct weft_origins origins = {.host = model->host};
-    weft_status status = weft_spm_normalize(&normal, with_origins ? &origins : NULL,
-                                            &model->normalizer, text, size, WEFT_MAX_CUT);
+weft_status weft_spm_encode(const struct weft_spm_model *model, struct weft_budget *budget,
+                            const char *text, size_t size, bool with_origins, weft_spm_take take,
+                            void *user) {
+    const weft_host *host = budget->host;
+    const size_t most = size < WEFT_MAX_CUT / 16 ? WEFT_SPM_MOST_NORMAL(size) : WEFT_MAX_CUT;
+    struct weft_text normal = {.host = *host};
+    struct weft_origins origins = {.host = *host};
+    weft_status status =
+        weft_spm_normalize(&normal, with_origins ? &origins : NULL, &model->normalizer, text, size,
+                           most < WEFT_MAX_CUT ? most : WEFT_MAX_CUT, budget);
     if (status == WEFT_OK && normal.length > 0) {
         struct encoding encoding = {
             .model = model, .text = normal.data, .origins = origins.at, .take = take, .user = user};
-        status = cut(&encoding, normal.data, normal.length);
+        status = cut(&encoding, budget, normal.data, normal.length);
     }
-    weft_free(&model->host, origins.at);
-    weft_free(&model->host, normal.data);
+    weft_free(host, origins.at);
+    weft_free(host, normal.data);
     return status;
 }

@@ -14,10 +14,13 @@ enum { PIECE_TEXT = 1, PIECE_SCORE = 2, PIECE_TYPE = 3 };
 enum { TRAINER_TYPE = 3, TRAINER_SUFFIX = 24, TRAINER_BYTES = 35, TRAINER_SURFACE = 44 };
 enum { SPEC_RULES = 2, SPEC_PREFIX = 3, SPEC_WHITESPACES = 4, SPEC_ESCAPE = 5 };
 
+#define FIELD_STEPS 64u
+
 struct reader {
     struct weft_spm_model *model;
     const char *path;
     uint32_t most_pieces;
+    struct weft_budget budget;
     struct weft_protobuf rules[2]; /* of normalizer_spec and denormalizer_spec */
 };
 
@@ -292,6 +295,7 @@ static weft_status read_model(struct reader *reader, size_t size) {
         if (!weft_protobuf_next(&message, &field)) {
             return fail_contents(reader);
         }
+        WEFT_TRY(weft_budget_spend(&reader->budget, FIELD_STEPS));
         WEFT_TRY(read_model_field(reader, &field));
     }
     return finish(reader);
@@ -314,6 +318,7 @@ weft_status weft_spm_model_create(struct weft_spm_model **model, uint8_t *bytes,
     created->normalizer = defaults;
     created->denormalizer = defaults;
     struct reader reader = {.model = created, .path = path, .most_pieces = most_pieces};
+    weft_budget_begin(&reader.budget, WEFT_FILE_STEPS(size), path, &created->host);
     const weft_status status = read_model(&reader, size);
     if (status == WEFT_OK) {
         *model = created;

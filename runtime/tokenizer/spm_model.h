@@ -53,12 +53,21 @@ struct weft_spm_piece {
 /** Takes one piece. False stops the encoding, which is then WEFT_OK. */
 typedef bool (*weft_spm_take)(void *user, const struct weft_spm_piece *piece);
 
-/** Normalizes a text, cuts it, and hands over the pieces in order. WEFT_OUT_OF_HOST_MEMORY; WEFT_INVALID_ARGUMENT when its
- * normal form is longer than WEFT_MAX_CUT. */
-weft_status weft_spm_encode(const struct weft_spm_model *model, const char *text, size_t size,
-                            bool with_origins, weft_spm_take take, void *user);
+/** Most bytes of the normal form of a text of `size` bytes. */
+#define WEFT_SPM_MOST_NORMAL(size) ((size_t)(size)*16 + 65536)
 
-/** Puts the text of pieces into `text`, which is empty; ids are below the count of the vocabulary. The same errors. */
+/**
+ * Normalizes a text, cuts it, and hands over the pieces in order. Memory is of the budget's host. WEFT_OUT_OF_HOST_MEMORY; as
+ * weft_budget_take; WEFT_INVALID_ARGUMENT when its normal form is longer than WEFT_SPM_MOST_NORMAL or WEFT_MAX_CUT.
+ */
+weft_status weft_spm_encode(const struct weft_spm_model *model, struct weft_budget *budget,
+                            const char *text, size_t size, bool with_origins, weft_spm_take take,
+                            void *user);
+
+/**
+ * Puts the text of pieces into `text`, which is empty; ids are below the count of the vocabulary. The same errors;
+ * WEFT_INVALID_ARGUMENT for one of more than WEFT_DECODE_RATION bytes for each piece, and 32 MiB.
+ */
 weft_status weft_spm_decode(const struct weft_spm_model *model, const int32_t *ids, size_t count,
                             struct weft_text *text);
 

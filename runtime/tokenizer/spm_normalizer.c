@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/try.h"
 #include "tokenizer/text_class.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
@@ -14,15 +15,18 @@ struct piece {
     size_t size;
 };
 
+/* Adds what that takes to *steps. */
 static struct piece first_piece(const struct weft_spm_normalizer *normalizer, const char *text,
-                                size_t size) {
+                                size_t size, uint64_t *steps) {
     const size_t kept =
-        normalizer->kept ? weft_piece_trie_longest(normalizer->kept, text, size) : 0;
+        normalizer->kept ? weft_piece_trie_longest(normalizer->kept, text, size, steps) : 0;
+    size_t looked = 0;
     if (kept > 0) {
         return (struct piece){kept, text, kept};
     }
     const char *target = NULL;
-    const size_t replaced = weft_spm_rules_match(&normalizer->rules, text, size, &target);
+    const size_t replaced = weft_spm_rules_match(&normalizer->rules, text, size, &target, &looked);
+    *steps += looked + 1;
     if (replaced > 0) {
         return (struct piece){replaced, target, strlen(target)};
     }
@@ -87,10 +91,12 @@ static void note_origin(struct weft_text *out, struct weft_origins *origins, siz
 }
 
 static size_t skip_spaces(const struct weft_spm_normalizer *normalizer, const char *text,
-                          size_t size) {
+                          size_t size, struct weft_budget *budget) {
     size_t skipped = 0;
-    while (skipped < size) {
-        const struct piece piece = first_piece(normalizer, text + skipped, size - skipped);
+    uint64_t steps = 0;
+    while (skipped < size && weft_budget_take(budget, steps)) {
+        steps = 0;
+        const struct piece piece = first_piece(normalizer, text + skipped, size - skipped, &steps);
         if (piece.size != 1 || piece.text[0] != ' ') {
             break;
         }
@@ -99,13 +105,15 @@ static size_t skip_spaces(const struct weft_spm_normalizer *normalizer, const ch
     return skipped;
 }
 
-/* From text[begin] on; false when the text grows beyond the limit. */
-static bool put_text(struct weft_text *out, struct weft_origins *origins,
-                     const struct weft_spm_normalizer *normalizer, const char *text, size_t begin,
-                     size_t size, size_t limit) {
+/* From text[begin] on. */
+static weft_status put_text(struct weft_text *out, struct weft_origins *origins,
+                            const struct weft_spm_normalizer *normalizer, const char *text,
+                            size_t begin, size_t size, size_t limit, struct weft_budget *budget) {
     bool after_space = normalizer->remove_extra_whitespaces;
     for (size_t i = begin; i < size && !out->failed;) {
-        struct piece piece = first_piece(normalizer, text + i, size - i);
+        uint64_t steps = 0;
+        struct piece piece = first_piece(normalizer, text + i, size - i, &steps);
+        WEFT_TRY(weft_budget_spend(budget, steps));
         i += piece.consumed;
         while (after_space && piece.size > 0 && piece.text[0] == ' ') {
             piece.text++;
@@ -116,19 +124,21 @@ static bool put_text(struct weft_text *out, struct weft_origins *origins,
             note_origin(out, origins, i - piece.consumed, i);
             after_space = normalizer->remove_extra_whitespaces && piece.text[piece.size - 1] == ' ';
         }
-        if (out->length > limit) {
-            return false;
+        if (out->length > limit - WEFT_SPACE_MARK_SIZE) {
+            return weft_fail(&out->host, WEFT_INVALID_ARGUMENT,
+                             "text: expected at most %zu bytes after normalization, found more",
+                             limit);
         }
     }
-    return true;
+    return WEFT_OK;
 }
 
 weft_status weft_spm_normalize(struct weft_text *out, struct weft_origins *origins,
                                const struct weft_spm_normalizer *normalizer, const char *text,
-                               size_t size, size_t limit) {
+                               size_t size, size_t limit, struct weft_budget *budget) {
     const size_t begin = out->length;
     const size_t skipped =
-        normalizer->remove_extra_whitespaces ? skip_spaces(normalizer, text, size) : 0;
+        normalizer->remove_extra_whitespaces ? skip_spaces(normalizer, text, size, budget) : 0;
     if (skipped == size) {
         return WEFT_OK;
     }
@@ -136,10 +146,7 @@ weft_status weft_spm_normalize(struct weft_text *out, struct weft_origins *origi
         put_space(out, normalizer);
         note_origin(out, origins, skipped, skipped);
     }
-    if (!put_text(out, origins, normalizer, text, skipped, size, limit - 3)) {
-        return weft_fail(&out->host, WEFT_INVALID_ARGUMENT,
-                         "text: expected at most %zu bytes after normalization, found more", limit);
-    }
+    WEFT_TRY(put_text(out, origins, normalizer, text, skipped, size, limit, budget));
     if (normalizer->remove_extra_whitespaces) {
         drop_spaces_at_end(out, begin, normalizer);
         if (origins && origins->count > out->length) {

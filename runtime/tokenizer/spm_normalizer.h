@@ -4,6 +4,7 @@
 #define WEFT_TOKENIZER_SPM_NORMALIZER_H
 
 #include "core/text.h"
+#include "tokenizer/budget.h"
 #include "tokenizer/piece_trie.h"
 #include "tokenizer/spm_rules.h"
 
@@ -33,11 +34,11 @@ struct weft_origins {
 
 /**
  * Appends the normal form, which is UTF-8, to `out`; bytes that are not UTF-8 become U+FFFD. WEFT_INVALID_ARGUMENT when
- * it is longer than `limit` bytes; WEFT_OUT_OF_HOST_MEMORY. `origins`, which may be null, and `out` begin empty, or go on
+ * it is longer than `limit` bytes; as weft_budget_take of `budget`, which may be null; WEFT_OUT_OF_HOST_MEMORY. `origins`, which may be null, and `out` begin empty, or go on
  * where they ended.
  */
 weft_status weft_spm_normalize(struct weft_text *out, struct weft_origins *origins,
                                const struct weft_spm_normalizer *normalizer, const char *text,
-                               size_t size, size_t limit);
+                               size_t size, size_t limit, struct weft_budget *budget);
 
 #endif

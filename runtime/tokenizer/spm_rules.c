@@ -38,11 +38,13 @@ static bool step(const struct weft_spm_rules *rules, size_t *node, uint8_t byte,
 }
 
 static size_t match(const struct weft_spm_rules *rules, const char *text, size_t size, bool first,
-                    const char **target) {
+                    const char **target, size_t *steps) {
     size_t longest = 0;
     size_t node = rules->count > 0 ? offset_of(unit_at(rules, 0)) : 0;
     bool has_value = false;
+    *steps = 0;
     for (size_t i = 0; i < size && step(rules, &node, (uint8_t)text[i], &has_value); i++) {
+        *steps = i + 1;
         const size_t value = has_value ? unit_at(rules, node) & VALUE : SIZE_MAX;
         if (value < rules->texts_size) {
             longest = i + 1;
@@ -56,13 +58,14 @@ static size_t match(const struct weft_spm_rules *rules, const char *text, size_t
 }
 
 size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
-                            const char **target) {
-    return match(rules, text, size, false, target);
+                            const char **target, size_t *steps) {
+    return match(rules, text, size, false, target, steps);
 }
 
 size_t weft_spm_rules_match_first(const struct weft_spm_rules *rules, const char *text, size_t size,
                                   const char **target) {
-    return match(rules, text, size, true, target);
+    size_t steps = 0;
+    return match(rules, text, size, true, target, &steps);
 }
 
 /* ---- checking ---- */

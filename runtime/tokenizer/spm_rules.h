@@ -31,9 +31,9 @@ struct weft_spm_rules {
 weft_status weft_spm_rules_open(struct weft_spm_rules *rules, const uint8_t *bytes, size_t size,
                                 const char *path, const char *spec, const weft_host *host);
 
-/** How many bytes of the text the longest rule replaces, and by what; 0 when no rule does. */
+/** How many bytes of the text the longest rule replaces, and by what; 0 when no rule does. *steps: the bytes that it looks at. */
 size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
-                            const char **target);
+                            const char **target, size_t *steps);
 
 /** The same of the shortest rule. */
 size_t weft_spm_rules_match_first(const struct weft_spm_rules *rules, const char *text, size_t size,

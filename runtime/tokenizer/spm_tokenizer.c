@@ -5,6 +5,7 @@
 
 #include "core/file.h"
 #include "core/try.h"
+#include "tokenizer/ration.h"
 #include "tokenizer/spm_model.h"
 #include "tokenizer/text_class.h"
 
@@ -110,10 +111,15 @@ void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer) {
 
 /* ---- encoding ---- */
 
+#define TOKEN_STEPS 32u
+
 /* Between the text and the list of its tokens. */
 struct output {
     const struct weft_spm_tokenizer *tokenizer;
     struct weft_token_list *list;
+    struct weft_ration ration; /* of the memory for the text */
+    weft_host host;            /* the tokenizer's with it */
+    struct weft_budget budget;
     bool with_offsets;
     char *prepared;              /* room for a segment after preparation */
     struct weft_origin *origins; /* of its bytes in the text, or null */
@@ -123,6 +129,9 @@ struct output {
 
 /* Whether there is room for more. */
 static bool put_token(struct output *output, struct weft_token token) {
+    if (output->status == WEFT_OK) {
+        output->status = weft_budget_spend(&output->budget, TOKEN_STEPS);
+    }
     if (output->status == WEFT_OK && !weft_token_list_add(output->list, token)) {
         output->status = weft_fail_memory(&output->tokenizer->host, output->tokenizer->path);
     }
@@ -191,7 +200,7 @@ static bool take_number_piece(void *user, const struct weft_spm_piece *piece) {
 /* A number and the comma behind it. */
 static bool put_number(struct output *output, const struct weft_spm_piece *piece) {
     const struct weft_spm_tokenizer *tokenizer = output->tokenizer;
-    char *digits = weft_alloc(&tokenizer->host, piece->size);
+    char *digits = weft_alloc(&output->host, piece->size);
     if (!digits) {
         output->status = weft_fail_memory(&tokenizer->host, tokenizer->path);
         return false;
@@ -210,9 +219,9 @@ static bool put_number(struct output *output, const struct weft_spm_piece *piece
                             {.begin = place.begin, .end = comma},
                             true,
                             !weft_begins_with_mark(piece->text, piece->size)};
-    const weft_status status =
-        weft_spm_encode(tokenizer->spm, digits, kept, false, take_number_piece, &number);
-    weft_free(&tokenizer->host, digits);
+    const weft_status status = weft_spm_encode(tokenizer->spm, &output->budget, digits, kept, false,
+                                               take_number_piece, &number);
+    weft_free(&output->host, digits);
     output->status = output->status == WEFT_OK ? status : output->status;
     place.begin = comma;
     return output->status == WEFT_OK && put_piece(output, place, ",", 1);
@@ -278,7 +287,7 @@ static weft_status encode_segment(struct output *output, const char *text, size_
         return output->status;
     }
     const weft_status status =
-        weft_spm_encode(output->tokenizer->spm, output->prepared, output->count,
+        weft_spm_encode(output->tokenizer->spm, &output->budget, output->prepared, output->count,
                         output->with_offsets, take_piece, output);
     return status != WEFT_OK ? status : output->status;
 }
@@ -320,7 +329,7 @@ static weft_status encode_segments(struct output *output, const char *text, size
 }
 
 static weft_status encode_prepared(struct output *output, const char *text, size_t size) {
-    const weft_host *host = &output->tokenizer->host;
+    const weft_host *host = &output->host;
     output->prepared = weft_alloc(host, size);
     output->origins =
         output->with_offsets ? weft_alloc_zero(host, size, sizeof *output->origins) : NULL;
@@ -336,15 +345,20 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
                                       struct weft_token_list *list, const char *text, size_t size,
                                       bool with_offsets) {
     struct output output = {.tokenizer = tokenizer, .list = list, .with_offsets = with_offsets};
+    list->size = size;
     if (size == 0) {
         return WEFT_OK;
     }
-    if (!tokenizer->plain) {
-        return encode_prepared(&output, text, size);
-    }
-    const weft_status status =
-        weft_spm_encode(tokenizer->spm, text, size, with_offsets, take_plain_piece, &output);
-    return status != WEFT_OK ? status : output.status;
+    weft_ration_begin(&output.ration, &tokenizer->host);
+    weft_ration_set(&output.ration, size, WEFT_TEXT_RATION);
+    output.host = weft_ration_host(&output.ration);
+    weft_budget_begin(&output.budget, WEFT_TEXT_STEPS(size), NULL, &output.host);
+    weft_status status = tokenizer->plain
+                             ? weft_spm_encode(tokenizer->spm, &output.budget, text, size,
+                                               with_offsets, take_plain_piece, &output)
+                             : encode_prepared(&output, text, size);
+    status = status != WEFT_OK ? status : output.status;
+    return weft_ration_judge(&output.ration, status, WEFT_INVALID_ARGUMENT, "text");
 }
 
 const struct weft_templates *weft_spm_tokenizer_templates(

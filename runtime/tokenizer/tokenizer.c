@@ -357,6 +357,7 @@ static weft_status check_size(const weft_tokenizer *tokenizer, size_t size) {
 static weft_status encode_bytes(struct weft_token_list *list, const char *text, size_t size,
                                 uint32_t maximum) {
     const uint32_t kept = size < maximum ? (uint32_t)size : maximum;
+    list->size = size;
     for (uint32_t i = 0; i < kept; i++) {
         if (!weft_token_list_add(list, (struct weft_token){(uint8_t)text[i], i, i + 1})) {
             return weft_fail_memory(&list->host, "tokens");

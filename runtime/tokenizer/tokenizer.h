@@ -110,7 +110,8 @@ struct weft_encode_request {
  * the tokenizer's host (weft_encoded_clear).
  * Bytes that are not UTF-8 are encoded as U+FFFD by SentencePiece. Errors: WEFT_UNSUPPORTED for
  * "none", with the reason; WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens,
- * the text is longer than WEFT_TOKENIZER_MAX_TEXT, or what normalization makes of it than 512 MiB; WEFT_OUT_OF_HOST_MEMORY.
+ * the text is longer than WEFT_TOKENIZER_MAX_TEXT, or takes more steps or memory than WEFT_TEXT_STEPS and WEFT_TEXT_RATION give
+ * it; as weft_encoded_make; WEFT_CANCELLED; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer,
                                   const struct weft_encode_request *request,
@@ -124,7 +125,8 @@ weft_status weft_tokenizer_encode_ids(const weft_tokenizer *tokenizer, const cha
 /**
  * The text of tokens, *size bytes and a zero behind them in the memory of the tokenizer's host (weft_free). Bytes are themselves;
  * what SentencePiece makes of pieces begins without their first space. Tokens without a text are left out: special ones, and
- * those that the tokenizer does not have. Errors: WEFT_UNSUPPORTED for "none", with the reason; WEFT_OUT_OF_HOST_MEMORY.
+ * those that the tokenizer does not have. Errors: WEFT_UNSUPPORTED for "none", with the reason; WEFT_INVALID_ARGUMENT for more
+ * steps or memory than WEFT_DECODE_STEPS and WEFT_DECODE_RATION give; WEFT_CANCELLED; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
                                   uint32_t count, char **text, size_t *size);

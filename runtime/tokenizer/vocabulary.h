@@ -6,6 +6,7 @@
 #ifndef WEFT_TOKENIZER_VOCABULARY_H
 #define WEFT_TOKENIZER_VOCABULARY_H
 
+#include "tokenizer/budget.h"
 #include "tokenizer/piece_trie.h"
 
 /** Largest piece, in bytes. */
@@ -89,26 +90,29 @@ size_t weft_vocabulary_stretch(const struct weft_vocabulary *vocabulary, const c
 
 /**
  * Cuts `size` ≤ WEFT_MAX_CUT bytes of UTF-8 into pieces and hands them over in order. A character that no piece has is the
- * unknown piece. WEFT_OUT_OF_HOST_MEMORY.
+ * unknown piece. `budget`, which may be null, is that of the text. As weft_budget_take; WEFT_OUT_OF_HOST_MEMORY.
  *
  * By the unigram language model: the pieces whose scores have the greatest sum (Kudo, "Subword Regularization", 2018,
  * section 3.2), in time proportional to the text and to the longest piece in it.
  */
 weft_status weft_cut_unigram(const struct weft_vocabulary *vocabulary, const char *text,
-                             size_t size, weft_take_piece take, void *user, const weft_host *host);
+                             size_t size, weft_take_piece take, void *user, const weft_host *host,
+                             struct weft_budget *budget);
 /**
  * By byte-pair encoding: beginning with characters and user-defined pieces, the two neighbours whose union has the highest
  * score are merged, the left-most first, until no union is a piece; unused pieces are cut again as they were merged last.
  * n log n time.
  */
 weft_status weft_cut_pairs(const struct weft_vocabulary *vocabulary, const char *text, size_t size,
-                           weft_take_piece take, void *user, const weft_host *host);
+                           weft_take_piece take, void *user, const weft_host *host,
+                           struct weft_budget *budget);
 /** Into words, each of which begins with U+2581. */
 weft_status weft_cut_words(const struct weft_vocabulary *vocabulary, const char *text, size_t size,
-                           weft_take_piece take, void *user, const weft_host *host);
+                           weft_take_piece take, void *user, const weft_host *host,
+                           struct weft_budget *budget);
 /** Into characters and user-defined pieces. */
 weft_status weft_cut_characters(const struct weft_vocabulary *vocabulary, const char *text,
                                 size_t size, weft_take_piece take, void *user,
-                                const weft_host *host);
+                                const weft_host *host, struct weft_budget *budget);
 
 #endif

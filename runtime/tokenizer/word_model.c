@@ -50,13 +50,13 @@ static weft_status add_unknown(const struct weft_word_model *model, struct weft_
 
 /* ---- word pieces ---- */
 
-/* The longest piece that text[begin …] begins with: its id, and its end in *end; -1 when there is none. */
+/* The longest piece that text[begin …] begins with: its id, and its end in *end; -1 when there is none. Counts *steps. */
 static int32_t longest_piece(const struct weft_word_model *model, const char *word, size_t size,
-                             size_t begin, size_t *end) {
+                             size_t begin, size_t *end, uint64_t *steps) {
     const struct weft_piece_trie *pieces = &model->vocabulary.all;
     uint32_t node = begin > 0 ? model->prefix_node : 0;
     int32_t found = -1;
-    for (size_t i = begin; pieces->nodes && node != UINT32_MAX && i < size;) {
+    for (size_t i = begin; pieces->nodes && node != UINT32_MAX && i < size; ++*steps) {
         if (!weft_piece_trie_step(pieces, &node, (uint8_t)word[i++])) {
             break;
         }
@@ -77,12 +77,14 @@ static bool is_too_long(const char *word, size_t size, uint32_t most) {
 }
 
 /* The longest piece first; a word of which any part has none is unknown. */
-static weft_status cut_pieces(const struct weft_word_model *model, const char *word, size_t size,
-                              struct weft_token_list *list) {
+static weft_status cut_pieces(const struct weft_word_model *model, struct weft_word_work *work,
+                              const char *word, size_t size, struct weft_token_list *list) {
     const uint32_t count = list->count;
     bool known = size <= model->most_characters || !is_too_long(word, size, model->most_characters);
     for (size_t begin = 0, end = 0; known && begin < size; begin = end) {
-        const int32_t id = longest_piece(model, word, size, begin, &end);
+        uint64_t steps = 0;
+        const int32_t id = longest_piece(model, word, size, begin, &end, &steps);
+        WEFT_TRY(weft_budget_spend(work->budget, steps));
         known = id >= 0;
         if (known) {
             WEFT_TRY(add(list, id, begin, end));
@@ -172,6 +174,7 @@ static weft_status put_characters(const struct weft_word_model *model, struct we
         size_t spelled = length;
         if (!plain) {
             WEFT_TRY(spell(model, &work->text, text, length, i == 0, i + length == size));
+            WEFT_TRY(weft_budget_spend(work->budget, work->text.length));
             text = work->text.data;
             spelled = work->text.length;
         }
@@ -189,6 +192,7 @@ static weft_status cut_by_merges(const struct weft_word_model *model, struct wef
     }
     struct weft_symbols *symbols = &work->symbols;
     symbols->count = 0;
+    symbols->budget = work->budget;
     WEFT_TRY(put_characters(model, work, word, size));
     WEFT_TRY(weft_symbols_merge(symbols, &model->merges));
     size_t begin = 0;
@@ -253,10 +257,11 @@ static bool take_unigram(void *user, size_t size, int32_t id) {
     return unigram->status == WEFT_OK;
 }
 
-static weft_status cut_by_unigram(const struct weft_word_model *model, const char *word,
-                                  size_t size, struct weft_token_list *list) {
+static weft_status cut_by_unigram(const struct weft_word_model *model, struct weft_budget *budget,
+                                  const char *word, size_t size, struct weft_token_list *list) {
     struct unigram unigram = {.model = model, .list = list, .word = word};
-    WEFT_TRY(weft_cut_unigram(&model->vocabulary, word, size, take_unigram, &unigram, &list->host));
+    WEFT_TRY(weft_cut_unigram(&model->vocabulary, word, size, take_unigram, &unigram, &list->host,
+                              budget));
     if (unigram.status == WEFT_OK) {
         flush_unknown(&unigram);
     }
@@ -268,11 +273,11 @@ weft_status weft_word_cut(const struct weft_word_model *model, struct weft_word_
     int32_t id = -1;
     switch (model->kind) {
     case WEFT_WORD_PIECE:
-        return cut_pieces(model, word, size, list);
+        return cut_pieces(model, work, word, size, list);
     case WEFT_WORD_PAIRS:
         return cut_by_merges(model, work, word, size, list);
     case WEFT_WORD_UNIGRAM:
-        return cut_by_unigram(model, word, size, list);
+        return cut_by_unigram(model, work->budget, word, size, list);
     case WEFT_WORD_LEVEL:
         break;
     }

@@ -33,23 +33,25 @@ void weft_word_model_clear(struct weft_word_model *model, const weft_host *host)
 
 /**
  * Reads the model of a tokenizer.json. `part` is its object. The caller clears it in any case. WEFT_BAD_FILE and
- * WEFT_UNSUPPORTED, naming the field; WEFT_OUT_OF_HOST_MEMORY.
+ * WEFT_UNSUPPORTED, naming the field; WEFT_OUT_OF_HOST_MEMORY; also as weft_budget_take.
  */
 weft_status weft_word_model_read(struct weft_word_model *model, const weft_json_part *part,
-                                 const char *path, const weft_host *host);
+                                 const char *path, struct weft_budget *budget);
 
 /** What cutting needs, from word to word. Begin it with weft_word_work_begin. */
 struct weft_word_work {
     struct weft_symbols symbols;
-    struct weft_text text; /* of a character with prefix and suffix */
+    struct weft_text text;      /* of a character with prefix and suffix */
+    struct weft_budget *budget; /* of the text: each text brings its own */
 };
 
 void weft_word_work_begin(struct weft_word_work *work, const weft_host *host);
 void weft_word_work_clear(struct weft_word_work *work);
 
 /**
- * Adds the tokens of a word, `size` > 0 bytes of UTF-8, with their bytes in it. WEFT_OUT_OF_HOST_MEMORY; WEFT_INVALID_ARGUMENT
- * for a text without a piece where none is the unknown one.
+ * Adds the tokens of a word, `size` > 0 bytes of UTF-8, with their bytes in it. As in the package, bytes that stand for a
+ * character with its prefix or suffix count one each, and so go past what they stand for, and past the word. WEFT_INVALID_ARGUMENT
+ * for a text without a piece where none is the unknown one; as weft_budget_take; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_word_cut(const struct weft_word_model *model, struct weft_word_work *work,
                           const char *word, size_t size, struct weft_token_list *list);

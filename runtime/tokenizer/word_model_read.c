@@ -11,6 +11,7 @@
 #include "tokenizer/word_model.h"
 
 #define MOST_ENTRIES ((uint32_t)1 << 21)
+#define ENTRY_STEPS  64u /* beside its bytes */
 
 /* A piece on its way: its text lies in the model's texts, which still grow. */
 struct entry {
@@ -24,6 +25,7 @@ struct reader {
     struct weft_word_model *model;
     const char *path;
     const weft_host *host;
+    struct weft_budget *budget;
     json_t *small;         /* the fields that have no part of their own */
     weft_json_part vocab;  /* without text: missing */
     weft_json_part merges; /* likewise */
@@ -38,6 +40,7 @@ struct reader {
 
 static weft_status add_entry(struct reader *reader, const char *text, int64_t id, double score) {
     const size_t size = strlen(text);
+    WEFT_TRY(weft_budget_spend(reader->budget, ENTRY_STEPS + size));
     if (reader->count == MOST_ENTRIES || !weft_grow(reader->host, &reader->entries, reader->count,
                                                     &reader->capacity, sizeof *reader->entries)) {
         return weft_fail_memory(reader->host, reader->path);
@@ -154,6 +157,7 @@ static weft_status add_merge(struct reader *reader, const char *left, size_t lef
                              const char *right, size_t right_size) {
     struct weft_word_model *model = reader->model;
     const struct weft_vocabulary *vocabulary = &model->vocabulary;
+    WEFT_TRY(weft_budget_spend(reader->budget, ENTRY_STEPS + left_size + right_size));
     if (right_size < reader->prefix) {
         return fail_merge(reader, "a token without the prefix");
     }
@@ -382,8 +386,10 @@ static weft_status take_field(void *user, const char *key, const weft_json_part 
 }
 
 weft_status weft_word_model_read(struct weft_word_model *model, const weft_json_part *part,
-                                 const char *path, const weft_host *host) {
-    struct reader reader = {.model = model, .path = path, .host = host, .small = json_object()};
+                                 const char *path, struct weft_budget *budget) {
+    const weft_host *host = budget->host;
+    struct reader reader = {
+        .model = model, .path = path, .host = host, .budget = budget, .small = json_object()};
     weft_status status =
         reader.small ? weft_json_walk(part, take_field, &reader) : weft_fail_memory(host, path);
     if (status == WEFT_OK) {

@@ -223,6 +223,13 @@ static bool list_piece(void *user, const struct weft_spm_piece *piece) {
 
 /* ---- pieces ---- */
 
+static weft_status encode(const struct weft_spm_model *model, const char *text, size_t size,
+                          weft_spm_take take, void *user) {
+    struct weft_budget budget;
+    weft_budget_begin(&budget, WEFT_TEXT_STEPS(size), NULL, &model->host);
+    return weft_spm_encode(model, &budget, text, size, false, take, user);
+}
+
 WEFT_TEST_ON_HOST(pieces_are_checked_by_number, test) {
     static char large[200001];
     memset(large, 'x', sizeof large - 1);
@@ -275,7 +282,7 @@ WEFT_TEST_ON_HOST(byte_pieces_are_all_there_or_none, test) {
     put_message(&bytes, TRAINER, &trainer);
     struct weft_spm_model *model = expect_opened(test, &bytes);
     struct listed listed = {0};
-    assert_ok(weft_spm_encode(model, "a\xC3\xA9", 3, false, list_piece, &listed));
+    assert_ok(encode(model, "a\xC3\xA9", 3, list_piece, &listed));
     static const int32_t expected[] = {2, 1, 4 + 0xC3, 4 + 0xA9};
     assert_int_equal(listed.count, 4);
     assert_memory_equal(listed.ids, expected, sizeof expected);
@@ -501,7 +508,7 @@ WEFT_TEST_ON_HOST(at_most_32_rules_begin_a_text, test) {
     model->normalizer.add_dummy_prefix = false;
     static const char text[] = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz-z"; /* 40, and one */
     struct weft_text normal = {.host = test->host};
-    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, text, strlen(text), 100));
+    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, text, strlen(text), 100, NULL));
     assert_string_equal(normal.data, "qq-q");
     weft_free(&test->host, normal.data);
     weft_spm_model_destroy(model);
@@ -595,11 +602,11 @@ WEFT_TEST_ON_HOST(normal_forms_have_a_limit, test) {
     put_rules(&bytes, NORMALIZER, trie, "0123456789", 11);
     struct weft_spm_model *model = expect_opened(test, &bytes);
     struct weft_text normal = {.host = test->host};
-    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 36));
+    assert_ok(weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 36, NULL));
     assert_int_equal(normal.length, 33);
     normal.length = 0;
     WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
-                        weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 35),
+                        weft_spm_normalize(&normal, NULL, &model->normalizer, "zzz", 3, 35, NULL),
                         "text: expected at most 35 bytes after normalization");
     weft_free(&test->host, normal.data);
     weft_spm_model_destroy(model);
@@ -624,7 +631,7 @@ static bool use_bytes(const uint8_t *bytes, size_t size, struct weft_test_host *
         assert_int_equal(weft_test_log_count(test, "error"), 1);
     } else {
         struct listed listed = {0};
-        assert_ok(weft_spm_encode(model, text, sizeof text - 1, false, list_piece, &listed));
+        assert_ok(encode(model, text, sizeof text - 1, list_piece, &listed));
         int32_t ids[256];
         for (uint32_t i = 0; i < 256; i++) {
             ids[i] = i < listed.count ? listed.ids[i] : (int32_t)(i % model->vocabulary.count);
@@ -729,7 +736,7 @@ WEFT_TEST_ON_HOST(long_texts_take_time_in_proportion, test) {
         put_message(&bytes, TRAINER, &trainer);
         struct weft_spm_model *model = expect_opened(test, &bytes);
         size_t taken = 0;
-        assert_ok(weft_spm_encode(model, text, SIZE, false, take_any, &taken));
+        assert_ok(encode(model, text, SIZE, take_any, &taken));
         assert_int_equal(taken, SIZE + 3);
         weft_spm_model_destroy(model);
     }

@@ -319,7 +319,9 @@ static void expect_matches(struct weft_test_host *test, const char *pattern, con
     struct weft_text found = {.host = test->host};
     struct weft_regex_work work = {.host = test->host};
     weft_chars_decode(&chars, text, strlen(text));
-    weft_regex_begin(&work, chars.count);
+    struct weft_budget budget;
+    weft_budget_begin(&budget, WEFT_TEXT_STEPS(chars.count), NULL, &test->host);
+    weft_regex_begin(&work, &budget);
     struct weft_regex_matches matches = {0};
     while (weft_regex_find_next(regex, &work, chars.at, chars.count, &matches)) {
         weft_text_put(&found, "|", found.data ? 1 : 0);
@@ -429,7 +431,9 @@ WEFT_TEST_ON_HOST(matching_is_bounded, test) {
         struct weft_regex_work work = {.host = test->host};
         uint32_t begin = 0;
         uint32_t end = 0;
-        weft_regex_begin(&work, 300);
+        struct weft_budget budget;
+        weft_budget_begin(&budget, WEFT_TEXT_STEPS(300), NULL, &test->host);
+        weft_regex_begin(&work, &budget);
         assert_false(weft_regex_find(regex, &work, text, 300, 0, &begin, &end));
         assert_status(work.status, WEFT_INVALID_ARGUMENT);
         weft_free(&test->host, work.stack);
