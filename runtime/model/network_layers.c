@@ -12,6 +12,8 @@
 #include "model/layer_outputs.h"
 #include "model/network.h"
 
+#define MOST_SINUSOIDS (UINT64_C(1) << 24) /* of a table that all graphs share */
+
 static const weft_tensor none = {0};
 
 static void enter(struct weft_builder *builder, const char *part) {
@@ -72,24 +74,56 @@ static weft_tensor table_rows(struct weft_builder *builder, weft_tensor table, u
     return out;
 }
 
-/* [max_positions, d], or none. */
+/* Positions that the graph reads. */
+static uint32_t read_positions(const struct weft_builder *builder) {
+    const uint32_t decoded = builder->decoding ? builder->decoding->length : 0;
+    return decoded > builder->length ? decoded : builder->length;
+}
+
+/* For one graph alone: a config of a few bytes may promise 2^24 positions, and is paid for those that are read. */
+static weft_tensor own_sinusoids(struct weft_builder *builder, const struct sinusoids *table) {
+    const weft_shape shape = weft_shape_of(table->positions, table->channels);
+    weft_weight *weight = NULL;
+    weft_tensor tensor = none;
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_create_empty(
+            &weight,
+            weft_weight_params(.name = "embeddings.positions.some_sinusoids", .dtype = WEFT_F32,
+                               .shape = shape),
+            builder->host);
+    }
+    if (builder->status == WEFT_OK) {
+        builder->status = fill_sinusoids(weight->owned, table, builder->host);
+    }
+    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+static weft_tensor sinusoid_table(struct weft_builder *builder) {
+    const weft_network_config *config = &builder->network->config;
+    struct sinusoids table = {config->max_positions, config->hidden_size};
+    if ((uint64_t)table.positions * table.channels > MOST_SINUSOIDS) {
+        table.positions = read_positions(builder);
+        return own_sinusoids(builder, &table);
+    }
+    return weft_build_constant(builder, "embeddings.positions.sinusoids",
+                               weft_shape_of(table.positions, table.channels), fill_sinusoids,
+                               &table);
+}
+
+/* [P, d], with a row at least for each position that is read, or none. */
 static weft_tensor position_table(struct weft_builder *builder) {
     const weft_network_config *config = &builder->network->config;
-    weft_shape shape = weft_shape_of(config->max_positions, config->hidden_size);
     if (config->position_embedding == WEFT_POSITION_LEARNED) {
-        shape = weft_shape_of(config->max_positions + config->position_offset,
-                              weft_network_embedding_size(config));
+        const weft_shape shape = weft_shape_of(config->max_positions + config->position_offset,
+                                               weft_network_embedding_size(config));
         weft_tensor table = weft_build_weight(builder, "embeddings.positions.weight", shape);
         return config->position_offset == 0
                    ? table
                    : table_rows(builder, table, config->position_offset, config->max_positions);
     }
-    if (config->position_embedding == WEFT_POSITION_SINUSOIDAL) {
-        struct sinusoids table = {config->max_positions, config->hidden_size};
-        return weft_build_constant(builder, "embeddings.positions.sinusoids", shape, fill_sinusoids,
-                                   &table);
-    }
-    return none;
+    return config->position_embedding == WEFT_POSITION_SINUSOIDAL ? sinusoid_table(builder) : none;
 }
 
 static weft_tensor embed_tokens(struct weft_builder *builder, const weft_model_inputs *inputs) {
