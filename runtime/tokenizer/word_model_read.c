@@ -32,7 +32,8 @@ struct reader {
     struct entry *entries;
     uint32_t count;
     uint32_t capacity;
-    uint32_t rank; /* of the next merge */
+    uint32_t rank;             /* of the next merge */
+    struct weft_text together; /* its token's text */
     size_t prefix;
 };
 
@@ -161,18 +162,18 @@ static weft_status add_merge(struct reader *reader, const char *left, size_t lef
     if (right_size < reader->prefix) {
         return fail_merge(reader, "a token without the prefix");
     }
-    struct weft_text together = {.host = *reader->host};
-    weft_text_put(&together, left, left_size);
-    weft_text_put(&together, right + reader->prefix, right_size - reader->prefix);
-    if (together.failed) {
+    struct weft_text *together = &reader->together;
+    together->length = 0;
+    weft_text_put(together, left, left_size);
+    weft_text_put(together, right + reader->prefix, right_size - reader->prefix);
+    if (together->failed) {
         return weft_fail_memory(reader->host, reader->path);
     }
     const struct weft_merge merge = {
         .left = weft_vocabulary_find(vocabulary, left, left_size),
         .right = weft_vocabulary_find(vocabulary, right, right_size),
-        .token = weft_vocabulary_find(vocabulary, together.data, together.length),
+        .token = weft_vocabulary_find(vocabulary, together->data, together->length),
         .rank = reader->rank};
-    weft_free(reader->host, together.data);
     if (merge.left < 0 || merge.right < 0 || merge.token < 0) {
         return fail_merge(reader, "one that is not in the vocabulary");
     }
@@ -388,8 +389,12 @@ static weft_status take_field(void *user, const char *key, const weft_json_part 
 weft_status weft_word_model_read(struct weft_word_model *model, const weft_json_part *part,
                                  const char *path, struct weft_budget *budget) {
     const weft_host *host = budget->host;
-    struct reader reader = {
-        .model = model, .path = path, .host = host, .budget = budget, .small = json_object()};
+    struct reader reader = {.model = model,
+                            .path = path,
+                            .host = host,
+                            .budget = budget,
+                            .small = json_object(),
+                            .together = {.host = *host}};
     weft_status status =
         reader.small ? weft_json_walk(part, take_field, &reader) : weft_fail_memory(host, path);
     if (status == WEFT_OK) {
@@ -397,5 +402,6 @@ weft_status weft_word_model_read(struct weft_word_model *model, const weft_json_
     }
     json_decref(reader.small);
     weft_free(host, reader.entries);
+    weft_free(host, reader.together.data);
     return status;
 }
