@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/cell.h"
 #include "core/file.h"
 #include "core/text.h"
 
@@ -82,16 +83,22 @@ static const struct column columns[] = {
 
 /* ---- cells ---- */
 
-/* A cell that begins like a formula is one, to a spreadsheet, also within quotes: an apostrophe in front makes it a text. */
 static void add_text(struct weft_text *text, const char *bytes) {
-    const char *quote = strpbrk(bytes, ",\"") ? "\"" : "";
-    weft_text_add(text, "%s%s", quote, bytes[0] != '\0' && strchr("=+-@", bytes[0]) ? "'" : "");
-    for (const char *end; (end = strchr(bytes, '"')); bytes = end + 1) {
-        weft_text_add_harmless(text, bytes, (size_t)(end - bytes), WEFT_HARMLESS_TEXT, "");
-        weft_text_add(text, "\"\"");
+    struct weft_text cell = {.host = text->host};
+    weft_text_add_cell(&cell, bytes, strlen(bytes));
+    char *found = weft_text_take(&cell);
+    if (!found) {
+        weft_text_fail(text);
+        return;
     }
-    weft_text_add_harmless(text, bytes, strlen(bytes), WEFT_HARMLESS_TEXT, "");
+    const char *quote = strpbrk(found, ",;|\"") ? "\"" : "";
+    const char *at = found;
     weft_text_add(text, "%s", quote);
+    for (const char *end; (end = strchr(at, '"')); at = end + 1) {
+        weft_text_add(text, "%.*s\"\"", (int)(end - at), at);
+    }
+    weft_text_add(text, "%s%s", at, quote);
+    weft_free(&text->host, found);
 }
 
 static const json_t *cell_value(const json_t *row, const struct column *column) {

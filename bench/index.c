@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/index.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/fields.h"
@@ -16,10 +17,28 @@ typedef struct reader {
     const weft_host *host;
     const char *folder; /* that is listed now */
     const char *name;   /* below the one that was asked for; null at the top */
+    const char *href;   /* of the file that is read now */
     json_t *entries;
     json_t *rows; /* by their key, while files are read */
     weft_status status;
 } reader;
+
+/* ---- names ---- */
+
+/*
+ * A file below the page, as a URL: relative, so that no name is taken for a scheme or another machine, and by its bytes, so that
+ * none ends it. In host memory, or null.
+ */
+static char *href_of(const char *file, const weft_host *host) {
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    struct weft_text text = {.host = host ? *host : (weft_host){0}};
+    weft_text_add(&text, "./");
+    for (const char *at = file; *at != '\0'; at++) {
+        weft_text_add(&text, strchr(plain, *at) ? "%c" : "%%%02X", (unsigned char)*at);
+    }
+    return weft_text_take(&text);
+}
 
 /* ---- entries ---- */
 
@@ -44,10 +63,11 @@ static size_t find_entry(reader *self, const char *file, const char *device, con
     }
     json_array_append_new(
         self->entries,
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n}",
-                  "file", file, "device", device, "driver", driver, "math", math, "folder",
-                  self->name, "type", "weft", "started", "certificate", 0, "rows", 0, "errors", 0,
-                  "tried", "cases", "failed", "mixing_rate_tokens_per_s"));
+        json_pack(
+            "{s:s, s:s, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n}",
+            "file", file, "href", self->href, "device", device, "driver", driver, "math", math,
+            "folder", weft_cli_json_text(self->name), "type", "weft", "started", "certificate", 0,
+            "rows", 0, "errors", 0, "tried", "cases", "failed", "mixing_rate_tokens_per_s"));
     return json_array_size(self->entries) - 1;
 }
 
@@ -182,6 +202,22 @@ static weft_status add_file(reader *self, const char *path, const char *file) {
     return status;
 }
 
+/* Names need be no UTF-8: what is shown of one is, and what leads to it has its bytes. */
+static weft_status add_named(reader *self, const char *path, const char *name) {
+    const weft_host *host = self->host;
+    char *file = weft_format(host, "%s/%s", self->name, name);
+    char *href = file ? href_of(file, host) : NULL;
+    json_t *shown = file ? weft_cli_json_text(file) : NULL;
+    reader inner = *self;
+    inner.href = href;
+    const weft_status status = href && shown ? add_file(&inner, path, json_string_value(shown))
+                                             : weft_fail_memory(host, path);
+    json_decref(shown);
+    weft_free(host, href);
+    weft_free(host, file);
+    return status;
+}
+
 static weft_status read_folder(reader *self);
 
 /* A file of results, or at the top a folder of such; anything else is passed over. */
@@ -189,9 +225,7 @@ static weft_status read_entry(reader *self, const char *name) {
     char *path = weft_path_join(self->folder, name, self->host);
     weft_status status = path ? WEFT_OK : weft_fail_memory(self->host, self->folder);
     if (path && self->name && weft_ends_with(name, ".json")) {
-        char *file = weft_format(self->host, "%s/%s", self->name, name);
-        status = file ? add_file(self, path, file) : weft_fail_memory(self->host, path);
-        weft_free(self->host, file);
+        status = add_named(self, path, name);
     } else if (path && !self->name && !strchr(name, '.')) {
         reader inner = *self;
         inner.folder = path;
@@ -274,13 +308,30 @@ weft_status weft_bench_index_read(json_t **index, const char *folder, const weft
 
 /* ---- as Markdown ---- */
 
+/* Of somebody else's text Markdown makes neither a link, nor a tag, nor a cell. */
+static void print_plain(const char *text) {
+    struct weft_text plain = {0};
+    for (; *text != '\0'; text++) {
+        weft_text_add(&plain, strchr("\\`*[]<>|&!", *text) ? "\\%c" : "%c", *text);
+    }
+    weft_text_add(&plain, "%s", "");
+    char *found = weft_text_take(&plain);
+    weft_cli_print(stdout, "%s", found ? found : "(out of memory)");
+    weft_free(&plain.host, found);
+}
+
 static void print_entry(const json_t *entry) {
+    static const char *const texts[] = {"device", "driver", "type", "math", "weft"};
     const json_t *rate = json_object_get(entry, "mixing_rate_tokens_per_s");
-    weft_cli_print(stdout, "| %s | %s | %s | %s | %s | %.10s | %.0f | ",
-                   weft_bench_text(entry, "device"), weft_bench_text(entry, "driver"),
-                   weft_bench_text(entry, "type"), weft_bench_text(entry, "math"),
-                   weft_bench_text(entry, "weft"), weft_bench_text(entry, "started"),
-                   weft_bench_number(entry, "rows"));
+    char date[11];
+    snprintf(date, sizeof date, "%s", weft_bench_text(entry, "started"));
+    weft_cli_print(stdout, "| ");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        print_plain(weft_bench_text(entry, texts[i]));
+        weft_cli_print(stdout, " | ");
+    }
+    print_plain(date);
+    weft_cli_print(stdout, " | %.0f | ", weft_bench_number(entry, "rows"));
     if (json_is_integer(json_object_get(entry, "tried"))) {
         weft_cli_print(stdout, "%.0f of %.0f, %.0f wrong | ", weft_bench_number(entry, "tried"),
                        weft_bench_number(entry, "cases"), weft_bench_number(entry, "failed"));
@@ -292,8 +343,9 @@ static void print_entry(const json_t *entry) {
     } else {
         weft_cli_print(stdout, "– | ");
     }
-    const char *file = weft_bench_text(entry, "file");
-    weft_cli_print(stdout, "[%s](%s) |\n", file, file);
+    weft_cli_print(stdout, "[");
+    print_plain(weft_bench_text(entry, "file"));
+    weft_cli_print(stdout, "](%s) |\n", weft_bench_text(entry, "href") + strlen("./"));
 }
 
 int weft_bench_index_print(const json_t *index) {

@@ -192,6 +192,8 @@ void weft_cli_print(FILE *stream, const char *format, ...) WEFT_PRINTF(2, 3);
 void weft_cli_print_list(FILE *stream, const char *format, va_list arguments);
 /** A text of several lines, which keeps its newlines. */
 void weft_cli_print_lines(FILE *stream, const char *text);
+/** A text for a cell of a table with tabs between them, on standard output (core/cell.h). */
+void weft_cli_print_cell(const char *bytes, size_t size);
 /** What a model writes, which keeps newlines and tabs. Whether all was written. */
 bool weft_cli_print_text(FILE *stream, const char *text, size_t size);
 

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /**
- * Streams carry bytes as they are, terminals show UTF-8, and writing to a closed pipe fails. Gives the arguments as UTF-8, which
+ * Streams carry bytes as they are, terminals show UTF-8, and writing to a closed pipe, or above the limit of files, fails. Of standard
+ * streams that are missing the use fails, too. Gives the arguments as UTF-8, which
  * stay until the end of the program; null when memory is out.
  */
 char **weft_cli_console_begin(int argc, char **argv);

@@ -142,7 +142,8 @@ static int print_tsv(const weft_cli_lines_result *result, uint32_t row) {
     }
     for (uint32_t i = 0; i < count; i++) {
         print_tab(i > 0);
-        weft_cli_print(stdout, "%s", weft_model_label(result->session->model, entries[i].index));
+        const char *label = weft_model_label(result->session->model, entries[i].index);
+        weft_cli_print_cell(label, strlen(label));
         print_tab(true);
         weft_cli_print(stdout, "%.6g", entries[i].probability);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "console.h"
+#include "core/cell.h"
 #include "core/clock.h"
 #include "core/json.h"
 #include "core/text.h"
@@ -54,6 +55,14 @@ bool weft_cli_print_text(FILE *stream, const char *text, size_t size) {
 
 void weft_cli_print_lines(FILE *stream, const char *text) {
     write_harmless(stream, text, strlen(text), "\n");
+}
+
+void weft_cli_print_cell(const char *bytes, size_t size) {
+    struct weft_text text = {.host = c_library};
+    weft_text_add_cell(&text, bytes, size);
+    char *cell = weft_text_take(&text);
+    weft_cli_print(stdout, "%s", cell ? cell : "(out of memory)");
+    weft_free(&c_library, cell);
 }
 
 static size_t newlines_at_end(const char *format, size_t begin) {

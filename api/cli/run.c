@@ -240,7 +240,7 @@ int weft_cli_run(int argc, char **argv) {
          "with --lines: print a JSON object on a line for each"},
         {"tsv", WEFT_CLI_FLAG, &options.tsv, NULL,
          "with --lines: print a line for each, of labels and probabilities or of values,\n"
-         "with tabs between them"},
+         "with tabs between them, and ' before what a spreadsheet takes for a formula"},
         {"tokens", WEFT_CLI_TEXT, &options.paths.tokens, "FILE",
          "token ids, .npy, int32 or int64 [batch, length] or [length]"},
         {"token-types", WEFT_CLI_TEXT, &options.paths.types, "FILE",

@@ -47,7 +47,7 @@ void weft_cli_found_tsv(const weft_cli_found *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         const weft_text_span *span = &found->spans[i];
         weft_cli_print_text(stdout, "\t", i > 0 ? 1 : 0);
-        weft_cli_print(stdout, "%s", label_of(span));
+        weft_cli_print_cell(label_of(span), strlen(label_of(span)));
         weft_cli_print_text(stdout, "\t", 1);
         weft_cli_print(stdout, "%.6g", span->score);
         weft_cli_print_text(stdout, "\t", 1);
@@ -55,7 +55,7 @@ void weft_cli_found_tsv(const weft_cli_found *found) {
         weft_cli_print_text(stdout, "\t", 1);
         weft_cli_print(stdout, "%u", characters(found->text, span->end));
         weft_cli_print_text(stdout, "\t", 1);
-        weft_cli_print(stdout, "%.*s", (int)(span->end - span->begin), found->text + span->begin);
+        weft_cli_print_cell(found->text + span->begin, span->end - span->begin);
     }
     weft_cli_print(stdout, "\n");
 }

@@ -14,13 +14,15 @@ const fileName = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replac
 
 // ---- CSV ----
 
-// A cell that begins like a formula is one, to a spreadsheet: an apostrophe in front makes it a text.
+// As runtime/core/cell.h: an apostrophe makes a text of what would begin a formula, also behind what separates cells elsewhere.
+const FORMULA = /(^|[;|\t\r\n])([\s"]*)(?=[=+\-@＝＋－＠])/g;
+
 function csvCell(value) {
     if (value === null || value === undefined) {
         return "";
     }
-    const text = typeof value === "string" && /^[=+\-@]/.test(value) ? `'${value}` : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+    const text = typeof value === "string" ? value.replace(/^(?=[\t\r])/, "'").replace(FORMULA, "$1$2'") : String(value);
+    return /[",;|\t\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 
 // Of lists the items, of objects the members: interval_ms_0, verified_by.

@@ -14,7 +14,7 @@ function showEntries() {
                 (entry.started ?? "").slice(0, 10), count(entry.rows), count(entry.errors),
                 isNumber(entry.tried) ? `${count(entry.tried)} of ${count(entry.cases)}, ${count(entry.failed)} wrong` : null,
                 isNumber(entry.mixing_rate_tokens_per_s) ? digits(entry.mixing_rate_tokens_per_s / 1e6) : null,
-                element("a", {href: entry.file}, entry.file)])));
+                element("a", {href: entry.href}, entry.file)])));
 }
 
 function cellOf(cell) {

@@ -2,14 +2,20 @@
 #include "core/kept_file.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/file.h"
 #include "core/system.h"
 #include "core/try.h"
 
-/* Each has a checksum: 1/2048 of the file in memory. */
+/* Each has a checksum: 1/1024 of the file in memory. */
 #define BLOCK ((size_t)16 << 10)
+#define WORDS (BLOCK / sizeof(uint64_t))
+
+struct sum {
+    uint64_t low, high;
+};
 
 struct weft_kept_file {
     weft_host host;
@@ -17,7 +23,7 @@ struct weft_kept_file {
     uint64_t size;
     const uint8_t *memory; /* in place of a descriptor */
     int descriptor;        /* or -1 */
-    uint64_t *sums;        /* of the blocks; null before the file is sealed, and of memory */
+    struct sum *sums;      /* of the blocks; null before the file is sealed, and of memory */
 };
 
 /* ---- opening ---- */
@@ -87,30 +93,71 @@ const weft_host *weft_kept_file_host(const weft_kept_file *file) {
 
 /* ---- checksums ---- */
 
-/* Each step is a bijection of the sum, and of the word: a change of one word always shows. */
-static uint64_t add_word(uint64_t sum, uint64_t word) {
-    sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return sum ^ sum >> 29;
+/*
+ * NH of J. Black, S. Halevi, H. Krawczyk, T. Krovetz and P. Rogaway, "UMAC: Fast and Secure Message Authentication", CRYPTO 1999,
+ * section 3, with words of 64 bits and sums of 128: two blocks of one size have one sum for about 2^-64 of all keys. Nobody who
+ * writes into the file knows the key, which each process draws, and neither it nor a sum is ever shown.
+ */
+
+static struct {
+    atomic_bool is_drawn;
+    _Atomic uint64_t words[WORDS]; /* 0: not yet */
+} key;
+
+#define AT_ONCE 32u /* words: so much weft_system_random gives */
+
+/* Threads that come together draw at once, and the first word for each place stays: nobody waits, also not for one that a fork left. */
+static void draw_key(void) {
+    uint64_t drawn[AT_ONCE];
+    for (size_t i = 0; i < WORDS && !atomic_load(&key.is_drawn); i++) {
+        if (i % AT_ONCE == 0) {
+            weft_system_random(drawn, sizeof drawn);
+        }
+        uint64_t none = 0;
+        (void)atomic_compare_exchange_strong(&key.words[i], &none,
+                                             drawn[i % AT_ONCE] + !drawn[i % AT_ONCE]);
+    }
+    atomic_store(&key.is_drawn, true);
 }
 
-#define LANES 4 /* sums that a processor can make side by side */
+static uint64_t key_at(size_t index) {
+    return atomic_load_explicit(&key.words[index], memory_order_relaxed);
+}
 
-static uint64_t sum_of(const uint8_t *bytes, size_t size) {
-    uint64_t sum[LANES] = {size, 1, 2, 3};
-    uint64_t words[LANES];
-    for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
-        memcpy(words, bytes, sizeof words);
-        for (int lane = 0; lane < LANES; lane++) {
-            sum[lane] = add_word(sum[lane], words[lane]);
-        }
+#ifdef __SIZEOF_INT128__
+static struct sum add_product(struct sum sum, uint64_t a, uint64_t b) {
+    __extension__ typedef unsigned __int128 wide;
+    const wide total = ((wide)sum.high << 64 | sum.low) + (wide)a * b;
+    return (struct sum){(uint64_t)total, (uint64_t)(total >> 64)};
+}
+#else
+static struct sum add_product(struct sum sum, uint64_t a, uint64_t b) {
+    const uint64_t half = UINT32_MAX, a1 = a >> 32, b1 = b >> 32;
+    const uint64_t low = (a & half) * (b & half);
+    const uint64_t middle = a1 * (b & half) + (low >> 32); /* at most 2^64 - 2^32 */
+    const uint64_t other = (a & half) * b1 + (middle & half);
+    const uint64_t product = other << 32 | (low & half);
+    sum.low += product;
+    sum.high += a1 * b1 + (middle >> 32) + (other >> 32) + (sum.low < product);
+    return sum;
+}
+#endif
+
+static struct sum sum_of(const uint8_t *bytes, size_t size) {
+    struct sum sum = {0, 0};
+    uint64_t words[2];
+    size_t at = 0;
+    for (; size - at * sizeof *words >= sizeof words; at += 2) {
+        memcpy(words, bytes + at * sizeof *words, sizeof words);
+        sum = add_product(sum, words[0] + key_at(at), words[1] + key_at(at + 1));
     }
-    memset(words, 0, sizeof words);
-    memcpy(words, bytes, size);
-    uint64_t all = 0;
-    for (int lane = 0; lane < LANES; lane++) {
-        all = add_word(all, add_word(sum[lane], words[lane]));
+    const size_t done = at * sizeof *words;
+    if (size > done) {
+        memset(words, 0, sizeof words);
+        memcpy(words, bytes + done, size - done);
+        sum = add_product(sum, words[0] + key_at(at), words[1] + key_at(at + 1));
     }
-    return all;
+    return sum;
 }
 
 /* ---- reading ---- */
@@ -147,7 +194,8 @@ static weft_status read_block(const weft_kept_file *file, uint64_t block, uint8_
                               const char *what) {
     const size_t size = block_size(file, block);
     WEFT_TRY(read_range(file, block * BLOCK, out, size, what));
-    return sum_of(out, size) == file->sums[block]
+    const struct sum found = sum_of(out, size), sealed = file->sums[block];
+    return found.low == sealed.low && found.high == sealed.high
                ? WEFT_OK
                : weft_fail(&file->host, WEFT_BAD_FILE,
                            "%s: %s: changed since it was loaded: other bytes at %" PRIu64
@@ -159,6 +207,7 @@ weft_status weft_kept_file_seal(weft_kept_file *file) {
     if (file->memory || file->size == 0) {
         return WEFT_OK;
     }
+    draw_key();
     const uint64_t blocks = (file->size - 1) / BLOCK + 1;
     file->sums = blocks <= SIZE_MAX
                      ? weft_alloc_zero(&file->host, (size_t)blocks, sizeof *file->sums)

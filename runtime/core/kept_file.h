@@ -2,7 +2,7 @@
 /*
  * A file that is read again long after it was checked. Its descriptor stays open, so that replacing or deleting the file
  * changes nothing; and what is read must have the checksum that it had when the file was sealed, so that bytes which somebody
- * else writes into it are never used. Size and time of the last change would not say that: both can be what they were.
+ * else writes into it are never used: by accident or on purpose, as the checksums have a key that nobody can know. Size and time of the last change would not say that: both can be what they were.
  */
 #ifndef WEFT_CORE_KEPT_FILE_H
 #define WEFT_CORE_KEPT_FILE_H

@@ -149,6 +149,33 @@ WEFT_TEST_ON_HOST(awkward_texts_are_quoted, test) {
     json_decref(report);
 }
 
+/* A comma in numbers makes a semicolon what separates cells, quotes or not. */
+WEFT_TEST_ON_HOST(no_cell_is_a_formula, test) {
+    static const char *const texts[][2] = {
+        {"=1+1", "'=1+1"},     {"+1", "'+1"},       {"-1", "'-1"},       {"@sum", "'@sum"},
+        {" =1", " '=1"},       {"\"=1", "\"'=1"},   {"a;=1", "a;'=1"},   {"a; \"=1", "a; \"'=1"},
+        {"a;b;-2", "a;b;'-2"}, {"a|@x", "a|'@x"},   {"a,=1", "a,=1"},    {"a=b", "a=b"},
+        {"a-b", "a-b"},        {"＝1", "'＝1"},     {"a;＠x", "a;'＠x"}, {"\t=1", "\\t=1"},
+        {"\r=1", "\\r=1"},     {"a\n=1", "a\\n=1"},
+    };
+    json_t *report = made_report(MADE_DEVICE);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        made_row(report, texts[i][0], "error", texts[i][0]);
+    }
+    char *text = csv_of(test, report);
+    char *at = text;
+    char *names[MAX_CELLS];
+    size_t count = read_line(&at, names);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *cells[MAX_CELLS];
+        assert_int_equal(read_line(&at, cells), count);
+        assert_string_equal(cell(names, cells, count, "case"), texts[i][1]);
+        assert_string_equal(cell(names, cells, count, "reason"), texts[i][1]);
+    }
+    free(text);
+    json_decref(report);
+}
+
 WEFT_TEST_ON_HOST(failures_are_said, test) {
     json_t *report = made_report(MADE_DEVICE);
     made_row(report, "long", "skipped", "too long");

@@ -89,6 +89,48 @@ WEFT_TEST(the_command_lists_the_results_of_this_repository) {
     free(text);
 }
 
+/* What a browser makes of a name is a file below the page, and nothing that it runs. */
+WEFT_TEST(names_of_folders_are_no_urls) {
+    static const char *const names[][3] = {
+        {"javascript:alert(1)", "x.json", "./javascript%3Aalert%281%29/x.json"},
+        {"https:", "x.json", "./https%3A/x.json"},
+        {"a b#c?d%20", "\"<&'.json", "./a%20b%23c%3Fd%2520/%22%3C%26%27.json"},
+        {"größe", "|[](x).json", "./gr%C3%B6%C3%9Fe/%7C%5B%5D%28x%29.json"},
+        {"\\\\host", "x.json", "./%5C%5Chost/x.json"},
+        {"b\xff", "x.json", "./b%FF/x.json"},
+    };
+    char *folder = weft_test_folder();
+    const size_t count = sizeof names / sizeof names[0];
+    for (size_t i = 0; i < count; i++) {
+        write_as(report_of("one", 1.0, SOME), folder, names[i][0], names[i][1]);
+    }
+    json_t *index = read_index(folder);
+    const json_t *entries = json_object_get(index, "entries");
+    assert_int_equal(json_array_size(entries), count);
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < count; k++) {
+            const json_t *entry = json_array_get(entries, k);
+            found = found || strcmp(weft_bench_text(entry, "href"), names[i][2]) == 0;
+            assert_true(weft_bench_text(entry, "file")[0] != '\0');
+        }
+        if (!found) {
+            fail_msg("%s is of no entry", names[i][2]);
+        }
+    }
+    json_decref(index);
+    char *page = weft_test_path(folder, "index.html");
+    struct outcome outcome = expect_weft(0, "bench --index '%s' --html '%s'", folder, page);
+    expect_part(&outcome, outcome.out, "[größe/\\|\\[\\](x).json](gr%C3%B6%C3%9Fe/");
+    expect_part(&outcome, outcome.out, "](javascript%3Aalert%281%29/x.json) |");
+    outcome_clear(&outcome);
+    size_t size = 0;
+    char *text = (char *)weft_test_read(page, &size);
+    assert_non_null(strstr(text, "{href: entry.href}"));
+    assert_non_null(strstr(text, "./javascript%3Aalert%281%29/x.json"));
+    free(text);
+}
+
 WEFT_TEST(what_is_no_result_is_refused) {
     char *folder = weft_test_folder();
     write_as(json_pack("{s:i}", "schema", 1), folder, "a", "old.json");

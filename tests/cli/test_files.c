@@ -244,3 +244,42 @@ WEFT_TEST(names_of_the_hub_are_told_how_to_be_fetched) {
     assert_null(strstr(outcome.err, "Hub"));
     outcome_clear(&outcome);
 }
+
+/* ---- standard streams and limits ---- */
+
+#define TEXT_MODEL WEFT_SOURCE_DIR "/api/examples/models/langid1024-transformer"
+
+/* A file of the command's own would have been read in its place. */
+WEFT_TEST(missing_standard_streams_are_no_files) {
+    expect_refused(4, "run " TEXT_MODEL " --file - <&-", "standard input", "cannot read", NULL);
+    expect_refused(4, "run " TEXT_MODEL " --lines - <&-", "standard input", "cannot read", NULL);
+    expect_says(4, "run " TEXT_MODEL " --text a >&-", "standard output could not be written", NULL);
+    struct outcome outcome = expect_weft(4, "run " TEXT_MODEL " --file - <&- >&- 2>&-");
+    outcome_clear(&outcome);
+}
+
+PLACE_TEST(a_limit_of_files_is_an_error_that_names_the_file, place) {
+    char *out = weft_test_path(place->folder, "model");
+    char *line = weft_test_text("quantize " TEXT_MODEL " %s", out);
+    struct outcome outcome = run_weft("ulimit -f 16;", line);
+    assert_int_equal(outcome.exit_code, 4);
+    expect_part(&outcome, outcome.err, "model.safetensors: cannot write: File too large");
+    outcome_clear(&outcome);
+    assert_int_equal(weft_test_entries(out), 0);
+    line = weft_test_text("inspect " TEXT_MODEL " --json > %s/report", place->folder);
+    outcome = run_weft("ulimit -f 1;", line);
+    assert_int_equal(outcome.exit_code, 4);
+    expect_part(&outcome, outcome.err, "standard output could not be written");
+    outcome_clear(&outcome);
+}
+
+PLACE_TEST(an_output_keeps_the_rights_of_what_it_replaces, place) {
+    char *out = weft_test_write(place->folder, "receipt.json", "", 0);
+    assert_int_equal(chmod(out, 0600), 0);
+    struct outcome outcome = expect_weft(0, "run " TEXT_MODEL " --text a --receipt %s", out);
+    outcome_clear(&outcome);
+    struct stat about;
+    assert_int_equal(stat(out, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0600);
+    assert_true(about.st_size > 0);
+}

@@ -309,3 +309,74 @@ WEFT_TEST(one_writer_at_a_time_has_the_lock) {
     expect_contents(counted.number, "150");
     assert_int_equal(weft_test_entries(folder), 1); /* the lock is gone */
 }
+
+/* ---- checksums of kept files ---- */
+
+/* The sum without a key that once was: whoever knows it can choose a second word that makes good for the first. */
+static uint64_t add_word(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return sum ^ sum >> 29;
+}
+
+enum { KEPT_WORDS = 5000, LANES = 4 };
+
+static void forge(uint64_t *words, size_t at, uint64_t wanted, uint64_t start) {
+    uint64_t sum = start;
+    for (size_t i = at % LANES; i < at; i += LANES) {
+        sum = add_word(sum, words[i]);
+    }
+    words[at + LANES] ^= add_word(sum, words[at]) ^ add_word(sum, wanted);
+    words[at] = wanted;
+}
+
+static void change(uint64_t *words, int way) {
+    uint64_t other = words[40];
+    switch (way) {
+    case 0:
+        forge(words, 41, 7, 1);
+        break;
+    case 1: /* two words change places */
+        words[40] = words[44];
+        words[44] = other;
+        break;
+    case 2: /* and so do two pairs */
+        memcpy(&other, &words[0], sizeof other);
+        memcpy(&words[0], &words[2], 16);
+        words[2] = other;
+        break;
+    case 3:
+        words[KEPT_WORDS - 1] ^= UINT64_C(1) << 63;
+        break;
+    default:
+        words[0] = ~words[0];
+        words[1] = ~words[1];
+        break;
+    }
+}
+
+WEFT_TEST_ON_HOST(changes_that_are_made_for_a_checksum_are_noticed, test) {
+    uint64_t words[KEPT_WORDS], changed[KEPT_WORDS], found[KEPT_WORDS];
+    char *folder = weft_test_folder();
+    for (uint64_t i = 0; i < KEPT_WORDS; i++) {
+        words[i] = i * UINT64_C(0x123456789abcdef1);
+    }
+    for (int way = 0; way < 5; way++) {
+        char *path = weft_test_write(folder, "kept", words, sizeof words);
+        weft_kept_file *kept = NULL;
+        assert_ok(weft_kept_file_open(&kept, path, &test->host));
+        assert_ok(weft_kept_file_seal(kept));
+        assert_ok(weft_kept_file_read(kept, 0, found, sizeof found, "all"));
+        assert_memory_equal(found, words, sizeof words);
+        memcpy(changed, words, sizeof words);
+        change(changed, way);
+        FILE *same = fopen(path, "r+b");
+        assert_non_null(same);
+        assert_int_equal(fwrite(changed, 1, sizeof changed, same), sizeof changed);
+        assert_int_equal(fclose(same), 0);
+        weft_test_host_reset(test);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                            weft_kept_file_read(kept, 0, found, sizeof found, "all"),
+                            "changed since it was loaded");
+        weft_kept_file_close(&kept);
+    }
+}
