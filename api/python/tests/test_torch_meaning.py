@@ -248,7 +248,7 @@ TYPES = {
     "truth values that are filled": lambda v: v.bool().masked_fill(v > 0, 2) + torch.full_like(v, 3, dtype=torch.bool),
     "int32 wraps": lambda v: v.int() * v.int(), "of float": lambda v: (v.float() * 1.5).to(torch.uint8),
     "relu of whole numbers": lambda v: functional.relu(v + 16777217),
-    "square of whole numbers": torch.square,
+    "square of whole numbers": lambda v: torch.square(v % 1000),
     "float16 and back": lambda v: (v.float() / 3 * torch.tensor([1.0, 9e4, 1e-3, 1e-8, 1.0, 1.0, 9.0])).half().float(),
     "signs": lambda v: torch.sign(torch.where(v > 200, math.nan, v.float())),
 }
