@@ -162,7 +162,8 @@ WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft
 
 /**
  * (x - mean) / sqrt(variance + epsilon) · gamma + beta over the last axis, with the biased variance: Ba et al., "Layer
- * normalization", 2016. gamma and beta are f32 [d], d at most 2^24; epsilon ≥ 0.
+ * normalization", 2016. gamma and beta are f32 [d], d at most 2^24; epsilon ≥ 0. Where the sum of (x - mean)² is beyond
+ * float32, as for elements from 1.8e19 on, the variance counts as infinite, and the row gives beta.
  */
 WEFT_API weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            weft_tensor gamma, weft_tensor beta, float epsilon);

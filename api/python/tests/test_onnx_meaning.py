@@ -180,3 +180,57 @@ def test_an_output_without_elements_is_named():
                  {"end": np.array([4]), "last": np.array([2])})
     with pytest.raises(weft.Unsupported, match="y: expected an output with elements, found shape .2, 3, 0."):
         weft.from_onnx(made)
+
+
+# ---- random numbers, and numbers of 64 bits ----
+
+RANDOM = {
+    "RandomNormal": helper.make_node("RandomNormal", [], ["r"], shape=[2, 3, 4]),
+    "RandomUniform": helper.make_node("RandomUniform", [], ["r"], shape=[2, 3, 4], seed=1.0),
+    "RandomNormalLike": helper.make_node("RandomNormalLike", ["x"], ["r"]),
+    "RandomUniformLike": helper.make_node("RandomUniformLike", ["c"], ["r"]),
+    "Dropout": helper.make_node("Dropout", ["c", "half", "yes"], ["r"]),
+    "Bernoulli": helper.make_node("Bernoulli", ["c"], ["r"]),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_numbers_are_refused(name):
+    """Also of constants, which the import would draw once."""
+    made = model([RANDOM[name], helper.make_node("Add", ["x", "r"], ["y"])], {"x": [2, 3, 4]},
+                 {"c": np.full((2, 3, 4), 0.5, np.float32), "half": np.float32(0.5), "yes": np.array(True)}, opset=15)
+    with pytest.raises(weft.Unsupported, match=f"{name}: it draws random numbers"):
+        weft.from_onnx(made)
+
+
+def of_whole_numbers(node, kind, shape=(4,)):
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", kind, shape)],
+                              [helper.make_tensor_value_info("y", kind, None)],
+                              [numpy_helper.from_array(np.array([0], np.int64), "axes")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+WHOLE = {
+    "products": (helper.make_node("Mul", ["x", "x"], ["y"]), 46340),
+    "sums": (helper.make_node("Add", ["x", "x"], ["y"]), 2**30 - 1),
+    "sums of an axis": (helper.make_node("ReduceSum", ["x", "axes"], ["y"]), (2**31 - 1) // 4),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_that_would_need_64_bits_are_refused(device, name):
+    node, most = WHOLE[name]
+    made = of_whole_numbers(node, TensorProto.INT64)
+    with weft.from_onnx(made, device) as program:
+        x = np.array([most, 1, -most, 3])
+        expected, = onnx.reference.ReferenceEvaluator(made).run(None, {"x": x})
+        assert np.array_equal(program(x), expected)
+        with pytest.raises(weft.InvalidArgument, match=f"expected whole numbers from {-most} to {most}, found 1 … {most + 1}"):
+            program(np.array([most + 1, 1, 1, 1]))
+
+
+def test_whole_numbers_of_32_bits_wrap(device):
+    made = of_whole_numbers(helper.make_node("Mul", ["x", "x"], ["y"]), TensorProto.INT32)
+    with weft.from_onnx(made, device) as program:
+        x = np.array([70000, -70000, 2**31 - 1, 3], np.int32)
+        assert np.array_equal(program(x), x * x)

@@ -248,7 +248,7 @@ TYPES = {
     "truth values that are filled": lambda v: v.bool().masked_fill(v > 0, 2) + torch.full_like(v, 3, dtype=torch.bool),
     "int32 wraps": lambda v: v.int() * v.int(), "of float": lambda v: (v.float() * 1.5).to(torch.uint8),
     "relu of whole numbers": lambda v: functional.relu(v + 16777217),
-    "square of whole numbers": torch.square,
+    "square of whole numbers": lambda v: torch.square(v % 1000),
     "float16 and back": lambda v: (v.float() / 3 * torch.tensor([1.0, 9e4, 1e-3, 1e-8, 1.0, 1.0, 9.0])).half().float(),
     "signs": lambda v: torch.sign(torch.where(v > 200, math.nan, v.float())),
 }
@@ -515,3 +515,22 @@ def test_what_was_saved_refuses_them_too(device, tmp_path):
     message = "expected whole numbers from -46340 to 46340, found 1 … 46341"
     with weft.load(tmp_path, device) as program, pytest.raises(weft.InvalidArgument, match=message):
         program(torch.tensor([1, 46341]))
+
+
+# ---- norms ----
+
+def test_norms_of_numbers_whose_squares_overflow(device):
+    """As the headers say; PyTorch's layer norm has NaN there, and float64 .447 -1.342 1.342 -.447."""
+    x = np.array([[1e20, -1e20, 2e20, 0.0], [1e18, -1e18, 2e18, 0.0]], np.float32)
+    graph = weft.Graph()
+    given = graph.input("x", x.shape)
+    beta = np.arange(4, dtype=np.float32)
+    graph.output("layer", weft.ops.layer_norm(given, np.ones(4, np.float32), beta, 1e-5))
+    graph.output("rms", weft.ops.rms_norm(given, None, 1e-5))
+    graph.output("simple", weft.ops.simple_rms_norm(given))
+    with graph.compile(device) as plan:
+        found = plan.run({"x": x})
+    assert np.array_equal(found["layer"][0], beta) and not found["rms"][0].any() and not found["simple"][0].any()
+    wide = x[1].astype(np.float64)
+    np.testing.assert_allclose(found["layer"][1] - beta, (wide - wide.mean()) / wide.std(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found["rms"][1], wide / np.sqrt((wide**2).mean()), rtol=1e-5)

@@ -12,7 +12,8 @@ extern "C" {
 /**
  * x / sqrt(mean(x²) + epsilon) · gain over the last axis: Zhang and Sennrich, "Root mean square layer normalization",
  * 2019, equation (4), with epsilon ≥ 0 within the root as in PyTorch's RMSNorm. gain is f32 [d] or none; d is at most
- * 2^24.
+ * 2^24. Here and in the two norms below a row whose sum of squares is beyond float32, as of elements from 1.8e19 on,
+ * gives zeros.
  */
 WEFT_API weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor gain, float epsilon);

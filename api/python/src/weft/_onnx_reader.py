@@ -30,6 +30,7 @@ _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "Red
 """Ops whose results of int64 may have more bits than what they are of."""
 _MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
+_RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -143,12 +144,18 @@ class Reader:
                 self._note_without_row(node, at, missing, places)
         _check(missing, places)
         for one in graph.output:
-            value = self.value(self.found[one.name])
-            if 0 in value.shape:
-                raise errors.Unsupported(f"{one.name}: expected an output with elements, found shape {list(value.shape)}")
-            self.program.output(one.name, value)
+            self.program.output(one.name, self._output(one.name))
         check_whole_numbers(self.program)
         return self.program
+
+    def _output(self, name: str) -> Value:
+        found = self.found[name]
+        if not isinstance(found, (Value, np.ndarray, np.generic)):
+            raise errors.Unsupported(f"{name}: expected an output that is a tensor, found {type(found).__name__}")
+        value = self.value(found)
+        if 0 in value.shape:
+            raise errors.Unsupported(f"{name}: expected an output with elements, found shape {list(value.shape)}")
+        return value
 
     def _refusal(self, node: onnx.NodeProto) -> Exception | None:
         """Why a node cannot be read, where it cannot; else its results are in `found`."""
@@ -178,6 +185,8 @@ class Reader:
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
         if node.domain not in ("", "ai.onnx"):
             raise Refused("there is no such op")
+        if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
+            raise Refused("it draws random numbers, and a program gives the same for the same inputs")
         of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
         if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
             return SHAPE_ROWS[node.op_type](self, *given)

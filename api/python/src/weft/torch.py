@@ -51,7 +51,12 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
         config: the fields of config.json; None: the module's own `config`.
         tokenizer: what makes tokens of texts, such as transformers' AutoTokenizer.
 
-    Raises Unsupported naming all ops that are missing, how often and where, and BadFile or Unsupported naming field or tensor
+    A program has no state, no random numbers and no numbers of 16 or 64 bits. The module is called a few times, on the example
+    and on parts of it of size 1, and compared with its export; sizes of 1 for which it computes something else are refused when
+    they are given, and so are whole numbers of which sums or products of int64 may not fit in 32 bits.
+
+    Raises Unsupported naming all ops that are missing, how often and where, also those that draw random numbers or compute in
+    other types, and buffers, parameters and inputs that forward changes; and BadFile or Unsupported naming field or tensor
     when no model of Weft's is like that.
     """
     module = _unwrapped(module)
