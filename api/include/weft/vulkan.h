@@ -108,7 +108,10 @@ typedef struct weft_device_adopt_params {
      * uses extensions in place of Vulkan 1.2:
      */
     uint32_t instance_version;
-    /** VK_KHR_timeline_semaphore is enabled, with its feature; without it Weft tracks submissions by fences. */
+    /**
+     * The feature timelineSemaphore is enabled, of Vulkan 1.2 or of VK_KHR_timeline_semaphore: a VkDevice cannot be asked. Without it Weft counts
+     * submissions by fences, and weft_device_timeline is null.
+     */
     bool timeline_semaphore;
     /**
      * VK_KHR_shader_float_controls is enabled; without it kernels flush subnormals by instructions if the driver keeps
