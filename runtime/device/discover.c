@@ -83,10 +83,16 @@ static weft_status add_all(struct weft_discovery *discovery, bool slow, const we
 weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
                           weft_device *validated, const char *select) {
     *discovery = (struct weft_discovery){0};
-    if (!weft_physical_is_own(select, host)) {
+    const bool alone = weft_physical_is_own(select, host);
+    if (!alone) {
         WEFT_TRY(add_loaded(discovery, host, validated));
     }
-    return add_all(discovery, false, host);
+    WEFT_TRY(add_all(discovery, false, host));
+    for (uint32_t i = 0; alone && i < discovery->count; i++) {
+        discovery->list[i].info.index =
+            WEFT_INDEX_ALONE; /* how many drivers' come before is not known */
+    }
+    return WEFT_OK;
 }
 
 weft_status weft_discover_slow(struct weft_discovery *discovery, const weft_host *host) {

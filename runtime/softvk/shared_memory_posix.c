@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,7 +34,17 @@ static uint8_t *map(int file, size_t size) {
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+/* Beyond RLIMIT_FSIZE, which counts these as files, ftruncate sends SIGXFSZ, which ends the process. */
+static bool may_have(size_t size) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
+}
+
 VkResult weft_soft_shared_create(intptr_t *handle, uint8_t **bytes, size_t size) {
+    if (!may_have(size)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     const int file = (int)syscall(SYS_memfd_create, "weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
