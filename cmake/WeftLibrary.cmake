@@ -58,7 +58,7 @@ target_include_directories(weft_core PUBLIC
 target_include_directories(weft_core SYSTEM PUBLIC "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 target_link_libraries(weft_core PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 
-add_library(weft_objects OBJECT ${weft_c_sources} "${weft_embedded_source}")
+add_library(weft_objects OBJECT ${weft_c_sources} "${PROJECT_SOURCE_DIR}/runtime/shader/glslang_guard.cpp" "${weft_embedded_source}")
 add_dependencies(weft_objects weft_shaders)
 weft_compile_options(weft_objects)
 weft_compile_options(weft_core_objects)
@@ -71,7 +71,7 @@ target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1)
 # compiles in a tenth of the time.
 set(weft_vkfft_unit "${PROJECT_SOURCE_DIR}/runtime/mixers/vkfft/vkfft_unit.c")
 if(weft_vkfft_unit IN_LIST weft_c_sources)
-    set(weft_vkfft_options -w -O1)
+    set(weft_vkfft_options -w -O1 -fexceptions)
     if(WEFT_SANITIZE)
         list(APPEND weft_vkfft_options -O0)
     endif()
@@ -87,6 +87,9 @@ endif()
 
 # Exceptions of C++ may come through this one, from the program's job system.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/jobs/given_jobs.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
+# And through these from glslang, up to glslang_guard.cpp.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/shader/glsl.c"
+    "${PROJECT_SOURCE_DIR}/runtime/mixers/vkfft/fft_program.c" PROPERTIES COMPILE_OPTIONS -fexceptions)
 
 set(weft_compiler_objects "")
 if(WEFT_HAVE_LLVM)

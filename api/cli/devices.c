@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "trial.h"
 
 /*
  * The device that weft_device_open takes when nothing is asked for, by the rule of device.h: the
@@ -20,11 +21,34 @@ static const weft_device_info *find_default(const weft_device_info *infos, uint3
     return found;
 }
 
+static void write_bytes(char *text, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        snprintf(&text[2 * i], 3, "%02x", bytes[i]);
+    }
+}
+
+/* What `--device uuid:…`, `luid:…` and `pci:…` take. */
+static void add_identity(json_t *device, const weft_device_info *info) {
+    char uuid[33], driver[33], luid[17], pci[40];
+    const uint32_t *place = info->pci_place;
+    write_bytes(uuid, info->device_uuid, sizeof info->device_uuid);
+    write_bytes(driver, info->driver_uuid, sizeof info->driver_uuid);
+    write_bytes(luid, info->luid, sizeof info->luid);
+    snprintf(pci, sizeof pci, "%04x:%02x:%02x.%x", place[0], place[1], place[2], place[3]);
+    json_object_set_new(device, "device_uuid", json_string(uuid));
+    json_object_set_new(device, "driver_uuid", json_string(driver));
+    json_object_set_new(device, "luid", info->has_luid ? json_string(luid) : json_null());
+    json_object_set_new(device, "pci", info->has_pci ? json_string(pci) : json_null());
+    json_object_set_new(device, "memory_budget", json_boolean(info->has_memory_budget));
+}
+
 static int print_as_json(const weft_device_info *infos, uint32_t count,
                          const weft_device_info *taken) {
     json_t *list = json_array();
     for (uint32_t index = 0; index < count; index++) {
-        list = weft_cli_json_append(list, weft_cli_device_json(&infos[index]));
+        json_t *device = weft_cli_device_json(&infos[index]);
+        add_identity(device, &infos[index]);
+        list = weft_cli_json_append(list, device);
     }
     json_t *taken_index = !taken ? json_null() : json_integer((json_int_t)taken->index);
     return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
@@ -131,6 +155,36 @@ static const char *explain(uint32_t count, uint32_t dropped) {
                  "and the processor is disabled";
 }
 
+static weft_status warn_of(const char *kind, const char *which, int signal) {
+    char by[24] = "";
+    if (signal != 0) {
+        snprintf(by, sizeof by, " (signal %d)", signal);
+    }
+    weft_cli_print(stderr, "weft: warning: %s ended the process that asked it for devices%s%s%s\n",
+                   kind, by, which[0] != '\0' ? ": " : "", which);
+    return WEFT_DRIVER_ERROR;
+}
+
+/* In a child first: a driver that ends the process that loads it is left out by kind, and named. */
+static weft_status list_devices(weft_device_info **infos, uint32_t *count, const weft_host *host) {
+    weft_status status = WEFT_OK;
+    int signal = 0;
+    enum weft_cli_trial trial = weft_cli_try_devices(infos, count, &status, &signal, host);
+    if (trial == WEFT_CLI_TRIAL_DIED) {
+        char broken[1024];
+        int again = 0;
+        weft_cli_find_broken_opencl(broken, sizeof broken);
+        weft_cli_leave_out_opencl();
+        trial = weft_cli_try_devices(infos, count, &status, &again, host);
+        if (trial == WEFT_CLI_TRIAL_DIED) {
+            return warn_of("a Vulkan driver", "", again);
+        }
+        (void)warn_of("an OpenCL driver", broken, signal);
+        weft_cli_print(stderr, "weft: warning: devices of OpenCL are left out\n");
+    }
+    return trial == WEFT_CLI_TRIAL_NO_CHILD ? weft_cli_list_devices(infos, count, host) : status;
+}
+
 int weft_cli_devices(int argc, char **argv) {
     weft_cli_common common = {.math = WEFT_MATH_FUSED};
     bool all = false, fma = false;
@@ -156,7 +210,7 @@ int weft_cli_devices(int argc, char **argv) {
     weft_host host = weft_cli_host(&common);
     weft_device_info *infos = NULL;
     uint32_t count = 0, dropped = 0;
-    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_devices(&infos, &count, &host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(list_devices(&infos, &count, &host)));
     if (!all) {
         dropped = drop_others(infos, &count);
     }

@@ -324,7 +324,8 @@ static weft_status make_network(network *n, const engine *e) {
                                              .device = e->device,
                                              .queue = e->queue,
                                              .queue_family = e->family,
-                                             .get_instance_proc_addr = e->get};
+                                             .get_instance_proc_addr = e->get,
+                                             .timeline_semaphore = true};
     TRY(weft_device_adopt(&n->device, &params));
     TRY(compile(n));
     return bind(n, e);

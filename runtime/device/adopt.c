@@ -131,8 +131,8 @@ static void leave_out(struct weft_physical *physical, const weft_device_adopt_pa
     }
     physical->robustness = false;
     physical->integer_dots = info->has_integer_dot_product = false;
+    physical->timeline = physical->timeline && params->timeline_semaphore;
     if (physical->version < VK_API_VERSION_1_2) {
-        physical->timeline = physical->timeline && params->timeline_semaphore;
         physical->float_modes = params->float_controls ? physical->float_modes : 0;
     }
 }

@@ -86,14 +86,19 @@ weft_status weft_discover(struct weft_discovery *discovery, const weft_host *hos
     struct weft_write_signals signals;
     weft_status status = WEFT_OK;
     *discovery = (struct weft_discovery){0};
+    const bool alone = weft_physical_is_own(select, host);
     weft_write_signals_hold(&signals); /* drivers begin with files of their caches */
-    if (!weft_physical_is_own(select, host)) {
+    if (!alone) {
         status = add_loaded(discovery, host, validated);
     }
     if (status == WEFT_OK) {
         status = add_all(discovery, false, host);
     }
     weft_write_signals_release(&signals);
+    for (uint32_t i = 0; alone && i < discovery->count; i++) {
+        discovery->list[i].info.index =
+            WEFT_INDEX_ALONE; /* how many drivers' come before is not known */
+    }
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include "device/setup.h"
 #include "device/shader_fma.h"
 #include "device/validation.h"
+#include "native/kernel.h"
 #include "softvk/softvk.h"
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
@@ -21,6 +22,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     WEFT_GIVEN(host, count);
     WEFT_GIVEN_LIST(host, infos, *count);
     struct weft_discovery discovery;
+    weft_cpu_try_compiler();
     weft_status status = weft_discover(&discovery, host, NULL, NULL);
     if (status == WEFT_OK) {
         status = weft_discover_slow(&discovery, host);
@@ -285,5 +287,14 @@ weft_status weft_device_open_with(weft_device **device, const weft_device_params
     }
     WEFT_TRY(check_jobs(params));
     const struct weft_setup setup = WEFT_SETUP(params, parts);
+    const bool unknown = weft_cpu_compiler_fault() == NULL;
+    const weft_status status = weft_setup_device(device, &setup, open_flushing, params);
+    if (status == WEFT_OK || !unknown || !weft_cpu_compiler_fault()) {
+        return status;
+    }
+    /* The first kernel has shown that LLVM, which is there, cannot be loaded. From now on the processor is known as a device that interprets. */
+    weft_log(&params->host, WEFT_LOG_WARNING,
+             "the processor would interpret its kernels, slowly: LLVM cannot be loaded: %s",
+             weft_cpu_compiler_fault());
     return weft_setup_device(device, &setup, open_flushing, params);
 }

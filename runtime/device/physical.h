@@ -7,6 +7,8 @@
 #include "device/external.h"
 
 #define WEFT_NO_FAMILY UINT32_MAX
+/** Index of a device that was opened without a list of all. */
+#define WEFT_INDEX_ALONE UINT32_MAX
 
 struct weft_physical {
     VkPhysicalDevice handle;

@@ -128,10 +128,14 @@ bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count,
            (taken->info.type >= WEFT_DEVICE_PROCESSOR && weft_software_may_have_gpu());
 }
 
+/* WEFT_INDEX_ALONE as a number. */
+static const char alone_text[] = "4294967295";
+
 bool weft_physical_is_own(const char *select, const weft_host *host) {
     for (uint32_t i = 0; select && i < WEFT_SOFTWARE_COUNT; i++) {
         const struct weft_software *software = &weft_software[i];
-        if (!software->is_slow_to_list && software->alone && is_equal(select, software->alone) &&
+        if (software->alone &&
+            (is_equal(select, software->alone) || is_equal(select, alone_text)) &&
             software->count(host) > 0) {
             return true;
         }
@@ -173,7 +177,9 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
                              select);
         }
     }
-    if (!any && is_number(select, &index)) {
+    if (!any && is_equal(select, alone_text)) {
+        found = count > 0 && list[0].info.index == WEFT_INDEX_ALONE ? &list[0] : NULL;
+    } else if (!any && is_number(select, &index)) {
         found = index < count ? &list[index] : NULL;
     } else {
         found = best(list, count, any ? NULL : select, compile_only);

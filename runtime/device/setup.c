@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/setup.h"
 
+#include <stdio.h>
+
 #include "core/disk_cache.h"
 #include "core/system.h"
 #include "core/try.h"
@@ -139,10 +141,13 @@ static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     for (const struct weft_device_part *part = device->parts; part->create; part++) {
         WEFT_TRY(part->create(device));
     }
-    weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math%s",
-             device->info.index, device->info.name, device->info.driver,
-             device->info.driver_version, weft_math_name(device->math),
-             device->compile_only ? ", for compiling only" : "");
+    char number[16] = "";
+    if (device->info.index != WEFT_INDEX_ALONE) {
+        (void)snprintf(number, sizeof number, " %u", device->info.index);
+    }
+    weft_log(&device->host, WEFT_LOG_INFO, "opened device%s: %s (%s, %s), %s math%s", number,
+             device->info.name, device->info.driver, device->info.driver_version,
+             weft_math_name(device->math), device->compile_only ? ", for compiling only" : "");
     return WEFT_OK;
 }
 

@@ -225,12 +225,10 @@ weft_status weft_threads_start(struct weft_threads **threads, weft_job_system *j
     }
     made->spins = count <= weft_processor_count();
     made->wanted = count - 1;
-    if (!start(made)) {
-        const weft_status status =
-            weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "only %u of %u threads could be started",
-                      made->started + 1, count);
-        weft_threads_end(&made, host);
-        return status;
+    if (!start(made)) { /* the system has no more: jobs run on those that there are */
+        weft_log(host, WEFT_LOG_WARNING, "only %u of %u threads could be started",
+                 made->started + 1, count);
+        made->wanted = made->started;
     }
     *threads = made;
     *jobs = (weft_job_system){.concurrency = count, .user = made, .run = run};

@@ -9,8 +9,9 @@
 struct weft_threads;
 
 /**
- * Starts `count` - 1 threads; the thread that calls jobs->run is the last of them. One run at a time.
- * Errors: WEFT_OUT_OF_HOST_MEMORY, also when the system has no more threads.
+ * Starts `count` - 1 threads, or as many as the system has, which a warning says; the thread that calls jobs->run is the last of them. One run at
+ * a time.
+ * Errors: WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_threads_start(struct weft_threads **threads, weft_job_system *jobs, uint32_t count,
                                const weft_host *host);

@@ -95,6 +95,15 @@ bool weft_cpu_can_execute(bool in_place);
  */
 bool weft_cpu_can_compile(void);
 
+/**
+ * Loads LLVM, which takes 20 ms, so that weft_cpu_can_compile is certain: until it is loaded, a library that is there counts as one that can be
+ * loaded.
+ */
+void weft_cpu_try_compiler(void);
+
+/** Why LLVM, which is wanted, could not be loaded, in static memory; null while nobody has tried, or where it was. */
+const char *weft_cpu_compiler_fault(void);
+
 /** LLVM's version and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of
  * objects is keyed by, beside the target. */
 const char *weft_cpu_compiler(void);

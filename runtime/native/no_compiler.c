@@ -6,6 +6,12 @@ bool weft_cpu_can_compile(void) {
     return false;
 }
 
+void weft_cpu_try_compiler(void) {}
+
+const char *weft_cpu_compiler_fault(void) {
+    return NULL;
+}
+
 const char *weft_cpu_compiler(void) {
     return WEFT_CPU_INTERPRETER;
 }

@@ -13,6 +13,7 @@
 #include "core/fork_gate.h"
 #include "core/hash.h"
 #include "core/try.h"
+#include "shader/glslang_guard.h"
 
 #define CACHE_KIND    "glsl"
 #define FAST_PREAMBLE "#define WEFT_MATH_FAST 1\n"
@@ -53,6 +54,9 @@ struct job {
     glslang_input_t input;
     glslang_shader_t *shader;
     glslang_program_t *program;
+    uint32_t **words; /* what comes of it, and its bytes */
+    size_t *size;
+    weft_status status;
 };
 
 /*
@@ -141,6 +145,23 @@ static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
     return WEFT_OK;
 }
 
+static void run(void *user) {
+    struct job *job = user;
+    job->status = parse(job);
+    job->status = job->status == WEFT_OK ? generate(job->words, job->size, job) : job->status;
+}
+
+/* An exception may have left either half-made. */
+static void end(void *user) {
+    struct job *job = user;
+    if (job->program) {
+        glslang_program_delete(job->program);
+    }
+    if (job->shader) {
+        glslang_shader_delete(job->shader);
+    }
+}
+
 /* Compiles text that has no includes left. */
 static weft_status compile(uint32_t **words, size_t *size, const struct weft_glsl_source *source,
                            const char *text, bool fast, const weft_host *host) {
@@ -149,6 +170,8 @@ static weft_status compile(uint32_t **words, size_t *size, const struct weft_gls
         .name = source->name,
         .host = host,
         .fast = fast,
+        .words = words,
+        .size = size,
         .input = {.language = GLSLANG_SOURCE_GLSL,
                   .stage = GLSLANG_STAGE_COMPUTE,
                   .client = GLSLANG_CLIENT_VULKAN,
@@ -161,18 +184,10 @@ static weft_status compile(uint32_t **words, size_t *size, const struct weft_gls
                   .messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT,
                   .resource = glslang_default_resource()}};
     WEFT_TRY(weft_glslang_lock(host));
-    weft_status status = parse(&job);
-    if (status == WEFT_OK) {
-        status = generate(words, size, &job);
-    }
-    if (job.program) {
-        glslang_program_delete(job.program);
-    }
-    if (job.shader) {
-        glslang_shader_delete(job.shader);
-    }
+    const bool returned = weft_glslang_guard(run, &job);
+    (void)weft_glslang_guard(end, &job);
     weft_glslang_unlock();
-    return status;
+    return returned ? job.status : weft_fail_memory(host, job.name);
 }
 
 static weft_digest key_of(const char *text, size_t size, weft_math math) {

@@ -56,6 +56,23 @@ WEFT_TEST(a_device_that_lacks_something_is_listed_with_that) {
     }
 }
 
+/* Neither does a library that ends the process end the command: it asks in a child first. */
+WEFT_TEST(a_library_that_ends_the_process_is_left_out) {
+    struct outcome outcome = run_weft(with_fake("fake-opencl", "abort", "1"), "devices");
+    assert_int_equal(outcome.exit_code, 0);
+    expect_part(&outcome, outcome.out, "yes, the default");
+    expect_part(&outcome, outcome.err,
+                "an OpenCL driver ended the process that asked it for devices");
+    expect_part(&outcome, outcome.err, "(signal 6): the system's OpenCL library itself");
+    expect_part(&outcome, outcome.err, "devices of OpenCL are left out");
+    outcome_clear(&outcome);
+    /* Who asks for the processor does not start it. */
+    outcome =
+        run_weft(with_fake("fake-opencl", "abort", "1"), "inspect " MODEL " --device processor");
+    assert_int_equal(outcome.exit_code, 0);
+    outcome_clear(&outcome);
+}
+
 /* There is no device, and whoever names one is told why. */
 WEFT_TEST(a_library_without_a_device_is_told_by_name) {
     static const struct {

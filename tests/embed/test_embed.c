@@ -35,6 +35,7 @@ struct program {
     float *mapped;
     uint64_t stride; /* bytes from one to the next */
     weft_device *device;
+    bool has_timeline; /* the feature is enabled */
     int locks; /* how often Weft has locked and unlocked the queue */
 };
 
@@ -97,7 +98,8 @@ static void make_device(struct program *program) {
                                .pNext = &features,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue};
-    if (properties.apiVersion < VK_API_VERSION_1_2) { /* nothing is needed, and nothing is said */
+    program->has_timeline = properties.apiVersion >= VK_API_VERSION_1_2;
+    if (!program->has_timeline) { /* nothing is needed, and nothing is said */
         info.pNext = NULL;
     }
     assert_int_equal(
@@ -175,6 +177,7 @@ static int set_up(void **state) {
                                        .lock_queue = lock_queue,
                                        .unlock_queue = unlock_queue,
                                        .lock_user = program,
+                                       .timeline_semaphore = program->has_timeline,
                                        .debug_labels = true};
     assert_ok(weft_device_adopt(&program->device, &params));
     *state = program;

@@ -10,6 +10,7 @@
  *     no-compiler   without one
  *     build-error   whose compiler refuses every program, in several lines
  *     no-binary     whose programs have none
+ *     abort         the end of the process that asks for platforms
  *
  * Without the variable nothing is missing but numbers. Built with WEFT_FAKE_OPENCL_1_1 it has the functions of OpenCL 1.1 alone.
  */
@@ -54,6 +55,9 @@ static cl_int give_number(cl_ulong value, size_t size, size_t room, void *out, s
 /* ---- what there is ---- */
 
 PUBLIC cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count) {
+    if (is("abort")) {
+        abort();
+    }
     if (is("no-platform")) {
         return -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
     }

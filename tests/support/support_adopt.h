@@ -11,6 +11,7 @@
                              .physical_device = (real_)->physical, .device = (real_)->vk.handle, \
                              .queue = (real_)->queue, .queue_family = (real_)->queue_family,     \
                              .get_instance_proc_addr = (real_)->instance.GetInstanceProcAddr,    \
-                             .cache_dir = "", __VA_ARGS__)
+                             .timeline_semaphore = (real_)->has_timeline, .cache_dir = "",       \
+                             __VA_ARGS__)
 
 #endif

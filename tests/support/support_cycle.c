@@ -515,6 +515,7 @@ static weft_status adopt(struct weft_cycle *c) {
                                              .device = c->device->vk.handle,
                                              .queue = c->device->queue,
                                              .queue_family = c->device->queue_family,
+                                             .timeline_semaphore = c->device->has_timeline,
                                              .get_instance_proc_addr =
                                                  weft_faults_get_instance_proc_addr,
                                              .cache_dir = c->cache_dir};

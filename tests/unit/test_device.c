@@ -716,6 +716,7 @@ struct owner {
     bool locked;
     bool unbalanced;
     bool timeline_extension; /* before Vulkan 1.2 */
+    bool timeline;           /* the feature is enabled, of Vulkan 1.2 or of the extension */
 };
 
 #define GET(owner, name) ((PFN_##name)(owner)->get((owner)->instance, #name))
@@ -807,7 +808,8 @@ static bool owner_has_timeline(struct owner *owner) {
     return found;
 }
 
-static void owner_create(struct owner *owner) {
+/* `with_timeline`: the feature is enabled, where there is one. */
+static void owner_create_with(struct owner *owner, bool with_timeline) {
     *owner = (struct owner){0};
     owner->get = weft_loader_open();
     assert_non_null(owner->get);
@@ -827,12 +829,14 @@ static void owner_create(struct owner *owner) {
     VkPhysicalDeviceProperties properties;
     GET(owner, vkGetPhysicalDeviceProperties)(owner->physical, &properties);
     owner->timeline_extension =
-        properties.apiVersion < VK_API_VERSION_1_2 && owner_has_timeline(owner);
+        with_timeline && properties.apiVersion < VK_API_VERSION_1_2 && owner_has_timeline(owner);
+    owner->timeline =
+        owner->timeline_extension || (with_timeline && properties.apiVersion >= VK_API_VERSION_1_2);
     static const char *const extensions[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME};
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    if (properties.apiVersion >= VK_API_VERSION_1_2 || owner->timeline_extension) {
+    if (owner->timeline) {
         features.pNext = &timeline;
         assert_ok(weft_vulkan_require_features(&features));
         assert_int_equal(timeline.timelineSemaphore, VK_TRUE);
@@ -851,6 +855,10 @@ static void owner_create(struct owner *owner) {
     assert_int_equal(GET(owner, vkCreateDevice)(owner->physical, &device, NULL, &owner->device),
                      VK_SUCCESS);
     GET(owner, vkGetDeviceQueue)(owner->device, owner->family, 0, &owner->queue);
+}
+
+static void owner_create(struct owner *owner) {
+    owner_create_with(owner, true);
 }
 
 WEFT_TEST(test_required_features) {
@@ -913,7 +921,7 @@ static weft_device_adopt_params adopt_params(struct owner *owner,
         .unlock_queue = owner_unlock,
         .lock_user = owner,
         .cache_dir = "",
-        .timeline_semaphore = owner->timeline_extension,
+        .timeline_semaphore = owner->timeline,
     };
 }
 
@@ -980,6 +988,20 @@ TEST(test_adopt, fixture) {
         assert_null(fixture->device);
     }
     owner_destroy(&owner); /* still its owner's, and alive */
+}
+
+/* A VkDevice without the feature is served by fences: the validation layer sees no use of it. */
+TEST(test_adopt_without_timeline, fixture) {
+    struct owner owner;
+    owner_create_with(&owner, false);
+    owner_create_buffer(&owner, 65536);
+    const weft_device_adopt_params params = adopt_params(&owner, fixture);
+    assert_false(params.timeline_semaphore);
+    assert_ok(weft_device_adopt(&fixture->device, &params));
+    assert_true(weft_device_timeline(fixture->device) == VK_NULL_HANDLE);
+    use_wrapped(fixture, &owner);
+    weft_device_destroy(&fixture->device);
+    owner_destroy(&owner);
 }
 
 TEST(test_adopt_bad_params, fixture) {

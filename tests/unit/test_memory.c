@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory pool on a made-up discrete GPU: which memory it takes, in blocks of what size. */
 #include "device/device.h"
+#include "device/memory_budget.h"
 #include "support.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -14,7 +15,14 @@ static struct {
     uint32_t type;
     uint32_t live;
     uint64_t capacity; /* bytes the driver still gives */
+    uint64_t heaps[3]; /* … of each heap, where that is less */
+    uint64_t budgets[3], usage[3];
+    uint32_t calls; /* of vkAllocateMemory */
 } driver;
+
+static const uint32_t heap_of[TYPES] = {
+    [HOST_PLAIN] = 1,  [LOCAL] = 0,         [HOST_UNCACHED] = 1,
+    [HOST_CACHED] = 1, [LOCAL_VISIBLE] = 2, [LOCAL_PROTECTED] = 0};
 
 static uint8_t mapping[16 << 20];
 
@@ -25,14 +33,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice handle, const VkMemoryAl
     (void)callbacks;
     driver.size = info->allocationSize;
     driver.type = info->memoryTypeIndex;
-    if (driver.size > driver.capacity) {
+    driver.calls++;
+    const uint32_t heap = heap_of[driver.type];
+    if (driver.size > driver.capacity || driver.size > driver.heaps[heap]) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     driver.capacity -= driver.size;
+    driver.heaps[heap] -= driver.size;
     driver.live++;
-    uint64_t *block = malloc(sizeof *block);
+    uint64_t *block = malloc(2 * sizeof *block);
     assert_non_null(block);
-    *block = driver.size;
+    block[0] = driver.size;
+    block[1] = heap;
     *memory = (VkDeviceMemory)(uintptr_t)block;
     return VK_SUCCESS;
 }
@@ -42,7 +54,8 @@ static VKAPI_ATTR void VKAPI_CALL release(VkDevice handle, VkDeviceMemory memory
     (void)handle;
     (void)callbacks;
     uint64_t *block = (uint64_t *)(uintptr_t)memory;
-    driver.capacity += *block;
+    driver.capacity += block[0];
+    driver.heaps[block[1]] += block[0];
     driver.live--;
     free(block);
 }
@@ -81,8 +94,11 @@ static int set_up(void **state) {
                         {16 * GIB, 0},
                         {256 * MIB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
-    driver.live = 0;
+    memset(&driver, 0, sizeof driver);
     driver.capacity = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        driver.heaps[i] = device->memory_properties.memoryHeaps[i].size;
+    }
     assert_ok(weft_memory_pool_create(device));
     *state = device;
     return 0;
@@ -147,7 +163,10 @@ TEST(test_type_bits, device) {
     weft_memory_free(device, &allocation);
     assert_null(get(device, 1000, 1u << LOCAL | 1u << HOST_PLAIN, WEFT_MEMORY_STAGING));
     assert_null(get(device, 1000, 1u << LOCAL_PROTECTED, WEFT_MEMORY_DEVICE));
-    assert_null(get(device, 9 * GIB, all_types, WEFT_MEMORY_DEVICE));
+    assert_null(get(device, 9 * GIB, 1u << LOCAL, WEFT_MEMORY_DEVICE));
+    const uint32_t calls = driver.calls;
+    assert_null(get(device, 17 * GIB, all_types, WEFT_MEMORY_DEVICE));
+    assert_int_equal(driver.calls, calls); /* no heap can have it: none is asked */
 }
 
 /* The block for sharing shrinks to what the limit leaves, so that little more is reserved than may
@@ -208,4 +227,87 @@ TEST(test_more_than_one_allocation_can_have, device) {
                         "314572800 bytes", "209715200 at once");
     device->host = (weft_host){0};
     assert_int_equal(weft_test_host_tear_down(&state), 0);
+}
+
+/* ---- more than one heap ---- */
+
+/* What the first heap cannot give is taken of the next: the device's own before the host's, of which what only the device sees comes first. */
+TEST(test_next_heap, device) {
+    struct weft_allocation *kept[4] = {0};
+    static const uint32_t expected[] = {LOCAL, LOCAL_VISIBLE, HOST_PLAIN};
+    driver.heaps[0] = 250 * MIB;
+    for (int i = 0; i < 3; i++) {
+        kept[i] = get(device, 200 * MIB, all_types, WEFT_MEMORY_DEVICE);
+        assert_non_null(kept[i]);
+        assert_int_equal(driver.type, expected[i]);
+    }
+    /* Without that type the host's memory serves, last. */
+    kept[3] = get(device, 200 * MIB, all_types & ~(1u << HOST_PLAIN), WEFT_MEMORY_DEVICE);
+    assert_non_null(kept[3]);
+    assert_true(driver.type == HOST_CACHED || driver.type == HOST_UNCACHED);
+    assert_int_equal(device->stats.bytes_in_use, 800 * MIB);
+    /* A heap with room again is the first choice again. */
+    weft_memory_free(device, &kept[0]);
+    kept[0] = get(device, 200 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, LOCAL);
+    for (int i = 0; i < 4; i++) {
+        weft_memory_free(device, &kept[i]);
+    }
+}
+
+/* Larger than the first heap, and not than the second. */
+TEST(test_larger_than_the_first_heap, device) {
+    struct weft_allocation *large = get(device, 9 * GIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_non_null(large);
+    assert_int_equal(driver.type, HOST_PLAIN);
+    assert_int_equal(driver.calls, 1);
+    weft_memory_free(device, &large);
+}
+
+/* The first type is for images only, as on Lunar Lake: requirements of buffers leave it out. */
+TEST(test_first_type_for_images, device) {
+    struct weft_allocation *buffer =
+        get(device, MIB, all_types & ~(1u << LOCAL), WEFT_MEMORY_DEVICE);
+    assert_non_null(buffer);
+    assert_int_equal(driver.type, LOCAL_VISIBLE);
+    weft_memory_free(device, &buffer);
+}
+
+/* ---- budgets ---- */
+
+static VKAPI_ATTR void VKAPI_CALL tell_budget(VkPhysicalDevice physical,
+                                              VkPhysicalDeviceMemoryProperties2 *properties) {
+    (void)physical;
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = properties->pNext;
+    assert_int_equal(budget->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+    memcpy(budget->heapBudget, driver.budgets, sizeof driver.budgets);
+    memcpy(budget->heapUsage, driver.usage, sizeof driver.usage);
+}
+
+TEST(test_budget, device) {
+    device->instance.GetPhysicalDeviceMemoryProperties2 = tell_budget;
+    device->info.has_memory_budget = true;
+    memcpy(driver.budgets, (uint64_t[]){500 * MIB, GIB, 100 * MIB}, sizeof driver.budgets);
+    driver.usage[0] = 400 * MIB; /* other programs' */
+    uint64_t budget = 0, used = 0;
+    weft_memory_budget(&budget, &used, device);
+    assert_int_equal(budget, 600 * MIB);
+    assert_int_equal(used, 400 * MIB);
+    struct weft_allocation *fits = get(device, 90 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, LOCAL);
+    struct weft_allocation *elsewhere = get(device, 150 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, HOST_PLAIN); /* within the others' sizes, not their budgets */
+    const uint32_t calls = driver.calls;
+    assert_null(get(device, 150 * MIB, 1u << LOCAL | 1u << LOCAL_VISIBLE, WEFT_MEMORY_DEVICE));
+    assert_int_equal(driver.calls, calls); /* the driver was not asked */
+    weft_memory_free(device, &fits);
+    weft_memory_free(device, &elsewhere);
+    /* Drivers that leave it at 0, and those without. */
+    memset(driver.budgets, 0, sizeof driver.budgets);
+    fits = get(device, 150 * MIB, 1u << LOCAL, WEFT_MEMORY_DEVICE);
+    assert_non_null(fits);
+    weft_memory_free(device, &fits);
+    device->info.has_memory_budget = false;
+    weft_memory_budget(&budget, &used, device);
+    assert_true(budget == 0 && used == 0);
 }

@@ -21,7 +21,11 @@ static struct {
     uint32_t family_count;
     const char *driver_info;
     VkDeviceSize memory; /* of the largest heap */
+    VkBool32 has_luid;
 } fake;
+
+static const uint8_t fake_uuid[VK_UUID_SIZE] = {0xDE, 0xAD, 0xBE, 0xEF, 5,  6,  7,  8,
+                                                9,    10,   11,   12,   13, 14, 15, 16};
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice handle,
                                                  VkPhysicalDeviceProperties *properties) {
@@ -74,11 +78,15 @@ static void assert_known(VkStructureType type) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES:
         extension = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
         break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT:
+        extension = VK_EXT_PCI_BUS_INFO_EXTENSION_NAME;
+        break;
     case MATRIX_FEATURES:
         extension = WEFT_COOPERATIVE_EXTENSION;
         break;
     default:
-        assert_int_equal(type, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+        assert_true(type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES ||
+                    type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
     }
     assert_true(!extension || has_extension(extension));
 }
@@ -105,6 +113,17 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
                    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES) {
             VkPhysicalDeviceShaderIntegerDotProductProperties *dots = (void *)link;
             dots->integerDotProduct4x8BitPackedSignedAccelerated = fake.fast_dots;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
+            VkPhysicalDeviceIDProperties *id = (void *)link;
+            memcpy(id->deviceUUID, fake_uuid, sizeof fake_uuid);
+            id->deviceLUIDValid = fake.has_luid;
+            memcpy(id->deviceLUID, "\x01\x02\x03\x04\x05\x06\x07\xFF", VK_LUID_SIZE);
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT) {
+            VkPhysicalDevicePCIBusInfoPropertiesEXT *pci = (void *)link;
+            pci->pciDomain = 0x10;
+            pci->pciBus = 0xA1;
+            pci->pciDevice = 2;
+            pci->pciFunction = 3;
         } else {
             VkPhysicalDeviceSubgroupProperties *subgroup = (void *)link;
             subgroup->subgroupSize = 16;
@@ -476,6 +495,7 @@ TEST(test_queue_family) {
     struct weft_physical physical = look();
     assert_int_equal(physical.queue_family, 2);
     assert_true(physical.info.timestamp_period_ns == 2.5);
+    assert_int_equal(physical.timestamp_bits, 36);
     fake.family_count = 2;
     assert_int_equal(look().queue_family, 1);
     /* A caller's own family: taken as it is, and judged. */
@@ -590,4 +610,61 @@ WEFT_TEST(test_refusals) {
     assert_non_null(strstr(line, "Old Radeon (radv) which has no compute queue"));
     assert_int_equal(chosen(list, 0, NULL), -WEFT_NO_DEVICE);
     assert_int_equal(chosen(list, 0, "radeon"), -WEFT_NO_DEVICE);
+}
+
+/* ---- by what it is ---- */
+
+static weft_status choose(const struct weft_physical *list, uint32_t count, const char *select,
+                          const struct weft_physical **chosen) {
+    *chosen = NULL;
+    return weft_physical_select(chosen, list, count, select, false, NULL);
+}
+
+TEST(test_identity) {
+    fake.extensions[0] = VK_EXT_PCI_BUS_INFO_EXTENSION_NAME;
+    fake.has_luid = VK_TRUE;
+    struct weft_physical list[2] = {look(), look()};
+    const struct weft_physical *chosen = NULL;
+    assert_true(list[1].info.has_pci && list[1].info.has_luid);
+    assert_memory_equal(list[1].info.device_uuid, fake_uuid, sizeof fake_uuid);
+    memset(list[0].info.device_uuid, 1, sizeof fake_uuid); /* another one, at another place */
+    list[0].info.luid[7] = 0;
+    list[0].info.pci_place[3] = 0;
+    static const char *const second[] = {
+        "uuid:deadbeef-0506-0708-090a-0b0c0d0e0f10", "UUID:DEADBEEF05060708090A0B0C0D0E0F10",
+        "luid:01020304050607ff", "pci:0010:a1:02.3", "PCI:10:A1:2.3"};
+    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++) {
+        assert_ok(choose(list, 2, second[i], &chosen));
+        assert_ptr_equal(chosen, &list[1]);
+        assert_false(weft_physical_needs_more(list, 2, second[i]));
+    }
+    assert_ok(choose(list, 2, "pci:0010:a1:02.0", &chosen));
+    assert_ptr_equal(chosen, &list[0]);
+    assert_status(choose(list, 2, "pci:a1:02.3", &chosen), WEFT_NOT_FOUND); /* domain 0 */
+    assert_ok(choose(list, 2, "luid:0102030405060700", &chosen));
+    assert_ptr_equal(chosen, &list[0]);
+    static const char *const malformed[] = {"uuid:",
+                                            "uuid:deadbeef",
+                                            "uuid:deadbeef-0506-0708-090a-0b0c0d0e0f1",
+                                            "uuid:deadbeef-0506-0708-090a-0b0c0d0e0f1000",
+                                            "uuid:xeadbeef-0506-0708-090a-0b0c0d0e0f10",
+                                            "luid:0102",
+                                            "pci:",
+                                            "pci:1",
+                                            "pci:1:2",
+                                            "pci:1:2:3:4.0",
+                                            "pci:1:2.3.4",
+                                            "pci:0000:01:00.0x",
+                                            "pci:0000:01:00.12"};
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        assert_status(choose(list, 2, malformed[i], &chosen), WEFT_INVALID_ARGUMENT);
+        assert_null(chosen);
+    }
+    /* Without what tells it: zeros name no place. */
+    fake.extensions[0] = NULL;
+    fake.has_luid = VK_FALSE;
+    list[0] = look();
+    assert_false(list[0].info.has_pci || list[0].info.has_luid);
+    assert_status(choose(list, 1, "pci:0000:00:00.0", &chosen), WEFT_NOT_FOUND);
+    assert_status(choose(list, 1, "luid:0000000000000000", &chosen), WEFT_NOT_FOUND);
 }

@@ -4,11 +4,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
+#include <weft/external.h>
+
 #include "support_child.h"
 #include "support_graph.h"
 
 #include "jobs/thread.h"
 #include "native/kernel.h"
+#include "shader/glsl.h"
 
 #ifdef __linux__
 
@@ -164,6 +167,32 @@ WEFT_TEST_ON_HOST(where_files_are_forbidden_too_the_processor_is_not_usable, hos
     check(host, is_refused_without_files);
 }
 
+/* ---- files ---- */
+
+/* Memory for others counts as a file: beyond the limit of these the system would end the process. */
+static bool shares_no_more_than_a_file_may_have(void *user) {
+    struct weft_test_host *host = user;
+    weft_device *device = NULL;
+    weft_buffer *buffer = NULL;
+    WEFT_CHILD_EXPECT(
+        weft_device_open(&device, weft_device_params(.host = host->host, .select = "processor",
+                                                     .cache_dir = "", .threads = 1)) == WEFT_OK);
+    must(setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, 8192}) == 0);
+    WEFT_CHILD_EXPECT(
+        weft_buffer_create_exportable(&buffer, device, 1 << 20, WEFT_EXTERNAL_OPAQUE) ==
+        WEFT_OUT_OF_DEVICE_MEMORY);
+    WEFT_CHILD_EXPECT(!buffer);
+    WEFT_CHILD_EXPECT(weft_buffer_create_exportable(&buffer, device, 4096, WEFT_EXTERNAL_OPAQUE) ==
+                      WEFT_OK);
+    weft_buffer_destroy(&buffer);
+    weft_device_destroy(&device);
+    return true;
+}
+
+WEFT_TEST_ON_HOST(memory_for_others_heeds_the_limit_of_files, host) {
+    check(host, shares_no_more_than_a_file_may_have);
+}
+
 /* ---- threads ---- */
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which take terabytes */
@@ -179,20 +208,95 @@ static bool is_told_of_missing_threads(void *user) {
     (void)fclose(file);
     limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (48U << 20);
     must(setrlimit(RLIMIT_AS, &limit) == 0);
-    WEFT_CHILD_EXPECT(
+    /* The few stacks may have left no room for the rest. */
+    const weft_status status =
         weft_device_open(&device, weft_device_params(.host = host->host, .select = "processor",
-                                                     .cache_dir = "", .threads = 64)) ==
-        WEFT_OUT_OF_HOST_MEMORY);
-    WEFT_CHILD_EXPECT(!device && weft_test_log_has(host, "of 64 threads could be started"));
+                                                     .cache_dir = "", .threads = 64));
+    WEFT_CHILD_EXPECT(status == WEFT_OK ? device != NULL : !device);
+    WEFT_CHILD_EXPECT(weft_test_log_has(host, "of 64 threads could be started"));
     return true;
 }
 
-WEFT_TEST_ON_HOST(threads_that_the_system_does_not_have_are_an_error, host) {
+/* Nobody may have more processes than there are: no thread can be started. */
+static bool works_alone(void *user) {
+    struct weft_test_host *host = user;
+    const struct rlimit limit = {1, 1};
+    weft_device *device = NULL;
+    float y[COUNT];
+    if (setgid(65534) != 0 || setuid(65534) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) {
+        _exit(WEFT_CHILD_SKIPS); /* not root, or no such user */
+    }
+    WEFT_CHILD_EXPECT(
+        weft_device_open(&device, weft_device_params(.host = host->host, .select = "processor",
+                                                     .cache_dir = "", .threads = 4)) == WEFT_OK);
+    WEFT_CHILD_EXPECT(weft_test_log_has(host, "only 1 of 4 threads could be started"));
+    WEFT_CHILD_EXPECT(run(y, device) == WEFT_OK);
+    WEFT_CHILD_EXPECT(memcmp(y, expected, sizeof y) == 0);
+    weft_device_destroy(&device);
+    return true;
+}
+
+WEFT_TEST_ON_HOST(threads_that_cannot_be_started_are_done_without, host) {
+    check(host, works_alone);
+}
+
+WEFT_TEST_ON_HOST(threads_that_have_no_room_are_told, host) {
     if (!weft_cpu_can_compile()) {
         skip();
     }
     weft_test_set_variable("WEFT_PROCESSOR", NULL);
     weft_test_in_child(is_told_of_missing_threads, host);
+}
+
+/* ---- memory that glslang asks for, which is C++ ---- */
+
+struct compilation {
+    struct weft_test_host *host;
+    weft_device *device;
+    const char *text;
+    size_t room; /* MiB */
+};
+
+/* A shader of many statements, so that its trees take tens of MiB. */
+static const char *long_shader(void) {
+    enum { STATEMENTS = 20000, SIZE = 64 };
+    static const char head[] = "#version 450\nlayout(local_size_x = 1) in;\n"
+                               "layout(binding = 0) buffer A { float a[]; };\nvoid main() {\n";
+    char *text = weft_test_keep(sizeof head + STATEMENTS * SIZE + 2);
+    size_t at = (size_t)sprintf(text, "%s", head);
+    for (int i = 0; i < STATEMENTS; i++) {
+        at += (size_t)sprintf(text + at, "a[%d] = a[%d] * %d.5 + a[%d];\n", i, i + 1, i, i + 2);
+    }
+    (void)sprintf(text + at, "}");
+    return text;
+}
+
+static bool is_compiled_or_refused(void *user) {
+    struct compilation *c = user;
+    uint32_t *words = NULL;
+    size_t size = 0;
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    must(file && fscanf(file, "%lu", &pages) == 1);
+    (void)fclose(file);
+    const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (c->room << 20);
+    must(setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) == 0);
+    const weft_status status = weft_glsl_compile(&words, &size, c->device, "long.glsl", c->text);
+    WEFT_CHILD_EXPECT(status == WEFT_OUT_OF_HOST_MEMORY && !words);
+    WEFT_CHILD_EXPECT(weft_test_log_has(c->host, "long.glsl"));
+    return true;
+}
+
+WEFT_TEST_ON_HOST(what_glslang_throws_is_an_error, host) {
+    struct compilation c = {.host = host, .text = long_shader()};
+    weft_test_set_variable("WEFT_PROCESSOR", NULL);
+    assert_ok(weft_device_open(
+        &c.device, weft_device_params(.host = host->host, .cache_dir = "", .select = "processor",
+                                      .math = WEFT_MATH_FAST, .threads = 1)));
+    for (c.room = 1; c.room <= 16; c.room *= 2) {
+        weft_test_in_child(is_compiled_or_refused, &c);
+    }
+    weft_device_destroy(&c.device);
 }
 
 #endif

@@ -24,7 +24,8 @@ bool classifier_open(classifier *c, const gpu *g, queue_lock lock, const char *f
                                              .get_instance_proc_addr = vkGetInstanceProcAddr,
                                              .lock_queue = lock.lock,
                                              .unlock_queue = lock.unlock,
-                                             .lock_user = lock.user};
+                                             .lock_user = lock.user,
+                                             .timeline_semaphore = true};
     weft_model_info info;
     *c = (classifier){.g = g};
     if (weft_device_adopt(&c->device, &params) != WEFT_OK ||

@@ -94,7 +94,11 @@ WEFT_API const char *weft_fma_name(weft_fma fma);
 
 /** What a device is. Limits reported as 0 mean unsupported. */
 typedef struct weft_device_info {
-    uint32_t index; /**< position in the system's list; stable as long as the set of drivers is */
+    /**
+     * Position in the system's list; stable as long as the set of drivers is. UINT32_MAX of the processor that was opened as "processor", without
+     * that list: as a number it selects it, too.
+     */
+    uint32_t index;
     char name[256];
     char driver[256];         /**< driver name, such as "llvmpipe" */
     char driver_version[256]; /**< the driver's own version text */
@@ -155,7 +159,8 @@ typedef struct weft_device_info {
     uint8_t luid[8];       /**< as DXGI and Vulkan have it, byte by byte; zeros without */
     bool has_pci;          /**< the driver tells its place on the PCI bus (VK_EXT_pci_bus_info) */
     uint32_t pci_place[4]; /**< domain, bus, device, function: 0000:01:00.0 is {0, 1, 0, 0} */
-    bool has_memory_budget; /**< the driver says what this process may take (VK_EXT_memory_budget) */
+    bool
+        has_memory_budget; /**< the driver says what this process may take (VK_EXT_memory_budget) */
 } weft_device_info;
 
 /**

@@ -24,8 +24,8 @@ WEFT_API const char *const *weft_vulkan_required_extensions(void);
 WEFT_API const char *const *weft_vulkan_optional_extensions(void);
 
 /**
- * Sets the features that an adopted device must have enabled in the caller's VkPhysicalDeviceFeatures2 chain:
- * timelineSemaphore of Vulkan 1.2. It changes only structures that the chain contains. Features that are already set
+ * Sets the features that an adopted device should have enabled in the caller's VkPhysicalDeviceFeatures2 chain:
+ * timelineSemaphore of Vulkan 1.2, which weft_device_adopt_params.timeline_semaphore then says. It changes only structures that the chain contains. Features that are already set
  * stay set. Returns WEFT_INVALID_ARGUMENT when the chain has no VkPhysicalDeviceVulkan12Features and no
  * VkPhysicalDeviceTimelineSemaphoreFeatures to set them in.
  */
@@ -108,7 +108,10 @@ typedef struct weft_device_adopt_params {
      * uses extensions in place of Vulkan 1.2:
      */
     uint32_t instance_version;
-    /** VK_KHR_timeline_semaphore is enabled, with its feature; without it Weft tracks submissions by fences. */
+    /**
+     * The feature timelineSemaphore is enabled, of Vulkan 1.2 or of VK_KHR_timeline_semaphore: a VkDevice cannot be asked. Without it Weft counts
+     * submissions by fences, and weft_device_timeline is null.
+     */
     bool timeline_semaphore;
     /**
      * VK_KHR_shader_float_controls is enabled; without it kernels flush subnormals by instructions if the driver keeps

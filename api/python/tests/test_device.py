@@ -31,6 +31,20 @@ def test_a_device_by_number_and_by_name(device):
             assert np.array_equal(small_plan(opened)(np.arange(4)), [1, 3, 5, 7])
 
 
+def test_a_device_by_what_it_is(device):
+    for info in weft.devices():
+        assert re.fullmatch("[0-9a-f]{32}", info.uuid)
+        assert info.pci is None or re.fullmatch(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", info.pci)
+    with weft.Device("uuid:" + device.info.uuid) as opened:
+        assert opened.info.uuid == device.info.uuid
+    with pytest.raises(weft.InvalidArgument, match='"uuid:12" names no device: expected uuid: and 32'):
+        weft.Device("uuid:12")
+    with pytest.raises(weft.NotFound):
+        weft.Device("pci:fffe:01:00.0")
+    with weft.Device("processor") as alone, weft.Device(alone.info.index) as again:
+        assert again.info.type == alone.info.type
+
+
 def test_an_unknown_device_is_named_with_those_there_are(device):
     with pytest.raises(weft.NotFound, match=f'no device matches "abacus".*{re.escape(device.info.name)}'):
         weft.Device("abacus")

@@ -10,6 +10,7 @@
 #include "mixers/vkfft/program_file.h"
 #include "mixers/vkfft/vkfft_unit.h"
 #include "shader/glsl.h"
+#include "shader/glslang_guard.h"
 
 #define CACHE_KIND "fft"
 
@@ -141,12 +142,33 @@ static void write_cached(const struct weft_fft_program *program, struct weft_cac
     weft_free(host, data);
 }
 
+struct planning {
+    struct weft_fft_program *program;
+    const struct weft_fft_desc *desc;
+    uint32_t *compiled;
+    const char *reason;
+    const weft_host *host;
+    weft_status status;
+};
+
+static void run_vkfft(void *user) {
+    struct planning *p = user;
+    p->status = weft_fft_vkfft_plan(p->program, p->desc, p->compiled, &p->reason, p->host);
+}
+
 static weft_status plan(struct weft_fft_program *program, const struct weft_fft_desc *desc,
                         uint32_t *compiled, const weft_host *host) {
-    const char *reason = "";
+    struct planning planning = {.program = program,
+                                .desc = desc,
+                                .compiled = compiled,
+                                .reason = "glslang has no memory",
+                                .host = host,
+                                .status = WEFT_OUT_OF_HOST_MEMORY};
     WEFT_TRY(weft_glslang_lock(host));
-    weft_status status = weft_fft_vkfft_plan(program, desc, compiled, &reason, host);
+    (void)weft_glslang_guard(run_vkfft, &planning);
     weft_glslang_unlock();
+    const weft_status status = planning.status;
+    const char *reason = planning.reason;
     if (status != WEFT_OK) {
         return weft_fail(host, status,
                          "FFT of kind %d, %" PRIu32 " × %" PRIu32 ", batch %" PRIu32 ": %s",

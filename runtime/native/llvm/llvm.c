@@ -2,6 +2,7 @@
 #include "native/llvm/llvm.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static const struct {
 /* Of the process, as the library is. */
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static char fault[512]; /* empty: it is open */
+static atomic_bool tried;
 
 static void find_functions(void *library) {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -105,7 +107,7 @@ static void *find_library(void) {
 }
 
 /* The library stays for good: LLVM does not survive being closed. */
-static void open_library(void) {
+static void find_all(void) {
     void *library = find_library();
     if (!library) {
         return;
@@ -124,6 +126,11 @@ static void open_library(void) {
     }
 }
 
+static void open_library(void) {
+    find_all();
+    atomic_store(&tried, true);
+}
+
 weft_status weft_llvm_open(const weft_host *host) {
     pthread_once(&opened, open_library);
     return fault[0] == '\0' ? WEFT_OK
@@ -131,13 +138,28 @@ weft_status weft_llvm_open(const weft_host *host) {
                                         "the processor's compiler needs LLVM: %s", fault);
 }
 
+static bool is_turned_off(void) {
+    const char *wanted = getenv("WEFT_LLVM");
+    return wanted && strcmp(wanted, "0") == 0;
+}
+
 /* Where LLVM is as it was when this was built it need not be opened to know; a package may have come to another machine. */
 bool weft_cpu_can_compile(void) {
-    const char *wanted = getenv("WEFT_LLVM");
-    if (wanted && strcmp(wanted, "0") == 0) {
+    if (is_turned_off()) {
         return false;
     }
-    return weft_library_is_there(WEFT_LLVM_PATH) || weft_llvm_open(NULL) == WEFT_OK;
+    return (!atomic_load(&tried) && weft_library_is_there(WEFT_LLVM_PATH)) ||
+           weft_llvm_open(NULL) == WEFT_OK;
+}
+
+void weft_cpu_try_compiler(void) {
+    if (!is_turned_off()) {
+        (void)weft_llvm_open(NULL);
+    }
+}
+
+const char *weft_cpu_compiler_fault(void) {
+    return !is_turned_off() && atomic_load(&tried) && fault[0] != '\0' ? fault : NULL;
 }
 
 const char *weft_cpu_compiler(void) {

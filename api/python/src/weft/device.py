@@ -47,6 +47,17 @@ class DeviceInfo:
     """It is opened only where it is named, as OpenCL on the processor is."""
     fma: str = "none"
     """How an open device with fused math rounds once: instruction, extension, float64 or integers."""
+    uuid: str = ""
+    """Of the device in every process and API of this machine, in hexadecimal digits: `Device("uuid:" + uuid)` opens it."""
+    luid: str | None = None
+    """Windows' name of the adapter, for `Device("luid:" + luid)`."""
+    pci: str | None = None
+    """Its place on the PCI bus, such as "0000:01:00.0", for `Device("pci:" + pci)`; None where the driver does not tell."""
+
+
+def _pci(info: Any) -> str | None:
+    domain, bus, device, function = info.pci_place
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}" if info.has_pci else None
 
 
 def _info(info: Any) -> DeviceInfo:
@@ -55,7 +66,8 @@ def _info(info: Any) -> DeviceInfo:
         type=text_of(lib.weft_device_type_name(info.type)), subgroup_size=info.subgroup_size, threads=info.threads,
         device_memory=info.device_memory, max_shared_memory=info.max_shared_memory, usable=info.usable,
         reason=text_of(info.reason), by_name_only=info.by_name_only,
-        fma=text_of(lib.weft_fma_name(info.fma)))
+        fma=text_of(lib.weft_fma_name(info.fma)), uuid=bytes(info.device_uuid).hex(),
+        luid=bytes(info.luid).hex() if info.has_luid else None, pci=_pci(info))
 
 
 def devices() -> list[DeviceInfo]:
@@ -78,13 +90,18 @@ class DeviceStats:
     pipelines_compiled: int
     validation_messages: int
     submissions: int
+    memory_budget: int
+    """Bytes of its own heaps that this process may take now, as the driver says; 0 where it does not."""
+    memory_used: int
+    """Of these, those that this process takes."""
 
 
 class Device:
     """An open device. What is run on it may come from any number of threads: they take turns.
 
     Args:
-        select: a number of `devices()`, or part of a device's or driver's name, such as "nvidia" or "processor". By default
+        select: a number of `devices()`, part of a device's or driver's name, such as "nvidia", "processor", which loads no driver,
+            or what the device is: "uuid:…", "luid:…", "pci:0000:01:00.0" (see `DeviceInfo`). By default
             a discrete GPU before an integrated one, the processor, and a driver that runs on it.
         math: see `Math`.
         weights: see `WeightStorage`; "f16" needs fast math, "int8" multiplies bytes by bytes, "int8-only" by f32.
