@@ -75,7 +75,7 @@ endif()
 include(WeftHardening)
 
 # weft_compile_options(<target>): language level, warnings, the floating-point rule, hardening, sanitizers.
-# Contraction is off because host code computes expected bits and tables that reach the device.
+# Contraction and the like are off because host code computes expected bits and tables that reach the device.
 function(weft_compile_options target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
@@ -83,9 +83,9 @@ function(weft_compile_options target)
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
         POSITION_INDEPENDENT_CODE ON BUILD_RPATH_USE_ORIGIN ON)
     target_compile_options(${target} PRIVATE
-        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Wformat -Wformat-security -ffp-contract=off
+        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Wformat -Wformat-security ${weft_float_options}
         $<$<COMPILE_LANG_AND_ID:C,Clang,AppleClang>:-Wno-enum-float-conversion> # shaders' constants are enumerators
-        $<$<BOOL:${WEFT_WERROR}>:-Werror>
+        $<IF:$<BOOL:${WEFT_WERROR}>,-Werror,-Wno-error>
         ${weft_hardening_compile} ${weft_sanitize_flags})
     if(MINGW) # printf as C has it, whatever the standard and the source ask for
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)

@@ -3,6 +3,7 @@
 # Install rules, the CMake package (find_package(weft)) and weft.pc.
 
 include(CMakePackageConfigHelpers)
+include(WeftPkgConfig)
 
 set(weft_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(TARGETS weft EXPORT weftTargets
@@ -100,8 +101,6 @@ get_target_property(weft_vulkan_include Vulkan::Headers INTERFACE_INCLUDE_DIRECT
 if(NOT weft_vulkan_include IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
     string(APPEND weft_pc_cflags " -I${weft_vulkan_include}")
 endif()
-# Relative to the file, so that `cmake --install --prefix` and moved trees work.
-file(RELATIVE_PATH weft_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-string(REGEX REPLACE "/$" "" weft_pc_prefix "${weft_pc_prefix}")
+weft_pc_folders("${CMAKE_INSTALL_LIBDIR}" "${CMAKE_INSTALL_INCLUDEDIR}" "${CMAKE_INSTALL_PREFIX}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

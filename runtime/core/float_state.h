@@ -7,6 +7,11 @@
 #ifndef WEFT_CORE_FLOAT_STATE_H
 #define WEFT_CORE_FLOAT_STATE_H
 
+#if defined(__FAST_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "Weft is compiled without -ffast-math, -Ofast and their parts: its bits, and its tests for NaN, would be others"
+#endif
+
 #if defined(__i386__) || defined(__x86_64__)
 #define WEFT_FLOAT_STATE_X87 1
 #elif !defined(__aarch64__)

@@ -120,9 +120,6 @@ static weft_status check_size(const weft_features_params *params, const weft_hos
 /* Copies the parameters, checked and with defaults in place. */
 static weft_status take_params(weft_features_params *taken, const weft_features_params *params,
                                const weft_host *host) {
-    if (!params) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "features: params is null");
-    }
     if (!is_kind(params->kind)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "features: kind is %d, not 0 to %d",
                          (int)params->kind, WEFT_FEATURES_KIND_COUNT - 1);
@@ -260,7 +257,6 @@ weft_status weft_features_fill(float *w, float *weights, const weft_features_par
     WEFT_GIVEN(host, w, params);
     weft_features_params taken;
     WEFT_TRY(take_params(&taken, params, host));
-    WEFT_TRY(expect_pointer(w, "w", host));
     const struct weft_features_family *family = families[taken.kind];
     if (family->weighted && !weights) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -280,7 +276,6 @@ weft_status weft_features_get_structure(weft_features_structure *structure,
     WEFT_GIVEN(host, structure, params);
     weft_features_params taken;
     WEFT_TRY(take_params(&taken, params, host));
-    WEFT_TRY(expect_pointer(structure, "structure", host));
     *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
     if (families[taken.kind]->structure) {
         families[taken.kind]->structure(structure, &taken);
@@ -291,11 +286,10 @@ weft_status weft_features_get_structure(weft_features_structure *structure,
 weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
                                 const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
-    WEFT_GIVEN(host, diagonals, permutation, params);
+    WEFT_GIVEN(host, diagonals, params);
     weft_features_params taken;
     weft_features_structure structure;
     WEFT_TRY(take_structure(&taken, &structure, params, host));
-    WEFT_TRY(expect_pointer(diagonals, "diagonals", host));
     if (structure.permuted) {
         WEFT_TRY(expect_pointer(permutation, "permutation", host));
     }
@@ -310,7 +304,6 @@ static weft_status expand_parts(struct expansion out, struct parts parts,
     weft_features_params taken;
     weft_features_structure structure;
     WEFT_TRY(take_structure(&taken, &structure, params, host));
-    WEFT_TRY(expect_pointer(parts.diagonals, "diagonals", host));
     WEFT_TRY(check_permutation(parts.permutation, &structure, host));
     parts.permutation = structure.permuted ? parts.permutation : NULL;
     return expand_rows(out, parts, &taken, &structure, host);
@@ -319,20 +312,16 @@ static weft_status expand_parts(struct expansion out, struct parts parts,
 weft_status weft_features_expand(float *w, const float *diagonals, const uint32_t *permutation,
                                  const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
-    WEFT_GIVEN(host, w, diagonals, permutation, params);
-    const weft_status status = expect_pointer(w, "w", host);
-    return status == WEFT_OK ? expand_parts((struct expansion){.w = w},
-                                            (struct parts){diagonals, permutation}, params, host)
-                             : status;
+    WEFT_GIVEN(host, w, diagonals, params);
+    return expand_parts((struct expansion){.w = w}, (struct parts){diagonals, permutation}, params,
+                        host);
 }
 
 weft_status weft_features_square_norms(float *square_norms, const float *diagonals,
                                        const uint32_t *permutation,
                                        const weft_features_params *params, const weft_host *host) {
     WEFT_ENTER;
-    WEFT_GIVEN(host, square_norms, diagonals, permutation, params);
-    const weft_status status = expect_pointer(square_norms, "square_norms", host);
-    return status == WEFT_OK ? expand_parts((struct expansion){.square_norms = square_norms},
-                                            (struct parts){diagonals, permutation}, params, host)
-                             : status;
+    WEFT_GIVEN(host, square_norms, diagonals, params);
+    return expand_parts((struct expansion){.square_norms = square_norms},
+                        (struct parts){diagonals, permutation}, params, host);
 }

@@ -116,9 +116,6 @@ static weft_status check_arrays(const weft_flt_params *params, const weft_host *
 /* The caller's parameters, checked, with defaults for zeros. */
 static weft_status take_params(weft_flt_params *taken, const weft_flt_params *params,
                                const weft_host *host) {
-    if (!params) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: params is null");
-    }
     *taken = *params;
     WEFT_TRY(check_sizes(taken, host));
     WEFT_TRY(check_used(taken, host));
@@ -131,10 +128,6 @@ static weft_status take_params(weft_flt_params *taken, const weft_flt_params *pa
         }
     }
     return check_arrays(taken, host);
-}
-
-static weft_status expect_pointer(const void *pointer, const char *name, const weft_host *host) {
-    return pointer ? WEFT_OK : weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s is null", name);
 }
 
 /* ---- draws ---- */
@@ -220,20 +213,12 @@ static weft_status fill_weights(float *weights, const float *frequencies,
     return WEFT_OK;
 }
 
-static weft_status take_all(weft_flt_params *taken, const weft_flt_params *params,
-                            const void *result, const char *name, const float *frequencies,
-                            const weft_host *host) {
-    WEFT_TRY(take_params(taken, params, host));
-    WEFT_TRY(expect_pointer(result, name, host));
-    return expect_pointer(frequencies, "frequencies", host);
-}
-
 weft_status weft_flt_fill(float *frequencies, float *weights, const weft_flt_params *params,
                           const weft_host *host) {
     WEFT_ENTER;
     WEFT_GIVEN(host, frequencies, weights, params);
     weft_flt_params taken;
-    WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
+    WEFT_TRY(take_params(&taken, params, host));
     for (uint32_t k = 0; k < taken.count; k++) {
         draw_frequency(frequencies + (size_t)k * taken.dimensions, &taken, k);
     }
@@ -251,7 +236,7 @@ weft_status weft_flt_weights(float *weights, const float *frequencies,
     WEFT_ENTER;
     WEFT_GIVEN(host, weights, frequencies, params);
     weft_flt_params taken;
-    WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
+    WEFT_TRY(take_params(&taken, params, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));
     return fill_weights(weights, frequencies, &taken, host);
 }
@@ -261,7 +246,7 @@ weft_status weft_flt_transform(double *transform, const float *frequencies,
     WEFT_ENTER;
     WEFT_GIVEN(host, transform, frequencies, params);
     weft_flt_params taken;
-    WEFT_TRY(take_all(&taken, params, transform, "transform", frequencies, host));
+    WEFT_TRY(take_params(&taken, params, host));
     WEFT_TRY(check_frequencies(frequencies, &taken, host));
     for (uint32_t k = 0; k < taken.count; k++) {
         transform[k] = weft_flt_transform_at(&taken, frequencies + (size_t)k * taken.dimensions);

@@ -243,7 +243,7 @@ weft_status weft_frame_queue_record(weft_frame_queue *queue, VkCommandBuffer com
     WEFT_GIVEN(WEFT_HOST_OF(queue, device->host), queue, commands);
     if (!(budget_ms > 0.0)) {
         return weft_fail(&queue->device->host, WEFT_INVALID_ARGUMENT,
-                         "weft_frame_queue_record: budget_ms is %g, expected more than 0",
+                         "weft_frame_queue_record: a budget of %g ms, expected more than 0",
                          budget_ms);
     }
     WEFT_TRY(weft_device_runs(queue->device));

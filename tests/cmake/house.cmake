@@ -64,3 +64,8 @@ weft_add_host_test(prints.harmless LABELS house COMMAND "${CMAKE_COMMAND}" -DROO
 weft_add_host_test(prints.noticed LABELS house
     COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/prints.c" -P tests/house/prints.cmake)
 set_tests_properties(prints.noticed PROPERTIES PASS_REGULAR_EXPRESSION "prints\\.c calls printf")
+
+# What SECURITY.md says is fuzzed is, and the other way round.
+weft_add_host_test(fuzzers.listed LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/house/fuzzers.cmake)
+weft_add_host_test(fuzzers.missing LABELS house COMMAND "${CMAKE_COMMAND}" -DWITHOUT=npz -P tests/house/fuzzers.cmake)
+set_tests_properties(fuzzers.missing PROPERTIES PASS_REGULAR_EXPRESSION "lacks: npz")

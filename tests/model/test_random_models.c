@@ -382,9 +382,9 @@ static void expect_encodings(weft_model *model, struct weft_test_host *host) {
                         "no tokens");
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
                         weft_model_encode(&encoding, model, weft_encode_params(.pair = "a")),
-                        "null argument");
+                        "params.text is null");
     WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_model_encode(&encoding, model, NULL),
-                        "null argument");
+                        "params is null");
 }
 
 WEFT_TEST_ON_HOST(tokenizers_without_files, host) {

@@ -26,6 +26,9 @@ OPTIONAL = {
     "weft_plan_compile": {"params"},
     "weft_plan_get_timings": {"timings"},
     "weft_bindings_get_timings": {"timings"},
+    "weft_features_parts": {"permutation"},  # of kinds without one
+    "weft_features_expand": {"permutation"},
+    "weft_features_square_norms": {"permutation"},
     "weft_graph_reduce": {"params"},
     "weft_model_compile": {"params"},
     "weft_model_compile_lengths": {"params"},

@@ -46,6 +46,12 @@ endforeach()
 weft_add_packaging_test(add_subdirectory)
 set_tests_properties(packaging.add_subdirectory PROPERTIES PROCESSORS 2 LABELS "packaging;long")
 
+# weft.pc where packagers give absolute folders.
+add_test(NAME packaging.pc_folders
+    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DWORK=${weft_stage}/pc_folders"
+            "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/pc_folders.cmake")
+set_tests_properties(packaging.pc_folders PROPERTIES LABELS packaging)
+
 # libweft is linked into programs that bring loaders, glslang and volk of their own.
 add_test(NAME packaging.symbols
     COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DREADELF=${CMAKE_READELF}"
@@ -85,6 +91,22 @@ add_test(NAME packaging.bill
             -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/bill.cmake")
 set_tests_properties(packaging.notices packaging.notices-missing packaging.bill PROPERTIES LABELS packaging)
 set_tests_properties(packaging.notices-missing PROPERTIES PASS_REGULAR_EXPRESSION "no notice of libcrypto")
+
+# What a project that adds Weft as a subdirectory sets for all of its targets does not reach Weft: some files, and, long, all of
+# them and a program, with the bits of this build's library.
+set(weft_parent "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DSHADERS=${weft_shader_binary_dir}" "-DVKFFT=${weft_vkfft_dir}"
+    "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DMAKE=${CMAKE_MAKE_PROGRAM}")
+set(weft_parent_script "${CMAKE_CURRENT_SOURCE_DIR}/packaging/parent.cmake")
+if(CMAKE_GENERATOR STREQUAL "Ninja")
+    add_test(NAME packaging.parent COMMAND ${weft_parent} "-DWORK=${weft_stage}/parent" -P "${weft_parent_script}")
+    set_tests_properties(packaging.parent PROPERTIES LABELS packaging)
+    if(NOT BUILD_SHARED_LIBS)
+        add_test(NAME packaging.parent-bits
+            COMMAND ${weft_parent} "-DWORK=${weft_stage}/parent-bits" "-DLIBRARY=$<TARGET_FILE:weft>"
+                    "-DFLAGS=-ljansson -lzip -lutf8proc ${weft_pc_flags}" -P "${weft_parent_script}")
+        set_tests_properties(packaging.parent-bits PROPERTIES PROCESSORS 2 LABELS "packaging;long")
+    endif()
+endif()
 
 # The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.
 add_test(NAME packaging.vcpkg

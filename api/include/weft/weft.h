@@ -24,6 +24,8 @@
  *
  * Rules that hold everywhere:
  *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
+ *   - null where it is not allowed is WEFT_INVALID_ARGUMENT, and the log names the parameter; other functions then do nothing,
+ *     or return nothing;
  *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
  *   - the float state of the calling thread (rounding, traps, subnormals, flags) changes no result and is preserved;
  *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* The parent has a header of this name, too. */
+#error "The parent's header was included"
