@@ -12,6 +12,7 @@
 #include "bench/report.h"
 #include "bench/suites/mixers.h"
 #include "commands.h"
+#include "stop.h"
 
 #define MAX_LENGTH        (1U << 24)
 #define LEAST_SLOW_DOWN   2
@@ -106,6 +107,7 @@ static int run_session(weft_bench_session *session, const struct options *option
                        const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(list_cases(&session->cases, options, syntax));
     WEFT_CLI_TRY(weft_bench_session_run(session));
+    weft_cli_stop_settle(!session->interrupted);
     WEFT_CLI_TRY(
         weft_bench_publish(weft_bench_report_json(session), &options->outputs, &session->host));
     return session->failed || session->interrupted ? WEFT_CLI_FAILED : WEFT_CLI_FINE;

@@ -205,6 +205,9 @@ int weft_cli_print_json(json_t *object);
 /** The same on one line. */
 int weft_cli_print_json_line(json_t *object);
 
+/** Whether one of them has printed anything. */
+bool weft_cli_has_printed_json(void);
+
 /** A real, or null where JSON has none (NaN and infinities). */
 json_t *weft_cli_json_real(double value);
 

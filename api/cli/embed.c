@@ -17,6 +17,7 @@ typedef struct embed_options {
     const char *model;
     weft_cli_list texts;
     const char *file, *lines, *out;
+    bool resume;
     weft_cli_embedding_options how;
 } embed_options;
 
@@ -25,6 +26,8 @@ typedef struct embed_state {
     weft_cli_session session;
     weft_cli_form form;
     weft_cli_vectors_of_texts result;
+    weft_cli_partial
+        partial;     /* with --resume: what an earlier command has done, else without rows */
     double begin_ms; /* when the command began */
     char digest[WEFT_DIGEST_TEXT_SIZE];
 } embed_state;
@@ -58,7 +61,8 @@ static int print_text(const embed_state *state) {
     if (!state->options->lines && !state->options->out && result->count <= MOST_SHOWN) {
         WEFT_CLI_TRY(print_vectors(state));
     }
-    weft_cli_print(stdout, "%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]\n",
+    weft_cli_print(stdout, "%s%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]\n",
+                   weft_cli_stopped() ? "stopped: the first " : "",
                    weft_cli_grouped(result->count, texts), weft_cli_grouped(result->tokens, tokens),
                    (weft_clock_ms() - state->begin_ms) / 1e3, device->name, result->count,
                    result->width);
@@ -68,32 +72,78 @@ static int print_text(const embed_state *state) {
 
 static int print_json(const embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
-    json_t *run = json_pack(
-        "{s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:[I, I], s:s}}", "stopped",
-        (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "tokens",
-        (json_int_t)result->tokens, "plans", (json_int_t)result->plans, "compile_ms",
-        weft_cli_json_real(result->compile_ms), "run_ms", weft_cli_json_real(result->run_ms),
-        "total_ms", weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
-        (json_int_t)result->count, (json_int_t)result->width, "sha256", state->digest);
+    json_t *run =
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:[I, I], s:s}}", "stopped",
+                  (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "resumed_texts",
+                  (json_int_t)state->partial.count, "tokens", (json_int_t)result->tokens, "plans",
+                  (json_int_t)result->plans, "compile_ms", weft_cli_json_real(result->compile_ms),
+                  "run_ms", weft_cli_json_real(result->run_ms), "total_ms",
+                  weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
+                  (json_int_t)result->count, (json_int_t)result->width, "sha256", state->digest);
     return weft_cli_print_json(
         weft_cli_json_merge(weft_cli_session_json(&state->session, NULL), run));
 }
 
 /* ---- running ---- */
 
+/* What goes on later needs to know whose rows these are. */
+static int write_partial(embed_state *state) {
+    const embed_options *options = state->options;
+    weft_cli_partial *partial = &state->partial;
+    weft_sha256 inputs = state->result.inputs;
+    const weft_digest digest = weft_sha256_end(&inputs);
+    weft_digest_text(&digest, partial->inputs);
+    if (!options->resume) { /* which has bound it */
+        WEFT_CLI_TRY(weft_cli_partial_bind(partial, state->form.before, &state->session));
+    }
+    weft_cli_partial written = *partial;
+    written.count = state->result.count;
+    written.width = state->result.width;
+    memcpy(written.rows, state->digest, sizeof written.rows);
+    return weft_cli_partial_write(&written, options->out, &state->session.host);
+}
+
+/* Without new rows a file that is there stays as it is. */
+static int write_rows(embed_state *state) {
+    const embed_options *options = state->options;
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
+    if (!options->out || (result->count == state->partial.count && !result->whole)) {
+        return WEFT_CLI_FINE;
+    }
+    WEFT_CLI_TRY(weft_cli_exit_code(
+        weft_npy_write_f32(options->out, result->values, shape, &state->session.host)));
+    if (result->whole && options->resume) {
+        weft_cli_partial_remove(options->out, &state->session.host);
+    }
+    const bool can_go_on =
+        options->lines && weft_device_get_math(state->session.device) != WEFT_MATH_FAST;
+    return result->whole || !can_go_on ? WEFT_CLI_FINE : write_partial(state);
+}
+
 /* The file first: a report of something that then could not be written would be wrong. */
 static int deliver(embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
     const uint64_t values = (uint64_t)result->count * result->width;
+    weft_cli_stop_settle(result->whole);
     weft_cli_digest(result->values, values, state->digest);
-    if (state->options->out) {
-        const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
-        WEFT_CLI_TRY(weft_cli_exit_code(
-            weft_npy_write_f32(state->options->out, result->values, shape, &state->session.host)));
-    }
+    WEFT_CLI_TRY(write_rows(state));
     WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
+}
+
+/* What an earlier command has done. */
+static int read_partial(embed_state *state) {
+    weft_cli_partial expected = {.width = weft_cli_output_width(&state->session.info)};
+    if (!state->options->resume) {
+        return WEFT_CLI_FINE;
+    }
+    WEFT_CLI_TRY(weft_cli_partial_bind(&expected, state->form.before, &state->session));
+    WEFT_CLI_TRY(weft_cli_partial_read(&state->partial, &state->result.values, state->options->out,
+                                       &expected, &state->session.host));
+    state->result.count = state->partial.count;
+    return WEFT_CLI_FINE;
 }
 
 static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
@@ -101,10 +151,12 @@ static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(weft_cli_embedding_begin(&state->form, &options->how, &state->session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(read_partial(state));
     WEFT_CLI_TRY(weft_cli_embedding_run(
         &state->result,
         &(weft_cli_texts){.texts = &options->texts, .file = options->file, .lines = options->lines},
-        &state->form, options->how.batch, &state->session));
+        options->resume ? &state->partial : NULL, &state->form, options->how.batch,
+        &state->session));
     return deliver(state);
 }
 
@@ -130,6 +182,10 @@ int weft_cli_embed(int argc, char **argv) {
          "a text on each line, or - for standard input; an empty line is the empty text"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the vectors to this .npy file, float32 [texts, size], in the texts' order"},
+        {"resume", WEFT_CLI_FLAG, &options.resume, NULL,
+         "with --lines and --out: go on where a stopped command with the same model, options\n"
+         "and lines left the file, which then is the one that it would have been; without the\n"
+         "file, begin"},
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
          "what stands in front of each text: the name of one of the model's prompts, or\n"
          "the prompt itself (default: the model's, if it has one)"},
@@ -163,6 +219,11 @@ int weft_cli_embed(int argc, char **argv) {
     if (sources != 1) {
         return weft_cli_usage_error(&syntax, "expected one of --text, --file and --lines, found %s",
                                     sources == 0 ? "none" : "several");
+    }
+    if (options.resume && (!options.lines || !options.out || options.common.receipt ||
+                           options.common.math == WEFT_MATH_FAST)) {
+        return weft_cli_usage_error(&syntax, "--resume needs --lines and --out, and excludes "
+                                             "--receipt and --math fast");
     }
     return run(&options, &syntax);
 }

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "eval/run.h"
 #include "input.h"
 #include "stop.h"
 
-/* Texts in memory: so many that most lengths fill their batches. */
-#define WINDOW 32768U
+/* Lines in memory with a receipt, which says what ran together, and is not written where the command is stopped. */
+#define RECEIPT_WINDOW 32768U
 
 /* ---- what the options say ---- */
 
@@ -128,18 +129,39 @@ static weft_status make_room(struct runner *self) {
     return WEFT_OK;
 }
 
+/* Of `count` examples from the window's first on: how many tokens each has, and which. */
+static void hash_inputs(weft_sha256 *hash, const weft_cli_window *window, uint32_t count) {
+    const weft_cli_data *data = &window->data;
+    for (uint32_t i = 0; i < count; i++) {
+        const weft_cli_sequence *sequence = &data->sequences[i];
+        uint8_t bytes[4];
+        weft_store_bytes(bytes, sequence->length, sizeof bytes);
+        weft_sha256_add(hash, bytes, sizeof bytes);
+        for (uint32_t k = 0; k < sequence->length; k++) {
+            weft_store_bytes(bytes, (uint32_t)data->tokens[sequence->begin + k], sizeof bytes);
+            weft_sha256_add(hash, bytes, sizeof bytes);
+        }
+    }
+}
+
 static int run_window(struct runner *self) {
     weft_cli_vectors_of_texts *result = self->result;
     weft_cli_evaluation evaluation;
+    if (self->window.count == 0) { /* the command was stopped before its first text */
+        return WEFT_CLI_FINE;
+    }
     WEFT_CLI_TRY(weft_cli_exit_code(make_room(self)));
     WEFT_CLI_TRY(
         weft_cli_exit_code(weft_cli_score_begin(&self->score, &self->window.data, self->session)));
     self->score.only_outputs = true;
     WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &self->score, self->batch, "texts"));
+    const uint32_t done = self->score.done;
     memcpy(&result->values[(size_t)result->count * result->width], self->score.outputs,
-           (size_t)self->window.count * result->width * sizeof *result->values);
-    result->count += self->window.count;
-    result->tokens += evaluation.tokens;
+           (size_t)done * result->width * sizeof *result->values);
+    hash_inputs(&result->inputs, &self->window, done);
+    result->count += done;
+    result->whole = done == self->window.count;
+    result->tokens += weft_cli_window_tokens(&self->window, done);
     result->plans += evaluation.plans;
     result->compile_ms += evaluation.compile_ms;
     result->run_ms += evaluation.run_ms;
@@ -149,20 +171,73 @@ static int run_window(struct runner *self) {
     return WEFT_CLI_FINE;
 }
 
-static int run_lines(struct runner *self, const char *path, const weft_cli_form *form) {
+/* The lines whose rows are there already: their tokens alone. */
+static int pass_lines(struct runner *self, weft_cli_lines *lines, const weft_cli_partial *from) {
+    weft_cli_vectors_of_texts *result = self->result;
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+    uint32_t passed = 0;
+    while (passed < from->count && !weft_cli_stopped()) {
+        const uint32_t left = from->count - passed;
+        WEFT_CLI_TRY(weft_cli_lines_next(&self->window, lines,
+                                         left < RECEIPT_WINDOW ? left : RECEIPT_WINDOW));
+        if (self->window.count == 0 && !weft_cli_stopped()) {
+            return weft_cli_bad_file(&self->session->host,
+                                     "%s: expected at least the %u lines of the rows that are "
+                                     "done, found %u",
+                                     lines->name, from->count, passed);
+        }
+        hash_inputs(&result->inputs, &self->window, self->window.count);
+        result->tokens += weft_cli_window_tokens(&self->window, self->window.count);
+        result->cut += self->window.data.cut;
+        passed += self->window.count;
+        weft_cli_window_clear(&self->window, &self->session->host);
+    }
+    const weft_sha256 all = result->inputs;
+    const weft_digest found = weft_sha256_end(&result->inputs);
+    result->inputs = all;
+    return passed < from->count || strcmp(weft_digest_text(&found, digest), from->inputs) == 0
+               ? WEFT_CLI_FINE
+               : weft_cli_bad_file(&self->session->host,
+                                   "%s: expected the lines of the rows that are done as its first "
+                                   "%u, found others",
+                                   lines->name, from->count);
+}
+
+static int run_open_lines(struct runner *self, weft_cli_lines *lines,
+                          const weft_cli_partial *from) {
+    weft_cli_vectors_of_texts *result = self->result;
+    const bool has_receipt = self->session->recording.receipt != NULL;
+    uint32_t most = 0;
+    if (from && from->count > 0) {
+        WEFT_CLI_TRY(pass_lines(self, lines, from));
+    }
+    if (weft_cli_stopped()) {
+        return WEFT_CLI_FINE;
+    }
+    bool fits = true; /* what was read has been run */
+    while (!weft_cli_stopped()) {
+        most = has_receipt ? RECEIPT_WINDOW : weft_cli_window_size(most);
+        WEFT_CLI_TRY(weft_cli_lines_next(&self->window, lines, most));
+        if (self->window.count == 0) {
+            break;
+        }
+        WEFT_CLI_TRY(run_window(self));
+        fits = result->whole;
+    }
+    result->whole = fits && weft_cli_lines_ended(lines);
+    return result->count > 0 || !result->whole
+               ? WEFT_CLI_FINE
+               : weft_cli_bad_file(&self->session->host, "%s: expected texts, found none",
+                                   lines->name);
+}
+
+static int run_lines(struct runner *self, const char *path, const weft_cli_partial *from,
+                     const weft_cli_form *form) {
     weft_cli_lines lines;
     int exit_code = weft_cli_lines_open(&lines, path, self->session);
     lines.form = *form;
-    while (exit_code == WEFT_CLI_FINE && !weft_cli_stopped()) {
-        exit_code = weft_cli_lines_next(&self->window, &lines, WINDOW);
-        if (exit_code != WEFT_CLI_FINE || self->window.count == 0) {
-            break;
-        }
-        exit_code = run_window(self);
-    }
-    if (exit_code == WEFT_CLI_FINE && self->result->count == 0 && !weft_cli_stopped()) {
-        exit_code =
-            weft_cli_bad_file(&self->session->host, "%s: expected texts, found none", lines.name);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = run_open_lines(self, &lines, from);
     }
     weft_cli_lines_close(&lines);
     return exit_code;
@@ -190,11 +265,12 @@ static int run_list(struct runner *self, const weft_cli_list *list, const weft_c
 }
 
 int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_texts *texts,
-                           const weft_cli_form *form, uint32_t batch,
+                           const weft_cli_partial *from, const weft_cli_form *form, uint32_t batch,
                            const weft_cli_session *session) {
     struct runner self = {.result = result, .session = session, .batch = batch};
-    *result = (weft_cli_vectors_of_texts){.width = weft_cli_output_width(&session->info)};
-    const int exit_code = texts->lines  ? run_lines(&self, texts->lines, form)
+    result->width = weft_cli_output_width(&session->info);
+    weft_sha256_begin(&result->inputs);
+    const int exit_code = texts->lines  ? run_lines(&self, texts->lines, from, form)
                           : texts->file ? run_file(&self, texts->file, form)
                                         : run_list(&self, texts->texts, form);
     weft_cli_score_clear(&self.score);

@@ -5,6 +5,7 @@
 
 #include "eval/lines.h"
 #include "eval/score.h"
+#include "partial.h"
 
 /** What the options say of pooling and prompts; nulls where they say nothing. */
 typedef struct weft_cli_embedding_options {
@@ -21,11 +22,12 @@ typedef struct weft_cli_texts {
     const char *lines; /* one on each line */
 } weft_cli_texts;
 
-/** The vectors of all texts, in their order. */
+/** The vectors of the first `count` texts, in their order: all, unless the command was stopped. */
 typedef struct weft_cli_vectors_of_texts {
-    float *
-        values; /* [count, width] in fresh memory; NaN for those that a stopped command has not come to */
+    float *values; /* [count, width] in fresh memory */
     uint32_t count, width;
+    bool whole;         /* these are all */
+    weft_sha256 inputs; /* of their tokens, see weft_cli_partial */
     uint64_t tokens;
     uint32_t plans, cut;
     double compile_ms, run_ms;
@@ -35,9 +37,12 @@ typedef struct weft_cli_vectors_of_texts {
 int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
                              weft_cli_session *session, const weft_cli_syntax *syntax);
 
-/** Runs them: the session is open. `result` is to be cleared, also on failure. */
+/**
+ * Runs them: the session is open. `result` is to be cleared, also on failure. It may begin with the rows of an earlier command,
+ * to which `from`, else null, says what they are bound to: then the first lines must be theirs, and it goes on behind them.
+ */
 int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_texts *texts,
-                           const weft_cli_form *form, uint32_t batch,
+                           const weft_cli_partial *from, const weft_cli_form *form, uint32_t batch,
                            const weft_cli_session *session);
 
 void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host);

@@ -40,6 +40,7 @@ typedef struct generate_state {
     uint32_t front;        /* text that is being shown; those before it are done */
     size_t shown;          /* bytes of it */
     bool open;             /* somebody is still reading; main says it where nobody does */
+    bool whole;            /* the generator's texts have come to their ends */
     weft_cli_generation result;
 } generate_state;
 
@@ -114,21 +115,28 @@ static weft_status note_time(weft_cli_generation *result, double begin, const we
     return WEFT_OK;
 }
 
-static weft_status run_steps(generate_state *state) {
-    bool done = false;
+/* One after the other until *done, or a signal. */
+static weft_status take_steps(generate_state *state, bool *done) {
     const double begin = weft_clock_ms();
-    WEFT_TRY(weft_generator_step(state->generator, &done));
+    WEFT_TRY(weft_generator_step(state->generator, done));
     state->result.prompt_ms += weft_clock_ms() - begin;
-    while (state->open && !done && !weft_cli_stopped()) {
+    while (state->open && !*done && !weft_cli_stopped()) {
         const double step_begin = weft_clock_ms();
-        const weft_status status = weft_generator_step(state->generator, &done);
-        if (status == WEFT_CANCELLED) { /* what there is stays */
-            break;
-        }
-        WEFT_TRY(status);
+        WEFT_TRY(weft_generator_step(state->generator, done));
         WEFT_TRY(note_time(&state->result, step_begin, &state->session.host));
         WEFT_TRY(show(state, false));
     }
+    return WEFT_OK;
+}
+
+/* What there is stays, also where a signal ended the first step. */
+static weft_status run_steps(generate_state *state) {
+    bool done = false;
+    const weft_status status = take_steps(state, &done);
+    if (status != WEFT_OK && status != WEFT_CANCELLED) {
+        return status;
+    }
+    state->whole = status == WEFT_OK && done;
     return show(state, true);
 }
 
@@ -197,6 +205,10 @@ static int run_batch(generate_state *state) {
     state->shown = 0;
     const weft_status status = weft_generator_create(&state->generator, state->session.model,
                                                      state->session.device, &params);
+    if (status == WEFT_CANCELLED) { /* the texts before these stay */
+        state->whole = false;
+        return WEFT_CLI_FINE;
+    }
     if (status != WEFT_OK && state->prompts.count > state->batch) {
         weft_fail(host, status, "prompts %u to %u, of which the first counts as 0: they failed",
                   state->first, state->first + state->batch - 1);
@@ -209,7 +221,9 @@ static int run_batch(generate_state *state) {
 }
 
 static int run_batches(generate_state *state) {
-    while (state->first < state->prompts.count && state->open && !weft_cli_stopped()) {
+    state->whole = true;
+    while (state->first < state->prompts.count && state->open && state->whole &&
+           !weft_cli_stopped()) {
         state->batch = count_batch(state);
         if (state->batch == 0) {
             WEFT_CLI_TRY(weft_cli_exit_code(pass_empty(state)));
@@ -219,6 +233,7 @@ static int run_batches(generate_state *state) {
         WEFT_CLI_TRY(run_batch(state));
         state->first += state->batch;
     }
+    weft_cli_stop_settle(state->whole && state->first >= state->prompts.count);
     return WEFT_CLI_FINE;
 }
 

@@ -11,6 +11,7 @@
 #include "inspect_pipelines.h"
 #include "program.h"
 #include "session.h"
+#include "stop.h"
 
 typedef struct inspect_options {
     weft_cli_common common;
@@ -311,6 +312,7 @@ static int print_dispatches(const inspect_state *state) {
 }
 
 static int report(const inspect_state *state) {
+    weft_cli_stop_settle(true);
     if (state->options->pass) {
         WEFT_CLI_TRY(report_pass(state));
     } else if (state->options->common.json) {

@@ -93,23 +93,20 @@ static json_t *line_json(const weft_cli_lines_result *result, uint32_t row, cons
 static json_t *lines_json(const weft_cli_lines_result *result) {
     json_t *lines = json_array();
     for (uint32_t row = 0; lines && row < result->count; row++) {
-        if (result->states[row] != WEFT_CLI_LINE_WAITS) {
-            lines = weft_cli_json_append(lines, line_json(result, row, "sequence", row));
-        }
+        lines = weft_cli_json_append(lines, line_json(result, row, "sequence", row));
     }
     return lines;
 }
 
 static int print_all_json(const weft_cli_lines_result *result,
                           const weft_cli_lines_summary *summary) {
-    char digest[WEFT_DIGEST_TEXT_SIZE];
-    if (summary->digest) {
-        snprintf(digest, sizeof digest, "%s", summary->digest);
-    } else {
-        weft_cli_digest(result->outputs, (uint64_t)result->count * result->width, digest);
-    }
+    char text[WEFT_DIGEST_TEXT_SIZE];
+    const char *digest =
+        result->found
+            ? summary->digest
+            : weft_cli_digest(result->outputs, (uint64_t)result->count * result->width, text);
     json_t *run =
-        json_pack("{s:b, s:I, s:I, s:I, s:o, s:o, s:{s:[I, I], s:s}, s:o}", "stopped",
+        json_pack("{s:b, s:I, s:I, s:I, s:o, s:o, s:{s:[I, I], s:s?}, s:o}", "stopped",
                   (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "tokens",
                   (json_int_t)summary->tokens, "plans", (json_int_t)summary->plans, "compile_ms",
                   weft_cli_json_real(summary->compile_ms), "run_ms",
@@ -230,12 +227,6 @@ void weft_cli_lines_head(const weft_cli_session *session, weft_cli_answers answe
 int weft_cli_lines_answers(const weft_cli_lines_result *result, weft_cli_answers answers) {
     int exit_code = WEFT_CLI_FINE;
     for (uint32_t row = 0; exit_code == WEFT_CLI_FINE && row < result->count; row++) {
-        if (result->states[row] == WEFT_CLI_LINE_WAITS) {
-            if (answers == WEFT_CLI_ANSWERS_TSV) {
-                break; /* later answers would stand at other lines */
-            }
-            continue;
-        }
         exit_code =
             answers == WEFT_CLI_ANSWERS_JSONL
                 ? weft_cli_print_json_line(line_json(result, row, "line", result->first + row + 1))
@@ -253,8 +244,9 @@ int weft_cli_lines_tail(const weft_cli_lines_result *result, const weft_cli_line
         return print_all_json(result, summary);
     }
     if (answers == WEFT_CLI_ANSWERS_TABLE) {
-        weft_cli_print(stdout, "%.1f ms for %llu texts, %llu tokens, in %u plans on %s (%s)\n",
-                       summary->run_ms, (unsigned long long)result->first + result->count,
+        weft_cli_print(stdout, "%s%.1f ms for %llu texts, %llu tokens, in %u plans on %s (%s)\n",
+                       weft_cli_stopped() ? "stopped: " : "", summary->run_ms,
+                       (unsigned long long)result->first + result->count,
                        (unsigned long long)summary->tokens, summary->plans, device->name,
                        weft_device_type_name(device->type));
     }

@@ -16,19 +16,19 @@ typedef enum weft_cli_answers {
 
 /** What has become of a line. */
 typedef enum weft_cli_line_state {
-    WEFT_CLI_LINE_WAITS = 0, /* not run: the command was stopped */
+    WEFT_CLI_LINE_WAITS = 0, /* not run */
     WEFT_CLI_LINE_EMPTY,     /* without a text, and so without an answer */
     WEFT_CLI_LINE_DONE
 } weft_cli_line_state;
 
-/** Some lines that follow each other. */
+/** Some lines that follow each other, none of which waits. */
 typedef struct weft_cli_lines_result {
     const weft_cli_session *session;
     uint64_t first; /* lines before these */
     uint32_t count;
     uint32_t width;              /* outputs of a line */
     uint32_t top;                /* entries of a line to show */
-    const float *outputs;        /* [count, width]: NaN where there is no answer; null with … */
+    const float *outputs;        /* [count, width]: NaN of empty lines; null with … */
     const weft_cli_found *found; /* … what was found in each line */
     const uint8_t *states;
 } weft_cli_lines_result;
@@ -38,13 +38,14 @@ typedef struct weft_cli_lines_summary {
     uint64_t tokens;
     uint32_t plans;
     double compile_ms, run_ms;
-    const char *digest; /* of all outputs, where they are not kept; else null */
+    const char *
+        digest; /* of all outputs, where they are not kept, and null where some were not delivered */
 } weft_cli_lines_summary;
 
 /** What comes before the first answer. */
 void weft_cli_lines_head(const weft_cli_session *session, weft_cli_answers answers);
 
-/** Answers, but for JSON; of lines without numbers only those before the first that was not run. */
+/** Answers, but for JSON. */
 int weft_cli_lines_answers(const weft_cli_lines_result *result, weft_cli_answers answers);
 
 /** What comes behind the last answer; JSON as a whole: the result then has all lines. */

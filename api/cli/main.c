@@ -42,7 +42,7 @@ static void print_help(FILE *stream) {
         "  help      print this; weft COMMAND --help describes a command\n"
         "  --version print the version, the commit and what is compiled in\n\n"
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
-        "130 or 143 stopped by Ctrl-C or SIGTERM: finished work is kept.\n");
+        "130 or 143 stopped by Ctrl-C or SIGTERM: what is done is kept.\n");
 }
 
 static const subcommand *find(const char *name) {
@@ -92,6 +92,17 @@ static int dispatch(int argc, char **argv) {
     return !chosen ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
 }
 
+/* Whoever asked for JSON is told by JSON, too, when a signal came before there was anything to report. */
+static void report_stop(int argc, char **argv) {
+    bool wanted = false;
+    for (int i = 2; i < argc; i++) {
+        wanted = wanted || strcmp(argv[i], "--json") == 0;
+    }
+    if (wanted && weft_cli_stopped() && !weft_cli_has_printed_json()) {
+        weft_cli_print_json(json_pack("{s:b}", "stopped", 1));
+    }
+}
+
 /* All output must have been written, unless the reader has closed the pipe. */
 static int close_output(int exit_code) {
     bool failed = ferror(stdout) != 0;
@@ -113,7 +124,9 @@ int main(int argc, char **argv) {
         return WEFT_CLI_FAILED;
     }
     weft_cli_stop_begin();
-    const int exit_code = close_output(dispatch(argc, arguments));
+    const int result = dispatch(argc, arguments);
+    report_stop(argc, arguments);
+    const int exit_code = close_output(result);
     const int signal_number = weft_cli_stop_end();
     if (signal_number != 0) {
         weft_cli_print(stderr, "weft: stopped by a signal\n");

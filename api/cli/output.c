@@ -18,6 +18,7 @@
 static const weft_host c_library = {0};
 
 static bool quiet; /* on stdout */
+static bool printed_json;
 
 void weft_cli_be_quiet(bool be_quiet) {
     quiet = be_quiet;
@@ -127,6 +128,7 @@ static int print_json(json_t *object, size_t layout) {
         return out_of_memory("the JSON report");
     }
     if (!quiet) {
+        printed_json = true;
         fputs(text, stdout); /* its errors are seen when main closes the stream */
         fputc('\n', stdout);
     }
@@ -140,6 +142,10 @@ int weft_cli_print_json(json_t *object) {
 
 int weft_cli_print_json_line(json_t *object) {
     return print_json(object, JSON_COMPACT);
+}
+
+bool weft_cli_has_printed_json(void) {
+    return printed_json;
 }
 
 json_t *weft_cli_json_real(double value) {

@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "core/npy.h"
 #include "core/try.h"
+#include "stop.h"
 #include "trace.h"
 
 #define MOST_PORTS 64 /* that a command line can name */
@@ -350,6 +351,7 @@ static int run_all(run *r) {
     WEFT_CLI_TRY(weft_cli_check_trace(r->params->trace, session));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(make_plan(r)));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(execute(r)));
+    weft_cli_stop_settle(true);
     WEFT_CLI_TRY(write_outputs(r));
     WEFT_CLI_TRY(weft_cli_receipt_end(&session->recording, r->params->common));
     if (r->params->trace) {

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "stop.h"
 
 typedef struct quantize_options {
     weft_cli_common common;
@@ -54,5 +55,6 @@ int weft_cli_quantize(int argc, char **argv) {
     const weft_stored stored = options.weights_only ? WEFT_STORED_I8_ONLY : WEFT_STORED_I8;
     WEFT_CLI_TRY(weft_cli_exit_code(
         weft_model_quantize(&info, options.folders[0], options.folders[1], stored, &host)));
+    weft_cli_stop_settle(true);
     return print(&options, &info);
 }

@@ -29,9 +29,10 @@ typedef struct rerank_state {
     weft_cli_lines lines;
     weft_cli_window window;
     weft_cli_score score;
-    float *query; /* of a model that makes vectors: the query's; else null */
+    bool has_query; /* its vector has been made */
+    float *query;   /* of a model that makes vectors: the query's; else null */
     ranked *order;
-    uint32_t count; /* that were run */
+    uint32_t count; /* texts that were run: all, unless the command was stopped */
     weft_cli_evaluation evaluation;
 } rerank_state;
 
@@ -81,13 +82,16 @@ static int compare(const void *left, const void *right) {
 
 static weft_status sort(rerank_state *state) {
     const weft_host *host = &state->session.host;
-    const uint32_t all = state->window.data.example_count;
+    const uint32_t all = state->window.count;
+    if (all == 0) { /* the command was stopped before its first text */
+        return WEFT_OK;
+    }
     state->order = weft_alloc_zero(host, all, sizeof *state->order);
     if (!state->order) {
         return weft_fail_memory(host, "the order of texts");
     }
     for (uint32_t line = 0; line < all; line++) {
-        if (weft_cli_score_has(state->score.outputs, state->score.width, line)) {
+        if (state->score.has[line]) {
             state->order[state->count++] = (ranked){score_of(state, line), line};
         }
     }
@@ -111,6 +115,9 @@ static const char *choose_prompt(const char *const *names, const weft_cli_sessio
 }
 
 static int evaluate(rerank_state *state) {
+    if (state->window.count == 0) { /* the command was stopped before its first text */
+        return WEFT_CLI_FINE;
+    }
     WEFT_CLI_TRY(weft_cli_exit_code(
         weft_cli_score_begin(&state->score, &state->window.data, &state->session)));
     state->score.only_outputs = true;
@@ -123,6 +130,7 @@ static int embed_query(rerank_state *state, const weft_cli_form *form) {
         .bytes = state->options->query, .size = strlen(state->options->query), .name = "--query"};
     WEFT_CLI_TRY(weft_cli_window_add(&state->window, &text, form, &state->session));
     WEFT_CLI_TRY(evaluate(state));
+    state->has_query = state->score.done == 1;
     state->query = state->score.outputs;
     state->score.outputs = NULL;
     weft_cli_score_clear(&state->score);
@@ -158,15 +166,21 @@ static int begin(rerank_state *state, weft_cli_form *form, const weft_cli_syntax
 static int run_texts(rerank_state *state, const weft_cli_syntax *syntax) {
     weft_cli_form form;
     WEFT_CLI_TRY(begin(state, &form, syntax));
+    if (state->query && !state->has_query) { /* the command was stopped: nothing can be compared */
+        return WEFT_CLI_FINE;
+    }
     form.keeps = true;
     state->lines.form = form;
     WEFT_CLI_TRY(weft_cli_lines_next(&state->window, &state->lines, UINT32_MAX));
-    if (state->window.count == 0) {
+    const bool all = weft_cli_lines_ended(&state->lines);
+    if (state->window.count == 0 && all) {
         return weft_cli_bad_file(&state->session.host, "%s: expected texts, found none",
                                  state->lines.name);
     }
     WEFT_CLI_TRY(evaluate(state));
-    return weft_cli_exit_code(sort(state));
+    WEFT_CLI_TRY(weft_cli_exit_code(sort(state)));
+    weft_cli_stop_settle(all && state->count == state->window.count);
+    return WEFT_CLI_FINE;
 }
 
 /* ---- what it prints ---- */
@@ -205,7 +219,11 @@ static int print_text(const rerank_state *state) {
         weft_cli_table_cell(table, "%u", line + 1);
         weft_cli_table_cell(table, "%s", state->window.kept[line].text);
     }
-    return weft_cli_table_print(&table);
+    WEFT_CLI_TRY(weft_cli_table_print(&table));
+    if (weft_cli_stopped()) {
+        weft_cli_print(stdout, "stopped: these are of the %u texts that were run\n", state->count);
+    }
+    return WEFT_CLI_FINE;
 }
 
 static int run_all(rerank_state *state, const weft_cli_syntax *syntax) {

@@ -12,6 +12,7 @@
 #include "run_lines.h"
 #include "run_report.h"
 #include "session.h"
+#include "stop.h"
 #include "trace.h"
 
 typedef struct run_options {
@@ -91,6 +92,7 @@ static int run_on_device(run_state *state) {
 /* Files first: a report of something that then could not be written would be wrong. */
 static int deliver(run_state *state) {
     const run_options *options = state->options;
+    weft_cli_stop_settle(true);
     if (options->out) {
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host)));

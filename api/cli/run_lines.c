@@ -14,11 +14,9 @@
 #include "logits.h"
 #include "stop.h"
 
-/*
- * Lines that are in memory: few at first, so that the first answers come soon, then so many that most lengths fill their batches.
- */
-#define FIRST_WINDOW   64u
-#define LARGEST_WINDOW 8192u
+/* Lines that are in memory with a receipt, which says what ran together, and is not written where the command is stopped. */
+#define RECEIPT_WINDOW         64u
+#define LARGEST_RECEIPT_WINDOW 8192u
 
 #define BETWEEN_NOTES_MS 10000.0
 
@@ -39,6 +37,7 @@ typedef struct lines_state {
     weft_cli_found *found;
     uint8_t *states;
     uint32_t from;    /* the window's first line among them */
+    bool whole;       /* all lines of the window were run and, at the end, there are no others */
     weft_sha256 hash; /* of a token classifier's outputs, in the order in which they come */
     char digest[WEFT_DIGEST_TEXT_SIZE];
 } lines_state;
@@ -121,10 +120,15 @@ static void note_place(lines_state *state) {
 
 /* ---- a window ---- */
 
+static void clear_found(lines_state *state, uint32_t line) {
+    weft_spans_free(state->session.model, &state->found[line].spans);
+    weft_free(&state->session.host, state->found[line].text);
+    state->found[line] = (weft_cli_found){0};
+}
+
 static void drop_found(lines_state *state) {
     for (uint32_t i = 0; state->found && i < state->count; i++) {
-        weft_spans_free(state->session.model, &state->found[i].spans);
-        weft_free(&state->session.host, state->found[i].text);
+        clear_found(state, i);
     }
 }
 
@@ -236,7 +240,7 @@ static void take_outputs(lines_state *state) {
         const uint32_t example = state->window.example[line];
         if (example == WEFT_CLI_NO_EXAMPLE) {
             state->states[state->from + line] = WEFT_CLI_LINE_EMPTY;
-        } else if (state->outputs && weft_cli_score_has(state->score.outputs, width, example)) {
+        } else if (state->outputs && example < state->score.done) {
             memcpy(&state->outputs[(size_t)(state->from + line) * width],
                    &state->score.outputs[(size_t)example * width], width * sizeof(float));
             state->states[state->from + line] = WEFT_CLI_LINE_DONE;
@@ -254,11 +258,27 @@ static int evaluate(lines_state *state) {
     state->score.user = state;
     WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &state->score, 0, "texts"));
     note_compiled(state, &evaluation);
-    state->summary.tokens += evaluation.tokens;
+    state->summary.tokens += weft_cli_window_tokens(&state->window, state->score.done);
     state->summary.plans += evaluation.plans;
     state->summary.compile_ms += evaluation.compile_ms;
     state->summary.run_ms += evaluation.run_ms;
     return WEFT_CLI_FINE;
+}
+
+/*
+ * Leaves what stands before the first line that was not run: others' answers would be answers of a file that nobody has. A
+ * token classifier's hash has them already, and is of nothing then.
+ */
+static void drop_waiting(lines_state *state) {
+    const uint32_t all = state->count;
+    state->count = state->from;
+    while (state->count < all && state->states[state->count] != WEFT_CLI_LINE_WAITS) {
+        state->count++;
+    }
+    state->whole = state->count == all;
+    for (uint32_t i = state->count; state->found && i < all; i++) {
+        clear_found(state, i);
+    }
 }
 
 static int run_window(lines_state *state) {
@@ -267,6 +287,7 @@ static int run_window(lines_state *state) {
         WEFT_CLI_TRY(evaluate(state));
     }
     take_outputs(state);
+    drop_waiting(state);
     weft_cli_score_clear(&state->score);
     note_place(state);
     const weft_cli_lines_result result = result_of(state, state->from);
@@ -307,11 +328,21 @@ static int next_window(lines_state *state, bool begun, uint32_t most) {
     return weft_cli_window_add(&state->window, &text, &state->lines.form, &state->session);
 }
 
+static uint32_t window_size(const lines_state *state, uint32_t before) {
+    if (!state->session.recording.receipt) {
+        return weft_cli_window_size(before);
+    }
+    return before == 0                           ? RECEIPT_WINDOW
+           : before < LARGEST_RECEIPT_WINDOW / 4 ? before * 4
+                                                 : LARGEST_RECEIPT_WINDOW;
+}
+
 static int run_windows(lines_state *state) {
-    uint32_t most = FIRST_WINDOW;
+    uint32_t most = 0;
     bool begun = false;
     while (!weft_cli_stopped()) {
         weft_cli_window_clear(&state->window, &state->session.host);
+        most = window_size(state, most);
         WEFT_CLI_TRY(next_window(state, begun, most));
         if (state->window.count == 0) {
             break;
@@ -321,8 +352,9 @@ static int run_windows(lines_state *state) {
         }
         begun = true;
         WEFT_CLI_TRY(run_window(state));
-        most = most < LARGEST_WINDOW / 4 ? most * 4 : LARGEST_WINDOW;
     }
+    state->whole =
+        begun && state->whole && (!state->params->lines || weft_cli_lines_ended(&state->lines));
     return begun || weft_cli_stopped()
                ? WEFT_CLI_FINE
                : weft_cli_bad_file(&state->session.host, "%s: expected texts, found none",
@@ -332,7 +364,8 @@ static int run_windows(lines_state *state) {
 static int finish(lines_state *state) {
     const weft_cli_run_lines_params *params = state->params;
     const weft_cli_lines_result result = result_of(state, 0);
-    if (params->out) { /* rows of texts that were not run are NaN */
+    weft_cli_stop_settle(state->whole);
+    if (params->out && (result.count > 0 || state->whole)) { /* rows of empty lines are NaN */
         const weft_shape shape = {.rank = 2, .dim = {result.count, result.width}};
         WEFT_CLI_TRY(weft_cli_exit_code(
             weft_npy_write_f32(params->out, state->outputs, shape, &state->session.host)));
@@ -347,7 +380,7 @@ static int finish(lines_state *state) {
     if (finds_parts(state)) {
         const weft_digest digest = weft_sha256_end(&state->hash);
         weft_digest_text(&digest, state->digest);
-        state->summary.digest = state->digest;
+        state->summary.digest = state->whole ? state->digest : NULL;
     }
     WEFT_CLI_TRY(weft_cli_lines_tail(&result, &state->summary, params->answers));
     return weft_cli_validation_code(state->session.device);

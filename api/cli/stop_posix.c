@@ -22,7 +22,7 @@ static void note(int number) {
 }
 
 /* One that is ignored, as by nohup or in the background of a shell, stays so. */
-void weft_cli_stop_begin(void) {
+void weft_cli_signals_watch(void) {
     struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
     stopped = 0;
@@ -34,13 +34,12 @@ void weft_cli_stop_begin(void) {
     }
 }
 
-int weft_cli_stop_end(void) {
+void weft_cli_signals_leave(void) {
     for (size_t i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], &before[i], NULL);
     }
-    return stopped;
 }
 
-bool weft_cli_stopped(void) {
-    return stopped != 0;
+int weft_cli_signal(void) {
+    return stopped;
 }

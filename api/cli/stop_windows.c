@@ -12,16 +12,15 @@ static BOOL WINAPI note(DWORD event) {
            InterlockedCompareExchange(&stopped, SIGINT, 0) == 0;
 }
 
-void weft_cli_stop_begin(void) {
+void weft_cli_signals_watch(void) {
     InterlockedExchange(&stopped, 0);
     SetConsoleCtrlHandler(note, TRUE);
 }
 
-int weft_cli_stop_end(void) {
+void weft_cli_signals_leave(void) {
     SetConsoleCtrlHandler(note, FALSE);
-    return (int)stopped;
 }
 
-bool weft_cli_stopped(void) {
-    return stopped != 0;
+int weft_cli_signal(void) {
+    return (int)stopped;
 }

@@ -172,6 +172,7 @@ static void skip_case(weft_verify_run *run, uint32_t index) {
     result->skipped = true;
     snprintf(result->reason, sizeof result->reason, "stopped");
     run->skipped++;
+    run->stopped = true;
 }
 
 static weft_status run_case(weft_verify_record *record, weft_verify_run *run, uint32_t index,
@@ -221,7 +222,7 @@ static weft_status run_cases(weft_verify_record *record, weft_verify_run *run, w
         weft_cli_progress_set(&progress, index + 1);
     }
     weft_cli_progress_end(&progress);
-    if (status == WEFT_OK && options->check_list && !weft_cli_stopped()) {
+    if (status == WEFT_OK && options->check_list && !run->stopped) {
         status = weft_verify_check_list(record, run, options->check_list);
     }
     return status;
@@ -259,7 +260,18 @@ static int judge(const weft_verify_record *record) {
     return WEFT_CLI_FINE;
 }
 
+/* Whether all cases were tried, on all devices. */
+static bool is_whole(const weft_verify_record *record) {
+    bool whole = true;
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        const weft_verify_run *run = &record->runs[device];
+        whole = whole && !run->stopped && run->status != WEFT_CANCELLED;
+    }
+    return whole;
+}
+
 static int report(weft_verify_record *record, const verify_options *options) {
+    weft_cli_stop_settle(is_whole(record));
     if (options->bits) {
         WEFT_CLI_TRY(
             weft_verify_compare_bits(record, options->bits, options->filter || options->list));

@@ -154,6 +154,7 @@ static int run_again(const verification *v, const char *device, weft_cli_watch *
     weft_cli_receipt_watch(watch);
     weft_cli_be_quiet(true);
     const int exit_code = v->maker->run(count, arguments);
+    weft_cli_stop_go_on();
     weft_cli_be_quiet(false);
     weft_cli_receipt_watch(NULL);
     if (watch->receipt ||
@@ -235,6 +236,7 @@ static int verify(verification *v) {
         exit_code = look_closer(&verdict, v);
     }
     if (exit_code == WEFT_CLI_FINE) {
+        weft_cli_stop_settle(true);
         exit_code = v->common.json ? weft_cli_receipt_report_json(&verdict)
                                    : weft_cli_receipt_report_text(&verdict);
     }

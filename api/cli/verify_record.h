@@ -24,6 +24,7 @@ typedef struct weft_verify_run {
     uint32_t passed;
     uint32_t failed;
     uint32_t skipped;
+    bool stopped; /* the command, before all cases were done, which are then skipped */
     uint32_t validation_messages;
     uint32_t evaluated; /* cases compared with their evaluation on the host */
     uint32_t evaluations_skipped;

@@ -267,6 +267,7 @@ static int make(maker *made, const certify_options *options) {
     if (weft_cli_stopped()) {
         return WEFT_CLI_FAILED;
     }
+    weft_cli_stop_settle(true);
     WEFT_CLI_TRY(finish(made));
     WEFT_CLI_TRY(write_files(made, options));
     if (options->common.json) {

@@ -142,7 +142,7 @@ static int run(comparison *self) {
         snprintf(label, sizeof label, "%u/%u %.*s", index + 1, self->params->count,
                  length < 40 ? length : 40, name);
         exit_code = weft_cli_job_run(job, self->params->batch, label);
-        if (exit_code == WEFT_CLI_FINE) {
+        if (exit_code == WEFT_CLI_FINE && weft_cli_job_is_whole(job)) {
             exit_code = keep_all(self, index);
             self->done += exit_code == WEFT_CLI_FINE;
         }
@@ -162,16 +162,21 @@ static int print_text(const comparison *self) {
     weft_cli_print(stdout, "%s: %u examples, on %s (%s), %s\n\n", self->params->data,
                    self->examples, self->device, self->device_type,
                    weft_math_name(self->params->common->math));
-    return weft_cli_eval_table_print(self->rows, self->done, self->measure, self->unit);
+    WEFT_CLI_TRY(weft_cli_eval_table_print(self->rows, self->done, self->measure, self->unit));
+    if (weft_cli_stopped()) {
+        weft_cli_print(stdout, "stopped: %u of %u models were run\n", self->done,
+                       self->params->count);
+    }
+    return WEFT_CLI_FINE;
 }
 
 static int print_json(comparison *self) {
     json_t *reports = self->reports;
     self->reports = NULL;
-    return weft_cli_print_json(json_pack("{s:o, s:s, s:I, s:o}", "data",
-                                         weft_cli_json_text(self->params->data), "math",
-                                         weft_math_name(self->params->common->math), "examples",
-                                         (json_int_t)self->examples, "models", reports));
+    return weft_cli_print_json(json_pack(
+        "{s:b, s:o, s:s, s:I, s:o}", "stopped", (int)weft_cli_stopped(), "data",
+        weft_cli_json_text(self->params->data), "math", weft_math_name(self->params->common->math),
+        "examples", (json_int_t)self->examples, "models", reports));
 }
 
 /* ---- all of it ---- */
@@ -210,6 +215,7 @@ static int compare(comparison *self) {
     WEFT_CLI_TRY(make_room(self));
     WEFT_CLI_TRY(load(self));
     WEFT_CLI_TRY(run(self));
+    weft_cli_stop_settle(self->done == self->params->count);
     if (self->done == 0) {
         return WEFT_CLI_FAILED;
     }

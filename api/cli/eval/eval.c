@@ -47,7 +47,10 @@ static int load(weft_cli_job *job, const eval_options *options, const char *cons
 }
 
 static int write_outputs(const weft_cli_job *job, const char *path) {
-    weft_shape shape = weft_shape_of(job->data->example_count, job->score.width);
+    weft_shape shape = weft_shape_of(job->score.done, job->score.width);
+    if (job->score.done == 0) { /* a file that is there is not replaced by one of nothing */
+        return WEFT_CLI_FINE;
+    }
     return weft_cli_exit_code(
         weft_npy_write_f32(path, job->score.outputs, shape, &job->session.host));
 }
@@ -75,6 +78,7 @@ static int report(const weft_cli_job *job) {
 static int run_job(weft_cli_job *job, const eval_options *options, const char *const *paths) {
     WEFT_CLI_TRY(load(job, options, paths));
     WEFT_CLI_TRY(weft_cli_job_run(job, options->batch, "eval"));
+    weft_cli_stop_settle(weft_cli_job_is_whole(job));
     if (options->out) {
         WEFT_CLI_TRY(write_outputs(job, options->out));
     }

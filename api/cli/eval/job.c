@@ -2,7 +2,6 @@
 #include "eval/job.h"
 
 #include "eval/load.h"
-#include "stop.h"
 
 int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const char *model,
                       const char *path, const weft_cli_data *data) {
@@ -25,10 +24,14 @@ int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label) {
     WEFT_CLI_TRY(weft_cli_session_open(&job->session, job->common));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_score_begin(&job->score, job->data, &job->session)));
     WEFT_CLI_TRY(weft_cli_evaluate(&job->evaluation, &job->score, batch, label));
-    if (job->expected.path && !weft_cli_stopped()) {
+    if (job->expected.path && weft_cli_job_is_whole(job)) {
         job->comparison = weft_cli_compare(&job->score, &job->expected);
     }
     return weft_cli_exit_code(weft_device_get_stats(job->session.device, &job->stats));
+}
+
+bool weft_cli_job_is_whole(const weft_cli_job *job) {
+    return job->score.taken == job->data->example_count;
 }
 
 void weft_cli_job_clear(weft_cli_job *job) {

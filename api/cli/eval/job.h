@@ -31,6 +31,9 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
 /** Opens the device, runs all examples (see weft_cli_evaluate) and scores them. */
 int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label);
 
+/** Whether all examples have been run: they have, unless the command was stopped. */
+bool weft_cli_job_is_whole(const weft_cli_job *job);
+
 /** Releases everything; a zeroed job is fine. */
 void weft_cli_job_clear(weft_cli_job *job);
 

@@ -8,6 +8,9 @@
 #include "input.h"
 #include "stop.h"
 
+#define FIRST_WINDOW   4U
+#define LARGEST_WINDOW 8192U
+
 #define FIRST_BYTES   ((size_t)64 << 10)
 #define LONGEST_BYTES ((size_t)64 << 20) /* of a line */
 
@@ -66,7 +69,8 @@ static int read_more(weft_cli_lines *lines) {
     while (byte != '\n' && lines->end < lines->capacity && (byte = getc(lines->stream)) != EOF) {
         lines->bytes[lines->end++] = (char)byte;
     }
-    lines->at_end = byte == EOF;
+    /* What a signal ended is not the end: the line would be half a line. */
+    lines->at_end = byte == EOF && !ferror(lines->stream);
     if (ferror(lines->stream) && !weft_cli_stopped()) {
         return weft_cli_bad_file(&lines->session->host, "%s: cannot read: %s", lines->name,
                                  strerror(errno));
@@ -90,7 +94,7 @@ static int take_line(weft_cli_text *line, weft_cli_lines *lines) {
             line->number = ++lines->count;
             return WEFT_CLI_FINE;
         }
-        if (lines->at_end || weft_cli_stopped()) {
+        if (lines->at_end || ferror(lines->stream) || weft_cli_stopped()) {
             return WEFT_CLI_FINE;
         }
         looked = there;
@@ -190,7 +194,10 @@ static int add_text(weft_cli_window *window, const weft_cli_text *text, const we
     weft_encoding encoding = {0};
     WEFT_CLI_TRY(find_parts(&parts, text, form, &session->host));
     int exit_code = WEFT_CLI_FINE;
-    if (weft_model_encode(&encoding, session->model, &parts.params) != WEFT_OK) {
+    const weft_status status = weft_model_encode(&encoding, session->model, &parts.params);
+    if (status == WEFT_CANCELLED) {
+        window->count--; /* the window ends before it */
+    } else if (status != WEFT_OK) {
         exit_code = fail_text(text, "the text could not be turned into tokens", &session->host);
     } else {
         exit_code = add_encoding(window, text, parts.pair, &encoding, form->keeps, session);
@@ -216,8 +223,24 @@ int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
     return counts ? add_text(window, text, form, session) : WEFT_CLI_FINE;
 }
 
+uint64_t weft_cli_window_tokens(const weft_cli_window *window, uint32_t count) {
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        tokens += window->data.sequences[i].length;
+    }
+    return tokens;
+}
+
+uint32_t weft_cli_window_size(uint32_t before) {
+    return before == 0 ? FIRST_WINDOW : before < LARGEST_WINDOW / 2 ? 2 * before : LARGEST_WINDOW;
+}
+
+bool weft_cli_lines_ended(const weft_cli_lines *lines) {
+    return lines->at_end && lines->begin == lines->end;
+}
+
 int weft_cli_lines_next(weft_cli_window *window, weft_cli_lines *lines, uint32_t most) {
-    while (window->count < most) {
+    while (window->count < most && !weft_cli_stopped()) {
         weft_cli_text line;
         WEFT_CLI_TRY(take_line(&line, lines));
         if (!line.bytes) {

@@ -66,9 +66,22 @@ int weft_cli_lines_open(weft_cli_lines *lines, const char *path, const weft_cli_
 
 /**
  * Reads at most `most` lines into a zeroed window, as sequences of tokens. Lines end with \n or \r\n, the last one also without. At the end
- * there are none; a command that is stopped has come to the end. Returns an exit code.
+ * there are none; a command that is stopped takes no more, though there may be some. Returns an exit code.
  */
 int weft_cli_lines_next(weft_cli_window *window, weft_cli_lines *lines, uint32_t most);
+
+/** How many tokens the first `count` texts of a window have. */
+uint64_t weft_cli_window_tokens(const weft_cli_window *window, uint32_t count);
+
+/**
+ * How many lines to read behind a window of `before`, 0 at first. Each has twice as many, up to 8,192, which fill the batches of
+ * most lengths: its texts run in the order of their lengths, and a command that is stopped in it keeps those before the first
+ * that was not run.
+ */
+uint32_t weft_cli_window_size(uint32_t before);
+
+/** Whether all lines have been read and taken. */
+bool weft_cli_lines_ended(const weft_cli_lines *lines);
 
 void weft_cli_window_clear(weft_cli_window *window, const weft_host *host);
 

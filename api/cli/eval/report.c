@@ -6,7 +6,6 @@
 
 #include "core/try.h"
 #include "eval/answers.h"
-#include "stop.h"
 
 static bool counts_bytes(const weft_model_info *info) {
     return strcmp(info->tokenizer, "bytes") == 0;
@@ -62,8 +61,9 @@ static json_t *quality_json(const weft_cli_job *job) {
     double bits = weft_cli_bits_per_token(score);
     bool values = score->measure == WEFT_CLI_MEASURE_VALUES;
     return json_pack(
-        "{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stopped", (int)weft_cli_stopped(),
-        "scored", (json_int_t)score->scored, "correct",
+        "{s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stopped",
+        (int)!weft_cli_job_is_whole(job), "evaluated", (json_int_t)score->taken, "scored",
+        (json_int_t)score->scored, "correct",
         values ? json_null() : json_integer((json_int_t)score->correct), "accuracy",
         values ? json_null() : weft_cli_json_real(weft_cli_accuracy(score)), "bits_per_token",
         figure(score, WEFT_CLI_MEASURE_TOKENS, bits), "bits_per_byte",
@@ -91,9 +91,15 @@ static json_t *cost_json(const weft_cli_job *job) {
 }
 
 static json_t *bits_json(const weft_cli_job *job) {
-    return json_pack("{s:s, s:o, s:o}", "logits_sha256", job->score.digest, "expected_sha256",
+    /* A language model's are taken in the order of lengths: a part of them has no meaning. */
+    const bool has_digest = weft_cli_job_is_whole(job) || job->score.outputs;
+    return json_pack("{s:s?, s:I, s:o, s:o}", "logits_sha256",
+                     has_digest ? job->score.digest : NULL, "hashed_examples",
+                     (json_int_t)(has_digest ? job->score.done : 0), "expected_sha256",
                      !job->bits_path ? json_null() : json_string(job->expected_digest), "expected",
-                     weft_cli_comparison_json(&job->comparison, &job->expected, &job->score));
+                     weft_cli_job_is_whole(job)
+                         ? weft_cli_comparison_json(&job->comparison, &job->expected, &job->score)
+                         : json_null());
 }
 
 json_t *weft_cli_job_json(const weft_cli_job *job) {
@@ -102,7 +108,7 @@ json_t *weft_cli_job_json(const weft_cli_job *job) {
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
         report = weft_cli_json_merge(report, parts[part](job));
     }
-    return job->answers && !weft_cli_stopped()
+    return job->answers && weft_cli_job_is_whole(job)
                ? weft_cli_json_field(report, "answers", weft_cli_answers_json(job))
                : report;
 }
@@ -126,7 +132,7 @@ static int print_labels(const weft_cli_job *job) {
     int exit_code = weft_cli_table_print(&table);
     weft_cli_print(stdout, "\naccuracy %.4f %%: %llu of %u examples\n",
                    100.0 * weft_cli_accuracy(score), (unsigned long long)score->correct,
-                   job->data->example_count);
+                   score->taken);
     return exit_code;
 }
 
@@ -143,8 +149,8 @@ static int print_quality(const weft_cli_job *job) {
             stdout,
             "%.6f %s, perplexity %.4f, over %s tokens in %u sequences; the likeliest token is the "
             "right one %.2f %% of the time\n",
-            bits, weft_cli_bits_unit(&job->session.info), exp2(bits), scored,
-            job->data->sequence_count, 100.0 * weft_cli_accuracy(score));
+            bits, weft_cli_bits_unit(&job->session.info), exp2(bits), scored, score->taken,
+            100.0 * weft_cli_accuracy(score));
         break;
     case WEFT_CLI_MEASURE_VALUES:
         weft_cli_print(
@@ -152,7 +158,7 @@ static int print_quality(const weft_cli_job *job) {
             "mean squared error %.6g (root %.6g), mean absolute error %.6g, over %s values of %u "
             "examples\n",
             weft_cli_mean_squared(score), sqrt(weft_cli_mean_squared(score)),
-            weft_cli_mean_absolute(score), scored, job->data->example_count);
+            weft_cli_mean_absolute(score), scored, score->taken);
         break;
     }
     return WEFT_CLI_FINE;
@@ -194,7 +200,12 @@ static int print_answers(const weft_cli_job *job) {
 }
 
 int weft_cli_job_print(const weft_cli_job *job) {
-    int exit_code = job->answers ? print_answers(job) : WEFT_CLI_FINE;
+    const bool whole = weft_cli_job_is_whole(job);
+    int exit_code = job->answers && whole ? print_answers(job) : WEFT_CLI_FINE;
+    if (!whole) {
+        weft_cli_print(stdout, "stopped: %u of %u examples were run\n", job->score.taken,
+                       job->data->example_count);
+    }
     if (exit_code == WEFT_CLI_FINE) {
         exit_code = print_quality(job);
     }
@@ -204,9 +215,14 @@ int weft_cli_job_print(const weft_cli_job *job) {
     }
     print_cost(job);
     bool same = job->bits_path && strcmp(job->score.digest, job->expected_digest) == 0;
-    weft_cli_print(stdout, "SHA-256 of the outputs' bits: %s%s\n", job->score.digest,
-                   same ? ", as expected" : "");
-    if (job->expected.path) {
+    if (whole) {
+        weft_cli_print(stdout, "SHA-256 of the outputs' bits: %s%s\n", job->score.digest,
+                       same ? ", as expected" : "");
+    } else if (job->score.outputs) {
+        weft_cli_print(stdout, "SHA-256 of the bits of the first %u outputs: %s\n", job->score.done,
+                       job->score.digest);
+    }
+    if (job->expected.path && whole) {
         weft_cli_comparison_print(&job->comparison, &job->expected, &job->score);
     }
     return exit_code;

@@ -219,7 +219,6 @@ static weft_status run_batch(evaluator *self, group *made, uint32_t first, uint3
         status = weft_cli_score_take(self->score, self->order[first + slot].index,
                                      &made->output[slot * each], made->output_width);
     }
-    self->evaluation->tokens += tokens;
     self->done += count;
     weft_cli_progress_set(&self->progress, self->done);
     return status;
@@ -290,6 +289,16 @@ static weft_status run_all(evaluator *self, uint32_t batch) {
     return WEFT_OK;
 }
 
+static void add_tokens(const evaluator *self) {
+    for (uint32_t example = 0; example < self->data->example_count; example++) {
+        if (self->score->has[example]) {
+            self->evaluation->tokens +=
+                (uint64_t)self->per_example *
+                self->data->sequences[(size_t)example * self->per_example].length;
+        }
+    }
+}
+
 /* Speeds are of first runs where there were no others. */
 static void finish_times(evaluator *self) {
     weft_cli_evaluation *evaluation = self->evaluation;
@@ -336,5 +345,6 @@ int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, ui
     evaluation->peak_bytes = stats.peak_bytes;
     finish_times(&self);
     weft_cli_score_end(score);
+    add_tokens(&self);
     return WEFT_CLI_FINE;
 }

@@ -6,7 +6,7 @@
 #include "eval/score.h"
 
 typedef struct weft_cli_evaluation {
-    uint64_t tokens;             /* all examples' */
+    uint64_t tokens;             /* of the examples that were run */
     uint32_t plans;              /* one for each group of lengths */
     double compile_ms;           /* all plans' */
     uint64_t pipelines_compiled; /* for plans, that no cache held */

@@ -26,6 +26,10 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
                               .session = session,
                               .width = weft_cli_output_width(&session->info)};
     weft_sha256_begin(&score->hash);
+    score->has = weft_alloc_zero(&session->host, data->example_count, sizeof *score->has);
+    if (!score->has) {
+        return weft_fail_memory(&session->host, "the examples");
+    }
     if (score->measure == WEFT_CLI_MEASURE_TOKENS) {
         return WEFT_OK;
     }
@@ -35,20 +39,14 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     if (!score->outputs || !score->counts) {
         return weft_fail_memory(&session->host, "the outputs");
     }
-    for (size_t i = 0; i < (size_t)data->example_count * score->width; i++) {
-        score->outputs[i] = NAN;
-    }
     return WEFT_OK;
-}
-
-bool weft_cli_score_has(const float *outputs, uint32_t width, uint32_t example) {
-    return !isnan(outputs[(size_t)example * width]);
 }
 
 void weft_cli_score_clear(weft_cli_score *score) {
     if (score->session) {
         weft_free(&score->session->host, score->outputs);
         weft_free(&score->session->host, score->counts);
+        weft_free(&score->session->host, score->has);
     }
     *score = (weft_cli_score){0};
 }
@@ -93,8 +91,8 @@ static void take_tokens(weft_cli_score *score, uint32_t example, const float *ou
     }
 }
 
-weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const float *output,
-                                uint32_t width) {
+static weft_status take(weft_cli_score *score, uint32_t example, const float *output,
+                        uint32_t width) {
     bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
     size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
     if (width != score->width) {
@@ -115,12 +113,28 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
     return WEFT_OK;
 }
 
+weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const float *output,
+                                uint32_t width) {
+    WEFT_TRY(take(score, example, output, width));
+    score->has[example] = true;
+    score->taken++;
+    return WEFT_OK;
+}
+
 /* ---- all examples ---- */
+
+static uint32_t count_done(const weft_cli_score *score) {
+    uint32_t done = 0;
+    while (done < score->data->example_count && score->has[done]) {
+        done++;
+    }
+    return done;
+}
 
 static void count_labels(weft_cli_score *score) {
     const weft_cli_data *data = score->data;
     for (uint32_t example = 0; example < data->example_count; example++) {
-        if (!weft_cli_score_has(score->outputs, score->width, example)) {
+        if (!score->has[example]) {
             continue;
         }
         uint32_t label = (uint32_t)data->labels[example];
@@ -136,7 +150,7 @@ static void count_labels(weft_cli_score *score) {
 static void add_errors(weft_cli_score *score) {
     const uint64_t all = (uint64_t)score->data->example_count * score->width;
     for (uint64_t index = 0; index < all; index++) {
-        if (isnan(score->outputs[index])) {
+        if (!score->has[index / score->width]) {
             continue;
         }
         score->scored++;
@@ -147,14 +161,14 @@ static void add_errors(weft_cli_score *score) {
 }
 
 void weft_cli_score_end(weft_cli_score *score) {
+    score->done = count_done(score);
     if (score->measure == WEFT_CLI_MEASURE_LABELS && !score->only_outputs) {
         count_labels(score);
     } else if (score->measure == WEFT_CLI_MEASURE_VALUES && !score->only_outputs) {
         add_errors(score);
     }
     if (score->outputs) {
-        weft_cli_hash_add(&score->hash, score->outputs,
-                          (uint64_t)score->data->example_count * score->width);
+        weft_cli_hash_add(&score->hash, score->outputs, (uint64_t)score->done * score->width);
     }
     weft_digest digest = weft_sha256_end(&score->hash);
     weft_digest_text(&digest, score->digest);

@@ -35,7 +35,10 @@ typedef struct weft_cli_score {
     /* Where each token has an output: takes an example's, as no output is kept. Otherwise null. */
     weft_status (*take)(void *user, uint32_t example, const float *output, uint32_t width);
     void *user;
-    bool not_finite;                    /* an output was not, see weft_cli_score_take */
+    bool *has; /* of each example: whether it has been taken: all, unless the command was stopped */
+    uint32_t taken;  /* how many; what is counted is of these */
+    uint32_t done;   /* once it has ended: examples before the first that was not taken */
+    bool not_finite; /* an output was not, see weft_cli_score_take */
     char digest[WEFT_DIGEST_TEXT_SIZE]; /* SHA-256 of all outputs' bits, see weft_cli_score_end */
 
     const weft_cli_data *data;
@@ -55,13 +58,10 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
                                 uint32_t width);
 
 /**
- * After the last example. The digest is that of all outputs in the order of the data; of a language
- * model, whose outputs are not kept, in the order in which they were taken.
+ * After the last example, or the last before the command was stopped. The digest is that of the first `done` outputs; of a
+ * language model, whose outputs are not kept, that of those that were taken, in that order.
  */
 void weft_cli_score_end(weft_cli_score *score);
-
-/** Whether an example has outputs: all have, unless the command was stopped. */
-bool weft_cli_score_has(const float *outputs, uint32_t width, uint32_t example);
 
 void weft_cli_score_clear(weft_cli_score *score);
 
