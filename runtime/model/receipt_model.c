@@ -36,8 +36,8 @@ static weft_status add_step(weft_receipt *receipt, uint32_t index,
     char name[64];
     char type[64];
     snprintf(name, sizeof name, "embedding %u", index);
-    snprintf(type, sizeof type, "%s, pooling %u, activation %d", names[step->kind], step->pooling,
-             (int)step->activation);
+    snprintf(type, sizeof type, "%s, pooling %u%s, activation %d", names[step->kind], step->pooling,
+             step->skips_prompt ? " without the prompt" : "", (int)step->activation);
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, name, type, NULL));
     if (step->weight) {
         WEFT_TRY(add_weight(receipt, "dense weight", step->weight));
@@ -49,9 +49,21 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
     }
-    return embedding->normalize
-               ? weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", "normalize", NULL)
-               : WEFT_OK;
+    if (embedding->normalize) {
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", "normalize", NULL));
+    }
+    return embedding->trims ? weft_receipt_add(receipt, WEFT_RECORD_SETTING, "texts",
+                                               "without the white space around them", NULL)
+                            : WEFT_OK;
+}
+
+/* Longer texts are cut. */
+static weft_status add_max_length(weft_receipt *receipt, const weft_model *model) {
+    char type[16];
+    weft_model_info info;
+    WEFT_TRY(weft_model_get_info(model, &info));
+    snprintf(type, sizeof type, "%u", info.max_length);
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "max_length", type, NULL);
 }
 
 weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model) {
@@ -66,6 +78,7 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TOKENIZER, "tokenizer",
                               weft_tokenizer_kind_name(parts.tokenizer),
                               weft_tokenizer_digest(parts.tokenizer)));
+    WEFT_TRY(add_max_length(receipt, model));
     if (parts.embedding) {
         WEFT_TRY(add_embedding(receipt, parts.embedding));
     }
