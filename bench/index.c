@@ -6,6 +6,7 @@
 
 #include "bench/fields.h"
 #include "bench/file.h"
+#include "certify/consistent.h"
 #include "cli.h"
 #include "core/file.h"
 #include "core/folder.h"
@@ -64,10 +65,11 @@ static size_t find_entry(reader *self, const char *file, const char *device, con
     json_array_append_new(
         self->entries,
         json_pack(
-            "{s:s, s:s, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n}",
+            "{s:s, s:s, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n, s:n}",
             "file", file, "href", self->href, "device", device, "driver", driver, "math", math,
             "folder", weft_cli_json_text(self->name), "type", "weft", "started", "certificate", 0,
-            "rows", 0, "errors", 0, "tried", "cases", "failed", "mixing_rate_tokens_per_s"));
+            "rows", 0, "errors", 0, "ran", "skipped", "cases", "failed",
+            "mixing_rate_tokens_per_s"));
     return json_array_size(self->entries) - 1;
 }
 
@@ -148,7 +150,8 @@ static void set_bits(json_t *entry, const json_t *record) {
     for (size_t i = 0; i < json_array_size(bits); i++) {
         const json_t *mode = json_array_get(bits, i);
         if (is(mode, "math", weft_bench_text(entry, "math"))) {
-            json_object_set_new(entry, "tried", copy_of(mode, "tried"));
+            json_object_set_new(entry, "ran", json_integer(weft_certify_ran(mode)));
+            json_object_set_new(entry, "skipped", copy_of(mode, "skipped"));
             json_object_set_new(entry, "cases", copy_of(mode, "cases"));
             json_object_set_new(entry, "failed", copy_of(mode, "failed"));
         }
@@ -191,7 +194,10 @@ static weft_status add_file(reader *self, const char *path, const char *file) {
     WEFT_TRY(weft_json_read(&object, path, self->host));
     weft_status status = WEFT_OK;
     if (json_object_get(object, "certificate")) {
-        add_record(self, object, file);
+        status = weft_certify_consistent(object, path, self->host);
+        if (status == WEFT_OK) {
+            add_record(self, object, file);
+        }
     } else {
         status = weft_bench_file_check(object, path, self->host);
         if (status == WEFT_OK) {
@@ -332,9 +338,14 @@ static void print_entry(const json_t *entry) {
     }
     print_plain(date);
     weft_cli_print(stdout, " | %.0f | ", weft_bench_number(entry, "rows"));
-    if (json_is_integer(json_object_get(entry, "tried"))) {
-        weft_cli_print(stdout, "%.0f of %.0f, %.0f wrong | ", weft_bench_number(entry, "tried"),
+    const double skipped = weft_bench_number(entry, "skipped");
+    if (json_is_integer(json_object_get(entry, "ran"))) {
+        weft_cli_print(stdout, "%.0f of %.0f, %.0f wrong", weft_bench_number(entry, "ran"),
                        weft_bench_number(entry, "cases"), weft_bench_number(entry, "failed"));
+        if (skipped > 0.0) {
+            weft_cli_print(stdout, ", %.0f skipped", skipped);
+        }
+        weft_cli_print(stdout, " | ");
     } else {
         weft_cli_print(stdout, "– | ");
     }

@@ -128,6 +128,9 @@ static int deliver(embed_state *state) {
     weft_cli_stop_settle(result->whole);
     weft_cli_digest(result->values, values, state->digest);
     WEFT_CLI_TRY(write_rows(state));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_receipt_note(
+        &state->session.recording, WEFT_RECORD_ANSWER, "vectors", result->values,
+        (size_t)values * sizeof *result->values, "f32 [%u, %u]", result->count, result->width)));
     WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
@@ -152,6 +155,8 @@ static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(weft_cli_embedding_begin(&state->form, &options->how, &state->session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
     WEFT_CLI_TRY(read_partial(state));
+    WEFT_CLI_TRY(
+        weft_cli_exit_code(weft_cli_embedding_note(&state->form, "prompt", &state->session)));
     WEFT_CLI_TRY(weft_cli_embedding_run(
         &state->result,
         &(weft_cli_texts){.texts = &options->texts, .file = options->file, .lines = options->lines},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/try.h"
 #include "eval/run.h"
 #include "input.h"
 #include "stop.h"
@@ -151,6 +152,7 @@ static int run_window(struct runner *self) {
         return WEFT_CLI_FINE;
     }
     WEFT_CLI_TRY(weft_cli_exit_code(make_room(self)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_window_note(&self->window, self->session)));
     WEFT_CLI_TRY(
         weft_cli_exit_code(weft_cli_score_begin(&self->score, &self->window.data, self->session)));
     self->score.only_outputs = true;
@@ -289,6 +291,20 @@ void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host
     *result = (weft_cli_vectors_of_texts){0};
 }
 
+weft_status weft_cli_embedding_note(const weft_cli_form *form, const char *name,
+                                    const weft_cli_session *session) {
+    const char *prompt = form->before ? form->before : "";
+    uint32_t skipped = 0;
+    weft_embed_info info;
+    WEFT_TRY(weft_model_get_embedding(session->model, &info));
+    if (info.skips_prompt && prompt[0] != '\0') {
+        WEFT_TRY(count_tokens(&skipped, prompt, session));
+    }
+    return weft_cli_receipt_note(&session->recording, WEFT_RECORD_DATA, name, prompt,
+                                 strlen(prompt), "%zu bytes, %u tokens of it left out of pooling",
+                                 strlen(prompt), skipped);
+}
+
 double weft_cli_cosine(const float *a, const float *b, uint32_t width) {
     double products = 0;
     double squares[2] = {0};
@@ -297,5 +313,6 @@ double weft_cli_cosine(const float *a, const float *b, uint32_t width) {
         squares[0] += (double)a[i] * (double)a[i];
         squares[1] += (double)b[i] * (double)b[i];
     }
-    return products / sqrt(squares[0] * squares[1]);
+    const double sizes = sqrt(squares[0] * squares[1]);
+    return sizes > 0.0 ? products / sizes : 0.0; /* a vector of zeros is like no other */
 }

@@ -45,9 +45,13 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
                            const weft_cli_partial *from, const weft_cli_form *form, uint32_t batch,
                            const weft_cli_session *session);
 
+/** Notes the prompt of texts in the session's receipt, if there is one, under that name. The session is open. */
+weft_status weft_cli_embedding_note(const weft_cli_form *form, const char *name,
+                                    const weft_cli_session *session);
+
 void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host);
 
-/** The cosine of the angle between two vectors, in float64. */
+/** The cosine of the angle between two vectors, in float64; 0 for a vector of zeros. */
 double weft_cli_cosine(const float *a, const float *b, uint32_t width);
 
 #endif

@@ -220,6 +220,54 @@ static int run_batch(generate_state *state) {
     return WEFT_CLI_FINE;
 }
 
+/* ---- in a receipt ---- */
+
+static weft_status note_texts(const weft_cli_recording *recording, weft_record_kind kind,
+                              const char *noun, uint32_t index, const void *text, size_t size,
+                              const char *type) {
+    char name[64];
+    snprintf(name, sizeof name, "%s %u", noun, index + 1);
+    return weft_cli_receipt_note(recording, kind, name, text, size, "%zu bytes%s", size, type);
+}
+
+/* All that decides the text, but for the model. Reals in hexadecimal, as they are. */
+static weft_status note_request(const generate_state *state) {
+    const weft_cli_recording *recording = &state->session.recording;
+    const weft_generator_params *params = &state->options->params;
+    const weft_sampling *sampling = &params->sampling;
+    WEFT_TRY(weft_cli_receipt_note(
+        recording, WEFT_RECORD_SETTING, "sampling", NULL, 0,
+        "temperature %a, top_k %u, top_p %a, seed %llu, repetition_penalty %a",
+        sampling->temperature, sampling->top_k, sampling->top_p, (unsigned long long)sampling->seed,
+        params->repetition_penalty));
+    WEFT_TRY(weft_cli_receipt_note(recording, WEFT_RECORD_SETTING, "tokens", NULL, 0,
+                                   "%u, window %u%s", params->tokens, params->window,
+                                   params->reevaluate ? ", reevaluated" : ""));
+    for (uint32_t i = 0; i < params->stop_count; i++) {
+        WEFT_TRY(note_texts(recording, WEFT_RECORD_DATA, "stop", i, params->stops[i],
+                            strlen(params->stops[i]), ""));
+    }
+    for (uint32_t i = 0; i < state->prompts.count; i++) {
+        const weft_prompt *prompt = &state->prompts.prompts[i];
+        WEFT_TRY(note_texts(recording, WEFT_RECORD_DATA, state->prompts.are_lines ? "line" : "text",
+                            i, prompt->text, prompt->size, ""));
+    }
+    return WEFT_OK;
+}
+
+static weft_status note_made(const generate_state *state) {
+    for (uint32_t i = 0; i < state->result.count; i++) {
+        const weft_cli_made *made = &state->result.made[i];
+        char type[128];
+        snprintf(type, sizeof type, " of %u tokens behind %u, ending %s", made->count,
+                 made->prompt_length, weft_ending_name(made->ending));
+        WEFT_TRY(note_texts(&state->session.recording, WEFT_RECORD_ANSWER,
+                            state->prompts.are_lines ? "line" : "text", i, made->text,
+                            made->text_size, type));
+    }
+    return WEFT_OK;
+}
+
 static int run_batches(generate_state *state) {
     state->whole = true;
     while (state->first < state->prompts.count && state->open && state->whole &&
@@ -238,13 +286,15 @@ static int run_batches(generate_state *state) {
 }
 
 /* What was shown, byte for byte. */
-static int deliver(const generate_state *state) {
+static int deliver(generate_state *state) {
     const weft_cli_generation *result = &state->result;
     if (state->options->out && result->count > 0) {
         WEFT_CLI_TRY(
             weft_cli_exit_code(weft_file_write(state->options->out, result->made[0].text,
                                                result->made[0].text_size, &state->session.host)));
     }
+    WEFT_CLI_TRY(weft_cli_exit_code(note_made(state)));
+    WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? weft_cli_generation_json(result, &state->session)
                                              : weft_cli_generation_text(result, &state->session));
     return weft_cli_validation_code(state->session.device);
@@ -257,6 +307,7 @@ static int run_all(generate_state *state) {
     WEFT_CLI_TRY(weft_cli_read_prompts(&state->prompts, &options->source, &state->session.host));
     state->result.is_single = state->prompts.count == 1 && !state->prompts.are_lines;
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(note_request(state)));
     WEFT_CLI_TRY(run_batches(state));
     return deliver(state);
 }
@@ -357,7 +408,7 @@ static int check_options(const weft_cli_syntax *syntax, generate_options *option
     }
 
 int weft_cli_generate(int argc, char **argv) {
-    generate_options options = {.model = NULL};
+    generate_options options = {.common = {.command = "generate"}};
     weft_generator_params *params = &options.params;
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_LIST, &options.source.texts, "STRING",
@@ -375,6 +426,9 @@ int weft_cli_generate(int argc, char **argv) {
          "write the new text to this file, byte for byte"},
         {"reevaluate", WEFT_CLI_FLAG, &params->reevaluate, NULL,
          "run the whole text again for each token, even if a state would do"},
+        {"receipt", WEFT_CLI_TEXT, &options.common.receipt, "FILE",
+         "write hashes of the model, the texts, the settings and what came of them as JSON:\n"
+         "weft verify --receipt FILE makes them again, on any device"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -251,9 +251,12 @@ int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_m
     }
     if (status == WEFT_OK && note) {
         bool bytes = strcmp(info.tokenizer, "bytes") == 0;
-        *note = (weft_cli_text_note){.bytes = text.size,
-                                     .full = tokens->length == info.max_length,
-                                     .cut = text.more || (bytes && text.size > tokens->length)};
+        const bool cut = text.more || (bytes && text.size > tokens->length);
+        *note = (weft_cli_text_note){
+            .bytes = text.size,
+            .full = tokens->length == info.max_length,
+            .cut = cut,
+            .digest = weft_cli_receipt_text_digest(text.bytes, text.size, tokens->length, cut)};
     }
     weft_free(host, text.bytes);
     return weft_cli_exit_code(status);

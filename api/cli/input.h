@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "core/npy.h"
+#include "receipt.h"
 
 /** Token ids, row-major [batch, length], both at least 1; release with weft_free. */
 typedef struct weft_cli_tokens {
@@ -58,9 +59,10 @@ void weft_cli_note_file(const char *text);
 
 /** What became of a text. */
 typedef struct weft_cli_text_note {
-    size_t bytes; /* read */
-    bool full;    /* it has as many tokens as the model has positions */
-    bool cut;     /* some of it is certainly left out */
+    size_t bytes;       /* read */
+    bool full;          /* it has as many tokens as the model has positions */
+    bool cut;           /* some of it is certainly left out */
+    weft_digest digest; /* weft_cli_receipt_text_digest, with 1 token cut off where there is more */
 } weft_cli_text_note;
 
 /** A text by --text or --file: one of both is not null. */

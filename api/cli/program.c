@@ -232,6 +232,16 @@ static weft_status find_symbols(run *r) {
                                    r->input_count);
 }
 
+static weft_status note_symbols(const run *r) {
+    for (uint32_t i = 0; i < r->symbols.count; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "symbol %s", r->symbols.at[i].name);
+        WEFT_TRY(weft_cli_receipt_note(&r->session->recording, WEFT_RECORD_SETTING, name, NULL, 0,
+                                       "%u", r->symbols.at[i].value));
+    }
+    return WEFT_OK;
+}
+
 /* ---- running ---- */
 
 static weft_status make_plan(run *r) {
@@ -348,6 +358,7 @@ static int run_all(run *r) {
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(read_inputs(r)));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(find_symbols(r)));
     WEFT_CLI_TRY(weft_cli_session_open(session, r->params->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(note_symbols(r)));
     WEFT_CLI_TRY(weft_cli_check_trace(r->params->trace, session));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(make_plan(r)));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(execute(r)));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "receipt.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/file.h"
@@ -57,6 +59,35 @@ int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, wef
     }
     const weft_receipt_params params = {.model = model, .command = common->command};
     return weft_cli_exit_code_of_file(weft_receipt_create(&recording->receipt, device, &params));
+}
+
+/* ---- beside the runs ---- */
+
+weft_status weft_cli_receipt_note(const weft_cli_recording *recording, weft_record_kind kind,
+                                  const char *name, const void *bytes, size_t size,
+                                  const char *type, ...) {
+    char text[256];
+    va_list arguments;
+    if (!recording->receipt) {
+        return WEFT_OK;
+    }
+    va_start(arguments, type);
+    vsnprintf(text, sizeof text, type, arguments);
+    va_end(arguments);
+    return weft_receipt_note(recording->receipt, kind, name, text, bytes, size);
+}
+
+weft_digest weft_cli_receipt_text_digest(const void *bytes, size_t size, uint32_t tokens,
+                                         uint32_t cut) {
+    char head[64];
+    weft_sha256 hash;
+    const int length = snprintf(head, sizeof head, "%zu %u %u\n", size, tokens, cut);
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, head, (size_t)length);
+    if (size > 0) {
+        weft_sha256_add(&hash, bytes, size);
+    }
+    return weft_sha256_end(&hash);
 }
 
 /* ---- keeping a value ---- */

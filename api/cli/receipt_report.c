@@ -12,13 +12,18 @@ typedef struct counts {
     char chain[WEFT_RECORD_HASH_SIZE]; /* of all */
 } counts;
 
+/* Whether a run computed it. */
+static bool is_value(const weft_record_info *record) {
+    return record->kind == WEFT_RECORD_VALUE || record->kind == WEFT_RECORD_OUTPUT;
+}
+
 static counts count_records(const weft_receipt *receipt) {
     counts found = {0};
     weft_record_info record;
     for (; weft_receipt_get_record(receipt, found.records, &record) == WEFT_OK; found.records++) {
         found.runs += record.kind == WEFT_RECORD_RUN;
         found.tensors += record.kind == WEFT_RECORD_TENSOR;
-        found.values += record.kind >= WEFT_RECORD_VALUE;
+        found.values += is_value(&record);
         memcpy(found.chain, record.chain, sizeof found.chain);
     }
     return found;
@@ -27,8 +32,12 @@ static counts count_records(const weft_receipt *receipt) {
 /* "tensor encoder.weight", "value node 17 layer_norm of run 0". */
 static char *name_of(const weft_record_info *record, const weft_host *host) {
     const char *kind = weft_record_kind_name(record->kind);
+    if (record->kind == WEFT_RECORD_ROWS) {
+        return weft_format(host, "rows of run %u", record->run);
+    }
     if (record->kind <= WEFT_RECORD_RUN || record->kind > WEFT_RECORD_OUTPUT) {
-        return weft_format(host, "%s %s", kind, record->name);
+        return weft_format(host, record->kind <= WEFT_RECORD_RUN ? "%s %s" : "%s '%s'", kind,
+                           record->name);
     }
     return weft_format(host, "%s '%s' of run %u", kind, record->name, record->run);
 }
@@ -71,12 +80,19 @@ static difference find_difference(const weft_cli_receipt_verdict *verdict) {
 
 /* What to do about a setting that differs. */
 static const char *advice(const weft_record_info *record) {
-    return record->kind == WEFT_RECORD_RUN        ? "the receipt has other checkpoints"
+    return record->kind == WEFT_RECORD_RUN ? "the receipt has other checkpoints"
+           : record->kind == WEFT_RECORD_DATA
+               ? "what was given is something else, or in another order"
+           : record->kind == WEFT_RECORD_ROWS ? "the rows are other examples"
+           : record->kind == WEFT_RECORD_ANSWER
+               ? "what was handed over does not follow from the runs, which are the same"
            : record->kind != WEFT_RECORD_SETTING  ? NULL
            : strcmp(record->name, "bits") == 0    ? "the versions of Weft give other bits"
            : strcmp(record->name, "math") == 0    ? "give verify the same --math"
            : strcmp(record->name, "weights") == 0 ? "give verify the same --weights"
-                                                  : NULL;
+           : strcmp(record->name, "similarity") == 0
+               ? "the folder's similarity_fn_name is another one"
+               : NULL;
 }
 
 static void print_side(const char *where, bool has, const weft_record_info *record,
@@ -91,20 +107,31 @@ static void print_side(const char *where, bool has, const weft_record_info *reco
     weft_free(host, name);
 }
 
+/* The one that says what is wrong: that of here, unless it is what follows where the receipt goes on with what was given. */
+static const weft_record_info *named(const difference *found) {
+    const weft_record_info *receipt = &found->records[0];
+    const weft_record_info *here = &found->records[1];
+    const bool goes_on =
+        found->has[0] && receipt->kind == WEFT_RECORD_DATA && here->kind != WEFT_RECORD_DATA;
+    return found->has[1] && !goes_on ? here : receipt;
+}
+
 static void print_difference(const difference *found, const weft_host *host) {
-    const weft_record_info *record = &found->records[found->has[1] ? 1 : 0];
+    const weft_record_info *record = named(found);
     char *name = name_of(record, host);
     weft_cli_print(stdout, "differs first in the %s\n", name ? name : record->name);
     weft_free(host, name);
     print_side("receipt", found->has[0], &found->records[0], host);
     print_side("here", found->has[1], &found->records[1], host);
-    if (advice(record)) {
+    const bool both =
+        found->has[0] && found->has[1] && (found->records[0].kind == found->records[1].kind);
+    if (advice(record) && (both || record->kind == WEFT_RECORD_DATA)) {
         weft_cli_print(stdout, "  %s\n", advice(record));
     }
     if (found->further > 0) {
         weft_cli_print(stdout, "  and so do %u further tensors\n", found->further);
     }
-    if (record->kind >= WEFT_RECORD_VALUE && found->has_last) {
+    if (is_value(record) && found->has_last) {
         name = name_of(&found->last_same, host);
         weft_cli_print(stdout, "  the last record that is the same is the %s\n",
                        name ? name : found->last_same.name);

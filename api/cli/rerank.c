@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "core/try.h"
 #include "embedding.h"
 #include "eval/run.h"
 #include "stop.h"
@@ -19,8 +20,8 @@ typedef struct rerank_options {
 } rerank_options;
 
 typedef struct ranked {
-    double score;
-    uint32_t line;
+    double score;  /* what they are sorted by: a similarity, or a classifier's output as it is */
+    uint64_t line; /* from 1 */
 } ranked;
 
 typedef struct rerank_state {
@@ -54,21 +55,32 @@ static double similarity(const char *name, const float *a, const float *b, uint3
         squares += difference * difference;
         sizes += fabs(difference);
     }
-    return name && strcmp(name, "dot") == 0         ? products
-           : name && strcmp(name, "euclidean") == 0 ? -sqrt(squares)
-           : name && strcmp(name, "manhattan") == 0 ? -sizes
-                                                    : weft_cli_cosine(a, b, width);
+    return strcmp(name, "dot") == 0         ? products
+           : strcmp(name, "euclidean") == 0 ? -sqrt(squares)
+           : strcmp(name, "manhattan") == 0 ? -sizes
+                                            : weft_cli_cosine(a, b, width);
+}
+
+/* How vectors are compared; of a classifier what it is. */
+static const char *measure_of(const rerank_state *state) {
+    weft_embed_info info = {0};
+    if (state->session.info.task != WEFT_TASK_EMBED) {
+        return weft_task_name(state->session.info.task);
+    }
+    weft_model_get_embedding(state->session.model, &info);
+    return info.similarity ? info.similarity : "cosine";
 }
 
 static double score_of(const rerank_state *state, uint32_t line) {
     const uint32_t width = state->score.width;
     const float *row = &state->score.outputs[(size_t)line * width];
-    weft_embed_info info = {0};
-    if (!state->query) {
-        return state->session.info.raw_scores ? (double)row[0] : sigmoid((double)row[0]);
-    }
-    weft_model_get_embedding(state->session.model, &info);
-    return similarity(info.similarity, state->query, row, width);
+    return state->query ? similarity(measure_of(state), state->query, row, width) : (double)row[0];
+}
+
+/* Only what is shown of a classifier is a probability: the exponential function of the system decides no order. */
+static double shown_score(const rerank_state *state, uint32_t place) {
+    const double score = state->order[place].score;
+    return state->query || state->session.info.raw_scores ? score : sigmoid(score);
 }
 
 static int compare(const void *left, const void *right) {
@@ -92,11 +104,29 @@ static weft_status sort(rerank_state *state) {
     }
     for (uint32_t line = 0; line < all; line++) {
         if (state->score.has[line]) {
-            state->order[state->count++] = (ranked){score_of(state, line), line};
+            state->order[state->count++] = (ranked){score_of(state, line), (uint64_t)line + 1};
         }
     }
     qsort(state->order, state->count, sizeof *state->order, compare);
     return WEFT_OK;
+}
+
+/* ---- in a receipt ---- */
+
+/* Before anything runs. */
+static weft_status note_query(const rerank_state *state) {
+    const char *query = state->options->query;
+    const weft_cli_recording *recording = &state->session.recording;
+    WEFT_TRY(weft_cli_receipt_note(recording, WEFT_RECORD_SETTING, "similarity", NULL, 0, "%s",
+                                   measure_of(state)));
+    return weft_cli_receipt_note(recording, WEFT_RECORD_DATA, "query", query, strlen(query),
+                                 "%zu bytes", strlen(query));
+}
+
+static weft_status note_ranking(const rerank_state *state) {
+    return weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "ranking",
+                                 state->order, state->count * sizeof *state->order,
+                                 "%u texts, each f64 score, u64 line", state->count);
 }
 
 /* ---- running ---- */
@@ -147,9 +177,12 @@ static int begin_vectors(rerank_state *state, weft_cli_form *form, const weft_cl
     how.prompt = choose_prompt(of_queries, session);
     WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(session, &state->options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(note_query(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_embedding_note(form, "query's prompt", session)));
     WEFT_CLI_TRY(embed_query(state, form));
     how = (weft_cli_embedding_options){.prompt = choose_prompt(of_texts, session)};
-    return weft_cli_embedding_begin(form, &how, session, syntax);
+    WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
+    return weft_cli_exit_code(weft_cli_embedding_note(form, "texts' prompt", session));
 }
 
 static int begin(rerank_state *state, weft_cli_form *form, const weft_cli_syntax *syntax) {
@@ -160,7 +193,8 @@ static int begin(rerank_state *state, weft_cli_form *form, const weft_cli_syntax
         return begin_vectors(state, form, syntax);
     }
     *form = (weft_cli_form){.empty_counts = true, .first = state->options->query};
-    return weft_cli_session_open(&state->session, &state->options->common);
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
+    return weft_cli_exit_code(note_query(state));
 }
 
 static int run_texts(rerank_state *state, const weft_cli_syntax *syntax) {
@@ -177,8 +211,10 @@ static int run_texts(rerank_state *state, const weft_cli_syntax *syntax) {
         return weft_cli_bad_file(&state->session.host, "%s: expected texts, found none",
                                  state->lines.name);
     }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_window_note(&state->window, &state->session)));
     WEFT_CLI_TRY(evaluate(state));
     WEFT_CLI_TRY(weft_cli_exit_code(sort(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code(note_ranking(state)));
     weft_cli_stop_settle(all && state->count == state->window.count);
     return WEFT_CLI_FINE;
 }
@@ -192,11 +228,11 @@ static uint32_t shown(const rerank_state *state) {
 static json_t *results_json(const rerank_state *state) {
     json_t *list = json_array();
     for (uint32_t i = 0; list && i < shown(state); i++) {
-        const uint32_t line = state->order[i].line;
+        const uint64_t line = state->order[i].line;
         list = weft_cli_json_append(
-            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line + 1, "score",
-                            weft_cli_json_real(state->order[i].score), "text",
-                            weft_cli_json_text(state->window.kept[line].text)));
+            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line, "score",
+                            weft_cli_json_real(shown_score(state, i)), "text",
+                            weft_cli_json_text(state->window.kept[line - 1].text)));
     }
     return list;
 }
@@ -214,10 +250,10 @@ static int print_text(const rerank_state *state) {
     static const char *const columns[] = {">score", ">line", "text", NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t i = 0; i < shown(state); i++) {
-        const uint32_t line = state->order[i].line;
-        weft_cli_table_cell(table, "%.4f", state->order[i].score);
-        weft_cli_table_cell(table, "%u", line + 1);
-        weft_cli_table_cell(table, "%s", state->window.kept[line].text);
+        const uint64_t line = state->order[i].line;
+        weft_cli_table_cell(table, "%.4f", shown_score(state, i));
+        weft_cli_table_cell(table, "%llu", (unsigned long long)line);
+        weft_cli_table_cell(table, "%s", state->window.kept[line - 1].text);
     }
     WEFT_CLI_TRY(weft_cli_table_print(&table));
     if (weft_cli_stopped()) {

@@ -82,6 +82,7 @@ static int execute(run_state *state) {
 static int run_on_device(run_state *state) {
     const run_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_inputs_note(&state->inputs, &state->session)));
     WEFT_CLI_TRY(weft_cli_check_trace(options->trace, &state->session));
     WEFT_CLI_TRY(weft_cli_exit_code(make_plan(state)));
     return execute(state);

@@ -81,11 +81,10 @@ static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *path
                        const weft_cli_session *session) {
     const weft_host *host = &session->host;
     const char *path = name_of(paths);
-    weft_cli_text_note note = {0};
-    WEFT_CLI_TRY(is_text(paths) ? weft_cli_read_text(&inputs->tokens, &note, session->model,
+    WEFT_CLI_TRY(is_text(paths) ? weft_cli_read_text(&inputs->tokens, &inputs->text, session->model,
                                                      &paths->source, host)
                                 : weft_cli_read_tokens(&inputs->tokens, path, host));
-    tell_cut(&note, path, &session->info);
+    tell_cut(&inputs->text, path, &session->info);
     WEFT_CLI_TRY(weft_cli_check_tokens(&inputs->tokens, &session->info, path, host));
     if (paths->types) {
         WEFT_CLI_TRY(read_types(inputs, paths->types, host));
@@ -184,6 +183,16 @@ int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *pa
         WEFT_CLI_TRY(read_positions(inputs, paths->positions, session));
     }
     return check_pairs(inputs, name_of(paths), session);
+}
+
+weft_status weft_cli_inputs_note(const weft_cli_inputs *inputs, const weft_cli_session *session) {
+    const weft_cli_text_note *text = &inputs->text;
+    if (text->bytes == 0) {
+        return WEFT_OK;
+    }
+    return weft_cli_receipt_note(&session->recording, WEFT_RECORD_DATA, "text 1", &text->digest,
+                                 sizeof text->digest, "%zu bytes, %u tokens%s", text->bytes,
+                                 inputs->length, text->cut ? ", the rest cut off" : "");
 }
 
 uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS],

@@ -21,7 +21,8 @@ typedef struct weft_cli_inputs {
     weft_cli_tokens types;  /* values are null: none given, as in the next two */
     weft_cli_vectors features;
     weft_cli_vectors positions;
-    uint32_t batch; /* of whichever there is */
+    weft_cli_text_note text; /* of a text; zeros for files of numbers */
+    uint32_t batch;          /* of whichever there is */
     uint32_t length;
     int32_t mask; /* id of the [MASK] token to fill in, or -1 */
 } weft_cli_inputs;
@@ -32,6 +33,9 @@ typedef struct weft_cli_inputs {
  */
 int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
                          const weft_cli_session *session, const weft_cli_syntax *syntax);
+
+/** Notes the text, if it is one, in the session's receipt, if there is one. The session is open. */
+weft_status weft_cli_inputs_note(const weft_cli_inputs *inputs, const weft_cli_session *session);
 
 #define WEFT_CLI_INPUT_TENSORS 3
 

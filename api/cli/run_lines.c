@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/npy.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "eval/lines.h"
 #include "eval/run.h"
@@ -281,14 +282,78 @@ static void drop_waiting(lines_state *state) {
     }
 }
 
+/* ---- in a receipt ---- */
+
+/* Of each line with an answer its number and the outputs. */
+static weft_status note_outputs(const lines_state *state, const char *name) {
+    const weft_host *host = &state->session.host;
+    const uint32_t width = state->session.info.label_count;
+    const size_t size = sizeof(uint64_t) + width * sizeof(float);
+    uint8_t *bytes = weft_alloc(host, state->window.count * size);
+    uint32_t answers = 0;
+    if (!bytes) {
+        return weft_fail_memory(host, "the answers of a receipt");
+    }
+    for (uint32_t row = state->from; row < state->count; row++) {
+        const uint64_t number = state->first + row + 1;
+        if (state->states[row] == WEFT_CLI_LINE_DONE) {
+            uint8_t *at = bytes + answers++ * size;
+            memcpy(at, &number, sizeof number);
+            memcpy(at + sizeof number, &state->outputs[(size_t)row * width], width * sizeof(float));
+        }
+    }
+    const weft_status status = weft_cli_receipt_note(
+        &state->session.recording, WEFT_RECORD_ANSWER, name, bytes, answers * size,
+        "%u of %u lines, each u64 line, f32 [%u]", answers, state->window.count, width);
+    weft_free(host, bytes);
+    return status;
+}
+
+/* What was found, a line "LINE BEGIN END LABEL" for each part of a text. */
+static weft_status note_found(const lines_state *state, const char *name) {
+    struct weft_text text = {.host = state->session.host};
+    uint32_t answers = 0;
+    for (uint32_t row = state->from; row < state->count; row++) {
+        const weft_cli_found *found = &state->found[row];
+        answers += state->states[row] == WEFT_CLI_LINE_DONE ? 1 : 0;
+        for (uint32_t i = 0; i < found->count; i++) {
+            const weft_text_span *span = &found->spans[i];
+            weft_text_add(&text, "%llu %u %u %s\n", (unsigned long long)state->first + row + 1,
+                          span->begin, span->end, span->label ? span->label : "");
+        }
+    }
+    const size_t size = text.length;
+    char *lines = weft_text_take(&text);
+    const weft_status status =
+        lines ? weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, name, lines,
+                                      size, "%u of %u lines, parts of texts", answers,
+                                      state->window.count)
+              : weft_fail_memory(&state->session.host, "the answers of a receipt");
+    weft_free(&state->session.host, lines);
+    return status;
+}
+
+static weft_status note_answers(const lines_state *state) {
+    char name[80];
+    if (!state->session.recording.receipt) {
+        return WEFT_OK;
+    }
+    snprintf(name, sizeof name, "lines %llu to %llu",
+             (unsigned long long)state->first + state->from + 1,
+             (unsigned long long)state->first + state->count);
+    return state->found ? note_found(state, name) : note_outputs(state, name);
+}
+
 static int run_window(lines_state *state) {
     WEFT_CLI_TRY(weft_cli_exit_code(make_room(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_window_note(&state->window, &state->session)));
     if (state->window.data.example_count > 0) {
         WEFT_CLI_TRY(evaluate(state));
     }
     take_outputs(state);
     drop_waiting(state);
     weft_cli_score_clear(&state->score);
+    WEFT_CLI_TRY(weft_cli_exit_code(note_answers(state)));
     note_place(state);
     const weft_cli_lines_result result = result_of(state, state->from);
     return state->params->answers == WEFT_CLI_ANSWERS_JSON
@@ -400,6 +465,12 @@ static int run_all(lines_state *state) {
     }
     WEFT_CLI_TRY(set_form(state));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, params->common));
+    if (state->lines.form.first) {
+        const char *text = state->lines.form.first;
+        WEFT_CLI_TRY(weft_cli_exit_code(
+            weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_DATA, "first text", text,
+                                  strlen(text), "%zu bytes", strlen(text))));
+    }
     state->noted_ms = weft_clock_ms();
     weft_sha256_begin(&state->hash);
     WEFT_CLI_TRY(run_windows(state));

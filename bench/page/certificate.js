@@ -12,6 +12,21 @@ function show(id, title, ...parts) {
 const or = (value, write) => (isNumber(value) ? write(value) : null);
 const unit = (name) => (value) => `${digits(value)}\u00a0${name}`;
 
+/* What is known of the bits: of cases that were skipped nothing is. */
+function verdict() {
+    if (!summary.cases_ran) {
+        return "No case ran on this device: nothing is known of its bits.";
+    }
+    if (bits.some((mode) => mode.failed)) {
+        return "Some bits are wrong: see below.";
+    }
+    if (!summary.bits_agree) {
+        return "In one of the modes no case ran: nothing is known of its bits.";
+    }
+    return summary.every_kernel ? "All bits of the cases that ran agree; every kernel ran."
+        : "All bits of the cases that ran agree, but not every kernel ran: see below.";
+}
+
 function showHead() {
     byId("headline").textContent = device.name;
     document.title = `${device.name} · weft certify`;
@@ -25,15 +40,14 @@ function showHead() {
     } else if (device.software_device) {
         notices.push("This is a software driver: its times say nothing about a GPU.");
     }
-    if (!summary.bits_agree) {
-        notices.push("Some bits are wrong: see below.");
-    }
+    notices.push(verdict());
     byId("notices").append(...notices.map((text) => element("p.notice", {}, text)));
     const failed = bits.reduce((sum, mode) => sum + mode.failed, 0);
     const rate = summary.mixing_rate_tokens_per_s;
     byId("counts").append(
         element("li", {}, element("b", {}, isNumber(rate) ? digits(rate / 1e6) : "–"), "million tokens/s, mixing rate"),
-        element("li", {}, element("b", {}, `${count(summary.cases_tried)} of ${count(summary.cases)}`), "cases tried"),
+        element("li", {}, element("b", {}, `${count(summary.cases_ran)} of ${count(summary.cases)}`), "cases ran"),
+        element("li", {}, element("b", {}, count(summary.cases_skipped)), "skipped"),
         element(failed ? "li.bad" : "li.none", {}, element("b", {}, count(failed)), "wrong"),
         element("li", {}, element("b", {}, `${summary.models_agreeing} of ${summary.models}`),
             "models with the known logits"));
@@ -41,9 +55,13 @@ function showHead() {
 }
 
 function showBits() {
-    show("bits", "Bits", table(["math", "tried", "right", "wrong", "not for this device", "every kernel", ""],
-        bits.map((mode) => [mode.math, `${count(mode.tried)} of ${count(mode.cases)}`, count(mode.passed),
-            count(mode.failed), count(mode.skipped), `${mode.listed_tried} of ${mode.listed}`, mode.reason])));
+    show("bits", "Bits", table(["math", "ran", "right", "wrong", "skipped", "of every kernel", ""],
+        bits.map((mode) => [mode.math, `${count(mode.ran)} of ${count(mode.cases)}`, count(mode.passed),
+            count(mode.failed), count(mode.skipped), `${mode.listed_ran} of ${mode.listed}`, mode.reason])));
+    const unseen = bits.flatMap((mode) => mode.listed_skips.map((skip) => [mode.math, skip.case, skip.reason]));
+    if (unseen.length) {
+        byId("bits").append(element("h3", {}, "Cases for every kernel that were skipped"), table(["math", "case", "why"], unseen));
+    }
     const failures = bits.flatMap((mode) => mode.failures.map((failure) => [mode.math, failure.case, failure.reason]));
     if (failures.length) {
         byId("bits").append(element("h3", {}, "Wrong cases"), table(["math", "case", "why"], failures));

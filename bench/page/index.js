@@ -12,7 +12,8 @@ function showEntries() {
         table(["device", "driver", "type", "math", "Weft", "date", "rows", "errors", "bits", "mixing rate, million tokens/s", "file"],
             entries.map((entry) => [plain(entry.device), entry.driver, entry.type, entry.math, entry.weft,
                 (entry.started ?? "").slice(0, 10), count(entry.rows), count(entry.errors),
-                isNumber(entry.tried) ? `${count(entry.tried)} of ${count(entry.cases)}, ${count(entry.failed)} wrong` : null,
+                isNumber(entry.ran) ? `${count(entry.ran)} of ${count(entry.cases)}, ${count(entry.failed)} wrong`
+                    + (entry.skipped ? `, ${count(entry.skipped)} skipped` : "") : null,
                 isNumber(entry.mixing_rate_tokens_per_s) ? digits(entry.mixing_rate_tokens_per_s / 1e6) : null,
                 element("a", {href: entry.href}, entry.file)])));
 }

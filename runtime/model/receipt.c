@@ -16,7 +16,10 @@ static const char *const kinds[] = {[WEFT_RECORD_SETTING] = "setting",
                                     [WEFT_RECORD_RUN] = "run",
                                     [WEFT_RECORD_INPUT] = "input",
                                     [WEFT_RECORD_VALUE] = "value",
-                                    [WEFT_RECORD_OUTPUT] = "output"};
+                                    [WEFT_RECORD_OUTPUT] = "output",
+                                    [WEFT_RECORD_DATA] = "data",
+                                    [WEFT_RECORD_ROWS] = "rows",
+                                    [WEFT_RECORD_ANSWER] = "answer"};
 
 const char *weft_record_kind_name(weft_record_kind kind) {
     return (unsigned)kind < sizeof kinds / sizeof *kinds ? kinds[kind] : "unknown";
@@ -24,6 +27,17 @@ const char *weft_record_kind_name(weft_record_kind kind) {
 
 bool weft_record_has_digest(weft_record_kind kind) {
     return kind != WEFT_RECORD_SETTING && kind != WEFT_RECORD_RUN;
+}
+
+/* Settings and the model come before all runs, and what belongs to a run behind its record. */
+const char *weft_record_misplaced(const weft_receipt *receipt, weft_record_kind kind) {
+    const bool of_run = kind > WEFT_RECORD_RUN && kind <= WEFT_RECORD_OUTPUT;
+    if (kind < WEFT_RECORD_RUN && receipt->runs > 0) {
+        return "a record of a run, behind the first run";
+    }
+    return (of_run || kind == WEFT_RECORD_ROWS) && receipt->runs == 0
+               ? "a run before its inputs, values, outputs and rows"
+               : NULL;
 }
 
 /* ---- records ---- */
@@ -49,9 +63,8 @@ void weft_receipt_destroy(weft_receipt **address) {
         weft_free(&host, receipt->records[i].name);
         weft_free(&host, receipt->records[i].type);
     }
-    char *const texts[] = {
-        receipt->version, receipt->device_name, receipt->driver, receipt->driver_version,
-        receipt->command, receipt->maker,       receipt->json};
+    char *const texts[] = {receipt->version,        receipt->device_name, receipt->driver,
+                           receipt->driver_version, receipt->maker,       receipt->json};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         weft_free(&host, texts[i]);
     }
@@ -116,6 +129,9 @@ weft_status weft_receipt_add(weft_receipt *receipt, weft_record_kind kind, const
     record.digest = digest ? *digest : (weft_digest){0};
     const weft_digest before = weft_receipt_chain(receipt);
     record.chain = weft_record_chain(&before, &record);
+    if (receipt->count == 0 && kind == WEFT_RECORD_SETTING && strcmp(name, "command") == 0) {
+        receipt->command = record.type;
+    }
     receipt->records[receipt->count++] = record;
     return WEFT_OK;
 }
@@ -128,7 +144,7 @@ weft_status weft_receipt_name_maker(weft_receipt *receipt) {
     return receipt->maker ? WEFT_OK : weft_fail_memory(&receipt->host, "a receipt");
 }
 
-static weft_status describe(weft_receipt *receipt, const weft_device *device, const char *command) {
+static weft_status describe(weft_receipt *receipt, const weft_device *device) {
     const weft_host *host = &receipt->host;
     weft_device_info info;
     WEFT_TRY(weft_device_get_info(device, &info));
@@ -136,9 +152,8 @@ static weft_status describe(weft_receipt *receipt, const weft_device *device, co
     receipt->device_name = weft_strdup(host, info.name);
     receipt->driver = weft_strdup(host, info.driver);
     receipt->driver_version = weft_strdup(host, info.driver_version);
-    receipt->command = weft_strdup(host, command);
     if (!receipt->version || !receipt->device_name || !receipt->driver ||
-        !receipt->driver_version || (command && !receipt->command)) {
+        !receipt->driver_version) {
         return weft_fail_memory(host, "a receipt");
     }
     return weft_receipt_name_maker(receipt);
@@ -149,7 +164,10 @@ static weft_status start(weft_receipt *receipt, const weft_device *device,
     char bits[16];
     snprintf(bits, sizeof bits, "%d", WEFT_BITS_VERSION);
     receipt->device = device;
-    WEFT_TRY(describe(receipt, device, params->command));
+    WEFT_TRY(describe(receipt, device));
+    if (params->command) {
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "command", params->command, NULL));
+    }
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "bits", bits, NULL));
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "math",
                               weft_math_name(weft_device_get_math(device)), NULL));
@@ -248,6 +266,48 @@ weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
     WEFT_TRY(weft_plan_execute(plan, tensors, count));
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_RUN, run, kept[plan->checkpoints], NULL));
     return add_ports(receipt, plan, tensors, count);
+}
+
+/* ---- what is not of runs ---- */
+
+static weft_status check_note(const weft_receipt *receipt, weft_record_kind kind, const char *name,
+                              const void *bytes, size_t size) {
+    const bool may =
+        kind == WEFT_RECORD_SETTING || (kind >= WEFT_RECORD_DATA && kind <= WEFT_RECORD_ANSWER);
+    const char *misplaced = weft_record_misplaced(receipt, kind);
+    if (!receipt->device) {
+        return weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
+                         "weft_receipt_note: the receipt was read, and is done");
+    }
+    if (!may || misplaced) {
+        return weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
+                         "weft_receipt_note: %.200s: expected %s, found the kind %s", name,
+                         misplaced ? misplaced : "setting, data, rows or answer",
+                         weft_record_kind_name(kind));
+    }
+    if (kind == WEFT_RECORD_SETTING ? bytes || size > 0 : !bytes && size > 0) {
+        return weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
+                         "weft_receipt_note: %.200s: expected bytes, but for a setting", name);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind, const char *name,
+                              const char *type, const void *bytes, size_t size) {
+    WEFT_ENTER;
+    if (!receipt || !name || !type) {
+        return weft_fail(receipt ? &receipt->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_receipt_note: null argument");
+    }
+    WEFT_TRY(check_note(receipt, kind, name, bytes, size));
+    weft_tree_hash hash;
+    weft_tree_hash_begin(&hash);
+    if (size > 0) {
+        weft_tree_hash_add(&hash, bytes, size);
+    }
+    const weft_digest digest = weft_tree_hash_end(&hash);
+    return weft_receipt_add(receipt, kind, name, type,
+                            weft_record_has_digest(kind) ? &digest : NULL);
 }
 
 /* ---- looking into them ---- */

@@ -9,7 +9,7 @@
 #include "core/host.h"
 
 #define WEFT_RECEIPT_FORMAT  "weft-receipt"
-#define WEFT_RECEIPT_VERSION 1
+#define WEFT_RECEIPT_VERSION 2
 /** So that the text stays within the limits of core/json.h. */
 #define WEFT_RECEIPT_MAX_RECORDS 20000U
 #define WEFT_RECEIPT_MAX_TEXT    ((size_t)12 << 20)
@@ -33,7 +33,7 @@ struct weft_receipt {
     size_t text_size; /* of names and types */
     char *version;    /* of Weft */
     char *device_name, *driver, *driver_version;
-    char *command; /* or null */
+    const char *command; /* the type of its first record, or null */
     char *maker;
     char *json; /* or null */
 };
@@ -52,6 +52,9 @@ weft_status weft_receipt_add(weft_receipt *receipt, weft_record_kind kind, const
 
 /** Whether records of this kind have hashes. */
 bool weft_record_has_digest(weft_record_kind kind);
+
+/** What a record of this kind would have to follow, such as "a run before its inputs", where the receipt has come to another place; else null. */
+const char *weft_record_misplaced(const weft_receipt *receipt, weft_record_kind kind);
 
 /** weft_receipt.maker, of the other texts. */
 weft_status weft_receipt_name_maker(weft_receipt *receipt);

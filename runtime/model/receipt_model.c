@@ -77,6 +77,15 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
                : WEFT_OK;
 }
 
+/* Longer texts are cut. */
+static weft_status add_max_length(weft_receipt *receipt, const weft_model *model) {
+    char type[16];
+    weft_model_info info;
+    WEFT_TRY(weft_model_get_info(model, &info));
+    snprintf(type, sizeof type, "%u", info.max_length);
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "max_length", type, NULL);
+}
+
 weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model) {
     const struct weft_model_parts parts = weft_model_parts(model);
     if (!weft_checkpoint_path(parts.checkpoint)) {
@@ -89,6 +98,7 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TOKENIZER, "tokenizer",
                               weft_tokenizer_kind_name(parts.tokenizer),
                               weft_tokenizer_digest(parts.tokenizer)));
+    WEFT_TRY(add_max_length(receipt, model));
     if (parts.embedding) {
         WEFT_TRY(add_embedding(receipt, parts.embedding));
     }

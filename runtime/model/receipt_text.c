@@ -51,10 +51,6 @@ const char *weft_receipt_json(weft_receipt *receipt) {
     weft_text_add(&text, "{\n  \"format\": \"%s\", \"version\": %d,\n  ", WEFT_RECEIPT_FORMAT,
                   WEFT_RECEIPT_VERSION);
     add_field(&text, "weft", receipt->version);
-    if (receipt->command) {
-        weft_text_add(&text, ", ");
-        add_field(&text, "command", receipt->command);
-    }
     weft_text_add(&text, ",\n  \"device\": {");
     add_field(&text, "name", receipt->device_name);
     weft_text_add(&text, ", ");
@@ -108,25 +104,23 @@ static weft_status read_digest(weft_digest *digest, const weft_json_fields *fiel
 static weft_status read_kind(weft_record_kind *kind, const weft_json_fields *fields) {
     const char *text = NULL;
     WEFT_TRY(weft_json_string(&text, fields, "kind"));
-    for (int i = WEFT_RECORD_SETTING; i <= WEFT_RECORD_OUTPUT; i++) {
+    for (int i = WEFT_RECORD_SETTING; i <= WEFT_RECORD_ANSWER; i++) {
         if (strcmp(weft_record_kind_name((weft_record_kind)i), text) == 0) {
             *kind = (weft_record_kind)i;
             return WEFT_OK;
         }
     }
     return weft_json_fail(fields, WEFT_BAD_FILE, "kind",
-                          "setting, config, tokenizer, tensor, run, input, value or output",
+                          "setting, config, tokenizer, tensor, run, input, value, output, data, "
+                          "rows or answer",
                           json_object_get(fields->object, "kind"));
 }
 
-/* Settings and the model come before all runs, and what belongs to a run behind its record. */
 static weft_status check_place(const weft_receipt *receipt, weft_record_kind kind,
                                const weft_json_fields *fields, const char *name) {
-    const bool before = kind < WEFT_RECORD_RUN;
-    if (before ? receipt->runs > 0 : kind != WEFT_RECORD_RUN && receipt->runs == 0) {
-        return weft_json_fail(fields, WEFT_BAD_FILE, "kind",
-                              before ? "a record of a run, behind the first run"
-                                     : "a run before its inputs, values and outputs",
+    const char *misplaced = weft_record_misplaced(receipt, kind);
+    if (misplaced) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "kind", misplaced,
                               json_object_get(fields->object, "kind"));
     }
     char number[16];
@@ -137,10 +131,29 @@ static weft_status check_place(const weft_receipt *receipt, weft_record_kind kin
                                 json_object_get(fields->object, "name"));
 }
 
+/* Fields that nobody chains would be believed, too. `names` ends with null. */
+static weft_status refuse_others(const weft_json_fields *fields, const char *const *names) {
+    const char *found = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)fields->object, found, value) {
+        const char *const *name = names;
+        while (*name && strcmp(*name, found) != 0) {
+            name++;
+        }
+        if (!*name) {
+            return weft_json_fail(fields, WEFT_BAD_FILE, found, "no such field in a receipt",
+                                  value);
+        }
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_record(weft_receipt *receipt, const weft_json_fields *fields) {
+    static const char *const names[] = {"kind", "name", "type", "sha256", "chain", NULL};
     weft_record_kind kind = WEFT_RECORD_SETTING;
     weft_digest digest = {0};
     weft_digest chain;
+    WEFT_TRY(refuse_others(fields, names));
     WEFT_TRY(read_kind(&kind, fields));
     const char *name = NULL;
     const char *type = NULL;
@@ -187,18 +200,21 @@ static weft_status read_records(weft_receipt *receipt, const weft_json_fields *f
 }
 
 static weft_status read_device(weft_receipt *receipt, const weft_json_fields *fields) {
+    static const char *const names[] = {"name", "driver", "driver_version", NULL};
     const weft_json_fields device = {.object = json_object_get(fields->object, "device"),
                                      .path = "the receipt: device",
                                      .host = fields->host};
     if (!json_is_object(device.object)) {
         return weft_json_fail(fields, WEFT_BAD_FILE, "device", "an object", device.object);
     }
+    WEFT_TRY(refuse_others(&device, names));
     WEFT_TRY(read_text(&receipt->device_name, &device, "name"));
     WEFT_TRY(read_text(&receipt->driver, &device, "driver"));
     return read_text(&receipt->driver_version, &device, "driver_version");
 }
 
 static weft_status read_header(weft_receipt *receipt, const weft_json_fields *fields) {
+    static const char *const names[] = {"format", "version", "weft", "device", "records", NULL};
     const char *format = NULL;
     int64_t version = 0;
     WEFT_TRY(weft_json_string(&format, fields, "format"));
@@ -209,13 +225,14 @@ static weft_status read_header(weft_receipt *receipt, const weft_json_fields *fi
     WEFT_TRY(weft_json_integer(&version, fields, "version", 1, INT32_MAX));
     if (version != WEFT_RECEIPT_VERSION) {
         return weft_json_fail(fields, WEFT_UNSUPPORTED, "version",
-                              "1, which is all that this Weft knows",
+                              version == 1 ? "2: in version 1 not all was hashed that decides the "
+                                             "answer, such as which line was which row; make the "
+                                             "receipt again"
+                                           : "2, which is all that this Weft knows",
                               json_object_get(fields->object, "version"));
     }
+    WEFT_TRY(refuse_others(fields, names));
     WEFT_TRY(read_text(&receipt->version, fields, "weft"));
-    if (weft_json_has(fields, "command")) {
-        WEFT_TRY(read_text(&receipt->command, fields, "command"));
-    }
     WEFT_TRY(read_device(receipt, fields));
     return weft_receipt_name_maker(receipt);
 }

@@ -65,7 +65,7 @@ WEFT_TEST(a_certificate_has_an_entry_for_each_mode) {
         const bool fast = strcmp(weft_bench_text(entry, "math"), "fast") == 0;
         const bool reproducible = strcmp(weft_bench_text(entry, "math"), "reproducible") == 0;
         assert_string_equal(weft_bench_text(entry, "file"), "gpu/certificate.json");
-        assert_int_equal(json_is_integer(json_object_get(entry, "tried")), !fast);
+        assert_int_equal(json_is_integer(json_object_get(entry, "ran")), !fast);
         assert_int_equal(json_is_number(json_object_get(entry, "mixing_rate_tokens_per_s")),
                          reproducible);
         assert_true(weft_bench_number(entry, "rows") == 13.0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft certify --check-submission: a good record fits, and each broken one is refused for what is broken. */
 #include "certify/check.h"
+#include "certify/consistent.h"
 #include "certify/findings.h"
 #include "cli/made_certificate.h"
 #include "core/json.h"
@@ -47,8 +48,11 @@ struct broken {
 
 #define ZEROS "\"0000000000000000000000000000000000000000000000000000000000000000\""
 
+#define EMPTY \
+    "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"" /* of nothing */
+
 static const struct broken broken[] = {
-    {"certificate", "2", "certificate", false},
+    {"certificate", "1", "certificate", false},
     {"program", NULL, "program", false},
     {"program/version", "\"0.0.9\"", "program.version", false},
     {"program/known_bits", ZEROS, "program.known_bits", false},
@@ -61,6 +65,25 @@ static const struct broken broken[] = {
     {"bits/0/ops/4/root", ZEROS, "bits[0].ops[4]", false},
     {"bits/0/ops/4/ran", "1", "bits[0].ops[4]", false},
     {"bits/0/passed", "12", "bits[0].passed", false},
+    {"bits/0/ran", "12", "bits[0].ran", false},
+    {"bits/0/ran", "12", "bits[0].ops", false},
+    {"bits/0/listed_ran", "83", "bits[0].listed_ran", false},
+    {"bits/0/listed_tried", "83", "bits[0].listed_tried", false},
+    {"bits/0/listed_skips", "[{\"case\": \"a\", \"reason\": \"b\"}]", "bits[0].listed_skips",
+     false},
+    {"bits/0/skips", "{\"for nothing\": [\"no/such/case\"]}", "bits[0].skips", false},
+    {"bits/0/ops/4/ran", "0", "bits[0].ops[4].root", false},
+    {"bits/0/ops/4/root", EMPTY, "bits[0].ops[4].root", false},
+    {"models/3/agrees", "false", "models[3].agrees", false},
+    {"models/3/found", ZEROS, "models[3].agrees", false},
+    {"models/3/expected", ZEROS, "models[3].expected", false},
+    {"models/3/status", "\"skipped\"", "models[3].found", false},
+    {"models/3/model", "\"langid1024-fnet\"", "models[3]", false},
+    {"sustained/runs", "7000", "sustained.runs", false},
+    {"sustained/gflop_per_s", "2432.0", "sustained.gflop_per_s", false},
+    {"summary/cases_ran", "1", "summary.cases_ran", false},
+    {"summary/cases_skipped", "0", "summary.cases_skipped", false},
+    {"summary/every_kernel", "false", "summary.every_kernel", false},
     {"bits/0/failed", "1", "bits[0].failed", false},
     {"bits/0/skips", "{}", "bits[0].skipped", false},
     {"bits/1/tried", "999999", "bits[1].tried", false},
@@ -138,6 +161,108 @@ WEFT_TEST(broken_records_are_refused_for_what_is_broken) {
                      text_of(&findings));
         }
         json_decref(findings.list);
+    }
+    json_decref(good);
+}
+
+/* ---- devices that skip ---- */
+
+/* The bits of a device that skipped the listed cases from place `from` on, as somebody would forge them who computed nothing. */
+static json_t *skip_listed(uint32_t from, bool all) {
+    weft_certify_job job = {.seconds = WEFT_CERTIFY_SECONDS, .seed = 7};
+    json_t *record = made_certificate();
+    json_t *modes = json_array();
+    assert_ok(weft_certify_cases_make(&job.cases, job.seed, &host));
+    for (int fused = 0; fused < 2; fused++) {
+        weft_certify_bits bits;
+        const weft_math math = fused ? WEFT_MATH_FUSED : WEFT_MATH_REPRODUCIBLE;
+        json_t *names = json_array();
+        assert_ok(weft_certify_bits_begin(&bits, math, &job));
+        bits.done = job.cases.listed;
+        for (uint32_t at = 0; at < bits.done; at++) {
+            const uint32_t place = job.cases.order[at];
+            const char *name = job.cases.list[place].name;
+            if (all || at >= from) {
+                bits.counts[WEFT_CERTIFY_SKIPPED]++;
+                json_array_append_new(names, json_string(name));
+            } else {
+                bits.counts[WEFT_CERTIFY_PASSED]++;
+                assert_true(weft_certify_known(bits.results[place].digits, name, math));
+            }
+        }
+        json_object_set_new(bits.skips, "f16 is wanted", names);
+        json_array_append_new(modes, weft_certify_bits_json(&bits, &job));
+        weft_certify_bits_free(&bits, &host);
+    }
+    made_part(record, "bits", modes);
+    made_part(record, "summary", weft_certify_summary_json(record));
+    assert_true(weft_certify_seal(record));
+    weft_certify_cases_free(&job.cases, &host);
+    return record;
+}
+
+/* Nothing is known of a device that skipped every case, whatever else its record says (forge_certificate.py). */
+WEFT_TEST(a_record_of_skipped_cases_alone_is_refused_and_agrees_with_nothing) {
+    json_t *record = skip_listed(0, true);
+    const json_t *summary = json_object_get(record, "summary");
+    assert_true(json_is_false(json_object_get(summary, "bits_agree")));
+    assert_true(json_is_false(json_object_get(summary, "every_kernel")));
+    assert_int_equal(json_integer_value(json_object_get(summary, "cases_ran")), 0);
+    assert_string_equal(json_string_value(json_object_get(summary, "reason")), "no case ran");
+    assert_true(json_is_null(json_object_get(summary, "mixing_rate_tokens_per_s")));
+    const json_t *mode = json_array_get(json_object_get(record, "bits"), 0);
+    assert_int_equal(json_array_size(json_object_get(mode, "listed_skips")),
+                     json_integer_value(json_object_get(mode, "listed")));
+    weft_certify_findings findings = check(json_incref(record));
+    assert_true(names(&findings, "bits[0].ran"));
+    assert_true(names(&findings, "bits[1].ran"));
+    json_decref(findings.list);
+    /* The same with a summary that claims more. */
+    edit(record, &(struct broken){.path = "summary/bits_agree", .value = "true"});
+    edit(record, &(struct broken){.path = "summary/mixing_rate_tokens_per_s", .value = "1e9"});
+    assert_int_equal(weft_certify_consistent(record, "record.json", &host), WEFT_BAD_FILE);
+    findings = check(record);
+    assert_true(names(&findings, "summary.bits_agree"));
+    assert_true(names(&findings, "summary.mixing_rate_tokens_per_s"));
+    json_decref(findings.list);
+}
+
+/* A kernel that was skipped is named, and without it there is no mixing rate. */
+WEFT_TEST(a_skipped_kernel_is_named_and_not_counted) {
+    json_t *record = skip_listed(80, false);
+    const json_t *summary = json_object_get(record, "summary");
+    assert_true(json_is_true(json_object_get(summary, "bits_agree")));
+    assert_true(json_is_false(json_object_get(summary, "every_kernel")));
+    assert_int_equal(json_integer_value(json_object_get(summary, "cases_ran")), 2 * 80);
+    assert_string_equal(json_string_value(json_object_get(summary, "reason")),
+                        "not every kernel ran");
+    const json_t *mode = json_array_get(json_object_get(record, "bits"), 0);
+    assert_int_equal(json_integer_value(json_object_get(mode, "listed_ran")), 80);
+    const json_t *skip = json_array_get(json_object_get(mode, "listed_skips"), 0);
+    assert_string_equal(json_string_value(json_object_get(skip, "reason")), "f16 is wanted");
+    assert_true(weft_certify_is_listed(json_string_value(json_object_get(skip, "case"))));
+    weft_certify_findings findings = check(record);
+    assert_int_equal(json_array_size(findings.list), 0);
+    json_decref(findings.list);
+}
+
+/* Lists that are compared each with each have as many entries as a record has. */
+WEFT_TEST(long_lists_are_refused_at_once) {
+    static const char *const paths[] = {"bits", "models", "bench/modes", "bench/rows"};
+    json_t *good = made_certificate();
+    for (size_t i = 0; i < 4; i++) {
+        json_t *list = json_array();
+        for (int k = 0; k < 20000; k++) {
+            json_array_append_new(list, json_pack("{s:i}", "model", k));
+        }
+        char *text = json_dumps(list, JSON_COMPACT);
+        json_t *record = json_deep_copy(good);
+        edit(record, &(struct broken){.path = paths[i], .value = text, .unsealed = true});
+        weft_certify_findings findings = check(record);
+        assert_int_equal(json_array_size(findings.list), 1);
+        json_decref(findings.list);
+        json_decref(list);
+        free(text);
     }
     json_decref(good);
 }

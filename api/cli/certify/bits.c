@@ -185,16 +185,37 @@ static json_t *ops_json(const weft_certify_bits *bits, const weft_certify_cases 
     return ops;
 }
 
+/* Listed cases that were skipped, with the reasons: kernels that nobody has seen run. */
+static json_t *listed_skips_json(const weft_certify_bits *bits) {
+    json_t *found = json_array();
+    const char *reason = NULL;
+    json_t *names = NULL;
+    json_object_foreach(bits->skips, reason, names) {
+        for (size_t i = 0; found && i < json_array_size(names); i++) {
+            const char *name = json_string_value(json_array_get(names, i));
+            if (weft_certify_is_listed(name)) {
+                found = weft_cli_json_append(
+                    found, json_pack("{s:s, s:s}", "case", name, "reason", reason));
+            }
+        }
+    }
+    return found;
+}
+
 json_t *weft_certify_bits_json(const weft_certify_bits *bits, const weft_certify_job *job) {
     const uint32_t listed = job->cases.listed;
+    const uint32_t listed_tried = bits->done < listed ? bits->done : listed;
     const bool opened = bits->status == WEFT_OK;
+    json_t *unseen = listed_skips_json(bits);
+    const uint32_t ran = bits->done - bits->counts[WEFT_CERTIFY_SKIPPED];
     return json_pack(
-        "{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:O, s:O, s:o}", "math",
+        "{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:O, s:o, s:O, s:o}", "math",
         weft_math_name(bits->math), "status", opened ? "ok" : weft_status_name(bits->status),
         "reason", opened ? json_null() : weft_cli_json_text(bits->reason), "cases",
         (int)job->cases.count, "listed", (int)listed, "tried", (int)bits->done, "listed_tried",
-        (int)(bits->done < listed ? bits->done : listed), "passed",
+        (int)listed_tried, "ran", (int)ran, "listed_ran",
+        (int)listed_tried - (int)json_array_size(unseen), "passed",
         (int)bits->counts[WEFT_CERTIFY_PASSED], "failed", (int)bits->counts[WEFT_CERTIFY_FAILED],
-        "skipped", (int)bits->counts[WEFT_CERTIFY_SKIPPED], "skips", bits->skips, "failures",
-        bits->failures, "ops", ops_json(bits, &job->cases));
+        "skipped", (int)bits->counts[WEFT_CERTIFY_SKIPPED], "skips", bits->skips, "listed_skips",
+        unseen, "failures", bits->failures, "ops", ops_json(bits, &job->cases));
 }

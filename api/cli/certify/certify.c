@@ -214,10 +214,18 @@ static void print_bits(const json_t *record) {
     for (size_t i = 0; i < json_array_size(bits); i++) {
         const json_t *mode = json_array_get(bits, i);
         weft_cli_print(stdout,
-                       "bits, %s: %.0f of %.0f cases, %.0f wrong, %.0f not for this device\n",
-                       weft_bench_text(mode, "math"), weft_bench_number(mode, "tried"),
+                       "bits, %s: %.0f of %.0f cases ran, %.0f wrong, %.0f skipped; of %.0f that "
+                       "execute every kernel %.0f ran\n",
+                       weft_bench_text(mode, "math"), weft_bench_number(mode, "ran"),
                        weft_bench_number(mode, "cases"), weft_bench_number(mode, "failed"),
-                       weft_bench_number(mode, "skipped"));
+                       weft_bench_number(mode, "skipped"), weft_bench_number(mode, "listed"),
+                       weft_bench_number(mode, "listed_ran"));
+        const json_t *skips = json_object_get(mode, "listed_skips");
+        for (size_t k = 0; k < json_array_size(skips); k++) {
+            const json_t *skip = json_array_get(skips, k);
+            weft_cli_print(stdout, "skipped %s: %s\n", weft_bench_text(skip, "case"),
+                           weft_bench_text(skip, "reason"));
+        }
         const json_t *failures = json_object_get(mode, "failures");
         for (size_t k = 0; k < json_array_size(failures); k++) {
             const json_t *failure = json_array_get(failures, k);
@@ -233,6 +241,9 @@ static void print_record(const json_t *record) {
     const json_t *rate = json_object_get(summary, "mixing_rate_tokens_per_s");
     weft_cli_print(stdout, "%s (%s %s)\n", weft_bench_text(device, "name"),
                    weft_bench_text(device, "driver"), weft_bench_text(device, "driver_version"));
+    if (weft_bench_number(summary, "cases_ran") == 0.0) {
+        weft_cli_print(stdout, "no case ran: nothing is known of the bits\n");
+    }
     print_bits(record);
     weft_cli_print(stdout, "models: %.0f of %.0f with the known logits\n",
                    weft_bench_number(summary, "models_agreeing"),
@@ -322,7 +333,7 @@ int weft_cli_certify(int argc, char **argv) {
             "Tries a device for ten minutes: the bits of the cases of weft verify and of three\n"
             "models in reproducible and fused math, a short bench twice, a minute without a\n"
             "pause. Writes one JSON and one page. All that it needs is in the program. Exit\n"
-            "code 1 when a bit is wrong or a mode was not tried.",
+            "code 1 when a bit is wrong or no case ran in a mode.",
         .options = table,
     };
     int code = WEFT_CLI_FINE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/fields.h"
+#include "certify/consistent.h"
 #include "certify/form.h"
 #include "certify/known.h"
 #include "certify/record.h"
@@ -103,8 +104,13 @@ static void check_chain(weft_certify_findings *findings, const json_t *record) {
 weft_status weft_certify_check(weft_certify_findings *findings, const json_t *record,
                                const weft_host *host) {
     *findings = (weft_certify_findings){.list = json_array()};
+    if (!weft_certify_check_lengths(findings, record)) {
+        return findings->list && !findings->failed ? WEFT_OK
+                                                   : weft_fail_memory(host, "the findings");
+    }
     weft_certify_check_form(findings, record);
     check_chain(findings, record);
+    weft_certify_check_consistent(findings, record);
     check_program(findings, record);
     check_device(findings, record);
     WEFT_TRY(weft_certify_check_bits(findings, record, host));
@@ -130,8 +136,8 @@ static int print(const weft_certify_findings *findings, const json_t *record, co
         return WEFT_CLI_FAILED;
     }
     const json_t *summary = json_object_get(record, "summary");
-    weft_cli_print(stdout, "%s fits: %.0f of %.0f cases, %.0f of %.0f models\n", path,
-                   weft_bench_number(summary, "cases_tried"), weft_bench_number(summary, "cases"),
+    weft_cli_print(stdout, "%s fits: %.0f of %.0f cases ran, %.0f of %.0f models\n", path,
+                   weft_bench_number(summary, "cases_ran"), weft_bench_number(summary, "cases"),
                    weft_bench_number(summary, "models_agreeing"),
                    weft_bench_number(summary, "models"));
     return WEFT_CLI_FINE;

@@ -25,53 +25,116 @@ static void expect_count(weft_certify_findings *findings, const char *at, const 
     }
 }
 
-static bool is_skipped(const json_t *mode, const char *name) {
+/* ---- which cases a record says were skipped ---- */
+
+#define MOST_NAMES 10 /* that are told */
+
+typedef struct skips {
+    bool *skipped;   /* by the place in the list of cases */
+    uint32_t listed; /* of them, those that execute every kernel */
+    uint32_t wrong;  /* names that are none, or not of cases that were tried */
+} skips;
+
+/* The places of all cases by their names, and of each whether it was tried. */
+static json_t *places_of(const weft_certify_cases *cases, json_int_t tried) {
+    json_t *places = json_object();
+    for (uint32_t at = 0; places && at < cases->count && (json_int_t)at < tried; at++) {
+        const uint32_t place = cases->order[at];
+        if (json_object_set_new(places, cases->list[place].name, json_integer((json_int_t)place)) !=
+            0) {
+            json_decref(places);
+            return NULL;
+        }
+    }
+    return places;
+}
+
+static void take_skip(weft_certify_findings *findings, skips *found, const char *at,
+                      const json_t *name, const json_t *places) {
+    char field[WEFT_CERTIFY_TEXT_SIZE];
+    const char *text = json_is_string(name) ? json_string_value(name) : "";
+    const json_t *place = json_object_get(places, text);
+    bool *skipped = place ? &found->skipped[json_integer_value(place)] : NULL;
+    if (skipped && !*skipped) {
+        *skipped = true;
+        found->listed += weft_certify_is_listed(text) ? 1 : 0;
+    } else if (found->wrong++ < MOST_NAMES) {
+        weft_certify_refuse_value(findings, weft_certify_text(field, "%.120s.skips", at), name,
+                                  "names of cases that were tried, each once");
+    }
+}
+
+/* False when memory is out. */
+static bool find_skips(weft_certify_findings *findings, skips *found, const char *at,
+                       const json_t *mode, const weft_certify_job *job) {
     const char *reason = NULL;
     json_t *names = NULL;
+    json_t *places = places_of(&job->cases, whole(mode, "tried"));
+    *found =
+        (skips){.skipped = weft_alloc_zero(&job->host, job->cases.count, sizeof *found->skipped)};
     json_object_foreach(json_object_get(mode, "skips"), reason, names) {
-        for (size_t i = 0; i < json_array_size(names); i++) {
-            const char *skipped = json_string_value(json_array_get(names, i));
-            if (skipped && strcmp(skipped, name) == 0) {
-                return true;
-            }
+        for (size_t i = 0; places && found->skipped && i < json_array_size(names); i++) {
+            take_skip(findings, found, at, json_array_get(names, i), places);
+        }
+    }
+    const bool fine = places && found->skipped;
+    json_decref(places);
+    return fine;
+}
+
+/* Whether skips has that case with that reason. */
+static bool has_skip(const json_t *mode, const json_t *skip) {
+    const json_t *names =
+        json_object_get(json_object_get(mode, "skips"), weft_bench_text(skip, "reason"));
+    const char *name = weft_bench_text(skip, "case");
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *other = json_string_value(json_array_get(names, i));
+        if (other && strcmp(other, name) == 0) {
+            return weft_certify_is_listed(name);
         }
     }
     return false;
 }
 
-static json_int_t count_skips(const json_t *mode) {
-    const char *reason = NULL;
-    json_t *names = NULL;
-    json_int_t count = 0;
-    json_object_foreach(json_object_get(mode, "skips"), reason, names) {
-        count += (json_int_t)json_array_size(names);
+/* Kernels that nobody has seen run are named. */
+static void check_listed_skips(weft_certify_findings *findings, const char *at, const json_t *mode,
+                               const skips *found) {
+    char field[WEFT_CERTIFY_TEXT_SIZE];
+    const json_t *list = json_object_get(mode, "listed_skips");
+    weft_certify_text(field, "%.120s.listed_skips", at);
+    if (json_array_size(list) != found->listed) {
+        weft_certify_refuse_value(findings, field, list, "the %u listed cases of skips",
+                                  found->listed);
+        return; /* and so there are at most as many as listed cases */
     }
-    return count;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!has_skip(mode, json_array_get(list, i))) {
+            weft_certify_refuse(findings, field, weft_bench_text(json_array_get(list, i), "case"),
+                                "listed cases of skips, with their reasons");
+        }
+    }
 }
 
 static void check_counts(weft_certify_findings *findings, const char *at, const json_t *mode,
                          const weft_certify_cases *cases) {
     const json_int_t tried = whole(mode, "tried");
-    const json_int_t listed = (json_int_t)cases->listed;
-    const json_int_t skips = count_skips(mode);
     expect_count(findings, at, mode, "cases", (json_int_t)cases->count,
                  "the cases of this version");
-    expect_count(findings, at, mode, "listed", listed, "those that execute every kernel");
-    expect_count(findings, at, mode, "listed_tried", tried < listed ? tried : listed,
-                 "as the listed cases come first");
-    expect_count(findings, at, mode, "passed", tried - whole(mode, "failed") - skips,
-                 "the cases tried, less failed and skipped ones");
-    expect_count(findings, at, mode, "skipped", skips, "the names in skips");
+    expect_count(findings, at, mode, "listed", (json_int_t)cases->listed,
+                 "those that execute every kernel");
     expect_count(findings, at, mode, "failed", 0, "as every case must have the known bits");
     expect_count(findings, at, mode, "tried",
                  tried < 1 || tried > (json_int_t)cases->count ? (json_int_t)cases->count : tried,
                  "at most, and at least 1");
+    expect_count(findings, at, mode, "ran", whole(mode, "ran") < 1 ? 1 : whole(mode, "ran"),
+                 "at least: where all cases were skipped nothing is known");
 }
 
 /* ---- the hashes ---- */
 
 /* What the program would find on a device that is right, with the same cases. */
-static json_t *expected_ops(const json_t *mode, const weft_certify_job *job, weft_math math) {
+static json_t *expected_ops(const json_t *mode, const skips *found, const weft_certify_job *job,
+                            weft_math math) {
     weft_certify_bits bits;
     json_t *ops = NULL;
     if (weft_certify_bits_begin(&bits, math, job) == WEFT_OK) {
@@ -79,7 +142,7 @@ static json_t *expected_ops(const json_t *mode, const weft_certify_job *job, wef
         for (uint32_t at = 0; at < job->cases.count && (json_int_t)at < tried; at++) {
             const uint32_t place = job->cases.order[at];
             const char *name = job->cases.list[place].name;
-            if (!is_skipped(mode, name)) {
+            if (!found->skipped[place]) {
                 weft_certify_known(bits.results[place].digits, name, math);
             }
         }
@@ -114,8 +177,8 @@ static void compare_op(weft_certify_findings *findings, const char *at, const js
 }
 
 static weft_status check_ops(weft_certify_findings *findings, const char *at, const json_t *mode,
-                             const weft_certify_job *job, weft_math math) {
-    json_t *expected = expected_ops(mode, job, math);
+                             const skips *skipped, const weft_certify_job *job, weft_math math) {
+    json_t *expected = expected_ops(mode, skipped, job, math);
     const json_t *found = json_object_get(mode, "ops");
     char field[WEFT_CERTIFY_TEXT_SIZE];
     if (!expected) {
@@ -134,6 +197,21 @@ static weft_status check_ops(weft_certify_findings *findings, const char *at, co
     return WEFT_OK;
 }
 
+static weft_status check_tried(weft_certify_findings *findings, const char *at, const json_t *mode,
+                               const weft_certify_job *job, weft_math math) {
+    skips found;
+    check_counts(findings, at, mode, &job->cases);
+    weft_status status = find_skips(findings, &found, at, mode, job)
+                             ? WEFT_OK
+                             : weft_fail_memory(&job->host, "the skipped cases");
+    if (status == WEFT_OK) {
+        check_listed_skips(findings, at, mode, &found);
+        status = check_ops(findings, at, mode, &found, job, math);
+    }
+    weft_free(&job->host, found.skipped);
+    return status;
+}
+
 static weft_status check_mode(weft_certify_findings *findings, const json_t *bits,
                               const weft_certify_job *job, weft_math math) {
     char at[WEFT_CERTIFY_TEXT_SIZE];
@@ -149,8 +227,7 @@ static weft_status check_mode(weft_certify_findings *findings, const json_t *bit
                                 weft_bench_text(mode, "reason"), "ok");
             return WEFT_OK;
         }
-        check_counts(findings, at, mode, &job->cases);
-        return check_ops(findings, at, mode, job, math);
+        return check_tried(findings, at, mode, job, math);
     }
     weft_certify_refuse(findings, "bits", "none", "an entry for %s math", weft_math_name(math));
     return WEFT_OK;
@@ -207,14 +284,19 @@ static void check_model(weft_certify_findings *findings, const json_t *models, c
                                   json_object_get(row, "found"), "%s, as this version has it",
                                   known);
     }
-    if (!json_is_true(json_object_get(row, "agrees"))) {
-        weft_certify_refuse_value(findings, weft_certify_text(field, "models[%zu].agrees", index),
-                                  json_object_get(row, "agrees"), "true");
+    if (strcmp(weft_bench_text(row, "expected"), known) != 0) {
+        weft_certify_refuse_value(findings, weft_certify_text(field, "models[%zu].expected", index),
+                                  json_object_get(row, "expected"), "%s, as this version has it",
+                                  known);
     }
 }
 
 void weft_certify_check_models(weft_certify_findings *findings, const json_t *record) {
     const json_t *models = json_object_get(record, "models");
+    if (json_array_size(models) > 2 * (size_t)WEFT_CERTIFY_MODELS) {
+        weft_certify_refuse_value(findings, "models", models, "%d models, each in two modes",
+                                  WEFT_CERTIFY_MODELS);
+    }
     for (uint32_t i = 0; weft_certify_model_name(i); i++) {
         check_model(findings, models, weft_certify_model_name(i), WEFT_MATH_REPRODUCIBLE);
         check_model(findings, models, weft_certify_model_name(i), WEFT_MATH_FUSED);

@@ -6,6 +6,9 @@
 static void add(weft_certify_findings *findings, const char *field, const char *found,
                 const char *expected, va_list arguments) {
     char text[2 * WEFT_CERTIFY_TEXT_SIZE];
+    if (json_array_size(findings->list) >= WEFT_CERTIFY_MOST_FINDINGS) {
+        return;
+    }
     vsnprintf(text, sizeof text, expected, arguments);
     json_t *finding = json_pack("{s:o, s:o, s:o}", "field", weft_cli_json_text(field), "expected",
                                 weft_cli_json_text(text), "found", weft_cli_json_text(found));

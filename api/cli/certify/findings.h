@@ -5,7 +5,8 @@
 
 #include "cli.h"
 
-#define WEFT_CERTIFY_TEXT_SIZE 256
+#define WEFT_CERTIFY_TEXT_SIZE     256
+#define WEFT_CERTIFY_MOST_FINDINGS 1000 /* what else is wrong is not told */
 
 typedef struct weft_certify_findings {
     json_t *list;

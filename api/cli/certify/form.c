@@ -41,15 +41,26 @@ static const struct field state[] = {
     {"highest_mhz", REAL, OR_NULL}, {"temperature_c", REAL, OR_NULL},
     {"gpu_mhz", REAL, OR_NULL},     {"gpu_temperature_c", REAL, OR_NULL},
     {"gpu_watt", REAL, OR_NULL},    {0}};
-static const struct field bits[] = {{"math", TEXT, MUST},          {"status", TEXT, MUST},
-                                    {"reason", TEXT, OR_NULL},     {"cases", WHOLE, MUST},
-                                    {"listed", WHOLE, MUST},       {"tried", WHOLE, MUST},
-                                    {"listed_tried", WHOLE, MUST}, {"passed", WHOLE, MUST},
-                                    {"failed", WHOLE, MUST},       {"skipped", WHOLE, MUST},
-                                    {"skips", OBJECT, MUST},       {"failures", LIST, MUST},
-                                    {"ops", LIST, MUST},           {0}};
+static const struct field bits[] = {{"math", TEXT, MUST},
+                                    {"status", TEXT, MUST},
+                                    {"reason", TEXT, OR_NULL},
+                                    {"cases", WHOLE, MUST},
+                                    {"listed", WHOLE, MUST},
+                                    {"tried", WHOLE, MUST},
+                                    {"listed_tried", WHOLE, MUST},
+                                    {"ran", WHOLE, MUST},
+                                    {"listed_ran", WHOLE, MUST},
+                                    {"passed", WHOLE, MUST},
+                                    {"failed", WHOLE, MUST},
+                                    {"skipped", WHOLE, MUST},
+                                    {"skips", OBJECT, MUST},
+                                    {"listed_skips", LIST, MUST},
+                                    {"failures", LIST, MUST},
+                                    {"ops", LIST, MUST},
+                                    {0}};
 static const struct field op[] = {
     {"op", TEXT, MUST}, {"cases", WHOLE, MUST}, {"ran", WHOLE, MUST}, {"root", HASH, MUST}, {0}};
+static const struct field listed_skip[] = {{"case", TEXT, MUST}, {"reason", TEXT, MUST}, {0}};
 static const struct field model[] = {{"model", TEXT, MUST},           {"math", TEXT, MUST},
                                      {"status", TEXT, MUST},          {"reason", TEXT, OR_NULL},
                                      {"examples", WHOLE, MUST},       {"expected", HASH, OR_NULL},
@@ -87,6 +98,8 @@ static const struct field summary[] = {{"mixing_rate_tokens_per_s", REAL, OR_NUL
                                        {"bits_agree", FLAG, MUST},
                                        {"every_kernel", FLAG, MUST},
                                        {"cases_tried", WHOLE, MUST},
+                                       {"cases_ran", WHOLE, MUST},
+                                       {"cases_skipped", WHOLE, MUST},
                                        {"cases", WHOLE, MUST},
                                        {"models_agreeing", WHOLE, MUST},
                                        {"models", WHOLE, MUST},
@@ -202,6 +215,9 @@ void weft_certify_check_form(weft_certify_findings *findings, const json_t *reco
         char at[WEFT_CERTIFY_TEXT_SIZE];
         weft_certify_text(at, "bits[%zu].ops", i);
         check_list(findings, at, json_object_get(json_array_get(modes, i), "ops"), op);
+        weft_certify_text(at, "bits[%zu].listed_skips", i);
+        check_list(findings, at, json_object_get(json_array_get(modes, i), "listed_skips"),
+                   listed_skip);
     }
     check_list(findings, "models", json_object_get(record, "models"), model);
     check_fields(findings, "bench.", speed, bench, false);

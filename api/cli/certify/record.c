@@ -67,9 +67,9 @@ json_t *weft_certify_state_json(const char *when, const weft_bench_state *before
 /* ---- the summary ---- */
 
 typedef struct sum {
-    json_int_t cases, tried, failed;
-    bool every_kernel; /* in each mode */
-    bool agrees;       /* whatever was tried, something in each mode */
+    json_int_t cases, tried, ran, skipped, failed;
+    bool every_kernel; /* each listed case ran, in each mode */
+    bool agrees;       /* whatever ran, something in each mode */
 } sum;
 
 static sum sum_bits(const json_t *record) {
@@ -79,21 +79,27 @@ static sum sum_bits(const json_t *record) {
         const json_t *mode = json_array_get(bits, i);
         all.cases += (json_int_t)weft_bench_number(mode, "cases");
         all.tried += (json_int_t)weft_bench_number(mode, "tried");
+        all.ran += (json_int_t)weft_bench_number(mode, "ran");
+        all.skipped += (json_int_t)weft_bench_number(mode, "skipped");
         all.failed += (json_int_t)weft_bench_number(mode, "failed");
-        all.every_kernel = all.every_kernel && weft_bench_number(mode, "listed_tried") ==
-                                                   weft_bench_number(mode, "listed");
+        all.every_kernel =
+            all.every_kernel && weft_bench_number(mode, "listed_ran") > 0.0 &&
+            weft_bench_number(mode, "listed_ran") == weft_bench_number(mode, "listed");
         all.agrees = all.agrees && strcmp(weft_bench_text(mode, "status"), "ok") == 0 &&
-                     weft_bench_number(mode, "tried") > 0.0;
+                     weft_bench_number(mode, "ran") > 0.0;
     }
     all.agrees = all.agrees && all.failed == 0;
     return all;
 }
 
-/* Counts the rows whose logits are as they are to be. */
+/* Counts the rows whose logits are as they are to be: by their hashes, whatever a row says. */
 static json_int_t count_agreeing(const json_t *models) {
     json_int_t count = 0;
     for (size_t i = 0; i < json_array_size(models); i++) {
-        count += json_is_true(json_object_get(json_array_get(models, i), "agrees"));
+        const json_t *row = json_array_get(models, i);
+        const char *found = weft_bench_text(row, "found");
+        count += strcmp(weft_bench_text(row, "status"), "ok") == 0 && found[0] != '\0' &&
+                 strcmp(found, weft_bench_text(row, "expected")) == 0;
     }
     return count;
 }
@@ -105,17 +111,20 @@ json_t *weft_certify_summary_json(const json_t *record) {
     char reason[WEFT_CLI_ERROR_SIZE] = "";
     double rate =
         weft_certify_rate(reason, json_object_get(json_object_get(record, "bench"), "rows"));
-    const char *why = !bits.agrees         ? "not all bits agree, or a mode was not tried"
+    const char *why = bits.ran == 0        ? "no case ran"
+                      : bits.failed > 0    ? "not all bits agree"
+                      : !bits.agrees       ? "no case ran in one of the modes"
                       : !bits.every_kernel ? "not every kernel ran"
                       : agreeing == 0 || (size_t)agreeing < json_array_size(models)
                           ? "not all models' logits agree"
                           : reason;
     rate = why[0] == '\0' ? rate : (double)NAN;
-    return json_pack("{s:o, s:o, s:b, s:b, s:I, s:I, s:I, s:I}", "mixing_rate_tokens_per_s",
-                     weft_certify_real(rate), "reason", text_or_null(why), "bits_agree",
-                     (int)bits.agrees, "every_kernel", (int)bits.every_kernel, "cases_tried",
-                     bits.tried, "cases", bits.cases, "models_agreeing", agreeing, "models",
-                     (json_int_t)json_array_size(models));
+    return json_pack("{s:o, s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I}",
+                     "mixing_rate_tokens_per_s", weft_certify_real(rate), "reason",
+                     text_or_null(why), "bits_agree", (int)bits.agrees, "every_kernel",
+                     (int)bits.every_kernel, "cases_tried", bits.tried, "cases_ran", bits.ran,
+                     "cases_skipped", bits.skipped, "cases", bits.cases, "models_agreeing",
+                     agreeing, "models", (json_int_t)json_array_size(models));
 }
 
 /* ---- the chain ---- */

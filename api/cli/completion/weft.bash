@@ -22,7 +22,7 @@ _weft() {
     embed) options="--text --file --lines --out --prompt --pooling --normalize --batch --receipt --checkpoints $device $output" ;;
     rerank) options="--query --lines --top --pooling --batch --receipt --checkpoints $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect --receipt --checkpoints $device $output" ;;
-    generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate $device $output" ;;
+    generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate --receipt $device $output" ;;
     quantize) options="--weights-only $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit --receipt --against
         $device $output" ;;

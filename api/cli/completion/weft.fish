@@ -23,7 +23,7 @@ complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate 
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l json -d 'print one JSON object instead'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l verbose -d 'tell on stderr what is chosen and done'
 complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l help -d 'print the help'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l receipt -rF -d 'write hashes of the model, inputs, values and outputs'
+complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate' -l receipt -rF -d 'write hashes of the model, inputs, values and outputs'
 complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l checkpoints -xa 'none layers nodes' -d 'which values a receipt has'
 
 complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/system.h"
+#include "core/try.h"
 
 bool weft_cli_is_folder(const char *path) {
     weft_file_facts facts;
@@ -62,6 +63,56 @@ bool weft_cli_data_add(weft_cli_adder *adder, const int32_t *tokens, const int32
 
 uint32_t weft_cli_data_place(const weft_cli_data *data, uint32_t example) {
     return (uint32_t)((uint64_t)example * data->whole_count / data->example_count);
+}
+
+uint64_t weft_cli_data_number(const weft_cli_data *data, uint32_t example) {
+    return data->numbers ? data->numbers[example]
+                         : (uint64_t)weft_cli_data_place(data, example) + 1;
+}
+
+/* Labels of each token lie where its sequence does, and of what is not there nobody asks. */
+static weft_status note_token_labels(const weft_cli_data *data, const weft_cli_session *session) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < data->sequence_count; i++) {
+        count += data->sequences[i].length;
+    }
+    int32_t *labels = weft_alloc(&session->host, (count + 1) * sizeof *labels);
+    if (!labels) {
+        return weft_fail_memory(&session->host, "the labels of a receipt");
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; i < data->sequence_count; i++) {
+        const weft_cli_sequence *sequence = &data->sequences[i];
+        memcpy(labels + at, data->labels + sequence->begin, sequence->length * sizeof *labels);
+        at += sequence->length;
+    }
+    const weft_status status =
+        weft_cli_receipt_note(&session->recording, WEFT_RECORD_DATA, "labels", labels,
+                              count * sizeof *labels, "i32 of %zu tokens", count);
+    weft_free(&session->host, labels);
+    return status;
+}
+
+weft_status weft_cli_data_note(const weft_cli_data *data, const weft_cli_session *session) {
+    const weft_cli_recording *recording = &session->recording;
+    if (!recording->receipt) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_cli_receipt_note(recording, WEFT_RECORD_SETTING, "examples", NULL, 0, "%u of %u",
+                                   data->example_count, data->whole_count));
+    if (data->targets) {
+        WEFT_TRY(weft_cli_receipt_note(recording, WEFT_RECORD_DATA, "targets", data->targets,
+                                       (size_t)data->example_count * data->target_size *
+                                           sizeof *data->targets,
+                                       "f32 [%u, %u]", data->example_count, data->target_size));
+    }
+    if (data->labels && data->task == WEFT_TASK_MASKED_LM) {
+        return note_token_labels(data, session);
+    }
+    return data->labels ? weft_cli_receipt_note(recording, WEFT_RECORD_DATA, "labels", data->labels,
+                                                data->example_count * sizeof *data->labels,
+                                                "i32 [%u]", data->example_count)
+                        : WEFT_OK;
 }
 
 /* Places only grow, so what is still needed is never overwritten. */

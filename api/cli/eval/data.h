@@ -28,6 +28,8 @@ typedef struct weft_cli_data {
     uint32_t target_size;
     uint32_t whole_count; /* examples that the file has, of which example_count are here */
     uint32_t cut;         /* texts that were longer than the model takes */
+    const uint64_t *
+        numbers; /* of each example the number of its line, from 1, which a window has; null: their places in the file */
 } weft_cli_data;
 
 /** What adds sequences to data; zeroed but for its first three. */
@@ -54,6 +56,12 @@ void weft_cli_data_thin(weft_cli_data *data, uint32_t examples);
 
 /** The place in the file of an example that is here. */
 uint32_t weft_cli_data_place(const weft_cli_data *data, uint32_t example);
+
+/** The number of an example for receipts, from 1: of its line, or its place in the file. */
+uint64_t weft_cli_data_number(const weft_cli_data *data, uint32_t example);
+
+/** Notes in the session's receipt, if there is one, which examples they are and what is right. The session is open. */
+weft_status weft_cli_data_note(const weft_cli_data *data, const weft_cli_session *session);
 
 /** Whether a path is a folder: what is read from one depends on the model's labels and tokenizer. */
 bool weft_cli_is_folder(const char *path);

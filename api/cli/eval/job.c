@@ -22,8 +22,10 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
 
 int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label) {
     WEFT_CLI_TRY(weft_cli_session_open(&job->session, job->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_data_note(job->data, &job->session)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_score_begin(&job->score, job->data, &job->session)));
     WEFT_CLI_TRY(weft_cli_evaluate(&job->evaluation, &job->score, batch, label));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_score_note(&job->score)));
     if (job->expected.path && weft_cli_job_is_whole(job)) {
         job->comparison = weft_cli_compare(&job->score, &job->expected);
     }

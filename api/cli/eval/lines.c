@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/system.h"
+#include "core/try.h"
 #include "input.h"
 #include "stop.h"
 
@@ -13,6 +14,10 @@
 
 #define FIRST_BYTES   ((size_t)64 << 10)
 #define LONGEST_BYTES ((size_t)64 << 20) /* of a line */
+
+/* In a receipt, so that a difference has a line as long as there is room for as many records. */
+#define LINES_BY_THEMSELVES 128U
+#define LINES_IN_A_RECORD   128U
 
 int weft_cli_lines_open(weft_cli_lines *lines, const char *path, const weft_cli_session *session) {
     const bool standard = strcmp(path, "-") == 0;
@@ -180,6 +185,10 @@ static int add_encoding(weft_cli_window *window, const weft_cli_text *text, size
     WEFT_CLI_TRY(weft_cli_check_tokens(&(weft_cli_tokens){encoding->tokens, 1, encoding->count},
                                        &session->info, text->name, host));
     const weft_encoding whole = *encoding;
+    if (window->notes) {
+        window->notes[window->count - 1].tokens = whole.count;
+        window->notes[window->count - 1].cut = whole.cut;
+    }
     if (keeps) {
         WEFT_CLI_TRY(weft_cli_exit_code(keep(window, text, pair, encoding, host)));
     }
@@ -207,6 +216,33 @@ static int add_text(weft_cli_window *window, const weft_cli_text *text, const we
     return exit_code;
 }
 
+/* Room for one more line, and for its example. */
+static bool grow_window(weft_cli_window *window, const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    return weft_grow(host, &window->example, window->count, &window->capacity,
+                     sizeof *window->example) &&
+           weft_grow(host, &window->numbers, window->data.sequence_count, &window->number_capacity,
+                     sizeof *window->numbers) &&
+           (!session->recording.receipt ||
+            weft_grow(host, &window->notes, window->count, &window->note_capacity,
+                      sizeof *window->notes));
+}
+
+static void count_line(weft_cli_window *window, const weft_cli_text *text, bool counts) {
+    if (window->count == 0) {
+        window->first = text->number > 0 ? text->number : 1;
+        window->are_lines = text->number > 0;
+    }
+    if (counts) {
+        window->numbers[window->data.sequence_count] = window->first + window->count;
+        window->data.numbers = window->numbers;
+    }
+    if (window->notes) {
+        window->notes[window->count] = (weft_cli_line_note){.size = text->size};
+    }
+    window->example[window->count++] = counts ? window->data.sequence_count : WEFT_CLI_NO_EXAMPLE;
+}
+
 int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
                         const weft_cli_form *form, const weft_cli_session *session) {
     const weft_host *host = &session->host;
@@ -215,12 +251,60 @@ int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
     window->adder.data = &window->data;
     window->adder.host = host;
     window->adder.with_types = (form->pairs || form->first) && session->info.takes_types;
-    if (!weft_grow(host, &window->example, window->count, &window->capacity,
-                   sizeof *window->example)) {
+    if (!grow_window(window, session)) {
         return weft_cli_exit_code(weft_fail_memory(host, text->name));
     }
-    window->example[window->count++] = counts ? window->data.sequence_count : WEFT_CLI_NO_EXAMPLE;
-    return counts ? add_text(window, text, form, session) : WEFT_CLI_FINE;
+    count_line(window, text, counts);
+    WEFT_CLI_TRY(counts ? add_text(window, text, form, session) : WEFT_CLI_FINE);
+    if (window->notes) {
+        weft_cli_line_note *note = &window->notes[window->count - 1];
+        note->digest =
+            weft_cli_receipt_text_digest(text->bytes, text->size, note->tokens, note->cut);
+    }
+    return WEFT_CLI_FINE;
+}
+
+/* ---- in a receipt ---- */
+
+/* Lines from place `from` of the window on, in one record. */
+static weft_status note_lines(const weft_cli_window *window, uint32_t from, uint32_t count,
+                              const weft_cli_session *session) {
+    char name[96];
+    uint64_t size = 0;
+    uint64_t tokens = 0;
+    uint64_t cut = 0;
+    const unsigned long long first = window->first + from;
+    const char *noun = window->are_lines ? "line" : "text";
+    weft_digest digests[LINES_IN_A_RECORD];
+    for (uint32_t i = 0; i < count; i++) {
+        const weft_cli_line_note *note = &window->notes[from + i];
+        digests[i] = note->digest;
+        size += note->size;
+        tokens += note->tokens;
+        cut += note->cut;
+    }
+    if (count == 1) {
+        snprintf(name, sizeof name, "%s %llu", noun, first);
+    } else {
+        snprintf(name, sizeof name, "%ss %llu to %llu", noun, first, first + count - 1);
+    }
+    return weft_cli_receipt_note(&session->recording, WEFT_RECORD_DATA, name, digests,
+                                 count * sizeof *digests, "%llu bytes, %llu tokens, %llu cut off",
+                                 (unsigned long long)size, (unsigned long long)tokens,
+                                 (unsigned long long)cut);
+}
+
+weft_status weft_cli_window_note(const weft_cli_window *window, const weft_cli_session *session) {
+    for (uint32_t from = 0; window->notes && from < window->count;) {
+        uint32_t count = 1;
+        if (window->first + from > LINES_BY_THEMSELVES) {
+            count =
+                window->count - from < LINES_IN_A_RECORD ? window->count - from : LINES_IN_A_RECORD;
+        }
+        WEFT_TRY(note_lines(window, from, count, session));
+        from += count;
+    }
+    return WEFT_OK;
 }
 
 uint64_t weft_cli_window_tokens(const weft_cli_window *window, uint32_t count) {
@@ -259,5 +343,7 @@ void weft_cli_window_clear(weft_cli_window *window, const weft_host *host) {
     weft_cli_data_clear(&window->data, host);
     weft_free(host, window->kept);
     weft_free(host, window->example);
+    weft_free(host, window->numbers);
+    weft_free(host, window->notes);
     *window = (weft_cli_window){0};
 }

@@ -37,15 +37,26 @@ typedef struct weft_cli_kept {
     weft_encoding encoding;
 } weft_cli_kept;
 
+/** What a receipt says of a line. */
+typedef struct weft_cli_line_note {
+    weft_digest digest; /* weft_cli_receipt_text_digest */
+    size_t size;
+    uint32_t tokens, cut;
+} weft_cli_line_note;
+
 /** Some lines that follow each other. */
 typedef struct weft_cli_window {
     weft_cli_data data;
     uint32_t *
         example; /* of each line: its place in the data, or WEFT_CLI_NO_EXAMPLE for a line without a text */
     uint32_t count;
-    weft_cli_kept *kept; /* of each example, where the form says so */
+    weft_cli_kept *kept;       /* of each example, where the form says so */
+    uint64_t *numbers;         /* of each example that of its line, from 1 */
+    uint64_t first;            /* that of the first line */
+    bool are_lines;            /* of a file; else texts themselves */
+    weft_cli_line_note *notes; /* of each line, where a receipt is made */
     weft_cli_adder adder;
-    uint32_t capacity, kept_count, kept_capacity;
+    uint32_t capacity, kept_count, kept_capacity, number_capacity, note_capacity;
     weft_model *model; /* what encoded them */
 } weft_cli_window;
 
@@ -82,6 +93,12 @@ uint32_t weft_cli_window_size(uint32_t before);
 
 /** Whether all lines have been read and taken. */
 bool weft_cli_lines_ended(const weft_cli_lines *lines);
+
+/**
+ * Notes the lines in the session's receipt, if there is one, before they run: each of the first 128 lines of a file has a record, of later ones up
+ * to 128 share one.
+ */
+weft_status weft_cli_window_note(const weft_cli_window *window, const weft_cli_session *session);
 
 void weft_cli_window_clear(weft_cli_window *window, const weft_host *host);
 

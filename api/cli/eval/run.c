@@ -208,12 +208,36 @@ static weft_status execute(evaluator *self, group *made, uint64_t tokens) {
     return status;
 }
 
+/* Which examples the first rows are: those behind them are the first one again. */
+static weft_status note_rows(const evaluator *self, const group *made, uint32_t first,
+                             uint32_t count) {
+    const weft_host *host = &self->session->host;
+    if (!self->session->recording.receipt) {
+        return WEFT_OK;
+    }
+    uint64_t *numbers = weft_alloc_zero(host, count, sizeof *numbers);
+    if (!numbers) {
+        return weft_fail_memory(host, "the rows of a receipt");
+    }
+    for (uint32_t slot = 0; slot < count; slot++) {
+        numbers[slot] = weft_cli_data_number(self->data, self->order[first + slot].index);
+    }
+    const weft_status status =
+        weft_cli_receipt_note(&self->session->recording, WEFT_RECORD_ROWS, "rows", numbers,
+                              count * sizeof *numbers, "%u of %u", count, made->batch);
+    weft_free(host, numbers);
+    return status;
+}
+
 /* Runs `count` examples, at most a batch, from place `first` of the order. */
 static weft_status run_batch(evaluator *self, group *made, uint32_t first, uint32_t count) {
     const uint64_t tokens = count_tokens(self, first, count);
     const uint64_t again = (uint64_t)(made->batch - count) * count_tokens(self, first, 1);
     fill(self, made, first, count);
     weft_status status = execute(self, made, tokens + again);
+    if (status == WEFT_OK) {
+        status = note_rows(self, made, first, count);
+    }
     uint64_t each = made->output_elements / made->batch;
     for (uint32_t slot = 0; status == WEFT_OK && slot < count; slot++) {
         status = weft_cli_score_take(self->score, self->order[first + slot].index,

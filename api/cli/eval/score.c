@@ -174,6 +174,20 @@ void weft_cli_score_end(weft_cli_score *score) {
     weft_digest_text(&digest, score->digest);
 }
 
+weft_status weft_cli_score_note(const weft_cli_score *score) {
+    const weft_cli_recording *recording = &score->session->recording;
+    const bool counted = score->measure != WEFT_CLI_MEASURE_VALUES;
+    WEFT_TRY(weft_cli_receipt_note(recording, WEFT_RECORD_ANSWER, "outputs", score->digest,
+                                   strlen(score->digest),
+                                   "sha256 of all outputs, in hexadecimal digits"));
+    const size_t labels = score->counts ? score->width * sizeof *score->counts : 0;
+    return counted ? weft_cli_receipt_note(recording, WEFT_RECORD_ANSWER, "counts", score->counts,
+                                           labels, "%llu of %llu right",
+                                           (unsigned long long)score->correct,
+                                           (unsigned long long)score->scored)
+                   : WEFT_OK;
+}
+
 static double mean(double sum, uint64_t count) {
     return count == 0 ? 0.0 : sum / (double)count;
 }

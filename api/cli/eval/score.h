@@ -63,6 +63,9 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
  */
 void weft_cli_score_end(weft_cli_score *score);
 
+/** Notes in the session's receipt, if there is one, all outputs in order, and how many were right. After weft_cli_score_end. */
+weft_status weft_cli_score_note(const weft_cli_score *score);
+
 void weft_cli_score_clear(weft_cli_score *score);
 
 /** Means; 0 where nothing was scored. */

@@ -20,8 +20,8 @@ typedef struct weft_receipt weft_receipt;
 
 typedef struct weft_receipt_params {
     weft_model *model; /**< whose files the receipt is to name; null: the plans are of no model */
-    const char
-        *command; /**< what makes it, such as "run", for whoever verifies it; copied; or null */
+    const char *
+        command; /**< what makes it, such as "run", for whoever verifies it: the first record; copied; or null */
 } weft_receipt_params;
 
 #ifndef __cplusplus
@@ -40,7 +40,7 @@ WEFT_API weft_status weft_receipt_create(weft_receipt **receipt, weft_device *de
 /**
  * Reads a receipt that weft_receipt_json gave, from anybody: `size` bytes at `json`. host may be null.
  * Errors, naming the field, expected and found: WEFT_BAD_FILE for anything but a receipt, of more than 16 MiB, or whose chain
- * does not follow from its records; WEFT_UNSUPPORTED for a version that this library does not know.
+ * does not follow from its records; WEFT_UNSUPPORTED for another version of the format than 2, which this library writes.
  */
 WEFT_API weft_status weft_receipt_read(weft_receipt **receipt, const char *json, size_t size,
                                        const weft_host *host);
@@ -72,11 +72,26 @@ typedef enum weft_record_kind {
     WEFT_RECORD_RUN, /**< begins a run; those behind it are its inputs, checkpoints and outputs */
     WEFT_RECORD_INPUT,
     WEFT_RECORD_VALUE, /**< a checkpoint */
-    WEFT_RECORD_OUTPUT
+    WEFT_RECORD_OUTPUT,
+    WEFT_RECORD_DATA, /**< given beside the inputs of runs: lines of text, prompts, labels. Anywhere behind the model */
+    WEFT_RECORD_ROWS, /**< which of the data the rows of the run before it are */
+    WEFT_RECORD_ANSWER /**< handed over: vectors in the order of lines, a ranking, counts. Anywhere behind the model */
 } weft_record_kind;
 
-/** "setting", "config", "tokenizer", "tensor", "run", "input", "value" or "output". */
+/** "setting", "config", "tokenizer", "tensor", "run", "input", "value", "output", "data", "rows" or "answer". */
 WEFT_API const char *weft_record_kind_name(weft_record_kind kind);
+
+/**
+ * Appends what decides the answer beside the runs: a WEFT_RECORD_SETTING before the first run, WEFT_RECORD_ROWS behind a run,
+ * WEFT_RECORD_DATA and WEFT_RECORD_ANSWER anywhere. The type is to say how many rows, lines or texts it stands for, so that a receipt of
+ * half the work is another one. The `size` bytes at `bytes` are hashed as those of outputs are; a setting has none. Do not call it for a
+ * receipt that was read.
+ * Errors: WEFT_INVALID_ARGUMENT for another kind or place, a setting with bytes, or a receipt that was read; WEFT_UNSUPPORTED when the receipt
+ * has too many records to be read again, or for a name or type of more than 4096 bytes, or that is no UTF-8.
+ */
+WEFT_API weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind,
+                                       const char *name, const char *type, const void *bytes,
+                                       size_t size);
 
 /** Room for a hash in hexadecimal. */
 #define WEFT_RECORD_HASH_SIZE 65
@@ -84,7 +99,7 @@ WEFT_API const char *weft_record_kind_name(weft_record_kind kind);
 /** A record. Texts live as long as the receipt. */
 typedef struct weft_record_info {
     weft_record_kind kind;
-    uint32_t run; /**< which run it belongs to; 0 before all */
+    uint32_t run; /**< which run it belongs to, or is behind; 0 before all */
     const char *name;
     const char *type;                   /**< such as "f32 [32, 128, 384]"; of a setting its value */
     char sha256[WEFT_RECORD_HASH_SIZE]; /**< of the bytes; empty for settings and runs */

@@ -844,6 +844,9 @@ class receipt : public handle<::weft_receipt, weft_receipt_destroy> {
     [[nodiscard]] const char *command() const noexcept;
     /** weft_receipt_maker of weft/receipt.h. */
     [[nodiscard]] const char *maker() const noexcept;
+    /** weft_receipt_note of weft/receipt.h. */
+    status note(::weft_record_kind kind, const char *name, const char *type, const void *bytes,
+                size_t size) noexcept;
     /** weft_receipt_get_record of weft/receipt.h. */
     result<::weft_record_info> record(uint32_t index) const noexcept;
     /** weft_receipt_compare of weft/receipt.h. */
@@ -3095,6 +3098,11 @@ inline const char *receipt::command() const noexcept {
 
 inline const char *receipt::maker() const noexcept {
     return weft_receipt_maker(get());
+}
+
+inline status receipt::note(::weft_record_kind kind, const char *name, const char *type,
+                            const void *bytes, size_t size) noexcept {
+    return weft_receipt_note(get(), kind, name, type, bytes, size);
 }
 
 inline result<::weft_record_info> receipt::record(uint32_t index) const noexcept {

@@ -53,3 +53,25 @@ def test_the_chain_follows_from_the_records():
         texts = b"".join(text.encode() + b"\0" for text in (record.kind, record.name, record.type))
         chain = hashlib.sha256(chain + texts + bytes.fromhex(record.sha256)).digest()
         assert record.chain == chain.hex()
+
+
+def test_what_is_given_and_handed_over_is_in_the_chain():
+    def make(lines, place):
+        receipt = weft.Receipt()
+        receipt.note("setting", "similarity", "dot")
+        receipt.note("data", "lines", f"{len(lines)} lines", "\n".join(lines).encode())
+        network(0.5).run({"x": np.zeros([2, 5, 8], np.float32)}, receipt=receipt)
+        receipt.note("rows", "rows", "2 of 2", np.array([0, 1], np.uint64))
+        receipt.note("answer", "ranking", "1 text", np.uint32(place).tobytes())
+        return receipt
+
+    receipt = make(["a", "b"], 0)
+    assert receipt.first_difference(make(["a", "b"], 0)) is None
+    assert receipt.records[receipt.first_difference(make(["b", "a"], 0))].name == "lines"
+    assert receipt.records[receipt.first_difference(make(["a", "b"], 1))].kind == "answer"
+    with pytest.raises(weft.InvalidArgument, match="behind the first run"):
+        receipt.note("setting", "similarity", "cosine")
+    with pytest.raises(ValueError, match="kind"):
+        receipt.note("value", "x", "f32 [1]", b"")
+    with pytest.raises(weft.InvalidArgument, match="was read"):
+        weft.Receipt.read(receipt.json()).note("data", "x", "1 line", b"")

@@ -65,6 +65,25 @@ class Receipt:
                 raise MemoryError("a receipt")
             return text_of(text)
 
+    def note(self, kind: str, name: str, type: str, data: bytes | None = None) -> None:
+        """Appends what decides the answer beside the runs.
+
+        Args:
+            kind: "setting" before the first run, without data; "rows" behind a run; "data" and "answer" anywhere.
+            name: what it is.
+            type: a setting's value; else how many rows, lines or texts the data stand for.
+            data: the bytes that are hashed.
+        """
+        kinds = {"setting": lib.WEFT_RECORD_SETTING, "data": lib.WEFT_RECORD_DATA, "rows": lib.WEFT_RECORD_ROWS,
+                 "answer": lib.WEFT_RECORD_ANSWER}
+        if kind not in kinds:
+            raise ValueError(f"kind: expected one of {', '.join(kinds)}, found {kind!r}")
+        name, type = _checks.text(name, "name"), _checks.text(type, "type")
+        with self.handle.lock:
+            _core.check(lib.weft_receipt_note(self.handle.get(), kinds[kind], name.encode(), type.encode(),
+                                              ffi.NULL if data is None else ffi.from_buffer(data),
+                                              0 if data is None else len(memoryview(data).cast("B"))))
+
     @property
     def records(self) -> list[Record]:
         """All records in their order."""
