@@ -265,8 +265,10 @@ typedef struct weft_encode_params {
  * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens, the
  * texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text has the
  * special tokens alone. The arrays are allocated through the model's weft_host; free them with weft_encoding_free.
+ * At most max_tokens tokens, each with begin <= end <= the size of its text. A text takes at most 2^22 steps, and 512 for each
+ * of its bytes, and at most 32 MiB of memory for work, and 512 bytes for each; people's tokenizers take some 70 of either.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for texts without
- * any token, or if max_tokens has no room for the special ones.
+ * any token, for one that takes more steps or memory, or if max_tokens has no room for the special ones; WEFT_CANCELLED.
  */
 WEFT_API weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
                                        const weft_encode_params *params);
@@ -287,8 +289,9 @@ WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
  * The text of tokens: *size bytes and a terminating zero, allocated through the model's weft_host; free it with
  * weft_text_free. Special and unknown tokens, which have no text, are left out. Tokens of bytes need not form valid
  * UTF-8. With SentencePiece a text begins without its first space: to see what a token adds to a text, pass all tokens
- * so far.
- * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing).
+ * so far. At most 32 MiB, and 1 KiB for each token.
+ * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for a longer text, or
+ * one that takes more steps; WEFT_CANCELLED.
  */
 WEFT_API weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
                                            char **text, size_t *size);

@@ -119,7 +119,8 @@ typedef struct weft_host {
     /**
      * Return true to cancel a long call. The call then undoes what it began, as after any error, and returns
      * WEFT_CANCELLED. The thread that made the call asks: between pipelines and measurements of a compile, tensors of a
-     * load and parts of a run, and about every 50 ms while it waits or computes. The outputs of a cancelled run and the
+     * load and parts of a run, about every 50 ms while it waits or computes, and every few milliseconds while it reads a
+     * tokenizer or cuts a text. The outputs of a cancelled run and the
      * states of a decoder are undefined; the plan, the device and everything else stay usable. Null: never cancel. The
      * callback must not call the library.
      *
