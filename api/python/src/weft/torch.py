@@ -72,8 +72,8 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
 def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *,
          config: dict[str, Any] | None = None) -> None:
     """Writes a model folder, config.json and model.safetensors, for `load` and the weft command. Both are written beside and
-    renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json. Models that
-    were loaded from it stay what they are.
+    renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json; one
+    call at a time, of any process, puts files into a folder. Models that were loaded from it stay what they are.
 
     Args:
         model: a module as `from_torch` takes it, a model, or a graph, which `load` then gives back as a `Program`.
