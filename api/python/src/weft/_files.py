@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writing files so that nobody sees half of one: beside, and renamed. As runtime/core/beside.h, for the files that Python writes."""
+"""Writing files so that nobody sees half of one: beside, and renamed. As runtime/core/beside.h, for what Python writes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ def one_saver(folder: pathlib.Path) -> Iterator[None]:
                     name.unlink(missing_ok=True)
                 return
         if time.monotonic() > end:
-            raise errors.IoError(f"{folder}: another process saves into this folder, and holds {name.name} for half a minute already")
+            raise errors.IoError(f"{folder}: another process saves into this folder, and holds {name.name} for half a minute "
+                                 "already")
         time.sleep(0.01)
 
 

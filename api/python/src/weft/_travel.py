@@ -57,8 +57,8 @@ class Origin:
         for name in self._stamps:
             found = (self._folder / name).resolve()
             if not _is_own(self._folder, found):
-                raise errors.BadFile(f"{self._folder / name}: expected a file of the model's folder, found a link out of it, to {found}: "
-                                     "put that in its place")
+                raise errors.BadFile(f"{self._folder / name}: expected a file of the model's folder, found a link out of it, "
+                                     f"to {found}: put that in its place")
         return {name: (self._folder / name).read_bytes() for name in self._stamps}
 
 
@@ -113,7 +113,7 @@ def _place(folder: pathlib.Path) -> str:
 
 
 def _is_own(folder: pathlib.Path, found: pathlib.Path) -> bool:
-    """Whether a file, both without links, is the model's: in its folder, or in the Hub's cache, as runtime/model/other_files.c says."""
+    """Whether a file, both without links, is the model's: in its folder, or in the Hub's cache, as in model/other_files.c."""
     blobs = folder.parent.parent / "blobs"
     return folder in found.parents or (folder.parent.name == "snapshots" and found.parent == blobs
                                        and re.fullmatch("[0-9a-f]{40,}", found.name) is not None)

@@ -94,8 +94,8 @@ def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str],
     path.mkdir(parents=True, exist_ok=True)
     config_file, weights_file = path / "config.json", path / "model.safetensors"
     written = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
-    with _files.written_beside(weights_file, weights) as new_weights, _files.written_beside(config_file, written) as new_config, \
-            _files.one_saver(path):
+    with _files.written_beside(weights_file, weights) as new_weights, \
+            _files.written_beside(config_file, written) as new_config, _files.one_saver(path):
         config_file.resolve().unlink(missing_ok=True)  # so that nobody takes it for that of the new weights
         new_weights.replace(weights_file.resolve())
         new_config.replace(config_file.resolve())
