@@ -2,6 +2,7 @@
 /* weft-test: one device */
 /* weft run --lines: a text on each line, run together, with what each gives alone. */
 #include "cli/task_models.h"
+#include "core/file.h"
 
 #define MODELS  WEFT_SOURCE_DIR "/api/examples/models"
 #define LENGTHS MODELS "/langid1024-fmmformer" /* takes lengths */
@@ -134,4 +135,32 @@ PLACE_TEST(lines_that_are_no_texts_are_named, place) {
                    "--lines excludes them", NULL);
     expect_refused(2, weft_test_text("run " LENGTHS " --lines %s --file %s", lines, lines),
                    "--lines", "found several", NULL);
+}
+
+/* A model's labels are somebody else's, and a spreadsheet opens what --tsv prints. */
+PLACE_TEST(labels_are_no_formulas, place) {
+    static const char *const files[] = {"config.json", "model.safetensors"};
+    char *model = weft_test_path(place->folder, "model");
+    assert_ok(weft_make_folders(model, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = 0;
+        uint8_t *data =
+            weft_test_read(weft_test_path(MODELS "/langid1024-transformer", files[i]), &size);
+        weft_test_write(model, files[i], data, size);
+        free(data);
+    }
+    char *path = weft_test_path(model, "config.json");
+    json_t *config = json_load_file(path, 0, NULL);
+    assert_non_null(config);
+    const char *name = NULL;
+    json_t *label = NULL;
+    json_object_foreach(json_object_get(config, "id2label"), name, label) {
+        assert_int_equal(json_string_set(label, "=1;+2"), 0);
+    }
+    json_object_del(config, "label2id");
+    assert_int_equal(json_dump_file(config, path, 0), 0);
+    json_decref(config);
+    char *lines = weft_test_write(place->folder, "formulas.txt", "guten Tag\n", 10);
+    char *tsv = answers_of(weft_test_text("run %s --lines %s --top 1 --tsv", model, lines));
+    assert_int_equal(strncmp(tsv, "'=1;'+2\t0.", strlen("'=1;'+2\t0.")), 0);
 }

@@ -90,8 +90,9 @@ typedef struct weft_quantize_info {
  * Writes a model folder in which the matrices are bytes that a device with WEFT_WEIGHTS_I8 (or for I8_ONLY, WEFT_WEIGHTS_I8_ONLY) makes of
  * `folder`: the same bits without that option. Such a matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale,
  * or NAME.scale_only, of shape [rows, 1] or [1, columns]. All other tensors, configs and tokenizers are copied; weights in several files
- * become one. Files of those names in `out` are replaced. info and host may be null.
- * Errors: those of weft_model_load; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if there is no such matrix;
+ * become one. Files of those names in `out` are replaced, config.json last; one call at a time writes into a folder. info and host may be null.
+ * Errors: those of weft_model_load; WEFT_BAD_FILE for a link, among what is copied, that leads out of `folder`, unless to the blobs beside
+ * the snapshots of the Hub's cache; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if there is no such matrix;
  * WEFT_IO_ERROR.
  */
 WEFT_API weft_status weft_model_quantize(weft_quantize_info *info, const char *folder,
@@ -472,7 +473,8 @@ WEFT_API weft_status weft_model_compile_program(weft_plan **plan, weft_model *mo
  * Writes a graph as a program: config.json and model.safetensors in a folder, which is made where it is not there.
  * Loaded, it gives the same bits. Weights are stored once each, with their own names where these differ, and as f32 or
  * i32. Both files are written beside and renamed at the end, so that the folder has the old files or the new ones, and
- * between the two no config.json.
+ * between the two no config.json; one call at a time, of any process, puts files into a folder (.weft-save.lock). What is
+ * replaced keeps its owner, group and mode; temporary files of calls that were ended are removed.
  * Errors: WEFT_UNSUPPORTED, naming the node, for an op that programs cannot have: one of op.h, a step of decode.h, or
  * kernel_attention with GLSL; WEFT_UNSUPPORTED for more nodes, about 25,000, than a config.json can have;
  * WEFT_INVALID_ARGUMENT without outputs; WEFT_NOT_FOUND and WEFT_IO_ERROR for the folder; WEFT_BAD_FILE when a model's

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A model whose folder changes in every way has the old numbers, or an error that names the file; and saving."""
 
+import copy
 import gc
 import json
 import os
 import pathlib
+import pickle
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -270,3 +274,93 @@ def test_a_permutation_that_is_none(tmp_path, device, entry, found):
     path.write_bytes(data)
     with pytest.raises(weft.BadFile, match=f'features.permutation": expected each of 0 to 3 once in each row, {found}'):
         weft.load(tmp_path / "model", device)
+
+
+# ---- what others do meanwhile, and before ----
+
+
+def saved(folder, number):
+    graph = weft.Graph()
+    x = graph.input("x", [1, 64])
+    graph.output(f"y{number}", weft.matmul(x, np.full((512, 64), number, "f4"), transpose_b=True))
+    weft.save(graph, folder)
+
+
+def number_in(folder):
+    """What the config and the weights of a folder agree on."""
+    name = json.loads((folder / "config.json").read_text())["outputs"][0]["name"]
+    data = (folder / "model.safetensors").read_bytes()
+    weight = np.frombuffer(data[8 + int.from_bytes(data[:8], "little"):][:4], "<f4")[0]
+    assert name == f"y{weight:g}"
+    return int(weight)
+
+
+SAVER = """
+import sys, pathlib, weft
+sys.path.insert(0, sys.argv[1])
+from test_files import saved
+for _ in range(int(sys.argv[4])):
+    saved(pathlib.Path(sys.argv[2]), int(sys.argv[3]))
+"""
+
+
+def start_saver(folder, number, times):
+    command = [sys.executable, "-c", SAVER, str(pathlib.Path(__file__).parent), str(folder), str(number), str(times)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def test_two_savers_mix_nothing(tmp_path):
+    savers = [start_saver(tmp_path, number, 200) for number in (1, 2)]
+    for saver in savers:
+        assert saver.wait() == 0, saver.stderr.read()
+    assert number_in(tmp_path) in (1, 2)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no modes")
+def test_what_is_written_over_a_file_has_its_mode(tmp_path):
+    from weft import _files
+
+    path = tmp_path / "receipt.json"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    _files.write(path, b"new")
+    assert path.read_bytes() == b"new" and path.stat().st_mode & 0o777 == 0o600
+    saved(tmp_path, 1)
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).chmod(0o640)
+    saved(tmp_path, 2)
+    assert number_in(tmp_path) == 2
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("config.json", "model.safetensors")} == {0o640}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="what is open is not removed")
+def test_what_ended_writers_left_goes(tmp_path):
+    from weft import _files
+
+    path = tmp_path / "file"
+    left, other = tmp_path / "file.1f-2e.tmp", tmp_path / "files.1f-2e.tmp"
+    left.write_bytes(b"half")
+    other.write_bytes(b"another's")
+    with _files.written_beside(path, b"slow") as slow:
+        assert not left.exists()
+        _files.write(path, b"fast")
+        assert slow.exists()
+        slow.replace(path)
+    assert path.read_bytes() == b"slow" and other.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are the administrator's")
+def test_a_link_out_of_the_folder_does_not_travel(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(MODELS / "langid1024-transformer", folder)
+    (tmp_path / "secret.json").write_text("{}")
+    model = weft.load(folder)
+    pickle.dumps(model)
+    (folder / "my_token.json").symlink_to(tmp_path / "secret.json")
+    model = weft.load(folder)
+    with pytest.raises(weft.BadFile, match="my_token.json: expected a file of the model's folder"):
+        pickle.dumps(model)
+    with pytest.raises(weft.BadFile, match="my_token.json"):
+        copy.deepcopy(model)

@@ -35,6 +35,7 @@ def op_of(**given):
 CALLS = [
     ("Device", lambda m: weft.Device(3.5), "select: expected a number or part of a name, found 3.5"),
     ("Device", lambda m: weft.Device(True), "select"),
+    ("Device", lambda m: weft.Device("processor\0 of another"), "select: expected a text without zero characters"),
     ("Device", lambda m: weft.Device(math="quick"), "math: expected one of reproducible, fast, fused, found 'quick'"),
     ("Device", lambda m: weft.Device(weights="f64"), "weights: expected one of"),
     ("Device", lambda m: weft.Device(threads=-1), "threads: expected a whole number from 0 to 4294967295, found -1"),

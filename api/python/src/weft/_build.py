@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from . import _core, errors
+from . import _checks, _core, errors
 from ._core import check, ffi, lib
 from .graph import Graph, Tensor, c_shape
 
@@ -64,7 +64,7 @@ class _Arguments:
         if given is None or (item is _CHAR and not given):
             return ffi.NULL
         if item is _CHAR:
-            value: Any = ffi.new("char[]", str(given).encode())
+            value: Any = ffi.new("char[]", _checks.text(str(given), what).encode())
         elif isinstance(given, (list, tuple)):
             if not given:
                 return ffi.NULL

@@ -8,6 +8,7 @@ import fnmatch
 import json
 import pathlib
 import pickle
+import re
 import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,11 @@ class Origin:
         """Their contents. Raises BadFile where one has changed since the model was loaded."""
         if self._stamps and dict(self._found()) != self._stamps:
             raise errors.BadFile(f"{self._folder}: files have changed since the model was loaded: load it again")
+        for name in self._stamps:
+            found = (self._folder / name).resolve()
+            if not _is_own(self._folder, found):
+                raise errors.BadFile(f"{self._folder / name}: expected a file of the model's folder, found a link out of it, "
+                                     f"to {found}: put that in its place")
         return {name: (self._folder / name).read_bytes() for name in self._stamps}
 
 
@@ -104,6 +110,13 @@ def _place(folder: pathlib.Path) -> str:
     except (OSError, ValueError, LookupError, TypeError):
         return ""
     return f"{first}/" if isinstance(first, str) and first else ""
+
+
+def _is_own(folder: pathlib.Path, found: pathlib.Path) -> bool:
+    """Whether a file, both without links, is the model's: in its folder, or in the Hub's cache, as in model/other_files.c."""
+    blobs = folder.parent.parent / "blobs"
+    return folder in found.parents or (folder.parent.name == "snapshots" and found.parent == blobs
+                                       and re.fullmatch("[0-9a-f]{40,}", found.name) is not None)
 
 
 class _Carried(Origin):

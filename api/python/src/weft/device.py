@@ -120,6 +120,8 @@ class Device:
                  cache_limit: int = 0, validation: bool = False) -> None:
         if select is not None and (not isinstance(select, (str, int)) or isinstance(select, bool)):
             raise TypeError(f"select: expected a number or part of a name, found {select!r}")
+        if isinstance(select, str):
+            _checks.text(select, "select")
         threads = _checks.whole(threads, "threads")
         memory_limit = _checks.whole(memory_limit, "memory_limit", 0, _checks.U64)
         cache_limit = _checks.whole(cache_limit, "cache_limit", 0, _checks.U64)

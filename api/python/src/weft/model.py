@@ -675,7 +675,8 @@ def quantize(folder: str | os.PathLike[str], out: str | os.PathLike[str], *, wei
         out: another folder, which is made.
         weights_only: leave f32 what they are multiplied with, as weights="int8-only" does.
 
-    Raises what `load` does, and Unsupported for a model without a matrix that only products and embeddings read.
+    Raises what `load` does, BadFile for a link that leads out of the folder, and Unsupported for a model without a matrix that
+    only products and embeddings read.
     """
     stored = lib.WEFT_STORED_I8_ONLY if weights_only else lib.WEFT_STORED_I8
     check(lib.weft_model_quantize(ffi.NULL, os.fsencode(_checks.path(folder, "folder")),

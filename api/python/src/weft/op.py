@@ -123,7 +123,7 @@ class Op:
     def _text(self, text: str) -> Any:
         """A C text that lives as long as the op."""
         if text not in self._texts:
-            self._texts[text] = ffi.new("char[]", text.encode())
+            self._texts[text] = ffi.new("char[]", _checks.text(text, "a text of an op").encode())
         return self._texts[text]
 
     def _given(self, node: Any) -> dict[str, float]:

@@ -77,8 +77,8 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
 def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str], *,
          config: dict[str, Any] | None = None) -> None:
     """Writes a model folder, config.json and model.safetensors, for `load` and the weft command. Both are written beside and
-    renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json. Models that
-    were loaded from it stay what they are.
+    renamed at the end, so that the folder has the old files or the new ones, and between the two no config.json; one
+    call at a time, of any process, puts files into a folder. Models that were loaded from it stay what they are.
 
     Args:
         model: a module as `from_torch` takes it, a model, or a graph, which `load` then gives back as a `Program`.
@@ -99,7 +99,8 @@ def save(model: torch.nn.Module | Model | Graph, folder: str | os.PathLike[str],
     path.mkdir(parents=True, exist_ok=True)
     config_file, weights_file = path / "config.json", path / "model.safetensors"
     written = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
-    with _files.written_beside(weights_file, weights) as new_weights, _files.written_beside(config_file, written) as new_config:
+    with _files.written_beside(weights_file, weights) as new_weights, \
+            _files.written_beside(config_file, written) as new_config, _files.one_saver(path):
         config_file.resolve().unlink(missing_ok=True)  # so that nobody takes it for that of the new weights
         new_weights.replace(weights_file.resolve())
         new_config.replace(config_file.resolve())
