@@ -53,8 +53,6 @@ REASONS = {
         "test_attention_local_window_gqa_rank4_mask",),
     "it is causal and has a cache": (
         "test_attention_4d_causal_with_past_and_present", "test_attention_local_window_with_past",),
-    "rows that see no key are 0, and NaN here": (
-        "test_attention_causal_boolmask_nan_robustness", "test_attention_23_boolmask_fullymasked_row_nan_robustness",),
     "it has a window": (
         "test_attention_local_window", "test_attention_bidirectional_window", "test_attention_local_window_default",
         "test_attention_local_window_rank1_boolean_mask", "test_attention_3d_local_window",),

@@ -504,6 +504,11 @@ def test_whole_numbers_that_would_need_64_bits_are_refused(device, name):
                 program(torch.tensor([most + 1, 1, 1, 1]))
 
 
+def test_an_example_that_does_not_fit_is_refused_at_once():
+    with pytest.raises(weft.Unsupported, match="the example: expected whole numbers from -46340 to 46340, found 123456"):
+        weft.from_torch(Function(lambda v: v * v % 1009), (torch.tensor([123456, 1]),))
+
+
 def test_what_cannot_fit_is_refused_at_once():
     with pytest.raises(weft.Unsupported, match="add: expected whole numbers that fit in 32 bits"):
         weft.from_torch(Function(lambda v: v + (2**31 - 1)), (torch.tensor([1, 2]),), dynamic=[{}])

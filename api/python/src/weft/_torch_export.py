@@ -38,7 +38,20 @@ def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[
     called.check_state()
     one_sized = {name for one, axes in zip([*args, *kwargs.values()], names) for axis, name in axes.items()
                  if one.shape[axis] == 1}
-    return Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
+    program = Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
+    _check_example(program, [*args, *kwargs.values()])
+    return program
+
+
+def _check_example(program: Program, given: Sequence[Any]) -> None:
+    """Raises Unsupported where the program would refuse what it was made with."""
+    most = program.largest
+    for one in given if most is not None else ():
+        if isinstance(one, torch.Tensor) and one.dtype in (torch.int64, torch.int32) and one.numel():
+            found = max(-int(one.min()), int(one.max()))
+            if most is not None and found > most:
+                raise errors.Unsupported(f"the example: expected whole numbers from -{most} to {most}, found {found}: what the "
+                                         "module computes of them has 64 bits, and 32 in a program")
 
 
 def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic: Any) -> list[dict[int, str]]:

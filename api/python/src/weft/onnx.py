@@ -27,9 +27,9 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
         fixed: arrays for inputs that become constants, such as those that say shapes.
         sizes: what named dimensions are: a number, or the least and the largest. Others are 1 … 1,048,576.
 
-    Types are float, int32, int64 and bool; whole numbers have 32 bits, and those of which sums or products of int64 may not fit are
-    refused when they are given. Raises Unsupported naming all ops that are missing, how
-    often and where; BadFile for a file that is none.
+    Types are float, int32, int64 and bool; whole numbers have 32 bits, and those of which sums or products of int64 may not fit
+    are refused when they are given. Raises Unsupported naming all ops that are missing or draw random numbers, how often and
+    where; BadFile for a file that is none.
     """
     import onnx
 
