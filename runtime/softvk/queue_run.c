@@ -318,12 +318,17 @@ struct weft_soft_submission *weft_soft_submission_new(struct weft_soft_queue *qu
     return spare;
 }
 
-/* With the lock held. */
-static bool start_thread(struct weft_soft_queue *queue) {
+/* With the lock held. Where the system has no thread more, who submits runs it. */
+static void start_thread(struct weft_soft_queue *queue) {
     if (!queue->has_thread && !queue->immediate) {
         queue->has_thread = weft_thread_start(&queue->thread, thread_main, queue);
+        queue->immediate = !queue->has_thread;
+        if (queue->immediate) {
+            weft_log(
+                &queue->device->host, WEFT_LOG_WARNING,
+                "the queue's thread could not be started: submitting waits for what is submitted");
+        }
     }
-    return queue->has_thread || queue->immediate;
 }
 
 VkResult weft_soft_queue_append(struct weft_soft_queue *queue, struct weft_soft_submission *first,
@@ -334,11 +339,7 @@ VkResult weft_soft_queue_append(struct weft_soft_queue *queue, struct weft_soft_
         return VK_ERROR_DEVICE_LOST;
     }
     pthread_mutex_lock(&queue->lock);
-    if (!start_thread(queue)) {
-        pthread_mutex_unlock(&queue->lock);
-        weft_soft_submissions_free(queue, first);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
+    start_thread(queue);
     for (struct weft_soft_submission *made = first; made; made = made->next) {
         made->number = ++queue->newest;
     }
@@ -385,10 +386,7 @@ VkResult weft_soft_queue_start(struct weft_soft_queue *queue, struct weft_soft_d
     if (!create_locks(queue)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!start_thread(queue)) {
-        destroy_locks(queue);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
+    start_thread(queue);
     return VK_SUCCESS;
 }
 

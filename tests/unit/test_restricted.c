@@ -197,26 +197,6 @@ WEFT_TEST_ON_HOST(memory_for_others_heeds_the_limit_of_files, host) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which take terabytes */
 
-/* Room for a few of the 64 stacks. */
-static bool is_told_of_missing_threads(void *user) {
-    struct weft_test_host *host = user;
-    weft_device *device = NULL;
-    struct rlimit limit = {0};
-    FILE *file = fopen("/proc/self/statm", "r");
-    unsigned long pages = 0;
-    must(file && fscanf(file, "%lu", &pages) == 1);
-    (void)fclose(file);
-    limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (48U << 20);
-    must(setrlimit(RLIMIT_AS, &limit) == 0);
-    /* The few stacks may have left no room for the rest. */
-    const weft_status status =
-        weft_device_open(&device, weft_device_params(.host = host->host, .select = "processor",
-                                                     .cache_dir = "", .threads = 64));
-    WEFT_CHILD_EXPECT(status == WEFT_OK ? device != NULL : !device);
-    WEFT_CHILD_EXPECT(weft_test_log_has(host, "of 64 threads could be started"));
-    return true;
-}
-
 /* Nobody may have more processes than there are: no thread can be started. */
 static bool works_alone(void *user) {
     struct weft_test_host *host = user;
@@ -238,14 +218,6 @@ static bool works_alone(void *user) {
 
 WEFT_TEST_ON_HOST(threads_that_cannot_be_started_are_done_without, host) {
     check(host, works_alone);
-}
-
-WEFT_TEST_ON_HOST(threads_that_have_no_room_are_told, host) {
-    if (!weft_cpu_can_compile()) {
-        skip();
-    }
-    weft_test_set_variable("WEFT_PROCESSOR", NULL);
-    weft_test_in_child(is_told_of_missing_threads, host);
 }
 
 /* ---- memory that glslang asks for, which is C++ ---- */
