@@ -85,7 +85,7 @@ function(weft_compile_options target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Wformat -Wformat-security ${weft_float_options}
         $<$<COMPILE_LANG_AND_ID:C,Clang,AppleClang>:-Wno-enum-float-conversion> # shaders' constants are enumerators
-        $<IF:$<BOOL:${WEFT_WERROR}>,-Werror,-Wno-error>
+        $<IF:$<BOOL:${WEFT_WERROR}>,-Werror,${weft_no_error}>
         ${weft_hardening_compile} ${weft_sanitize_flags})
     if(MINGW) # printf as C has it, whatever the standard and the source ask for
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)

@@ -9,9 +9,11 @@ set(CMAKE_UNITY_BUILD OFF)
 set(CMAKE_AUTOMOC OFF)
 set(CMAKE_AUTOUIC OFF)
 set(CMAKE_AUTORCC OFF)
+set(weft_no_error "")
 if(NOT PROJECT_IS_TOP_LEVEL)
-    # What its compiler warns of is no error of the parent's.
+    # What the compiler warns of is no error of the parent's.
     set(CMAKE_COMPILE_WARNING_AS_ERROR OFF)
+    set(weft_no_error -Wno-error)
     foreach(tool CLANG_TIDY CPPCHECK CPPLINT INCLUDE_WHAT_YOU_USE)
         set(CMAKE_C_${tool} "")
         set(CMAKE_CXX_${tool} "")

@@ -9,7 +9,7 @@
 
 #if defined(__FAST_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "Weft is compiled without -ffast-math, -Ofast and their parts: its bits, and its tests for NaN, would be others"
+#error "Weft needs -fno-fast-math: other arithmetic has other bits, and no NaN"
 #endif
 
 #if defined(__i386__) || defined(__x86_64__)

@@ -92,20 +92,18 @@ add_test(NAME packaging.bill
 set_tests_properties(packaging.notices packaging.notices-missing packaging.bill PROPERTIES LABELS packaging)
 set_tests_properties(packaging.notices-missing PROPERTIES PASS_REGULAR_EXPRESSION "no notice of libcrypto")
 
-# What a project that adds Weft as a subdirectory sets for all of its targets does not reach Weft: some files, and, long, all of
-# them and a program, with the bits of this build's library.
-set(weft_parent "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DSHADERS=${weft_shader_binary_dir}" "-DVKFFT=${weft_vkfft_dir}"
-    "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DMAKE=${CMAKE_MAKE_PROGRAM}")
-set(weft_parent_script "${CMAKE_CURRENT_SOURCE_DIR}/packaging/parent.cmake")
-if(CMAKE_GENERATOR STREQUAL "Ninja")
+# What a project that adds Weft as a subdirectory sets for all of its targets does not reach Weft: some files and, long, all of
+# them. A program of it has the bits that it has without.
+if(CMAKE_GENERATOR STREQUAL "Ninja" AND NOT BUILD_SHARED_LIBS)
+    set(weft_parent "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DSHADERS=${weft_shader_binary_dir}"
+        "-DVKFFT=${weft_vkfft_dir}" "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
+        "-DLIBRARY=$<TARGET_FILE:weft>" "-DFLAGS=-ljansson -lzip -lutf8proc ${weft_pc_flags}")
+    set(weft_parent_script "${CMAKE_CURRENT_SOURCE_DIR}/packaging/parent.cmake")
     add_test(NAME packaging.parent COMMAND ${weft_parent} "-DWORK=${weft_stage}/parent" -P "${weft_parent_script}")
+    add_test(NAME packaging.parent-whole
+        COMMAND ${weft_parent} -DWHOLE=ON "-DWORK=${weft_stage}/parent-whole" -P "${weft_parent_script}")
     set_tests_properties(packaging.parent PROPERTIES LABELS packaging)
-    if(NOT BUILD_SHARED_LIBS)
-        add_test(NAME packaging.parent-bits
-            COMMAND ${weft_parent} "-DWORK=${weft_stage}/parent-bits" "-DLIBRARY=$<TARGET_FILE:weft>"
-                    "-DFLAGS=-ljansson -lzip -lutf8proc ${weft_pc_flags}" -P "${weft_parent_script}")
-        set_tests_properties(packaging.parent-bits PROPERTIES PROCESSORS 2 LABELS "packaging;long")
-    endif()
+    set_tests_properties(packaging.parent-whole PROPERTIES PROCESSORS 2 LABELS "packaging;long")
 endif()
 
 # The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.

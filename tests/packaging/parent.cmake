@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# cmake -DSOURCE=tree -DWORK=folder -DSHADERS=compiled -DVKFFT=folder -DCC= -DCXX= -DMAKE= [-DLIBRARY=libweft.a -DFLAGS=…] -P parent.cmake
+# cmake -DSOURCE=tree -DWORK=folder -DSHADERS=compiled -DVKFFT=folder -DCC= -DCXX= -DMAKE= -DLIBRARY=libweft.a -DFLAGS=… [-DWHOLE=ON]
+#     -P parent.cmake
 #
 # A project that adds Weft as a subdirectory and sets -Ofast, unity builds, warnings as errors and folders with headers of our names for
-# all of its targets. Without LIBRARY it compiles those of Weft's files that would be the first to fail. With it, all of Weft, and a
-# program, whose bits are those of the same program with that library, of this build.
+# all of its targets. It compiles those of Weft's files that would be the first to fail; WHOLE compiles all. Then a program, which
+# -Ofast lets flush subnormal numbers from its start on, has the bits that it has without, linked to the library of this build.
 cmake_minimum_required(VERSION 3.25)
 set(parent "${CMAKE_CURRENT_LIST_DIR}/parent")
 file(REMOVE_RECURSE "${WORK}")
@@ -14,24 +15,30 @@ execute_process(COMMAND "${CMAKE_COMMAND}" -S "${parent}" -B "${WORK}" -G Ninja 
         "-DPARENT_FLAGS=-Ofast -funsafe-math-optimizations -fno-signed-zeros -Wall -Wextra -Werror"
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 
-if(NOT LIBRARY)
+# build_program(<file> <option>...): the consumer, against this build's library.
+function(build_program program)
+    separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+    execute_process(COMMAND "${CC}" -std=c11 ${ARGN} "-I${SOURCE}/api/include" "${parent}/consumer.c" -o "${program}" "${LIBRARY}" ${flags}
+        COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+if(WHOLE)
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" --target consumer --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
+else()
     set(objects "")
     foreach(file core/float_state core/given core/json spirv/edit)
         list(APPEND objects "weft/CMakeFiles/weft_core_objects.dir/runtime/${file}.c.o")
     endforeach()
     execute_process(COMMAND "${MAKE}" -C "${WORK}" ${objects} COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND "${MAKE}" -C "${WORK}" -t targets all OUTPUT_VARIABLE targets COMMAND_ERROR_IS_FATAL ANY)
-    if(targets MATCHES "weft/CMakeFiles/[^:\n]*(Unity|_autogen)[^:\n]*")
-        message(FATAL_ERROR "Weft's files are compiled together, or by Qt's tools: ${CMAKE_MATCH_0}")
-    endif()
-    return()
+    build_program("${WORK}/consumer" -Ofast)
+endif()
+execute_process(COMMAND "${MAKE}" -C "${WORK}" -t targets all OUTPUT_VARIABLE targets COMMAND_ERROR_IS_FATAL ANY)
+if(targets MATCHES "weft/CMakeFiles/[^:\n]*(Unity|_autogen)[^:\n]*")
+    message(FATAL_ERROR "Weft's files are compiled together, or by Qt's tools: ${CMAKE_MATCH_0}")
 endif()
 
-execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" --target consumer --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
+build_program("${WORK}/plain" -O1)
 execute_process(COMMAND "${WORK}/consumer" OUTPUT_VARIABLE found COMMAND_ERROR_IS_FATAL ANY)
-separate_arguments(flags UNIX_COMMAND "${FLAGS}")
-execute_process(COMMAND "${CC}" -std=c11 -O1 "-I${SOURCE}/api/include" "${parent}/consumer.c" -o "${WORK}/plain" "${LIBRARY}" ${flags}
-    COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${WORK}/plain" OUTPUT_VARIABLE expected COMMAND_ERROR_IS_FATAL ANY)
 message(NOTICE "parent: ${found}plain:  ${expected}")
 if(CMAKE_HOST_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT found MATCHES "flushes=1")
