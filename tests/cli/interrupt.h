@@ -42,6 +42,15 @@ struct run {
     int code;
 };
 
+/* Made by the parent before its first child. */
+static inline const char *cache_folder(void) {
+    static char folder[1024];
+    if (folder[0] == '\0') {
+        snprintf(folder, sizeof folder, "%s", weft_test_folder());
+    }
+    return folder;
+}
+
 static inline void run_child(const char *folder, const char *const *arguments, uint64_t look,
                              uint64_t *looks) {
     char *argv[MOST_ARGUMENTS + 2] = {(char *)(uintptr_t) "weft"};
@@ -52,6 +61,11 @@ static inline void run_child(const char *folder, const char *const *arguments, u
     const int out = open(weft_test_path(folder, "stdout"), O_CREAT | O_WRONLY, 0600);
     const int err = open(weft_test_path(folder, "stderr"), O_CREAT | O_WRONLY, 0600);
     if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(folder) != 0) {
+        _exit(99);
+    }
+    /* The processor device, whatever else there is, with kernels that are compiled once for all children. */
+    if (setenv("VK_DRIVER_FILES", "/dev/null", 1) != 0 ||
+        setenv("XDG_CACHE_HOME", cache_folder(), 1) != 0) {
         _exit(99);
     }
 #ifdef M_PERTURB
@@ -72,6 +86,7 @@ static inline struct run run_in(char *folder, const char *const *arguments, uint
     assert_true(shared != MAP_FAILED);
     size_t size = 0;
     int status = 0;
+    (void)cache_folder();
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
 /* weft-test: posix */
 /*
  * embed, run, rerank and eval, ended by SIGTERM at random moments: what they deliver is part of what they deliver uninterrupted,

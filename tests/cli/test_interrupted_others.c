@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
 /* weft-test: posix */
 /*
  * generate, quantize, verify, inspect and bench, ended by SIGTERM at random moments: what they say and write is part of what they
