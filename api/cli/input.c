@@ -157,6 +157,7 @@ static weft_status read_stream(weft_cli_file_bytes *text, FILE *stream, const ch
             text->bytes = bytes;
             capacity = grown;
         }
+        WEFT_TRY(weft_interrupted(host));
         size_t count = fread(text->bytes + text->size, 1, capacity - text->size, stream);
         text->size += count;
         if (count == 0) {
@@ -165,6 +166,9 @@ static weft_status read_stream(weft_cli_file_bytes *text, FILE *stream, const ch
     }
     text->more = !feof(stream) && !ferror(stream) && fgetc(stream) != EOF;
     if (ferror(stream)) {
+        const int error = errno;
+        WEFT_TRY(weft_interrupted(host)); /* a signal ended the wait */
+        errno = error;
         return weft_fail(host, WEFT_IO_ERROR, "%s: cannot read: %s", name, strerror(errno));
     }
     return WEFT_OK;
@@ -222,11 +226,12 @@ static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model,
     int32_t *ids = NULL;
     uint32_t count = 0;
     weft_status status = weft_model_tokenize(model, text->bytes, text->size, &ids, &count);
-    if (status != WEFT_OK) {
+    if (status != WEFT_OK && status != WEFT_CANCELLED) {
         weft_fail(host, status, "%s: the text could not be turned into tokens", name);
         return status == WEFT_INVALID_ARGUMENT || status == WEFT_UNSUPPORTED ? WEFT_BAD_FILE
                                                                              : status;
     }
+    WEFT_TRY(status);
     int32_t *values = weft_alloc_zero(host, count, sizeof *values);
     if (!values) {
         weft_tokens_free(model, &ids);

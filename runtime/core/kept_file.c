@@ -10,8 +10,9 @@
 #include "core/try.h"
 
 /* Each has a checksum: 1/1024 of the file in memory. */
-#define BLOCK ((size_t)16 << 10)
-#define WORDS (BLOCK / sizeof(uint64_t))
+#define BLOCK          ((size_t)16 << 10)
+#define WORDS          (BLOCK / sizeof(uint64_t))
+#define BLOCKS_AT_ONCE 1024 /* between two looks whether to go on: some milliseconds */
 
 struct sum {
     uint64_t low, high;
@@ -218,6 +219,9 @@ weft_status weft_kept_file_seal(weft_kept_file *file) {
     uint8_t bytes[BLOCK];
     for (uint64_t block = 0; block < blocks; block++) {
         const size_t size = block_size(file, block);
+        if (block % BLOCKS_AT_ONCE == 0) {
+            WEFT_TRY(weft_interrupted(&file->host));
+        }
         WEFT_TRY(read_range(file, block * BLOCK, bytes, size, "the file"));
         file->sums[block] = sum_of(bytes, size);
     }

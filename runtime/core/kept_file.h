@@ -23,7 +23,7 @@ uint64_t weft_kept_file_size(const weft_kept_file *file);
 const char *weft_kept_file_name(const weft_kept_file *file);
 const weft_host *weft_kept_file_host(const weft_kept_file *file);
 
-/** Reads all of it and notes the checksums. One thread, once. */
+/** Reads all of it and notes the checksums. One thread, once. WEFT_CANCELLED where the host wants an end. */
 weft_status weft_kept_file_seal(weft_kept_file *file);
 
 /**

@@ -157,6 +157,7 @@ static weft_status write_weight(struct writer *w, const weft_weight *weight, uin
     const uint64_t count = weft_shape_elements(weight->shape);
     for (uint64_t done = 0; done < count; done += AT_ONCE) {
         const uint64_t size = count - done < AT_ONCE ? count - done : AT_ONCE;
+        WEFT_TRY(weft_interrupted(w->files->host));
         WEFT_TRY(weft_weight_read_stored(weight, done, size, block));
         WEFT_TRY(weft_new_file_add(&w->file, block, (size_t)size, w->files->host));
     }
@@ -184,6 +185,7 @@ static weft_status copy_tensor(struct writer *w, const struct weft_named_tensor 
     const uint64_t bytes = named->tensor->bytes;
     for (uint64_t done = 0; done < bytes; done += AT_ONCE) {
         const uint64_t size = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
+        WEFT_TRY(weft_interrupted(w->files->host));
         WEFT_TRY(weft_safetensors_read(named->file, named->tensor, done, block, (size_t)size));
         WEFT_TRY(weft_new_file_add(&w->file, block, (size_t)size, w->files->host));
     }

@@ -19,7 +19,7 @@ _weft() {
     case $command in
     devices) options="--all --fma $output" ;;
     run) options="--text --pair --file --lines --pairs --jsonl --tsv --tokens --token-types --input --symbol --positions --out --top --trace --repeat --receipt --checkpoints $device $output" ;;
-    embed) options="--text --file --lines --out --prompt --pooling --normalize --batch --receipt --checkpoints $device $output" ;;
+    embed) options="--text --file --lines --out --resume --prompt --pooling --normalize --batch --receipt --checkpoints $device $output" ;;
     rerank) options="--query --lines --top --pooling --batch --receipt --checkpoints $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect --receipt --checkpoints $device $output" ;;
     generate) options="--text --file --lines --tokens --greedy --seed --temperature --top-k --top-p --repetition-penalty --stop --window --out --reevaluate --receipt $device $output" ;;

@@ -49,6 +49,7 @@ complete -c weft -n '__fish_seen_subcommand_from embed' -l text -x -d 'a text it
 complete -c weft -n '__fish_seen_subcommand_from embed' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from embed' -l lines -rF -d 'a text on each line, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from embed' -l out -rF -d 'write the vectors to this .npy file, float32'
+complete -c weft -n '__fish_seen_subcommand_from embed' -l resume -d 'go on where a stopped command left --out'
 complete -c weft -n '__fish_seen_subcommand_from embed' -l prompt -x -d 'what stands in front of each text, or its name'
 complete -c weft -n '__fish_seen_subcommand_from embed' -l pooling -xa 'mean cls last max' -d 'how the vectors of tokens become one'
 complete -c weft -n '__fish_seen_subcommand_from embed' -l normalize -d 'give vectors of length 1'

@@ -9,7 +9,7 @@
 #include "input.h"
 #include "stop.h"
 
-#define FIRST_WINDOW   4U
+#define FIRST_WINDOW   8U
 #define LARGEST_WINDOW 8192U
 
 #define FIRST_BYTES   ((size_t)64 << 10)
