@@ -21,6 +21,8 @@ add_dependencies(weft-quick weft-fuzzers)
 
 # What an entry needs of the command, which the library does not have.
 set(weft_fuzz_report_sources bench/file.c bench/compare.c bench/noise.c bench/csv.c api/cli/output.c api/cli/console_posix.c)
+set(weft_fuzz_certificate_sources bench/index.c bench/file.c api/cli/certify/consistent.c api/cli/certify/findings.c
+    api/cli/certify/form.c api/cli/output.c api/cli/console_posix.c)
 
 set(weft_fuzz_program_sources tests/fuzz/program_grammar.c)
 

@@ -237,6 +237,77 @@ WEFT_TEST_ON_GRAPH(only_plans_of_its_device_have_a_receipt, f) {
     weft_receipt_destroy(&receipt);
 }
 
+/* ---- beside the runs ---- */
+
+static weft_receipt *make_noted(weft_device *device, const char *line, uint32_t rows) {
+    float x[COUNT], y[COUNT];
+    weft_receipt *receipt = NULL;
+    weft_plan *plan = make_plan(device, WEFT_CHECKPOINTS_NONE, 30);
+    feed(x);
+    assert_ok(weft_receipt_create(&receipt, device, NULL));
+    assert_ok(weft_receipt_note(receipt, WEFT_RECORD_SETTING, "similarity", "dot", NULL, 0));
+    assert_ok(weft_receipt_note(receipt, WEFT_RECORD_DATA, "line 1", "a line", line, strlen(line)));
+    execute(receipt, plan, x, y);
+    assert_ok(weft_receipt_note(receipt, WEFT_RECORD_ROWS, "rows", "1 of 2", &rows, sizeof rows));
+    assert_ok(weft_receipt_note(receipt, WEFT_RECORD_ANSWER, "nothing", "0 rows", NULL, 0));
+    weft_plan_destroy(&plan);
+    return receipt;
+}
+
+WEFT_TEST_ON_GRAPH(what_is_noted_is_in_the_chain, f) {
+    weft_receipt *first = make_noted(f->device, "one", 0);
+    weft_receipt *same = make_noted(f->device, "one", 0);
+    weft_receipt *line = make_noted(f->device, "two", 0);
+    weft_receipt *rows = make_noted(f->device, "one", 1);
+    weft_receipt *again = NULL;
+    assert_int_equal(first_difference(first, same), UINT32_MAX);
+    weft_record_info record = record_at(first, first_difference(first, line));
+    assert_int_equal(record.kind, WEFT_RECORD_DATA);
+    record = record_at(first, first_difference(first, rows));
+    assert_int_equal(record.kind, WEFT_RECORD_ROWS);
+    assert_int_equal(record.run, 0);
+    const char *json = weft_receipt_json(first);
+    assert_ok(weft_receipt_read(&again, json, strlen(json), &f->host.host));
+    assert_int_equal(first_difference(first, again), UINT32_MAX);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(again, WEFT_RECORD_DATA, "x", "y", "z", 1), "was read");
+    weft_receipt *const all[] = {first, same, line, rows, again};
+    for (size_t i = 0; i < 5; i++) {
+        weft_receipt *one = all[i];
+        weft_receipt_destroy(&one);
+    }
+}
+
+WEFT_TEST_ON_GRAPH(notes_have_their_places, f) {
+    weft_receipt *receipt = NULL;
+    assert_ok(weft_receipt_create(&receipt, f->device, NULL));
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_ROWS, "rows", "1", "a", 1),
+                        "a run before");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_RUN, "0", "none", NULL, 0),
+                        "found the kind run");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, (weft_record_kind)99, "0", "1", "a", 1),
+                        "found the kind unknown");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_SETTING, "a", "b", "c", 1),
+                        "but for a setting");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_DATA, "a", "b", NULL, 1), "bytes");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_DATA, NULL, "b", NULL, 0), "null");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED,
+                        weft_receipt_note(receipt, WEFT_RECORD_DATA, "\xff", "b", NULL, 0),
+                        "UTF-8");
+    weft_receipt_destroy(&receipt);
+    receipt = make_noted(f->device, "one", 0);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_receipt_note(receipt, WEFT_RECORD_SETTING, "a", "b", NULL, 0),
+                        "behind the first run");
+    weft_receipt_destroy(&receipt);
+}
+
 WEFT_TEST_ON_GRAPH(fast_mode_has_no_receipts, f) {
     weft_device *fast = NULL;
     weft_receipt *receipt = NULL;

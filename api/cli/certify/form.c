@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "certify/record.h"
 #include "core/hash.h"
 
 enum kind { END = 0, TEXT, WHOLE, REAL, FLAG, HASH, LIST, OBJECT };

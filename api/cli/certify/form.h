@@ -5,6 +5,9 @@
 
 #include "certify/findings.h"
 
+/** The version of the form: 2 counts what ran. */
+#define WEFT_CERTIFY_FORM 2
+
 void weft_certify_check_form(weft_certify_findings *findings, const json_t *record);
 
 #endif

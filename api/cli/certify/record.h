@@ -5,9 +5,9 @@
 
 #include "bench/environment.h"
 #include "bench/state.h"
+#include "certify/form.h"
 #include "certify/job.h"
 
-#define WEFT_CERTIFY_FORM 2 /* the version of the record's form: 2 counts what ran */
 #define WEFT_CERTIFY_SECONDS \
     540.0 /* that a record takes unless told otherwise, and at least where it is submitted */
 

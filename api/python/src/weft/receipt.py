@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from . import _checks, _core
+from . import _checks, _core, errors
 from ._core import ffi, lib, text_of
 
 if TYPE_CHECKING:
@@ -65,24 +65,24 @@ class Receipt:
                 raise MemoryError("a receipt")
             return text_of(text)
 
-    def note(self, kind: str, name: str, type: str, data: bytes | None = None) -> None:
+    def note(self, kind: str, name: str, type: str, data: Any = None) -> None:
         """Appends what decides the answer beside the runs.
 
         Args:
             kind: "setting" before the first run, without data; "rows" behind a run; "data" and "answer" anywhere.
             name: what it is.
             type: a setting's value; else how many rows, lines or texts the data stand for.
-            data: the bytes that are hashed.
+            data: what has the bytes that are hashed: bytes, or an array in C order.
         """
         kinds = {"setting": lib.WEFT_RECORD_SETTING, "data": lib.WEFT_RECORD_DATA, "rows": lib.WEFT_RECORD_ROWS,
                  "answer": lib.WEFT_RECORD_ANSWER}
         if kind not in kinds:
-            raise ValueError(f"kind: expected one of {', '.join(kinds)}, found {kind!r}")
-        name, type = _checks.text(name, "name"), _checks.text(type, "type")
+            raise errors.InvalidArgument(f"kind: expected one of {', '.join(kinds)}, found {kind!r}")
+        c_name, c_type = _checks.text(name, "name").encode(), _checks.text(type, "type").encode()
+        buffer = ffi.NULL if data is None else ffi.from_buffer(data)
+        size = 0 if data is None else len(buffer)
         with self.handle.lock:
-            _core.check(lib.weft_receipt_note(self.handle.get(), kinds[kind], name.encode(), type.encode(),
-                                              ffi.NULL if data is None else ffi.from_buffer(data),
-                                              0 if data is None else len(memoryview(data).cast("B"))))
+            _core.check(lib.weft_receipt_note(self.handle.get(), kinds[kind], c_name, c_type, buffer, size))
 
     @property
     def records(self) -> list[Record]:
