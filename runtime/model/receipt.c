@@ -293,17 +293,14 @@ static weft_status check_note(const weft_receipt *receipt, weft_record_kind kind
 }
 
 weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind, const char *name,
-                              const char *type, const void *bytes, size_t size) {
+                              const char *type, const void *data, size_t size) {
     WEFT_ENTER;
-    if (!receipt || !name || !type) {
-        return weft_fail(receipt ? &receipt->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_note: null argument");
-    }
-    WEFT_TRY(check_note(receipt, kind, name, bytes, size));
+    WEFT_GIVEN(WEFT_HOST_OF(receipt, host), receipt, name, type);
+    WEFT_TRY(check_note(receipt, kind, name, data, size));
     weft_tree_hash hash;
     weft_tree_hash_begin(&hash);
     if (size > 0) {
-        weft_tree_hash_add(&hash, bytes, size);
+        weft_tree_hash_add(&hash, data, size);
     }
     const weft_digest digest = weft_tree_hash_end(&hash);
     return weft_receipt_add(receipt, kind, name, type,

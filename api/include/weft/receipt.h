@@ -84,13 +84,13 @@ WEFT_API const char *weft_record_kind_name(weft_record_kind kind);
 /**
  * Appends what decides the answer beside the runs: a WEFT_RECORD_SETTING before the first run, WEFT_RECORD_ROWS behind a run,
  * WEFT_RECORD_DATA and WEFT_RECORD_ANSWER anywhere. The type is to say how many rows, lines or texts it stands for, so that a receipt of
- * half the work is another one. The `size` bytes at `bytes` are hashed as those of outputs are; a setting has none. Do not call it for a
+ * half the work is another one. The `size` bytes of `data` are hashed as those of outputs are; a setting has none. Do not call it for a
  * receipt that was read.
  * Errors: WEFT_INVALID_ARGUMENT for another kind or place, a setting with bytes, or a receipt that was read; WEFT_UNSUPPORTED when the receipt
  * has too many records to be read again, or for a name or type of more than 4096 bytes, or that is no UTF-8.
  */
 WEFT_API weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind,
-                                       const char *name, const char *type, const void *bytes,
+                                       const char *name, const char *type, const void *data,
                                        size_t size);
 
 /** Room for a hash in hexadecimal. */

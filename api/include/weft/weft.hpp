@@ -845,7 +845,7 @@ class receipt : public handle<::weft_receipt, weft_receipt_destroy> {
     /** weft_receipt_maker of weft/receipt.h. */
     [[nodiscard]] const char *maker() const noexcept;
     /** weft_receipt_note of weft/receipt.h. */
-    status note(::weft_record_kind kind, const char *name, const char *type, const void *bytes,
+    status note(::weft_record_kind kind, const char *name, const char *type, const void *data,
                 size_t size) noexcept;
     /** weft_receipt_get_record of weft/receipt.h. */
     result<::weft_record_info> record(uint32_t index) const noexcept;
@@ -3101,8 +3101,8 @@ inline const char *receipt::maker() const noexcept {
 }
 
 inline status receipt::note(::weft_record_kind kind, const char *name, const char *type,
-                            const void *bytes, size_t size) noexcept {
-    return weft_receipt_note(get(), kind, name, type, bytes, size);
+                            const void *data, size_t size) noexcept {
+    return weft_receipt_note(get(), kind, name, type, data, size);
 }
 
 inline result<::weft_record_info> receipt::record(uint32_t index) const noexcept {
