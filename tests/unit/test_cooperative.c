@@ -322,7 +322,6 @@ static weft_device *adopt(struct weft_test_host *host, const weft_device *real, 
     assert_ok(weft_device_adopt(
         &device, WEFT_TEST_ADOPT(real, .host = host->host, .math = WEFT_MATH_FAST,
                                  .instance_version = real->instance.version,
-                                 .timeline_semaphore = real->has_timeline,
                                  .float16 = says && info->has_f16_arithmetic,
                                  .subgroup_size_control = says && info->most_subgroup != 0,
                                  .cooperative_matrix = says && info->matrix_shapes[0].m != 0)));

@@ -170,7 +170,6 @@ static weft_device *adopt(struct weft_test_host *host, const weft_device *real, 
     assert_ok(weft_device_adopt(
         &device, WEFT_TEST_ADOPT(real, .host = host->host, .weights = WEFT_WEIGHTS_I8,
                                  .instance_version = real->instance.version,
-                                 .timeline_semaphore = real->has_timeline,
                                  .subgroup_size_control = real->info.most_subgroup != 0,
                                  .cooperative_matrix = says, .int8 = says)));
     return device;
