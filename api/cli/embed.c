@@ -138,7 +138,7 @@ static int deliver(embed_state *state) {
 
 /* What an earlier command has done. */
 static int read_partial(embed_state *state) {
-    weft_cli_partial expected = {.width = weft_cli_output_width(&state->session.info)};
+    weft_cli_partial expected = {.width = weft_cli_output_width(state->session.model)};
     if (!state->options->resume) {
         return WEFT_CLI_FINE;
     }

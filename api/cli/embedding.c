@@ -270,7 +270,7 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
                            const weft_cli_partial *from, const weft_cli_form *form, uint32_t batch,
                            const weft_cli_session *session) {
     struct runner self = {.result = result, .session = session, .batch = batch};
-    result->width = weft_cli_output_width(&session->info);
+    result->width = weft_cli_output_width(session->model);
     weft_sha256_begin(&result->inputs);
     const int exit_code = texts->lines  ? run_lines(&self, texts->lines, from, form)
                           : texts->file ? run_file(&self, texts->file, form)

@@ -52,7 +52,7 @@ static weft_status make_plan(run_state *state) {
                                 state->inputs.types.values != NULL, &params));
     weft_cli_output output;
     WEFT_TRY(weft_cli_output_of(&output, state->plan, state->session.model, state->inputs.batch,
-                                state->inputs.length));
+                                state->inputs.length, host));
     state->shape = output.shape;
     state->output = output.elements > SIZE_MAX
                         ? NULL

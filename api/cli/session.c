@@ -6,7 +6,6 @@
 
 #include "core/clock.h"
 #include "core/try.h"
-#include "model/architecture.h"
 
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder) {
@@ -78,19 +77,18 @@ static uint32_t last_axis(weft_shape shape) {
 }
 
 weft_status weft_cli_output_of(weft_cli_output *output, const weft_plan *plan,
-                               const weft_model *model, uint32_t batch, uint32_t length) {
-    weft_model_info info;
+                               const weft_model *model, uint32_t batch, uint32_t length,
+                               const weft_host *host) {
+    weft_shape expected;
     weft_port_info port;
     uint32_t index = 0;
-    WEFT_TRY(weft_model_get_info(model, &info));
+    WEFT_TRY(weft_model_get_output_shape(model, batch, length, &expected));
     do {
         WEFT_TRY(weft_plan_get_port(plan, index++, &port));
     } while (!port.is_output || strcmp(port.name, "output") != 0);
-    const weft_shape expected = weft_model_output_shape(&info, batch, length);
     if (port.dtype != WEFT_F32 || !weft_shape_equal(port.shape, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(weft_model_host(model), WEFT_BAD_FILE,
-                         "the plan's output: expected f32 %s, found %s %s",
+        return weft_fail(host, WEFT_BAD_FILE, "the plan's output: expected f32 %s, found %s %s",
                          weft_shape_text(expected, text[0]), weft_dtype_name(port.dtype),
                          weft_shape_text(port.shape, text[1]));
     }
@@ -100,8 +98,9 @@ weft_status weft_cli_output_of(weft_cli_output *output, const weft_plan *plan,
     return WEFT_OK;
 }
 
-uint32_t weft_cli_output_width(const weft_model_info *info) {
-    return last_axis(weft_model_output_shape(info, 2, 1));
+uint32_t weft_cli_output_width(const weft_model *model) {
+    weft_shape shape;
+    return weft_model_get_output_shape(model, 2, 1, &shape) == WEFT_OK ? last_axis(shape) : 0;
 }
 
 static json_t *model_json(const weft_cli_session *session) {

@@ -57,10 +57,11 @@ typedef struct weft_cli_output {
  * the plan has been asked, and has what the model says; else WEFT_BAD_FILE, after a message.
  */
 weft_status weft_cli_output_of(weft_cli_output *output, const weft_plan *plan,
-                               const weft_model *model, uint32_t batch, uint32_t length);
+                               const weft_model *model, uint32_t batch, uint32_t length,
+                               const weft_host *host);
 
 /** The width of the rows that a model gives, before there is a plan. */
-uint32_t weft_cli_output_width(const weft_model_info *info);
+uint32_t weft_cli_output_width(const weft_model *model);
 
 /**
  * Model (null without one), device, math, plan and the device's counters as JSON: what `run --json` and

@@ -34,7 +34,7 @@ static const weft_trial generator_trials[] = {
     {INVALID, GENERATOR(.layers = 1, .activation = WEFT_ACTIVATION_COUNT),
      SAYS("activation 9", "0 … 8")},
     {MISMATCH, IS(AS(1, 4, 4), AS(2, 3, 5)), GENERATOR(.layers = 2), SAYS("[3, 5]")},
-    {INVALID, .without_params = true, SAYS("null argument")},
+    {INVALID, .without_params = true, SAYS("params is null")},
 };
 
 const weft_sheet weft_sheet_gmm_weights = {

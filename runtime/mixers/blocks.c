@@ -39,7 +39,7 @@ weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor y,
                                 const weft_norm_params *params) {
     WEFT_ENTER;
-    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, params);
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor sum;
     weft_status status = weft_graph_binary_of_shape(&sum, graph, WEFT_BINARY_ADD, x, y);

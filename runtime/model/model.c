@@ -473,6 +473,18 @@ weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) 
     return WEFT_OK;
 }
 
+weft_status weft_model_get_output_shape(const weft_model *model, uint32_t batch, uint32_t length,
+                                        weft_shape *shape) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model, shape);
+    if (model->info.task == WEFT_TASK_PROGRAM) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "weft_model_get_output_shape: the model is a program without a task");
+    }
+    *shape = weft_model_output_shape(&model->info, batch, length);
+    return WEFT_OK;
+}
+
 const char *weft_model_config(const weft_model *model) {
     return model ? model->config : NULL;
 }

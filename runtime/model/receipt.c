@@ -271,7 +271,7 @@ weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
 /* ---- what is not of runs ---- */
 
 static weft_status check_note(const weft_receipt *receipt, weft_record_kind kind, const char *name,
-                              const void *bytes, size_t size) {
+                              size_t size) {
     const bool may =
         kind == WEFT_RECORD_SETTING || (kind >= WEFT_RECORD_DATA && kind <= WEFT_RECORD_ANSWER);
     const char *misplaced = weft_record_misplaced(receipt, kind);
@@ -285,18 +285,19 @@ static weft_status check_note(const weft_receipt *receipt, weft_record_kind kind
                          misplaced ? misplaced : "setting, data, rows or answer",
                          weft_record_kind_name(kind));
     }
-    if (kind == WEFT_RECORD_SETTING ? bytes || size > 0 : !bytes && size > 0) {
-        return weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
-                         "weft_receipt_note: %.200s: expected bytes, but for a setting", name);
-    }
-    return WEFT_OK;
+    return kind != WEFT_RECORD_SETTING || size == 0
+               ? WEFT_OK
+               : weft_fail(&receipt->host, WEFT_INVALID_ARGUMENT,
+                           "weft_receipt_note: %.200s: expected no bytes of a setting, found %zu",
+                           name, size);
 }
 
 weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind, const char *name,
                               const char *type, const void *data, size_t size) {
     WEFT_ENTER;
     WEFT_GIVEN(WEFT_HOST_OF(receipt, host), receipt, name, type);
-    WEFT_TRY(check_note(receipt, kind, name, data, size));
+    WEFT_GIVEN_LIST(&receipt->host, data, size);
+    WEFT_TRY(check_note(receipt, kind, name, size));
     weft_tree_hash hash;
     weft_tree_hash_begin(&hash);
     if (size > 0) {

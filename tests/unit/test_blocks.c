@@ -92,7 +92,7 @@ TEST(test_batch_norm, f) {
     BATCH_NORM_REFUSED(INVALID_ARGUMENT, f->x,
                        BATCH_NORM_WITH(.mean = f->d6, .variance = f->d6, .epsilon = -1e-5F),
                        "epsilon -1e-05", "at least 0");
-    BATCH_NORM_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_batch_norm: null");
+    BATCH_NORM_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_batch_norm: params is null");
 }
 
 #define NORM_REFUSED(status, x, params, ...) \
@@ -104,7 +104,7 @@ TEST(test_norm_by_number, f) {
     NORM_REFUSED(INVALID_ARGUMENT, f->x, NORM_WITH(.kind = WEFT_NORM_COUNT), "kind 5", "0 … 4");
     NORM_REFUSED(INVALID_ARGUMENT, f->x, NORM_WITH(.kind = WEFT_NORM_LAYER), "layer_norm",
                  "input 1");
-    NORM_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_norm: null");
+    NORM_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_norm: params is null");
     /* The sum was made before its norm failed, and is taken back. */
     WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
@@ -150,7 +150,7 @@ TEST(test_glu, f) {
     params =
         (weft_glu_params){.weight = {f->up, f->up, f->down}, .activation = WEFT_ACTIVATION_COUNT};
     GLU_REFUSED(INVALID_ARGUMENT, f->x, &params, "activation number");
-    GLU_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_glu: null");
+    GLU_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_glu: params is null");
 }
 
 #define GTU_REFUSED(status, x, params, ...) \
@@ -191,7 +191,7 @@ TEST(test_gtu, f) {
     bad = ski;
     bad.kernel = kernel;
     GTU_REFUSED(INVALID_ARGUMENT, f->x, &bad, "no kernel");
-    GTU_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_gtu: null");
+    GTU_REFUSED(INVALID_ARGUMENT, f->x, NULL, "weft_graph_gtu: params is null");
 
     /* Errors of the ops within, whose nodes are taken back. */
     bad = toeplitz;

@@ -83,8 +83,8 @@ static bool an_open_device_says_it(void *user) {
 WEFT_TEST_ON_HOST(llvm_that_cannot_be_loaded_is_told, test) {
     weft_test_set_variable("WEFT_PROCESSOR", NULL);
     weft_test_set_variable("WEFT_OPENCL", "0");
-    weft_test_set_variable("VK_DRIVER_FILES", "/nowhere");
-    weft_test_set_variable("VK_ICD_FILENAMES", "/nowhere");
+    weft_test_set_variable("VK_DRIVER_FILES", weft_test_absent("driver.json"));
+    weft_test_set_variable("VK_ICD_FILENAMES", weft_test_absent("driver.json"));
     weft_test_in_child(the_list_says_it, NULL);
     weft_test_in_child(an_open_device_says_it, test);
 }

@@ -416,13 +416,13 @@ WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
                          "87/87");
     assert_ok(weft_graph_toeplitz_rpe(
         &y, g, 87, rpe, weft_toeplitz_rpe_params(.input = WEFT_RPE_LAG_EXP, .divisor = 1)));
-    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, NULL, NULL, "weft_graph_toeplitz_rpe: null");
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, NULL, NULL, "weft_graph_toeplitz_rpe: rpe is null");
     TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 0, rpe, WEFT_RPE_COSINE, "grid 0");
     TOEPLITZ_FD_RPE_REFUSED(UNSUPPORTED, (1U << 24) + 1, rpe, WEFT_RPE_COSINE, "grid 16777217",
                             "16777216");
     TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, WEFT_RPE_FREQUENCY_COUNT, "input 2", "0 … 1");
     TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, NULL, WEFT_RPE_COSINE,
-                            "weft_graph_toeplitz_fd_rpe: null");
+                            "weft_graph_toeplitz_fd_rpe: rpe is null");
     rpe->layer_count = 0;
     TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, NULL, "layer_count 0", "at least 1");
     TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, WEFT_RPE_COSINE, "layer_count 0");

@@ -92,7 +92,7 @@ static weft_status prepare(trial *made, const char *name, const tokens *data, we
                                       weft_model_shape(.batch = BATCH, .length = data->length),
                                       weft_plan_params(.timestamps = false)));
     weft_cli_output output;
-    WEFT_TRY(weft_cli_output_of(&output, made->plan, made->model, BATCH, data->length));
+    WEFT_TRY(weft_cli_output_of(&output, made->plan, made->model, BATCH, data->length, host));
     made->count = output.elements;
     made->ids = weft_alloc_zero(host, (size_t)BATCH * data->length, sizeof *made->ids);
     made->logits = weft_alloc_zero(host, (size_t)made->count, sizeof *made->logits);

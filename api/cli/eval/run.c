@@ -72,7 +72,8 @@ static weft_status compile_group(group *made, const evaluator *self) {
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_cli_output output;
-    WEFT_TRY(weft_cli_output_of(&output, made->plan, model, sequences, made->length));
+    WEFT_TRY(weft_cli_output_of(&output, made->plan, model, sequences, made->length,
+                                &self->session->host));
     made->output_elements = output.elements;
     made->output_width = output.width;
     self->evaluation->plans++;

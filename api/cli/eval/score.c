@@ -24,7 +24,7 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     *score = (weft_cli_score){.measure = weft_cli_measure_of(session->info.task),
                               .data = data,
                               .session = session,
-                              .width = weft_cli_output_width(&session->info)};
+                              .width = weft_cli_output_width(session->model)};
     weft_sha256_begin(&score->hash);
     score->has = weft_alloc_zero(&session->host, data->example_count, sizeof *score->has);
     if (!score->has) {

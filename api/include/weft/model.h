@@ -159,6 +159,14 @@ typedef struct weft_model_info {
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
 
+/**
+ * The shape of a model's output for `batch` sequences of `length` tokens, as its task has it (weft_task). Every graph that
+ * weft_model_build gives is held to it, so whoever reads an output can rely on it.
+ * Errors: WEFT_UNSUPPORTED for a program without a task.
+ */
+WEFT_API weft_status weft_model_get_output_shape(const weft_model *model, uint32_t batch,
+                                                 uint32_t length, weft_shape *shape);
+
 /** The text of the loaded config.json. Lives as long as the model. */
 WEFT_API const char *weft_model_config(const weft_model *model);
 

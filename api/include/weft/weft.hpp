@@ -657,6 +657,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                              const ::weft_host *host = nullptr) noexcept;
     /** weft_model_get_info of weft/model.h. */
     result<::weft_model_info> info() const noexcept;
+    /** weft_model_get_output_shape of weft/model.h. */
+    status output_shape(uint32_t batch, uint32_t length, ::weft_shape &shape) const noexcept;
     /** weft_model_config of weft/model.h. */
     [[nodiscard]] const char *config() const noexcept;
     /** weft_model_without_head of weft/model.h. */
@@ -2806,6 +2808,11 @@ inline result<::weft_model_info> model::info() const noexcept {
         return code;
     }
     return made;
+}
+
+inline status model::output_shape(uint32_t batch, uint32_t length,
+                                  ::weft_shape &shape) const noexcept {
+    return weft_model_get_output_shape(get(), batch, length, &shape);
 }
 
 inline const char *model::config() const noexcept {

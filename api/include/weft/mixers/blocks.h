@@ -75,7 +75,7 @@ WEFT_API weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_t
                                      const weft_norm_params *params);
 
 /**
- * The end of a residual block: norm(x + y), or x + y with params null. A post-norm block is y = f(x), then this with
+ * The end of a residual block: norm(x + y). params may be null: then x + y alone. A post-norm block is y = f(x), then this with
  * the norm; a pre-norm block is y = f(weft_graph_norm(x)), then this without one. y as in weft_graph_binary.
  */
 WEFT_API weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
