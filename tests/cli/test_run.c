@@ -372,15 +372,27 @@ PLACE_TEST(no_cache_keeps_nothing, place) {
     json_decref(report);
 }
 
+/* The list says more of a device, such as its place on the bus. */
+static void expect_listed(const json_t *listed, json_t *device) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    assert_true(json_object_size(device) > 10);
+    json_object_foreach(device, name, value) {
+        if (!json_equal(json_object_get(listed, name), value)) {
+            fail_msg("device/%s differs from that of the list", name);
+        }
+    }
+}
+
 WEFT_TEST(default_device_is_the_one_that_runs) {
     json_t *devices = run_json("", "devices");
     long long taken = integer_field(devices, "default");
     json_t *report = run_json("", "run " CLASSIFY " --tokens " TOKENS);
     assert_int_equal(integer_field(report, "device/index"), taken);
     json_t *device = json_array_get(field(devices, "devices"), (size_t)taken);
-    assert_true(json_equal(device, field(report, "device")));
+    expect_listed(device, field(report, "device"));
     json_t *chosen = run_json("", "run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
-    assert_true(json_equal(device, field(chosen, "device")));
+    expect_listed(device, field(chosen, "device"));
     expect_says(0, "devices", string_field(device, "name"), "the default", NULL);
     json_decref(chosen);
     json_decref(report);
