@@ -229,6 +229,11 @@ static const struct wrong bad_configs[] = {
      "found an array of 2"},
     {"{'model_type':'fnet','architectures':'FNetModel'}", "architectures", "found \"FNetModel\""},
     {"{'model_type':'fnet','architectures':[1]}", "architectures", "one string"},
+    {"{'model_type':'fnet','architectures':['FNetForQuestionAnswering'],'num_labels':1}",
+     "num_labels", "two labels"},
+    {"{'model_type':'fnet','architectures':['FNetForQuestionAnswering'],"
+     "'id2label':{'0':'a','1':'b','2':'c'}}",
+     "id2label", "two labels"},
     /* sizes: absent is a default, but nothing else that is no size */
     {START ",'vocab_size':0}", "vocab_size", "from 1 to 16777216, found 0"},
     {START ",'vocab_size':16777217}", "vocab_size", "found 16777217"},

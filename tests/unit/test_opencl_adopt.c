@@ -320,7 +320,7 @@ TEST(memory_that_does_not_fit_is_refused) {
     assert_status(weft_buffer_wrap_opencl(&buffer, NULL, p->memory, 0, 4), WEFT_INVALID_ARGUMENT);
     WEFT_EXPECT_REFUSED(&p->host, WEFT_INVALID_ARGUMENT,
                         weft_buffer_wrap_opencl(NULL, n.device, p->memory, 0, 4), "buffer is null");
-    EXPECT_NOT_WRAPPED(WEFT_INVALID_ARGUMENT, n.device, NULL, 0, 4, "the cl_mem is null");
+    EXPECT_NOT_WRAPPED(WEFT_INVALID_ARGUMENT, n.device, NULL, 0, 4, "memory is null");
     EXPECT_NOT_WRAPPED(WEFT_INVALID_ARGUMENT, n.device, p->memory, 0, 0, "size is 0");
     EXPECT_NOT_WRAPPED(WEFT_INVALID_ARGUMENT, n.device, p->memory, 8, 4, "offset 8");
     EXPECT_NOT_WRAPPED(WEFT_INVALID_ARGUMENT, n.device, p->memory, 0, ALL + 1, "do not fit");

@@ -33,3 +33,14 @@ def sentence_folder(folder, inner=""):
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({
         "word_embedding_dimension": 8, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}), "utf-8")
     return folder
+
+
+def write_tensors(path, tensors):
+    """A model.safetensors of float32."""
+    header, data = {}, b""
+    for name, given in tensors.items():
+        values = given.astype("<f4")
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(data), len(data) + values.nbytes]}
+        data += values.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from small_models import sentence_folder
+from small_models import sentence_folder, write_tensors
 
 import weft
 
@@ -26,16 +26,6 @@ def folder(tmp_path):
 def write(path, value):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(value), "utf-8")
-
-
-def write_tensors(path, tensors):
-    header, data = {}, b""
-    for name, given in tensors.items():
-        values = given.astype("<f4")
-        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(data), len(data) + values.nbytes]}
-        data += values.tobytes()
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
 def pooling(folder, **fields):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from small_models import write_tensors
 
 import weft
 
@@ -16,16 +17,6 @@ LAYER = {"attention.self.query": (HIDDEN, HIDDEN), "attention.self.key": (HIDDEN
          "attention.self.value": (HIDDEN, HIDDEN),
          "attention.output.dense": (HIDDEN, HIDDEN), "intermediate.dense": (WIDE, HIDDEN), "output.dense": (HIDDEN, WIDE)}
 NORMS = ("embeddings.LayerNorm", "encoder.layer.0.attention.output.LayerNorm", "encoder.layer.0.output.LayerNorm")
-
-
-def write_tensors(path, tensors):
-    """A model.safetensors."""
-    header, data = {}, b""
-    for name, values in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(data), len(data) + values.nbytes]}
-        data += values.tobytes()
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
 def write_bert(folder, name, head, **config):
@@ -220,3 +211,30 @@ def test_answers_are_the_likeliest_part_of_the_context(tmp_path, device):
     assert found.text == context[found.begin:found.end]
     with pytest.raises(weft.Unsupported, match="gives each token a label"):
         model.entities("a")
+
+
+def test_entities_of_a_text_that_a_template_names_twice(tmp_path, device):
+    """No part begins behind its end, or reaches from one reading of the text into the other."""
+    folder = tmp_path / "twice"
+    folder.mkdir()
+    nodes = [{"op": "embedding", "inputs": ["tokens", "table"], "output": "h0"},
+             {"op": "slice", "inputs": ["where"], "output": "w", "axis": 0, "start": 0, "count": "length", "step": 1},
+             {"op": "binary", "inputs": ["h0", "w"], "output": "h", "kind": "add"}]
+    config = {
+        "model_type": "program", "format": 1, "nodes": nodes, "outputs": [{"name": "output", "value": "h"}],
+        "symbols": {"batch": {"min": 1, "max": 64, "example": 1}, "length": {"min": 1, "max": 8, "example": 1}},
+        "inputs": [{"name": "tokens", "dtype": "i32", "shape": ["batch", "length"]}], "task": "classify_tokens",
+        "vocab_size": 16, "tokenizer_class": "PreTrainedTokenizerFast", "id2label": {"0": "O", "1": "X"}}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None, "decoder": None,
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "post_processor": {"type": "TemplateProcessing", "single": [text, text], "special_tokens": {},
+                           "pair": [text, {"Sequence": {"id": "B", "type_id": 0}}]},
+        "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1}, "unk_token": "<unk>"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    where = np.array([[1, 0], [0, 1], [0, 1]] + [[1, 0]] * 5, np.float32)  # the second word, then the first of the second reading
+    write_tensors(folder / "model.safetensors", {"table": np.zeros((16, 2), np.float32), "where": where})
+    found = weft.load(folder, device).entities("aa bb")
+    assert [(one.begin, one.end, one.word) for one in found] == [(3, 5, "bb"), (0, 2, "aa")]
