@@ -4,8 +4,8 @@
 #
 # Two things. Every function that a public header declares with WEFT_API is defined with default
 # visibility: a source that forgets to include its own header would hide it in a shared libweft.
-# And every symbol libweft defines for others is named weft_*. What the compiler makes for a C function
-# that exceptions pass through is hidden and weak, and the same in every program.
+# And every symbol libweft defines for others is named weft_*. What the compiler makes for a function
+# that exceptions pass through or end in is hidden and weak, and the same in every program.
 cmake_minimum_required(VERSION 3.25)
 set(options -g --defined-only --format=posix)
 if(SHARED)
@@ -22,7 +22,7 @@ set(strangers "")
 foreach(line IN LISTS lines)
     if(line MATCHES "^weft_[A-Za-z0-9_]+ [A-Z]")
         math(EXPR ours "${ours} + 1")
-    elseif(line MATCHES "^[^ ]+ [A-Za-z]" AND NOT line MATCHES "^DW\\.ref\\.__gcc_personality_v0 V")
+    elseif(line MATCHES "^[^ ]+ [A-Za-z]" AND NOT line MATCHES "^DW\\.ref\\.__g(cc|xx)_personality_v0 V")
         string(APPEND strangers "  ${line}\n")
     endif()
 endforeach()
