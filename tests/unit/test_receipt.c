@@ -292,7 +292,7 @@ WEFT_TEST_ON_GRAPH(notes_have_their_places, f) {
                         "found the kind unknown");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
                         weft_receipt_note(receipt, WEFT_RECORD_SETTING, "a", "b", "c", 1),
-                        "but for a setting");
+                        "no bytes of a setting");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
                         weft_receipt_note(receipt, WEFT_RECORD_DATA, "a", "b", NULL, 1), "bytes");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
