@@ -294,9 +294,11 @@ WEFT_TEST_ON_GRAPH(notes_have_their_places, f) {
                         weft_receipt_note(receipt, WEFT_RECORD_SETTING, "a", "b", "c", 1),
                         "no bytes of a setting");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
-                        weft_receipt_note(receipt, WEFT_RECORD_DATA, "a", "b", NULL, 1), "bytes");
+                        weft_receipt_note(receipt, WEFT_RECORD_DATA, "a", "b", NULL, 1),
+                        "data is null");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
-                        weft_receipt_note(receipt, WEFT_RECORD_DATA, NULL, "b", NULL, 0), "null");
+                        weft_receipt_note(receipt, WEFT_RECORD_DATA, NULL, "b", NULL, 0),
+                        "name is null");
     WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED,
                         weft_receipt_note(receipt, WEFT_RECORD_DATA, "\xff", "b", NULL, 0),
                         "UTF-8");
