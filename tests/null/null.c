@@ -42,6 +42,13 @@ static struct progress *progress;
 static int crashes, functions, calls;
 static char line[2048]; /* the newest error */
 
+/* The processor device has no semaphores. This stands for one that is not exportable, begins with its device as all do, and
+ * comes no further. */
+static struct {
+    weft_device *device;
+    char rest[64];
+} semaphore;
+
 static _Alignas(64) char zeros[1 << 16];
 static void *addresses[WEFT_NULL_PARAMETERS];
 static struct { void *table[64]; } handle;
@@ -75,6 +82,7 @@ void *weft_null_object(const char *type) {
                  {"weft_receipt", made.receipt},
                  {"weft_frame_queue", made.queue},
                  {"weft_op", made.op},
+                 {"weft_semaphore", &semaphore},
                  {"weft_node", made.node},
                  {"weft_lowering", made.lowering},
                  {"weft_host", &host},
@@ -352,6 +360,7 @@ int main(int argc, char **argv) {
     expect(weft_device_open(&made.device, weft_device_params(.host = host, .select = "processor",
                                                              .cache_dir = "", .threads = 1)),
            "device");
+    semaphore.device = made.device;
     make_plan();
     make_model(argv[1]);
     use_op();
