@@ -88,7 +88,7 @@ static int take_line(weft_cli_text *line, weft_cli_lines *lines) {
     size_t looked = 0;
     *line = (weft_cli_text){.name = lines->name};
     for (;;) {
-        const char *text = lines->bytes + lines->begin;
+        const char *text = lines->bytes ? lines->bytes + lines->begin : NULL; /* nothing was read */
         const size_t there = lines->end - lines->begin;
         const char *end = there > looked ? memchr(text + looked, '\n', there - looked) : NULL;
         if (end || (lines->at_end && there > 0)) {
