@@ -450,8 +450,9 @@ void weft_model_destroy(weft_model **address) {
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
     weft_embedding_destroy(&model->embedding);
-    for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
-        weft_free(&host, model->default_labels[i]);
+    /* Not label_count: a model that gives embeddings has lost its labels, but not their names. */
+    for (char **label = model->default_labels; label && *label; label++) {
+        weft_free(&host, *label);
     }
     weft_free(&host, model->default_labels);
     weft_free(&host, model);

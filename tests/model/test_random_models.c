@@ -447,3 +447,16 @@ WEFT_TEST_ON_HOST(failing_allocations, host) {
         assert_true(host->failures >= 50);
     }
 }
+
+/* What a model held as a classifier is freed when it gives embeddings, too: the host counts its blocks. */
+WEFT_TEST_ON_HOST(a_classifier_that_gives_embeddings_keeps_nothing, host) {
+    weft_model *model = expect_model(
+        "{'model_type':'fnet','architectures':['FNetForSequenceClassification'],'num_labels':5,"
+        "'vocab_size':19,'hidden_size':8,'num_hidden_layers':1,'intermediate_size':9,"
+        "'max_position_embeddings':24}",
+        3, host);
+    assert_string_equal(weft_model_label(model, 4), "LABEL_4");
+    assert_ok(weft_model_set_embedding(model, weft_embed_params(.pooling = WEFT_EMBED_MEAN)));
+    assert_null(weft_model_label(model, 0));
+    weft_model_destroy(&model);
+}
