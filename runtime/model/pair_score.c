@@ -21,17 +21,12 @@ weft_status weft_pair_score_read(bool *named, bool *raw, const weft_json_fields 
                                    json_object_get(fields->object, field));
 }
 
-/* A classifier of several labels has its softmax, whatever is said here. */
 static weft_status read(weft_model_info *info, const weft_json_fields *fields) {
     const weft_json_fields inner = {.object =
                                         json_object_get(fields->object, "sentence_transformers"),
                                     .path = fields->path,
                                     .host = fields->host};
     bool named = false;
-    info->raw_scores = info->task == WEFT_TASK_REGRESS;
-    if (info->label_count != 1) {
-        return WEFT_OK;
-    }
     if (json_is_object(inner.object)) {
         WEFT_TRY(weft_pair_score_read(&named, &info->raw_scores, &inner, "activation_fn"));
     }
@@ -42,6 +37,10 @@ static weft_status read(weft_model_info *info, const weft_json_fields *fields) {
 
 weft_status weft_pair_score_describe(weft_model_info *info, const struct weft_model_source *source,
                                      const weft_host *host) {
+    info->raw_scores = info->task == WEFT_TASK_REGRESS;
+    if (info->label_count != 1) { /* several labels have their softmax, whatever is said there */
+        return WEFT_OK;
+    }
     char *path = weft_source_config_name(source, host);
     json_t *document = NULL;
     weft_status status = path ? weft_source_parse_config(&document, path, source, host)
