@@ -10,6 +10,7 @@ from torch.nn import functional
 
 import program_reference
 import torch_models
+from torch_models import Function
 import weft
 
 AXES = ({0: "batch", 1: "length"},)
@@ -132,15 +133,6 @@ def test_windows(device, name):
             assert found.shape == expected.shape and relative(found, expected) <= 1e-6
             found = weft.from_torch(module, (x,), device, dynamic=dynamic)(given)
             assert found.shape == expected.shape and relative(found, expected) <= 1e-6
-
-
-class Function(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args):
-        return self.function(*args)
 
 
 FUNCTIONS = {

@@ -12,18 +12,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from torch_models import Function
 import weft
 
 INF = math.inf
-
-
-class Function(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args):
-        return self.function(*args)
 
 
 def called(module, *args):

@@ -8,6 +8,17 @@ import transformers
 from torch import nn
 from torch.nn import functional
 
+
+class Function(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
 VOCABULARY = 96
 
 
