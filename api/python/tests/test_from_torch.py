@@ -10,8 +10,8 @@ from torch.nn import functional
 
 import program_reference
 import torch_models
-from torch_models import Function
 import weft
+from torch_models import Function
 
 AXES = ({0: "batch", 1: "length"},)
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from small_models import sentence_folder, write_tensors
 
 import weft
+from small_models import sentence_folder, write_tensors
 
 TEXT = "the cat sat on the mat"
 TOKENS = 8  # of TEXT, with [CLS] and [SEP]
@@ -195,7 +195,8 @@ def test_token_types_are_given_where_the_tokenizer_has_them(folder, device):
     write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
     for fields, has in (({"tokenizer_class": "BertTokenizer"}, True), ({"tokenizer_class": "TokenizersBackend"}, False),
                         ({"tokenizer_class": "PreTrainedTokenizerFast"}, False), ({}, True),
-                        ({"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "token_type_ids"]}, True),
+                        ({"tokenizer_class": "PreTrainedTokenizerFast",
+                          "model_input_names": ["input_ids", "token_type_ids"]}, True),
                         ({"tokenizer_class": "BertTokenizer", "model_input_names": ["input_ids"]}, False)):
         write(folder / "tokenizer_config.json", fields)
         assert bool(weft.load(folder, device).encode("the dog", TEXT).types.any()) == has, fields

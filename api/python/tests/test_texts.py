@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from small_models import write_tensors
 
 import weft
+from small_models import write_tensors
 
 HIDDEN, WIDE, BYTES, POSITIONS = 8, 12, 256, 64
 ENCODER = {"embeddings.word_embeddings.weight": (BYTES, HIDDEN), "embeddings.position_embeddings.weight": (POSITIONS, HIDDEN),
@@ -234,7 +234,8 @@ def test_entities_of_a_text_that_a_template_names_twice(tmp_path, device):
         "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1}, "unk_token": "<unk>"}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    where = np.array([[1, 0], [0, 1], [0, 1]] + [[1, 0]] * 5, np.float32)  # the second word, then the first of the second reading
+    # Found are the second word, then the first of the second reading.
+    where = np.array([[1, 0], [0, 1], [0, 1]] + [[1, 0]] * 5, np.float32)
     write_tensors(folder / "model.safetensors", {"table": np.zeros((16, 2), np.float32), "where": where})
     found = weft.load(folder, device).entities("aa bb")
     assert [(one.begin, one.end, one.word) for one in found] == [(3, 5, "bb"), (0, 2, "aa")]

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from torch_models import Function
 import weft
+from torch_models import Function
 
 INF = math.inf
 

@@ -100,8 +100,8 @@ class Device:
     """An open device. What is run on it may come from any number of threads: they take turns.
 
     Args:
-        select: a number of `devices()`, part of a device's or driver's name, such as "nvidia", "processor", which loads no driver,
-            or what the device is: "uuid:…", "luid:…", "pci:0000:01:00.0" (see `DeviceInfo`). By default
+        select: a number of `devices()`, part of a device's or driver's name, such as "nvidia", "processor", which loads no
+            driver, or what the device is: "uuid:…", "luid:…", "pci:0000:01:00.0" (see `DeviceInfo`). By default
             a discrete GPU before an integrated one, the processor, and a driver that runs on it.
         math: see `Math`.
         weights: see `WeightStorage`; "f16" needs fast math, "int8" multiplies bytes by bytes, "int8-only" by f32.
