@@ -10,7 +10,8 @@ bool weft_chars_reserve(struct weft_chars *chars, uint32_t more) {
         chars->failed = true;
         return false;
     }
-    if (chars->count + more <= chars->capacity) {
+    /* Also for none: their place is then not null, and C takes no step from null. */
+    if (chars->at && chars->count + more <= chars->capacity) {
         return true;
     }
     const uint32_t capacity = 2 * chars->capacity + more + 64;
