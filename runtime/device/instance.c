@@ -21,6 +21,34 @@ struct global_functions {
 
 #define MAX_EXTENSIONS 4
 
+/* Of VK_EXT_layer_settings, which came with Vulkan's headers 1.3.272. */
+#ifndef VK_EXT_layer_settings
+#define VK_EXT_LAYER_SETTINGS_EXTENSION_NAME             "VK_EXT_layer_settings"
+#define VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT ((VkStructureType)1000496000)
+#define VK_LAYER_SETTING_TYPE_BOOL32_EXT                 0
+
+typedef struct VkLayerSettingEXT {
+    const char *pLayerName;
+    const char *pSettingName;
+    int32_t type;
+    uint32_t valueCount;
+    const void *pValues;
+} VkLayerSettingEXT;
+
+typedef struct VkLayerSettingsCreateInfoEXT {
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t settingCount;
+    const VkLayerSettingEXT *pSettings;
+} VkLayerSettingsCreateInfoEXT;
+#endif
+
+/*
+ * The layer looked at what shaders access, then no more by default: they may not access what they can. All of Weft's do. With the
+ * first of these it has a setting for that.
+ */
+#define FIRST_WITH_ACCESSES VK_MAKE_API_VERSION(0, 1, 4, 304)
+
 /*
  * Before, the validation layer forgot a destroyed command buffer's labels without the lock of their list (its function
  * EraseCmdDebugUtilsLabel): two threads that record and destroy broke its heap, in one run of twenty.
@@ -36,6 +64,7 @@ struct instance_plan {
     bool validation;
     bool labels;          /* the layer keeps threads' labels apart */
     bool synchronization; /* the layer can check hazards too */
+    bool accesses;        /* … and has to be told to look at what shaders access */
     bool old_layer;       /* the layer is older than cooperative matrices */
     bool portability;
     const char *extensions[MAX_EXTENSIONS];
@@ -164,6 +193,10 @@ static weft_status plan_validation(struct instance_plan *plan,
                            VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host));
     WEFT_TRY(has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
                            VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host));
+    if (version >= FIRST_WITH_ACCESSES) {
+        WEFT_TRY(has_extension(&plan->accesses, global, WEFT_VALIDATION_LAYER,
+                               VK_EXT_LAYER_SETTINGS_EXTENSION_NAME, host));
+    }
     if (!messages) {
         plan->validation = false;
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s has no %s",
@@ -176,6 +209,9 @@ static weft_status plan_validation(struct instance_plan *plan,
     } else {
         weft_log(host, WEFT_LOG_WARNING, "%s of this version cannot check hazards",
                  WEFT_VALIDATION_LAYER);
+    }
+    if (plan->accesses) {
+        plan->extensions[plan->extension_count++] = VK_EXT_LAYER_SETTINGS_EXTENSION_NAME;
     }
     return WEFT_OK;
 }
@@ -202,6 +238,20 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
         .enabledValidationFeatureCount = 1,
         .pEnabledValidationFeatures = enabled,
     };
+    const VkBool32 on = VK_TRUE;
+    const VkLayerSettingEXT setting = {
+        .pLayerName = WEFT_VALIDATION_LAYER,
+        .pSettingName = "syncval_shader_accesses_heuristic",
+        .type = VK_LAYER_SETTING_TYPE_BOOL32_EXT,
+        .valueCount = 1,
+        .pValues = &on,
+    };
+    const VkLayerSettingsCreateInfoEXT settings = {
+        .sType = VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT,
+        .pNext = plan->synchronization ? (const void *)&features : (const void *)&messenger,
+        .settingCount = plan->accesses ? 1 : 0,
+        .pSettings = &setting,
+    };
     VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pEngineName = "weft",
@@ -221,7 +271,7 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
     if (plan->validation) {
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = layers;
-        info.pNext = plan->synchronization ? (const void *)&features : (const void *)&messenger;
+        info.pNext = plan->accesses ? &settings : settings.pNext;
     }
     return global->CreateInstance(&info, NULL, handle);
 }

@@ -53,6 +53,28 @@ WEFT_TEST_ON_GRAPH(test_every_cut, f) {
     weft_test_frames_end(&s);
 }
 
+/* Without the caller's barrier: whatever its version, the layer has to see that a shader overwrites what a transfer writes. */
+WEFT_TEST_ON_GRAPH(test_missing_barrier_is_told, f) {
+    weft_device *device = f->device;
+    struct weft_test_frames s;
+    uint64_t offset = 0;
+    if (device->messenger == VK_NULL_HANDLE) {
+        skip();
+    }
+    weft_test_frames_begin(&s, f, NULL);
+    weft_test_frame_start(&s);
+    const VkBuffer y = weft_buffer_vulkan(s.lane.y, &offset);
+    device->vk.CmdFillBuffer(s.commands, y, offset, sizeof s.lane.whole, 0);
+    assert_int_equal(device->stats.validation_messages, 0);
+    assert_ok(weft_plan_record(s.plan, s.commands, s.lane.bindings));
+    assert_true(device->stats.validation_messages > 0);
+    weft_test_expect_log(&f->host, "SYNC-HAZARD-WRITE");
+    weft_test_frame_finish(&s);
+    weft_test_frames_end(&s);
+    f->host.validation = 0;
+    device->stats.validation_messages = 0;
+}
+
 /* With so short parts every dispatch is cut into its workgroups. */
 WEFT_TEST_ON_GRAPH(test_parts_of_dispatches, f) {
     struct weft_test_frames s;
