@@ -10,6 +10,7 @@
 #include "bench/tables.h"
 #include "cli.h"
 #include "core/try.h"
+#include "stop.h"
 
 static weft_status write_files(const json_t *report, const json_t *comparison,
                                const weft_bench_outputs *outputs, const weft_host *host) {
@@ -57,8 +58,15 @@ static int print_text(const json_t *report, const json_t *comparison,
     return weft_bench_compare_print(comparison);
 }
 
+/** With what every command that was stopped says; a file's "interrupted" is of its measurements. */
+static int print_json(json_t *shown) {
+    json_t *copy = json_copy(shown);
+    json_object_set_new(copy, "stopped", json_boolean(weft_cli_stopped()));
+    return weft_cli_print_json(copy);
+}
+
 static int print(json_t *report, json_t *comparison, const weft_bench_outputs *outputs) {
-    return outputs->json ? weft_cli_print_json(json_incref(comparison ? comparison : report))
+    return outputs->json ? print_json(comparison ? comparison : report)
                          : print_text(report, comparison, outputs);
 }
 

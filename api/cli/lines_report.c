@@ -102,7 +102,7 @@ static int print_all_json(const weft_cli_lines_result *result,
                           const weft_cli_lines_summary *summary) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     const char *digest =
-        result->found
+        result->session->info.task == WEFT_TASK_CLASSIFY_TOKENS
             ? summary->digest
             : weft_cli_digest(result->outputs, (uint64_t)result->count * result->width, text);
     json_t *run =

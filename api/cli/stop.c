@@ -5,6 +5,7 @@
 
 static enum { OPEN, WHOLE, PART } state;
 static uint64_t looks, stop_at;
+static int stop_by;
 
 void weft_cli_stop_begin(void) {
     state = OPEN;
@@ -22,7 +23,7 @@ bool weft_cli_stopped(void) {
         return state == PART;
     }
     if (++looks == stop_at) {
-        raise(SIGTERM);
+        raise(stop_by);
     }
     return weft_cli_signal() != 0;
 }
@@ -38,8 +39,9 @@ void weft_cli_stop_go_on(void) {
     state = OPEN;
 }
 
-void weft_cli_stop_at(uint64_t look) {
+void weft_cli_stop_at(uint64_t look, int signal_number) {
     stop_at = look;
+    stop_by = signal_number;
 }
 
 uint64_t weft_cli_stop_looks(void) {

@@ -27,8 +27,8 @@ void weft_cli_stop_settle(bool whole);
 /** What comes next can be stopped again: a command has run inside another. */
 void weft_cli_stop_go_on(void);
 
-/** For tests: the `look`-th weft_cli_stopped since the watch began finds a SIGTERM; 0: none does. Kept by the next watch. */
-void weft_cli_stop_at(uint64_t look);
+/** For tests: the `look`-th weft_cli_stopped since the watch began finds that signal; 0: none does. Kept by the next watch. */
+void weft_cli_stop_at(uint64_t look, int signal_number);
 /** For tests: how often it has been asked since then. */
 uint64_t weft_cli_stop_looks(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command that SIGTERM ends at random moments: whenever it looks whether to stop, from loading to writing, is one. It runs in
- * a child of the test's process, where memory that nobody has written holds a pattern. For one file of a program.
+ * A command that SIGTERM or Ctrl-C ends at random moments: whenever it looks whether to stop, from loading to writing, is one. It
+ * runs in a child of the test's process, where memory that nobody has written holds a pattern. For one file of a program.
  */
 #ifndef WEFT_TESTS_CLI_INTERRUPT_H
 #define WEFT_TESTS_CLI_INTERRUPT_H
@@ -20,7 +20,7 @@
 
 int weft_test_command(int argc, char **argv); /* main of api/cli/main.c */
 
-enum { MOMENTS = 20, MOST_ARGUMENTS = 24, STOPPED = 128 + SIGTERM };
+enum { MOMENTS = 20, MOST_ARGUMENTS = 24, STOPPED = 128 };
 
 static uint64_t seed;
 static uint32_t drawn;
@@ -40,6 +40,8 @@ static inline uint64_t draw(uint64_t most) {
 struct run {
     char *folder, *out, *err; /* what it said, in malloc's memory */
     int code;
+    int stop;      /* the signal that came, if one did */
+    int fine_code; /* what the command ends with when it has done all */
 };
 
 /* Made by the parent before its first child. */
@@ -52,7 +54,7 @@ static inline const char *cache_folder(void) {
 }
 
 static inline void run_child(const char *folder, const char *const *arguments, uint64_t look,
-                             uint64_t *looks) {
+                             int stop, uint64_t *looks) {
     char *argv[MOST_ARGUMENTS + 2] = {(char *)(uintptr_t) "weft"};
     int argc = 1;
     for (; arguments[argc - 1] && argc <= MOST_ARGUMENTS; argc++) {
@@ -71,19 +73,20 @@ static inline void run_child(const char *folder, const char *const *arguments, u
 #ifdef M_PERTURB
     mallopt(M_PERTURB, 0x5A);
 #endif
-    weft_cli_stop_at(look);
+    weft_cli_stop_at(look, stop);
     const int code = weft_test_command(argc, argv);
     *looks = weft_cli_stop_looks();
     fflush(NULL);
     _exit(code);
 }
 
-/* In that folder; a SIGTERM comes at the `look`-th look whether to stop. *looks is how many there were. */
+/* In that folder; SIGTERM or SIGINT, by turns, comes at the `look`-th look whether to stop. *looks is how many there were. */
 static inline struct run run_in(char *folder, const char *const *arguments, uint64_t look,
                                 uint64_t *looks) {
     uint64_t *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(shared != MAP_FAILED);
+    const int stop = drawn % 2 == 0 ? SIGTERM : SIGINT;
     size_t size = 0;
     int status = 0;
     (void)cache_folder();
@@ -91,14 +94,15 @@ static inline struct run run_in(char *folder, const char *const *arguments, uint
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        run_child(folder, arguments, look, shared);
+        run_child(folder, arguments, look, stop, shared);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     char *out = weft_test_path(folder, "stdout");
     char *err = weft_test_path(folder, "stderr");
     struct run run = {.folder = folder,
                       .out = (char *)weft_test_read(out, &size),
-                      .err = (char *)weft_test_read(err, &size)};
+                      .err = (char *)weft_test_read(err, &size),
+                      .stop = stop};
     if (!WIFEXITED(status)) {
         fail_msg("%s: status %d at look %llu: %s", arguments[0], status, (unsigned long long)look,
                  run.err);
@@ -117,13 +121,14 @@ static inline void clear(struct run *run) {
 }
 
 static inline bool was_stopped(const struct run *run) {
-    if (run->code != 0 && run->code != STOPPED) {
+    const int stopped = STOPPED + run->stop;
+    if (run->code != 0 && run->code != run->fine_code && run->code != stopped) {
         fail_msg("exit code %d; it said:\n%s", run->code, run->err);
     }
-    if (run->code == STOPPED && strstr(run->err, "error:")) {
+    if (run->code == stopped && strstr(run->err, "error:")) {
         fail_msg("it was stopped, and said:\n%s", run->err);
     }
-    return run->code == STOPPED;
+    return run->code == stopped;
 }
 
 static inline json_t *report_of(const struct run *run) {
@@ -153,17 +158,20 @@ static inline void expect_report(const struct run *run) {
     }
 }
 
-static inline void interrupt(const char *const *arguments, check *look_at) {
+/* From each part of the time one moment, so that loading and tokenizing have theirs. `fine_code`: as struct run's. */
+static inline void interrupt_with(const char *const *arguments, int fine_code, check *look_at) {
     uint64_t looks = 0;
     uint64_t ignored = 0;
     uint32_t stopped = 0;
     struct run whole = run_in(weft_test_folder(), arguments, 0, &looks);
-    if (whole.code != 0) {
+    if (whole.code != 0 && whole.code != fine_code) {
         fail_msg("%s: exit code %d: %s", arguments[0], whole.code, whole.err);
     }
     assert_true(looks > 0);
-    for (uint32_t i = 0; i < MOMENTS; i++) {
-        struct run run = run_in(weft_test_folder(), arguments, draw(looks), &ignored);
+    for (uint64_t i = 0; i < MOMENTS; i++) {
+        const uint64_t look = i * looks / MOMENTS + draw((looks + MOMENTS - 1) / MOMENTS);
+        struct run run = run_in(weft_test_folder(), arguments, look, &ignored);
+        run.fine_code = fine_code;
         stopped += was_stopped(&run);
         expect_report(&run);
         look_at(&whole, &run);
@@ -176,6 +184,10 @@ static inline void interrupt(const char *const *arguments, check *look_at) {
                   stopped, MOMENTS);
     assert_true(stopped > 0);
     clear(&whole);
+}
+
+static inline void interrupt(const char *const *arguments, check *look_at) {
+    interrupt_with(arguments, 0, look_at);
 }
 
 #endif

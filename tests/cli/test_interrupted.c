@@ -1,67 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
 /*
- * embed, run, rerank and eval, ended by SIGTERM at random moments: what they deliver is part of what they deliver uninterrupted,
- * their counts and hashes are of that part, and files are whole. embed --resume goes on to the same bytes.
+ * embed, run --lines and rerank, stopped at random moments: what they deliver is part of what they deliver uninterrupted, their
+ * counts and hashes are of that part, and files are whole. embed --resume goes on to the same bytes.
  */
 #define _DEFAULT_SOURCE
-#include "cli/task_models.h"
+#include "cli/interrupt_rows.h"
 
 #include "cli/cli.h"
-#include "cli/interrupt.h"
-#include "cli/logits.h"
-
-/* ---- rows ---- */
-
-struct rows {
-    float *values;
-    uint32_t count, width;
-};
-
-static struct rows read_rows(const struct run *run) {
-    struct rows rows = {.values = NULL};
-    const char *path = weft_test_path(run->folder, "out.npy");
-    weft_npy npy = {0};
-    if (access(path, F_OK) != 0) {
-        return rows;
-    }
-    assert_ok(weft_npy_open(&npy, path, NULL));
-    assert_int_equal(npy.rank, 2);
-    rows = (struct rows){.values = malloc((size_t)npy.elements * sizeof(float) + 1),
-                         .count = (uint32_t)npy.shape[0],
-                         .width = (uint32_t)npy.shape[1]};
-    assert_non_null(rows.values);
-    assert_ok(weft_npy_read_f32(&npy, rows.values));
-    weft_npy_close(&npy);
-    return rows;
-}
-
-/* The file has the first rows of the whole one's, `count` of them, and the hash is theirs. */
-static void expect_rows(const struct run *whole, const struct run *run, uint32_t count,
-                        const char *hash) {
-    struct rows all = read_rows(whole);
-    struct rows some = read_rows(run);
-    char digest[WEFT_DIGEST_TEXT_SIZE];
-    assert_int_equal(some.count, count);
-    assert_true(some.count <= all.count && (was_stopped(run) || some.count == all.count));
-    assert_memory_equal(some.values ? some.values : all.values, all.values,
-                        (size_t)count * all.width * sizeof(float));
-    weft_cli_digest(all.values, (uint64_t)count * all.width, digest);
-    assert_string_equal(hash ? hash : digest, digest);
-    free(all.values);
-    free(some.values);
-}
-
-/* Items of an array in a report are the first of those in the other. */
-static uint32_t expect_first_items(const json_t *all, const json_t *some) {
-    assert_true(json_array_size(some) <= json_array_size(all));
-    for (size_t i = 0; i < json_array_size(some); i++) {
-        if (!json_equal(json_array_get(all, i), json_array_get(some, i))) {
-            fail_msg("item %zu differs", i);
-        }
-    }
-    return (uint32_t)json_array_size(some);
-}
 
 /* ---- embed and run ---- */
 
@@ -88,42 +34,6 @@ static void check_lines(const struct run *whole, const struct run *run) {
     json_decref(report);
 }
 
-/* Whole lines, the first ones of the uninterrupted output. */
-static void check_text(const struct run *whole, const struct run *run) {
-    const size_t size = strlen(run->out);
-    assert_true(size <= strlen(whole->out) && (was_stopped(run) || size == strlen(whole->out)));
-    assert_memory_equal(run->out, whole->out, size);
-    assert_true(size == 0 || run->out[size - 1] == '\n');
-    assert_int_equal(weft_test_entries(run->folder), 0);
-}
-
-/* All, or nothing at all. */
-static void check_all_or_nothing(const struct run *whole, const struct run *run) {
-    struct rows all = read_rows(whole);
-    expect_rows(whole, run, was_stopped(run) ? 0 : all.count, NULL);
-    assert_int_equal(weft_test_entries(run->folder), was_stopped(run) ? 0 : 1);
-    free(all.values);
-}
-
-static const struct tiny_model classifier = {
-    .task = "classify", .vocabulary = BYTES, .outputs = OUTPUTS, .bytes = true, .seed = 6};
-
-enum { LINES = 24 };
-
-/* Texts of all lengths that the model takes; also empty ones. */
-static char *write_lines(const char *folder, bool also_empty) {
-    char text[LINES * (TINY_LENGTH + 1) + 1] = "";
-    size_t size = 0;
-    for (uint32_t i = 0; i < LINES; i++) {
-        const uint32_t length = (i * 7 + 3) % (TINY_LENGTH + 1);
-        for (uint32_t k = 0; k < (length == 0 && !also_empty ? 1 : length); k++) {
-            text[size++] = (char)('a' + (i + k * k) % 26);
-        }
-        text[size++] = '\n';
-    }
-    return weft_test_write(folder, "lines.txt", text, size);
-}
-
 PLACE_TEST(vectors_are_those_that_were_made, place) {
     const char *model = write_tiny_model(place->folder, "model", &classifier);
     const char *const arguments[] = {
@@ -140,13 +50,6 @@ PLACE_TEST(answers_are_those_that_were_made, place) {
     const char *const as_lines[] = {"run", model, "--lines", lines, "--tsv", NULL};
     interrupt(as_json, check_lines);
     interrupt(as_lines, check_text);
-}
-
-PLACE_TEST(one_batch_is_whole_or_not_there, place) {
-    const char *model = write_tiny_model(place->folder, "model", &classifier);
-    const char *const arguments[] = {"run",   model,     "--text", "a text",
-                                     "--out", "out.npy", "--json", NULL};
-    interrupt(arguments, check_all_or_nothing);
 }
 
 /* ---- going on ---- */
@@ -264,39 +167,4 @@ PLACE_TEST(ranks_are_of_what_was_run, place) {
     const char *const arguments[] = {"rerank",    model,  "--query", "abc", "--lines", lines,
                                      "--pooling", "mean", "--top",   "99",  "--json",  NULL};
     interrupt(arguments, check_ranks);
-}
-
-static void check_eval(const struct run *whole, const struct run *run) {
-    json_t *report = report_of(run);
-    const uint32_t rows = (uint32_t)json_integer_value(part(report, "hashed_examples"));
-    const uint32_t count = (uint32_t)json_integer_value(part(report, "evaluated"));
-    assert_true(rows <= count);
-    assert_true(was_stopped(run) || rows == json_integer_value(part(report, "examples")));
-    assert_int_equal(json_integer_value(part(report, "scored")), count * OUTPUTS);
-    expect_rows(whole, run, rows, json_string_value(part(report, "logits_sha256")));
-    assert_int_equal(weft_test_entries(run->folder), rows > 0 ? 1 : 0);
-    json_decref(report);
-}
-
-PLACE_TEST(errors_are_of_what_was_run, place) {
-    enum { EXAMPLES = 12 };
-    static float inputs[EXAMPLES * LENGTH * WIDTH], targets[EXAMPLES * OUTPUTS];
-    int32_t lengths[EXAMPLES];
-    const char *model = write_tiny_model(place->folder, "model", &regression);
-    weft_philox_uniform(inputs, sizeof inputs / sizeof *inputs, 11, 0);
-    weft_philox_uniform(targets, sizeof targets / sizeof *targets, 11, 1);
-    for (int32_t i = 0; i < EXAMPLES; i++) {
-        lengths[i] = 1 + i * 5 % LENGTH;
-    }
-    const struct member members[] = {
-        {"inputs",
-         write_reals(place->folder, "inputs.npy", inputs, weft_shape_of(EXAMPLES, LENGTH, WIDTH))},
-        {"targets",
-         write_reals(place->folder, "targets.npy", targets, weft_shape_of(EXAMPLES, OUTPUTS))},
-        {"lengths", write_integers(place->folder, "lengths.npy", lengths, weft_shape_of(EXAMPLES))},
-        {NULL, NULL}};
-    const char *data = write_archive(place->folder, "data.npz", members);
-    const char *const arguments[] = {"eval",  model,     data,     "--batch", "2",
-                                     "--out", "out.npy", "--json", NULL};
-    interrupt(arguments, check_eval);
 }

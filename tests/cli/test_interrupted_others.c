@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
 /*
- * generate, quantize, verify, inspect and bench, ended by SIGTERM at random moments: what they say and write is part of what they
- * say and write uninterrupted, or nothing.
+ * generate, quantize, verify --receipt and inspect, stopped at random moments: what they say and write is part of what they say
+ * and write uninterrupted, or nothing.
  */
 #define _DEFAULT_SOURCE
 #include "cli/task_models.h"
@@ -108,30 +108,4 @@ PLACE_TEST(a_verdict_is_of_the_whole_receipt, place) {
     const char *const arguments[] = {"verify", "--receipt", receipt,  model,
                                      "--text", "abc",       "--json", NULL};
     interrupt(arguments, check_report);
-}
-
-/* ---- cases ---- */
-
-/* Those that are done are what they are uninterrupted; the others say that they were skipped. */
-static void check_cases(const struct run *whole, const struct run *run) {
-    json_t *all = report_of(whole);
-    json_t *report = report_of(run);
-    const json_t *cases = part(report, "cases");
-    long long skipped = 0;
-    for (size_t i = 0; i < json_array_size(cases); i++) {
-        const json_t *one = json_array_get(cases, i);
-        const char *reason = json_string_value(part(one, "reason"));
-        const bool waits = reason && strcmp(reason, "stopped") == 0;
-        skipped += waits;
-        assert_true(waits || json_equal(one, json_array_get(part(all, "cases"), i)));
-    }
-    assert_int_equal(json_integer_value(part(report, "skipped")), skipped);
-    assert_int_equal(json_integer_value(part(report, "failed")), 0);
-    json_decref(all);
-    json_decref(report);
-}
-
-WEFT_TEST(cases_are_those_that_were_tried) {
-    const char *const arguments[] = {"verify", "--filter", "cumsum", "--json", NULL};
-    interrupt(arguments, check_cases);
 }
