@@ -118,6 +118,16 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
     return weft_cli_table_print(&table);
 }
 
+/* Below the table, where there is room for a reason and the way out. */
+static void print_slow(const weft_device_info *infos, uint32_t count) {
+    for (uint32_t index = 0; index < count; index++) {
+        const weft_device_info *info = &infos[index];
+        if (info->usable && info->slow[0] != '\0') {
+            weft_cli_print(stdout, "%u is slow: %s.\n", info->index, info->slow);
+        }
+    }
+}
+
 /* Leaves out those that are opened only by name; how many. */
 static uint32_t drop_others(weft_device_info *infos, uint32_t *count) {
     const uint32_t all = *count;
@@ -222,6 +232,7 @@ int weft_cli_devices(int argc, char **argv) {
         exit_code = print_as_json(infos, count, taken);
     } else if (count > 0) {
         exit_code = print_as_table(infos, count, taken, fma);
+        print_slow(infos, count);
     }
     if (!taken) {
         weft_cli_print(stderr, "weft: error: %s\n", explain(count, dropped));

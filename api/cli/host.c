@@ -179,7 +179,7 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         "s:I, "
         "s:I, "
         "s:o, s:I, "
-        "s:b, s:b, s:b, s:b, s:b, s:s, s:o, s:s}",
+        "s:b, s:b, s:b, s:b, s:b, s:s, s:o, s:s, s:b, s:o}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
@@ -198,5 +198,7 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         (int)info->has_pipeline_feedback, "executables", (int)info->has_executables, "usable",
         (int)info->usable, "compiles", (int)info->compiles, "by_name_only", (int)info->by_name_only,
         "fma", weft_fma_name(info->fma), "reason",
-        info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
+        info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid, "interpreted",
+        (int)info->interpreted, "slow",
+        info->slow[0] == '\0' ? json_null() : weft_cli_json_text(info->slow));
 }

@@ -11,6 +11,7 @@
 #include "device/loader.h"
 #include "device/physical.h"
 #include "device/setup.h"
+#include "device/slow.h"
 
 #include <weft/vulkan.h>
 
@@ -159,6 +160,7 @@ static weft_status read_physical(struct weft_physical *physical, weft_device *de
                          physical->info.name, physical->info.reason);
     }
     leave_out(physical, params);
+    weft_slow_warn(&physical->info, false, &device->host);
     return WEFT_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "device/robustness.h"
 #include "device/setup.h"
 #include "device/shader_fma.h"
+#include "device/slow.h"
 #include "device/validation.h"
 #include "native/kernel.h"
 #include "softvk/softvk.h"
@@ -212,6 +213,9 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
                          "VK_KHR_pipeline_executable_properties",
                          chosen->info.name);
     }
+    weft_slow_warn(&chosen->info,
+                   weft_physical_stands_in(discovery->list, discovery->count, params->select),
+                   &device->host);
     device->compile_only = params->compile_only;
     device->executables = params->executables;
     const struct weft_soft_jobs_info jobs = {
@@ -293,8 +297,5 @@ weft_status weft_device_open_with(weft_device **device, const weft_device_params
         return status;
     }
     /* The first kernel has shown that LLVM, which is there, cannot be loaded. From now on the processor is known as a device that interprets. */
-    weft_log(&params->host, WEFT_LOG_WARNING,
-             "the processor would interpret its kernels, slowly: LLVM cannot be loaded: %s",
-             weft_cpu_compiler_fault());
     return weft_setup_device(device, &setup, open_flushing, params);
 }

@@ -15,6 +15,7 @@
 #include "device/result.h"
 #include "device/robustness.h"
 #include "device/shader_fma.h"
+#include "device/slow.h"
 #include "device/software.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
@@ -387,6 +388,7 @@ weft_status weft_physical_read(struct weft_physical *physical,
     if (physical->integer_dots) {
         read_integer_dots(physical, instance);
     }
+    weft_slow_write(&physical->info, physical->interprets);
     return read_cooperative(physical, facts.shader_int8, instance, host);
 }
 

@@ -128,6 +128,14 @@ bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count,
            (taken->info.type >= WEFT_DEVICE_PROCESSOR && weft_software_may_have_gpu());
 }
 
+bool weft_physical_stands_in(const struct weft_physical *list, uint32_t count, const char *select) {
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        found = found || list[i].native || list[i].interprets;
+    }
+    return found && (!select || select[0] == '\0');
+}
+
 /* WEFT_INDEX_ALONE as a number. */
 static const char alone_text[] = "4294967295";
 

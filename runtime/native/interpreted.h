@@ -11,7 +11,10 @@
 /** weft_cpu_compiler without one: the version of the interpreter's objects. */
 #define WEFT_CPU_INTERPRETER "interpreter 1"
 
-/** weft_cpu_compile without a compiler. */
+/** How much longer interpreted kernels take than compiled ones: docs/compiler.md, section 4. */
+#define WEFT_INTERPRETED_SLOWER "some 100 times slower than compiled ones"
+
+/** What a device without a compiler calls in place of weft_cpu_compile. */
 weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
                                const weft_host *host);
 

@@ -101,8 +101,12 @@ bool weft_cpu_can_compile(void);
  */
 void weft_cpu_try_compiler(void);
 
-/** Why LLVM, which is wanted, could not be loaded, in static memory; null while nobody has tried, or where it was. */
+/**
+ * Why there is no compiler, and what would bring one, as sentences without a period in static memory; null while nobody has tried to load LLVM,
+ * or where there is one.
+ */
 const char *weft_cpu_compiler_fault(void);
+const char *weft_cpu_compiler_remedy(void);
 
 /** LLVM's version and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of
  * objects is keyed by, beside the target. */
@@ -111,7 +115,7 @@ const char *weft_cpu_compiler(void);
 /**
  * Compiles a module for this processor; the caller frees object->bytes with weft_free. Thread safe.
  * Errors: WEFT_UNSUPPORTED naming an instruction, type, storage class or built-in that is not compiled, or a limit
- * above that is passed, or that there is no compiler; WEFT_COMPILE_ERROR for a module that does not hold together;
+ * above that is passed, or that there is no compiler (nothing is interpreted instead: a device does that with all of its kernels or with none); WEFT_COMPILE_ERROR for a module that does not hold together;
  * WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,

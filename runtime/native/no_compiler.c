@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of the folder llvm/, in a build without LLVM. */
+#include "core/host.h"
 #include "native/interpreted.h"
 
 bool weft_cpu_can_compile(void) {
     return false;
 }
 
-void weft_cpu_try_compiler(void) {}
+void weft_cpu_try_compiler(void) {
+}
 
 const char *weft_cpu_compiler_fault(void) {
-    return NULL;
+    return "Weft was built without LLVM";
+}
+
+const char *weft_cpu_compiler_remedy(void) {
+    return "build Weft where LLVM's headers are, or take its wheel";
 }
 
 const char *weft_cpu_compiler(void) {
@@ -18,5 +24,7 @@ const char *weft_cpu_compiler(void) {
 
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
                              const weft_host *host) {
-    return weft_cpu_interpret(object, source, host);
+    (void)object;
+    (void)source;
+    return weft_fail(host, WEFT_UNSUPPORTED, "%s", weft_cpu_compiler_fault());
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels of the processor device: from SPIR-V to native code, and from an object to a function. */
 #include "core/try.h"
+#include "native/interpreted.h"
 #include "processor/processor.h"
 #include "processor/state.h"
 #include "softvk/module.h"
@@ -15,7 +16,10 @@ weft_status weft_processor_compile(struct weft_soft_object *object,
     struct weft_cpu_object made = {0};
     struct weft_ir_source module;
     WEFT_TRY(weft_soft_module(&module, source, processor->device, host));
-    const weft_status status = weft_cpu_compile(&made, &module, host);
+    /* As it was when the device was opened: objects in its cache are all of one kind. */
+    const bool interprets = processor->device->physical->properties.interprets;
+    const weft_status status =
+        (interprets ? weft_cpu_interpret : weft_cpu_compile)(&made, &module, host);
     *object = (struct weft_soft_object){.bytes = made.bytes, .size = made.size};
     weft_soft_module_free(&module, host);
     return status;

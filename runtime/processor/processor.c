@@ -46,11 +46,9 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->interprets = !properties->native;
     properties->accelerates_dots =
         properties->native && weft_cpu_machine()->dot > WEFT_CPU_DOT_PAIRS;
-    const char *fault = weft_cpu_compiler_fault();
     if (properties->interprets) {
-        (void)snprintf(properties->version, sizeof properties->version,
-                       "%s, interpreted: slow, without LLVM%s%s", weft_version(),
-                       fault ? ", which cannot be loaded: " : "", fault ? fault : "");
+        (void)snprintf(properties->version, sizeof properties->version, "%s, interpreted: slow",
+                       weft_version());
     } else {
         (void)snprintf(properties->version, sizeof properties->version, "%s, %u-bit vectors",
                        weft_version(), 32 * settings.lanes);

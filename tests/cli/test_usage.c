@@ -119,6 +119,39 @@ WEFT_TEST(without_a_device_nothing_runs) {
     outcome_clear(&outcome);
 }
 
+/* ---- a slow device ---- */
+
+/* Before it begins, on stderr alone; WEFT_LLVM=0 is as LLVM that is not there. */
+WEFT_TEST(a_device_that_interprets_is_told) {
+    static const char *const lines[] = {
+        "run " GOLDEN " --tokens " TOKENS,
+        "run " GOLDEN " --json --tokens " TOKENS,
+        "verify --filter softmax/side/large/rank=2,rows=7",
+    };
+    const char *absent = weft_test_absent("driver.json");
+    const char *settings = weft_test_text(
+        "WEFT_LLVM=0 VK_DRIVER_FILES=%s VK_ICD_FILENAMES=%s WEFT_PROCESSOR=1", absent, absent);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct outcome outcome = run_weft(settings, lines[i]);
+        assert_int_equal(outcome.exit_code, 0);
+        expect_part(&outcome, outcome.err, "is slow: its kernels are interpreted");
+        expect_part(&outcome, outcome.err, "WEFT_LLVM=0; remove WEFT_LLVM from the environment");
+        assert_null(strstr(strstr(outcome.err, "is slow") + 1, "is slow"));
+        assert_null(strstr(outcome.out, "is slow"));
+        outcome_clear(&outcome);
+    }
+    struct outcome outcome = run_weft(settings, "devices");
+    expect_part(&outcome, outcome.out, "is slow: its kernels are interpreted");
+    outcome_clear(&outcome);
+    outcome = run_weft(settings, "devices --json");
+    json_t *object = json_of(&outcome);
+    const json_t *device = json_array_get(field(object, "devices"), 0);
+    assert_true(json_is_true(field(device, "interpreted")));
+    assert_non_null(strstr(string_field(device, "slow"), "WEFT_LLVM=0"));
+    json_decref(object);
+    outcome_clear(&outcome);
+}
+
 /* What is wrong with the files is told although there is no device. */
 WEFT_TEST(files_are_checked_before_a_device_is_sought) {
     const char *absent = weft_test_absent("text");

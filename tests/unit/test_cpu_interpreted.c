@@ -53,6 +53,37 @@ static void run(uint32_t *result, const struct weft_cpu_kernel *kernel, uint32_t
     weft_cpu_bytes_free(call.scratch);
 }
 
+#ifndef _WIN32 /* which has no setenv */
+
+static bool contains(const struct weft_cpu_object *object, const char part[4]) {
+    bool found = false;
+    for (size_t i = 0; i + 4 <= object->size; i++) {
+        found = found || memcmp(object->bytes + i, part, 4) == 0;
+    }
+    return found;
+}
+
+/* A device that has begun with a compiler keeps its objects in a cache for such: none that is slow may come to lie there. */
+WEFT_TEST_ON_HOST(nothing_is_interpreted_in_place_of_compiling, test) {
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    struct weft_test_kernel_module module = weft_test_kernel_compile(&adder, "");
+    const struct weft_ir_source source = {
+        .words = module.words, .size = module.size, .entry_point = "main", .lanes = 8};
+    struct weft_cpu_object object = {0};
+    assert_int_equal(setenv("WEFT_LLVM", "0", 1), 0);
+    assert_string_equal(weft_cpu_compiler_fault(), "the environment has WEFT_LLVM=0");
+    assert_ok(weft_cpu_compile(&object, &source, &test->host));
+    assert_int_equal(unsetenv("WEFT_LLVM"), 0);
+    assert_true(contains(&object, "\x7f"
+                                  "ELF"));
+    assert_false(contains(&object, "WIR\n"));
+    weft_free(&test->host, object.bytes);
+    free(module.words);
+}
+#endif
+
 WEFT_TEST_ON_HOST(an_object_holds_all_that_a_kernel_needs, test) {
     struct weft_test_kernel_module module = weft_test_kernel_compile(&adder, "");
     struct weft_cpu_object object = {0};

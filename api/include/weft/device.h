@@ -161,13 +161,19 @@ typedef struct weft_device_info {
     uint32_t pci_place[4]; /**< domain, bus, device, function: 0000:01:00.0 is {0, 1, 0, 0} */
     bool
         has_memory_budget; /**< the driver says what this process may take (VK_EXT_memory_budget) */
+    bool interpreted;      /**< its kernels are not compiled: the processor device without LLVM */
+    /**
+     * Why it computes far slower than this machine could, and the way out; empty if it does not. Opening a device that interprets its kernels
+     * logs it as a warning, and so does opening a driver in software that nobody named, in place of a processor device without LLVM.
+     */
+    char slow[512];
 } weft_device_info;
 
 /**
  * Lists the system's devices: those of Vulkan drivers, the processor, and OpenCL's (see by_name_only; none if the environment has WEFT_OPENCL=0). Writes up to *count entries to
  * infos (may be null when *count is 0) and sets *count to the number of devices. Without a Vulkan loader or driver the
  * processor is the only device. It is missing if the environment has WEFT_PROCESSOR=0. Without LLVM it interprets its
- * kernels, slowly. Without any device the result is WEFT_OK with *count 0. Devices that compile for the processor are not
+ * kernels, slowly (weft_device_info.slow). Without any device the result is WEFT_OK with *count 0. Devices that compile for the processor are not
  * usable if the system forbids this process to execute code that it generated. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,

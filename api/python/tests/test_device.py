@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Finding and opening devices."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -43,6 +46,38 @@ def test_a_device_by_what_it_is(device):
         weft.Device("pci:fffe:01:00.0")
     with weft.Device("processor") as alone, weft.Device(alone.info.index) as again:
         assert again.info.type == alone.info.type
+
+
+SLOW = """
+import sys, warnings
+import weft
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        device = weft.Device(sys.argv[1] or None, cache_dir="")
+        graph = weft.Graph()
+        graph.output("y", graph.input("x", [4]) * 2 + 1)
+        assert list(graph.compile(device)([0, 1, 2, 3])) == [1, 3, 5, 7]
+    print(device.info.interpreted, device.info.slow)
+    print([f"{one.category.__name__}: {one.message}" for one in told if issubclass(one.category, weft.SlowDevice)])
+"""
+
+
+@pytest.mark.parametrize("select", ["", "processor"])
+def test_a_device_that_interprets_says_so_once(select):
+    settings = {"WEFT_LLVM": "0", "VK_DRIVER_FILES": "/nowhere.json", "VK_ICD_FILENAMES": "/nowhere.json", "WEFT_OPENCL": "0"}
+    kept = {name: value for name, value in os.environ.items() if name != "WEFT_PROCESSOR"}
+    said = subprocess.run([sys.executable, "-c", SLOW, select], env=kept | settings, capture_output=True, text=True, check=True)
+    info, told = said.stdout.splitlines()
+    assert info.startswith("True its kernels are interpreted, ")
+    assert "the environment has WEFT_LLVM=0; remove WEFT_LLVM from the environment" in info
+    assert told.count("SlowDevice: ") == 1
+    assert info.removeprefix("True ") in told
+
+
+def test_a_device_that_compiles_is_not_called_slow(device):
+    if device.info.type == "processor":
+        assert (device.info.interpreted, device.info.slow) == (False, "")
 
 
 def test_an_unknown_device_is_named_with_those_there_are(device):

@@ -4,7 +4,6 @@
 
 #include "core/fork_gate.h"
 #include "core/try.h"
-#include "native/interpreted.h"
 #include "native/llvm/analysis.h"
 #include "native/llvm/llvm.h"
 
@@ -53,9 +52,6 @@ weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_i
                              const weft_host *host) {
     static weft_fork_gate gate; /* LLVM has locks of its own */
     WEFT_TRY(check_source(source, host));
-    if (!weft_cpu_can_compile()) {
-        return weft_cpu_interpret(object, source, host);
-    }
     WEFT_TRY(weft_fork_gate_enter(&gate, "compiling a kernel", host));
     weft_status status = weft_llvm_open(host);
     struct weft_ir_program program = {

@@ -159,7 +159,16 @@ void weft_cpu_try_compiler(void) {
 }
 
 const char *weft_cpu_compiler_fault(void) {
-    return !is_turned_off() && atomic_load(&tried) && fault[0] != '\0' ? fault : NULL;
+    if (is_turned_off()) {
+        return "the environment has WEFT_LLVM=0";
+    }
+    return atomic_load(&tried) && fault[0] != '\0' ? fault : NULL;
+}
+
+const char *weft_cpu_compiler_remedy(void) {
+    return is_turned_off()             ? "remove WEFT_LLVM from the environment"
+           : weft_cpu_compiler_fault() ? "install the library " WEFT_LLVM_NAME " of LLVM"
+                                       : NULL;
 }
 
 const char *weft_cpu_compiler(void) {

@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
         OutOfDeviceMemory,
         OutOfHostMemory,
         ShapeMismatch,
+        SlowDevice,
         Unsupported,
         WeftError,
     )
@@ -53,7 +54,7 @@ __version__ = _text_of(_lib.weft_version())
 _PLACES = {name: place for place, names in {
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
-               "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
+               "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "SlowDevice", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
     "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Outputs", "Ranked", "load", "quantize"),
     "onnx": ("from_onnx",),
@@ -74,7 +75,7 @@ if _TYPE_CHECKING:
         "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
         "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs", "Plan",
         "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch",
-        "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features",
+        "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features",
         "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 import weakref
 from types import TracebackType
 from typing import Any, Literal
 
-from . import _checks, _core
+from . import _checks, _core, errors
 from ._core import check, ffi, lib, text_of
 
 Math = Literal["reproducible", "fused", "fast"]
@@ -53,6 +54,10 @@ class DeviceInfo:
     """Windows' name of the adapter, for `Device("luid:" + luid)`."""
     pci: str | None = None
     """Its place on the PCI bus, such as "0000:01:00.0", for `Device("pci:" + pci)`; None where the driver does not tell."""
+    interpreted: bool = False
+    """Its kernels are not compiled: the processor device without LLVM."""
+    slow: str = ""
+    """Why it computes far slower than this machine could, and the way out; "" where it does not."""
 
 
 def _pci(info: Any) -> str | None:
@@ -67,7 +72,20 @@ def _info(info: Any) -> DeviceInfo:
         device_memory=info.device_memory, max_shared_memory=info.max_shared_memory, usable=info.usable,
         reason=text_of(info.reason), by_name_only=info.by_name_only,
         fma=text_of(lib.weft_fma_name(info.fma)), uuid=bytes(info.device_uuid).hex(),
-        luid=bytes(info.luid).hex() if info.has_luid else None, pci=_pci(info))
+        luid=bytes(info.luid).hex() if info.has_luid else None, pci=_pci(info), interpreted=info.interpreted,
+        slow=text_of(info.slow))
+
+
+_slow_told: set[str] = set()
+"""What this process was warned of."""
+
+
+def _warn_if_slow(info: DeviceInfo, named: bool) -> None:
+    """Once for each device: of one that interprets its kernels, and of a driver in software that nobody asked for, as the log does."""
+    wanted = named or os.environ.get("WEFT_PROCESSOR") == "0"
+    if info.slow and info.slow not in _slow_told and (info.interpreted or not wanted):
+        _slow_told.add(info.slow)
+        warnings.warn(f"{info.name} ({info.driver}) is slow: {info.slow}", errors.SlowDevice, stacklevel=3)
 
 
 def devices() -> list[DeviceInfo]:
@@ -112,7 +130,8 @@ class Device:
         cache_limit: bytes that it may take, after which what was not used for the longest time goes; 0: 512 MiB.
         validation: turns on Vulkan's validation layer.
 
-    Raises NoDevice, NotFound when nothing has that name, Unsupported.
+    Raises NoDevice, NotFound when nothing has that name, Unsupported. A device that interprets its kernels, and a driver in software that
+    nobody named, are warned of once (`SlowDevice`; `DeviceInfo.slow` says why).
     """
 
     def __init__(self, select: str | int | None = None, *, math: Math = "reproducible", weights: WeightStorage = "auto",
@@ -141,6 +160,7 @@ class Device:
         """What it is."""
         self.math: Math = math
         """Which arithmetic it was opened for."""
+        _warn_if_slow(self.info, select not in (None, ""))
         self._given = (select, math, weights, threads, memory_limit, cache_dir, cache_limit, bool(validation))
 
     def __reduce__(self) -> tuple[Any, ...]:

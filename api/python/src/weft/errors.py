@@ -89,6 +89,10 @@ class Cancelled(WeftError):
     status = "WEFT_CANCELLED"
 
 
+class SlowDevice(RuntimeWarning):
+    """The device computes far slower than this machine could. The text says why, and the way out."""
+
+
 BY_STATUS = {error.status: error for error in (
     InvalidArgument, ShapeMismatch, NotFound, OutOfHostMemory, OutOfDeviceMemory, NoDevice, Unsupported, DeviceLost, BadFile,
     IoError, CompileError, DriverError, Cancelled)}
