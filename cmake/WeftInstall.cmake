@@ -10,6 +10,9 @@ install(TARGETS weft EXPORT weftTargets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET weft-llvm)
+    install(TARGETS weft-llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(TARGET weft-cli)
     install(TARGETS weft-cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     # The man page and the completions, where the shells look for them.

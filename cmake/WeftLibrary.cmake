@@ -129,6 +129,10 @@ if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
     target_link_options(weft PRIVATE -Wl,--exclude-libs,ALL)
 endif()
 
+if(TARGET weft-llvm) # opened at run time
+    add_dependencies(weft weft-llvm)
+endif()
+
 add_library(weft_internal STATIC EXCLUDE_FROM_ALL ${weft_all_objects})
 set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(weft_internal PUBLIC weft_requirements)

@@ -1,12 +1,45 @@
 # SPDX-License-Identifier: MIT
 #
 # The compiler of the processor device (runtime/native/llvm), which needs LLVM's C headers to be built and libLLVM to run.
-# libLLVM is not linked but opened at the first compilation, see runtime/native/llvm/llvm.h, so that neither a program's
-# start nor a package of Weft depends on it. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
+# LLVM is not linked but opened at the first compilation, see runtime/native/llvm/llvm.h, so that neither a program's start nor
+# a package of Weft depends on it. It is the system's, or with WEFT_LLVM=BUNDLED one that this build makes, see
+# WeftBundledLlvm.cmake. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
 # call LLVM compile against.
 
-# weft_find_llvm(): sets weft_llvm_missing, or weft_llvm_version, weft_llvm_include_dirs, weft_llvm_path and weft_llvm_name in
-# the caller. A function, because LLVM's package sets a hundred variables.
+set(weft_llvm_target X86)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(weft_llvm_target AArch64)
+endif()
+
+# weft_list_llvm_archives(<variable> <target of LLVM's>...): the archives of these targets and of all that they are linked to.
+# Empty where there are none.
+function(weft_list_llvm_archives variable)
+    set(archives "")
+    set(seen "")
+    set(left ${ARGN})
+    while(left)
+        list(POP_FRONT left target)
+        if(target IN_LIST seen OR NOT TARGET "${target}" OR NOT target MATCHES "^LLVM")
+            continue()
+        endif()
+        list(APPEND seen "${target}")
+        get_target_property(configurations "${target}" IMPORTED_CONFIGURATIONS)
+        list(GET configurations 0 configuration)
+        get_target_property(path "${target}" IMPORTED_LOCATION_${configuration})
+        get_target_property(uses "${target}" INTERFACE_LINK_LIBRARIES)
+        if(EXISTS "${path}")
+            list(APPEND archives "${path}")
+        endif()
+        if(uses)
+            list(TRANSFORM uses REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1")
+            list(APPEND left ${uses})
+        endif()
+    endwhile()
+    set(${variable} "${archives}" PARENT_SCOPE)
+endfunction()
+
+# weft_find_llvm(): sets weft_llvm_missing, or weft_llvm_version, weft_llvm_include_dirs, weft_llvm_path, weft_llvm_name and
+# weft_llvm_archives in the caller. A function, because LLVM's package sets a hundred variables.
 function(weft_find_llvm)
     set(weft_llvm_missing "" PARENT_SCOPE)
     set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL OFF) # its 200 targets are nobody else's business
@@ -46,6 +79,8 @@ function(weft_find_llvm)
         set(weft_llvm_missing "${found} has no shared library" PARENT_SCOPE)
         return()
     endif()
+    weft_list_llvm_archives(archives LLVMPasses LLVM${weft_llvm_target}CodeGen)
+    set(weft_llvm_archives "${archives}" PARENT_SCOPE)
     set(weft_llvm_version "${LLVM_PACKAGE_VERSION}" PARENT_SCOPE)
     set(weft_llvm_include_dirs "${LLVM_INCLUDE_DIRS}" PARENT_SCOPE)
     set(weft_llvm_path "${path}" PARENT_SCOPE)
@@ -93,8 +128,8 @@ endif()
 if(NOT weft_llvm_missing)
     set(WEFT_HAVE_LLVM ON)
     message(STATUS "Processor device: LLVM ${weft_llvm_version}, ${weft_llvm_path}")
-elseif(WEFT_LLVM STREQUAL "ON")
-    message(FATAL_ERROR "WEFT_LLVM is ON, but ${weft_llvm_missing}.\nOn Debian, ./dev setup installs it.")
+elseif(WEFT_LLVM MATCHES "^(ON|BUNDLED)$")
+    message(FATAL_ERROR "WEFT_LLVM is ${WEFT_LLVM}, but ${weft_llvm_missing}.\nOn Debian, ./dev setup installs it.")
 else()
     message(STATUS "Processor device: it interprets kernels, slowly, since ${weft_llvm_missing}")
 endif()
@@ -109,7 +144,7 @@ if(WEFT_HAVE_LLVM)
     add_custom_command(
         OUTPUT "${weft_llvm_dir}/llvm_functions.stamp"
         BYPRODUCTS "${weft_llvm_dir}/llvm_functions.h" "${weft_llvm_dir}/llvm_names.h"
-        "${weft_llvm_dir}/llvm_identity.h"
+        "${weft_llvm_dir}/llvm_identity.h" "${weft_llvm_dir}/llvm_exports.ld"
         COMMAND "${CMAKE_COMMAND}" "-DSOURCES=${weft_compiler_sources}" "-DHEADERS=${weft_llvm_include_dirs}"
                 "-DVERSION=${weft_llvm_version}"
                 "-DOUTPUT=${weft_llvm_dir}" -P "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
@@ -120,6 +155,15 @@ if(WEFT_HAVE_LLVM)
     add_library(weft_llvm INTERFACE)
     target_include_directories(weft_llvm SYSTEM INTERFACE ${weft_llvm_include_dirs} "${weft_llvm_dir}")
     target_compile_options(weft_llvm INTERFACE "SHELL:-include \"${weft_llvm_dir}/llvm_names.h\"")
-    target_compile_definitions(weft_llvm INTERFACE
+    # What may lie beside us: a library with the functions of these headers, or on Windows LLVM's own.
+    string(REGEX MATCH "^[0-9]+" weft_llvm_major "${weft_llvm_version}")
+    set(weft_llvm_beside "libweft-llvm-${weft_llvm_major}.so")
+    if(WIN32)
+        set(weft_llvm_beside "${weft_llvm_name}")
+    endif()
+    target_compile_definitions(weft_llvm INTERFACE "WEFT_LLVM_BESIDE=\"${weft_llvm_beside}\""
         "WEFT_LLVM_NAME=\"${weft_llvm_name}\"" "WEFT_LLVM_PATH=\"${weft_llvm_path}\"")
+    if(WEFT_LLVM STREQUAL "BUNDLED")
+        include(WeftBundledLlvm)
+    endif()
 endif()

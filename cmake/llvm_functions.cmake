@@ -3,9 +3,10 @@
 # cmake "-DSOURCES=file;..." "-DHEADERS=folder;..." -DVERSION=version -DOUTPUT=folder -P llvm_functions.cmake
 #
 # Writes for each function that LLVM's C headers declare and the sources name: WEFT_LLVM_FUNCTION(LLVMName) into
-# llvm_functions.h, and a macro that turns LLVMName into weft_LLVMName into llvm_names.h. Files that are right stay as they
-# are, so that not everything is compiled again after every change of a source. llvm_identity.h tells LLVM's version and
-# the sources' hash: kernels in caches are compiled again when either changes.
+# llvm_functions.h, a macro that turns LLVMName into weft_LLVMName into llvm_names.h, and for GNU's linker into llvm_exports.ld
+# that a library of LLVM's archives has these functions and shows no others. Files that are right stay as they are, so that not
+# everything is compiled again after every change of a source. llvm_identity.h tells LLVM's version and the sources' hash:
+# kernels in caches are compiled again when either changes.
 cmake_minimum_required(VERSION 3.25)
 
 set(declared "")
@@ -59,11 +60,16 @@ foreach(name IN LISTS native_AArch64)
     string(APPEND rows "WEFT_LLVM_FUNCTION(${name})\n")
 endforeach()
 string(APPEND rows "#endif\n")
-foreach(name IN LISTS needed native_X86 native_AArch64)
+list(APPEND needed ${native_X86} ${native_AArch64})
+foreach(name IN LISTS needed)
     string(APPEND macros "#define ${name} weft_${name}\n")
 endforeach()
 file(CONFIGURE OUTPUT "${OUTPUT}/llvm_functions.h" CONTENT "${rows}" @ONLY)
 file(CONFIGURE OUTPUT "${OUTPUT}/llvm_names.h" CONTENT "${macros}" @ONLY)
+list(JOIN needed " " wanted)
+list(JOIN needed ";\n" shown)
+file(CONFIGURE OUTPUT "${OUTPUT}/llvm_exports.ld" CONTENT
+     "EXTERN(${wanted})\nVERSION { WEFT_LLVM { global:\n${shown};\nlocal: *; }; }\n" @ONLY)
 string(SHA256 identity "${hashes}")
 file(CONFIGURE OUTPUT "${OUTPUT}/llvm_identity.h" CONTENT
      "#define WEFT_COMPILER_IDENTITY \"LLVM ${VERSION}, ${identity}\"\n" @ONLY)

@@ -59,3 +59,28 @@ bool weft_library_installed(char *path, size_t size, const char *package, const 
     const int written = snprintf(path, size, "%s\\%s\\bin\\%s", folder, package, name);
     return written > 0 && (size_t)written < size && weft_library_is_there(path);
 }
+
+static bool find_own_file(char *file, int size) {
+    static const char here = 0;
+    HMODULE own = NULL;
+    wchar_t wide[WEFT_WIDE_SIZE];
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            (LPCWSTR)(const void *)&here, &own)) {
+        return false;
+    }
+    const DWORD length = GetModuleFileNameW(own, wide, WEFT_WIDE_SIZE);
+    return length > 0 && length < WEFT_WIDE_SIZE &&
+           WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, wide, -1, file, size, NULL, NULL) > 0;
+}
+
+bool weft_library_beside(char *path, size_t size, const char *name) {
+    char own[4 * MAX_PATH];
+    char *slash = find_own_file(own, (int)sizeof own) ? strrchr(own, '\\') : NULL;
+    if (!slash) {
+        return false;
+    }
+    slash[1] = '\0';
+    const int written = snprintf(path, size, "%s%s", own, name);
+    return written > 0 && (size_t)written < size && weft_library_is_there(path);
+}

@@ -11,6 +11,7 @@
 #include <llvm/Config/llvm-config.h>
 
 #include "core/library.h"
+#include "core/system.h"
 #include "llvm_identity.h"
 #include "native/interpreted.h"
 
@@ -95,10 +96,17 @@ static void check_version(void *library) {
     }
 }
 
-/* Null with the fault of the name. */
+/* Null with the fault of what should have been there. What came with us goes before what the system has. */
 static void *find_library(void) {
-    char path[1024], reason[sizeof fault];
-    void *library = weft_library_open(WEFT_LLVM_NAME, fault, sizeof fault);
+    char path[WEFT_SYSTEM_PATH_SIZE], reason[sizeof fault];
+    void *library = NULL;
+    if (weft_library_beside(path, sizeof path, WEFT_LLVM_BESIDE)) {
+        library = weft_library_open(path, fault, sizeof fault);
+    }
+    if (!library) {
+        library =
+            weft_library_open(WEFT_LLVM_NAME, fault[0] == '\0' ? fault : reason, sizeof fault);
+    }
     library = library ? library : weft_library_open(WEFT_LLVM_PATH, reason, sizeof reason);
     if (!library && weft_library_installed(path, sizeof path, "LLVM", WEFT_LLVM_NAME)) {
         library = weft_library_open(path, reason, sizeof reason);
@@ -143,13 +151,18 @@ static bool is_turned_off(void) {
     return wanted && strcmp(wanted, "0") == 0;
 }
 
-/* Where LLVM is as it was when this was built it need not be opened to know; a package may have come to another machine. */
+/* Where LLVM is as it was when this was built, or came with us, it need not be opened to know. */
+static bool is_there(void) {
+    char path[WEFT_SYSTEM_PATH_SIZE];
+    return weft_library_is_there(WEFT_LLVM_PATH) ||
+           weft_library_beside(path, sizeof path, WEFT_LLVM_BESIDE);
+}
+
 bool weft_cpu_can_compile(void) {
     if (is_turned_off()) {
         return false;
     }
-    return (!atomic_load(&tried) && weft_library_is_there(WEFT_LLVM_PATH)) ||
-           weft_llvm_open(NULL) == WEFT_OK;
+    return (!atomic_load(&tried) && is_there()) || weft_llvm_open(NULL) == WEFT_OK;
 }
 
 void weft_cpu_try_compiler(void) {
