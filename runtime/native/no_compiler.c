@@ -6,10 +6,23 @@ bool weft_cpu_can_compile(void) {
     return false;
 }
 
-void weft_cpu_try_compiler(void) {}
+void weft_cpu_try_compiler(void) {
+}
 
 const char *weft_cpu_compiler_fault(void) {
     return NULL;
+}
+
+uint32_t weft_cpu_compiler_changes(void) {
+    return 0;
+}
+
+bool weft_cpu_compiler_is_chosen(void) {
+    return false;
+}
+
+uint32_t weft_cpu_compiler_version(void) {
+    return 0;
 }
 
 const char *weft_cpu_compiler(void) {
