@@ -6,6 +6,12 @@
 # WeftBundledLlvm.cmake. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
 # call LLVM compile against.
 
+# Those that the compiler works with, of whichever the headers are: runtime/native/llvm/version.h.
+file(STRINGS "${PROJECT_SOURCE_DIR}/runtime/native/llvm/version.h" weft_llvm_versions REGEX "define WEFT_LLVM_(OLD|NEW)EST")
+string(REGEX MATCHALL "[0-9]+" weft_llvm_versions "${weft_llvm_versions}")
+list(GET weft_llvm_versions 0 weft_llvm_oldest)
+list(GET weft_llvm_versions 1 weft_llvm_newest)
+
 set(weft_llvm_target X86)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(weft_llvm_target AArch64)
@@ -49,7 +55,7 @@ function(weft_find_llvm)
     endforeach()
     # Where versions are installed beside each other the default may be an old one, and only one can be looked at: targets
     # of a package stay. LLVM_DIR goes before all.
-    foreach(version IN ITEMS 19 18 17 16 15)
+    foreach(version RANGE ${weft_llvm_newest} ${weft_llvm_oldest} -1)
         if(NOT LLVM_FOUND)
             find_package(LLVM QUIET CONFIG NO_DEFAULT_PATH PATHS "/usr/lib/llvm-${version}" "/usr/lib/llvm${version}"
                 "/usr/lib/llvm/${version}" "/usr/lib64/llvm${version}" "/usr/local/llvm${version}")
@@ -59,12 +65,12 @@ function(weft_find_llvm)
         find_package(LLVM QUIET CONFIG)
     endif()
     if(NOT LLVM_FOUND)
-        set(weft_llvm_missing "LLVM 15 or later (llvm-15-dev) was not found" PARENT_SCOPE)
+        set(weft_llvm_missing "LLVM of ${weft_llvm_oldest} to ${weft_llvm_newest} (llvm-15-dev) was not found" PARENT_SCOPE)
         return()
     endif()
     set(found "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
-    if(LLVM_VERSION_MAJOR LESS 15)
-        set(weft_llvm_missing "${found} is older than 15 (llvm-15-dev)" PARENT_SCOPE)
+    if(LLVM_VERSION_MAJOR LESS weft_llvm_oldest OR LLVM_VERSION_MAJOR GREATER weft_llvm_newest)
+        set(weft_llvm_missing "${found} is not of ${weft_llvm_oldest} to ${weft_llvm_newest} (llvm-15-dev)" PARENT_SCOPE)
         return()
     endif()
     if(NOT TARGET LLVM)
@@ -91,9 +97,11 @@ endfunction()
 # installer, or else the one that is called after its version. Its C headers are the same for all systems.
 function(weft_find_llvm_headers)
     set(weft_llvm_missing "" PARENT_SCOPE)
-    find_path(WEFT_LLVM_INCLUDE_DIR llvm-c/Core.h NO_CMAKE_FIND_ROOT_PATH PATHS
-        /usr/lib/llvm-19/include /usr/lib/llvm-18/include /usr/lib/llvm-17/include /usr/lib/llvm-16/include
-        /usr/lib/llvm-15/include)
+    set(folders "")
+    foreach(version RANGE ${weft_llvm_newest} ${weft_llvm_oldest} -1)
+        list(APPEND folders "/usr/lib/llvm-${version}/include")
+    endforeach()
+    find_path(WEFT_LLVM_INCLUDE_DIR llvm-c/Core.h NO_CMAKE_FIND_ROOT_PATH PATHS ${folders})
     mark_as_advanced(WEFT_LLVM_INCLUDE_DIR)
     set(config "${WEFT_LLVM_INCLUDE_DIR}/llvm/Config/llvm-config.h")
     if(NOT EXISTS "${config}")
@@ -104,8 +112,10 @@ function(weft_find_llvm_headers)
     file(STRINGS "${config}" line REGEX "define LLVM_VERSION_STRING ")
     string(REGEX MATCH "[0-9]+\\.[0-9.]+" version "${line}")
     string(REGEX MATCH "^[0-9]+" major "${version}")
-    if(major LESS 15)
-        set(weft_llvm_missing "LLVM ${version} in ${WEFT_LLVM_INCLUDE_DIR} is older than 15 (llvm-15-dev)" PARENT_SCOPE)
+    if(major LESS weft_llvm_oldest OR major GREATER weft_llvm_newest)
+        set(weft_llvm_missing
+            "LLVM ${version} in ${WEFT_LLVM_INCLUDE_DIR} is not of ${weft_llvm_oldest} to ${weft_llvm_newest} (llvm-15-dev)"
+            PARENT_SCOPE)
         return()
     endif()
     set(weft_llvm_version "${version}" PARENT_SCOPE)
@@ -146,7 +156,6 @@ if(WEFT_HAVE_LLVM)
         BYPRODUCTS "${weft_llvm_dir}/llvm_functions.h" "${weft_llvm_dir}/llvm_names.h"
         "${weft_llvm_dir}/llvm_identity.h" "${weft_llvm_dir}/llvm_exports.ld"
         COMMAND "${CMAKE_COMMAND}" "-DSOURCES=${weft_compiler_sources}" "-DHEADERS=${weft_llvm_include_dirs}"
-                "-DVERSION=${weft_llvm_version}"
                 "-DOUTPUT=${weft_llvm_dir}" -P "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
         DEPENDS ${weft_compiler_sources} "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
         COMMENT "Functions of LLVM" VERBATIM)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# cmake "-DSOURCES=file;..." "-DHEADERS=folder;..." -DVERSION=version -DOUTPUT=folder -P llvm_functions.cmake
+# cmake "-DSOURCES=file;..." "-DHEADERS=folder;..." -DOUTPUT=folder -P llvm_functions.cmake
 #
 # Writes for each function that LLVM's C headers declare and the sources name: WEFT_LLVM_FUNCTION(LLVMName) into
 # llvm_functions.h, a macro that turns LLVMName into weft_LLVMName into llvm_names.h, and for GNU's linker into llvm_exports.ld
 # that a library of LLVM's archives has these functions and shows no others. Files that are right stay as they are, so that not
-# everything is compiled again after every change of a source. llvm_identity.h tells LLVM's version and the sources' hash:
-# kernels in caches are compiled again when either changes.
+# everything is compiled again after every change of a source. llvm_identity.h tells the sources' hash: kernels in caches are
+# compiled again when it changes, or the LLVM that is opened.
 cmake_minimum_required(VERSION 3.25)
 
 set(declared "")
@@ -72,5 +72,5 @@ file(CONFIGURE OUTPUT "${OUTPUT}/llvm_exports.ld" CONTENT
      "EXTERN(${wanted})\nVERSION { WEFT_LLVM { global:\n${shown};\nlocal: *; }; }\n" @ONLY)
 string(SHA256 identity "${hashes}")
 file(CONFIGURE OUTPUT "${OUTPUT}/llvm_identity.h" CONTENT
-     "#define WEFT_COMPILER_IDENTITY \"LLVM ${VERSION}, ${identity}\"\n" @ONLY)
+     "#define WEFT_COMPILER_SOURCES \"${identity}\"\n" @ONLY)
 file(TOUCH "${OUTPUT}/llvm_functions.stamp")

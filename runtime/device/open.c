@@ -291,11 +291,12 @@ weft_status weft_device_open_with(weft_device **device, const weft_device_params
     }
     WEFT_TRY(check_jobs(params));
     const struct weft_setup setup = WEFT_SETUP(params, parts);
-    const bool unknown = weft_cpu_compiler_fault() == NULL;
+    const uint32_t changes = weft_cpu_compiler_changes();
     const weft_status status = weft_setup_device(device, &setup, open_flushing, params);
-    if (status == WEFT_OK || !unknown || !weft_cpu_compiler_fault()) {
+    if (status == WEFT_OK || changes == weft_cpu_compiler_changes()) {
         return status;
     }
-    /* The first kernel has shown that LLVM, which is there, cannot be loaded. From now on the processor is known as a device that interprets. */
+    /* The first kernel has shown that the LLVM that is there cannot be loaded. From now on the processor is known as a device that
+     * interprets, or that has another LLVM. */
     return weft_setup_device(device, &setup, open_flushing, params);
 }

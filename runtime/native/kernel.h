@@ -108,9 +108,21 @@ void weft_cpu_try_compiler(void);
 const char *weft_cpu_compiler_fault(void);
 const char *weft_cpu_compiler_remedy(void);
 
-/** LLVM's version and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of
+/**
+ * How often it has turned out that the compiler is another than weft_cpu_compiler has told, or none: 0 or 1. The library that was
+ * there could not be loaded.
+ */
+uint32_t weft_cpu_compiler_changes(void);
+
+/** Whether WEFT_LLVM in the environment chooses one: nothing else takes its place. */
+bool weft_cpu_compiler_is_chosen(void);
+
+/** The build of LLVM and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of
  * objects is keyed by, beside the target. */
 const char *weft_cpu_compiler(void);
+
+/** LLVM's major version, or 0 where kernels are interpreted. */
+uint32_t weft_cpu_compiler_version(void);
 
 /**
  * Compiles a module for this processor; the caller frees object->bytes with weft_free. Thread safe.

@@ -18,6 +18,18 @@ const char *weft_cpu_compiler_remedy(void) {
     return "build Weft where LLVM's headers are, or take its wheel";
 }
 
+uint32_t weft_cpu_compiler_changes(void) {
+    return 0;
+}
+
+bool weft_cpu_compiler_is_chosen(void) {
+    return false;
+}
+
+uint32_t weft_cpu_compiler_version(void) {
+    return 0;
+}
+
 const char *weft_cpu_compiler(void) {
     return WEFT_CPU_INTERPRETER;
 }

@@ -50,8 +50,9 @@ static void describe(struct weft_soft_properties *properties, void *user) {
         (void)snprintf(properties->version, sizeof properties->version, "%s, interpreted: slow",
                        weft_version());
     } else {
-        (void)snprintf(properties->version, sizeof properties->version, "%s, %u-bit vectors",
-                       weft_version(), 32 * settings.lanes);
+        (void)snprintf(properties->version, sizeof properties->version,
+                       "%s, %u-bit vectors, LLVM %u", weft_version(), 32 * settings.lanes,
+                       weft_cpu_compiler_version());
     }
     make_uuid(properties->uuid, settings.lanes);
     limit(&properties->limits);
@@ -59,7 +60,8 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->host_memory = true;
     properties->survives_fork = true;
     properties->threads = settings.threads;
-    properties->fault = settings.fault;
+    /* As elsewhere, what was chosen and is not there has no other take its place. */
+    properties->fault = settings.fault || !weft_cpu_compiler_is_chosen() ? settings.fault : fault;
     properties->subgroup_size = settings.lanes;
     properties->subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
                                       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |

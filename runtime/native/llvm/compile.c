@@ -51,9 +51,16 @@ static weft_status compile(struct weft_cpu_object *object, struct weft_ir_progra
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
                              const weft_host *host) {
     static weft_fork_gate gate; /* LLVM has locks of its own */
+    const uint32_t changes = weft_cpu_compiler_changes();
     WEFT_TRY(check_source(source, host));
     WEFT_TRY(weft_fork_gate_enter(&gate, "compiling a kernel", host));
     weft_status status = weft_llvm_open(host);
+    if (status == WEFT_OK && changes != weft_cpu_compiler_changes()) {
+        /* The object would be kept under the other one's name. */
+        status = weft_fail(host, WEFT_UNSUPPORTED,
+                           "the processor's compiler could not be loaded; another one was: %s",
+                           weft_cpu_compiler());
+    }
     struct weft_ir_program program = {
         .host = host, .lanes = source->lanes, .checked = source->checked, .native = true};
     if (status == WEFT_OK) {

@@ -158,6 +158,14 @@ LLVMValueRef weft_emit_edge_holds(struct weft_emit *emit, weft_ir_value conditio
 
 void weft_emit_workgroup(struct weft_emit *emit);
 
+/* ---- version.c ---- */
+
+/** From an address, or from a vector of addresses, as aligned as told; zeros in lanes that are not in the mask. */
+LLVMValueRef weft_emit_masked_load(struct weft_emit *emit, LLVMTypeRef type, LLVMValueRef from,
+                                   LLVMValueRef mask, uint32_t alignment);
+LLVMValueRef weft_emit_masked_store(struct weft_emit *emit, LLVMValueRef value, LLVMValueRef to,
+                                    LLVMValueRef mask, uint32_t alignment);
+
 /* ---- native.c ---- */
 
 /** Optimizes the module and makes an object of it, in host memory. */

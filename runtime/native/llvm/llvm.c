@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include <llvm-c/Target.h>
-#include <llvm/Config/llvm-config.h>
 
 #include "core/library.h"
-#include "core/system.h"
 #include "llvm_identity.h"
 #include "native/interpreted.h"
+#include "native/llvm/find.h"
+#include "native/llvm/version.h"
 
 /* ---- a jump for each function of LLVM that the sources of this folder name ---- */
 
@@ -64,68 +64,63 @@ static const struct {
 #undef WEFT_LLVM_FUNCTION
 };
 
-/* Of the process, as the library is. */
+/* ---- of the process, as the library is ---- */
+
+#define IDENTITY_SIZE 256
+
+/* Without opening it. */
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
+static struct weft_llvm_file expected; /* its version is 0 where there is no telling */
+static char expected_identity[IDENTITY_SIZE];
+/* Of what is open. */
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static struct weft_llvm_file found;
+static char identity[IDENTITY_SIZE];
 static char fault[512]; /* empty: it is open */
 static atomic_bool tried;
+static atomic_uint changes;
 
-static void find_functions(void *library) {
+static void write_identity(char *text, const struct weft_llvm_file *file) {
+    (void)snprintf(text, IDENTITY_SIZE, "LLVM %u, %s, %s", file->version, file->id,
+                   WEFT_COMPILER_SOURCES);
+}
+
+static void look(void) {
+    if (weft_llvm_expect(&expected)) {
+        write_identity(expected_identity, &expected);
+    } else {
+        expected.version = 0;
+    }
+}
+
+static bool is_expected(void) {
+    pthread_once(&looked, look);
+    return expected.version != 0;
+}
+
+static bool find_functions(void *library) {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *address = weft_library_function(library, functions[i].name);
         if (!address) {
-            snprintf(fault, sizeof fault, "%s has no %s", WEFT_LLVM_NAME, functions[i].name);
-            return;
+            (void)snprintf(fault, sizeof fault, "%.300s has no %s", found.path, functions[i].name);
+            return false;
         }
         /* ISO C knows no way from an object's address to a function. */
         memcpy(functions[i].function, &address, sizeof address);
     }
-}
-
-/* A name alone may lead to another version than that of the headers. Before LLVM 16 it is not told. */
-static void check_version(void *library) {
-    void *address = weft_library_function(library, "LLVMGetVersion");
-    void (*ask)(unsigned *major, unsigned *minor, unsigned *patch) = NULL;
-    unsigned major = 15, minor = 0, patch = 0;
-    memcpy(&ask, &address, sizeof address);
-    if (ask) {
-        ask(&major, &minor, &patch);
-    }
-    if (major != LLVM_VERSION_MAJOR) {
-        snprintf(fault, sizeof fault, "%s is of version %u, expected %d", WEFT_LLVM_NAME, major,
-                 LLVM_VERSION_MAJOR);
-    }
-}
-
-/* Null with the fault of what should have been there. What came with us goes before what the system has. */
-static void *find_library(void) {
-    char path[WEFT_SYSTEM_PATH_SIZE], reason[sizeof fault];
-    void *library = NULL;
-    if (weft_library_beside(path, sizeof path, WEFT_LLVM_BESIDE)) {
-        library = weft_library_open(path, fault, sizeof fault);
-    }
-    if (!library) {
-        library =
-            weft_library_open(WEFT_LLVM_NAME, fault[0] == '\0' ? fault : reason, sizeof fault);
-    }
-    library = library ? library : weft_library_open(WEFT_LLVM_PATH, reason, sizeof reason);
-    if (!library && weft_library_installed(path, sizeof path, "LLVM", WEFT_LLVM_NAME)) {
-        library = weft_library_open(path, reason, sizeof reason);
-    }
-    return library;
+    return true;
 }
 
 /* The library stays for good: LLVM does not survive being closed. */
 static void find_all(void) {
-    void *library = find_library();
+    char others[sizeof fault];
+    void *library = weft_llvm_find(&found, others, sizeof others);
+    (void)snprintf(identity, sizeof identity, "%s", WEFT_CPU_INTERPRETER);
     if (!library) {
-        return;
-    }
-    fault[0] = '\0';
-    check_version(library);
-    if (fault[0] == '\0') {
-        find_functions(library);
-    }
-    if (fault[0] == '\0') {
+        memcpy(fault, others, sizeof fault);
+    } else if (find_functions(library)) {
+        weft_llvm_set_version(found.version);
+        write_identity(identity, &found);
         /* What LLVM calls native is what its headers were made for, which a cross compiler's need not be. */
         INITIALIZE(TargetInfo);
         INITIALIZE(Target);
@@ -135,7 +130,11 @@ static void find_all(void) {
 }
 
 static void open_library(void) {
+    const bool was_expected = is_expected();
     find_all();
+    if (was_expected && strcmp(identity, expected_identity) != 0) {
+        atomic_store(&changes, 1);
+    }
     atomic_store(&tried, true);
 }
 
@@ -151,18 +150,17 @@ static bool is_turned_off(void) {
     return wanted && strcmp(wanted, "0") == 0;
 }
 
-/* Where LLVM is as it was when this was built, or came with us, it need not be opened to know. */
-static bool is_there(void) {
-    char path[WEFT_SYSTEM_PATH_SIZE];
-    return weft_library_is_there(WEFT_LLVM_PATH) ||
-           weft_library_beside(path, sizeof path, WEFT_LLVM_BESIDE);
+bool weft_cpu_compiler_is_chosen(void) {
+    const char *wanted = getenv("WEFT_LLVM");
+    return wanted && wanted[0] != '\0' && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0;
 }
 
+/* A library that is there need not be opened to know. */
 bool weft_cpu_can_compile(void) {
     if (is_turned_off()) {
         return false;
     }
-    return (!atomic_load(&tried) && is_there()) || weft_llvm_open(NULL) == WEFT_OK;
+    return (!atomic_load(&tried) && is_expected()) || weft_llvm_open(NULL) == WEFT_OK;
 }
 
 void weft_cpu_try_compiler(void) {
@@ -180,10 +178,20 @@ const char *weft_cpu_compiler_fault(void) {
 
 const char *weft_cpu_compiler_remedy(void) {
     return is_turned_off()             ? "remove WEFT_LLVM from the environment"
-           : weft_cpu_compiler_fault() ? "install the library " WEFT_LLVM_NAME " of LLVM"
+           : weft_cpu_compiler_fault() ? "install LLVM, a version from 15 to 22"
                                        : NULL;
 }
 
+uint32_t weft_cpu_compiler_changes(void) {
+    return atomic_load(&changes);
+}
+
 const char *weft_cpu_compiler(void) {
-    return weft_cpu_can_compile() ? WEFT_COMPILER_IDENTITY : WEFT_CPU_INTERPRETER;
+    return !weft_cpu_can_compile() ? WEFT_CPU_INTERPRETER
+           : atomic_load(&tried)   ? identity
+                                   : expected_identity;
+}
+
+uint32_t weft_cpu_compiler_version(void) {
+    return !weft_cpu_can_compile() ? 0 : atomic_load(&tried) ? found.version : expected.version;
 }

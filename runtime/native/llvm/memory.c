@@ -206,11 +206,8 @@ static LLVMValueRef mask_of_part(struct weft_emit *emit, LLVMValueRef mask, uint
 
 static LLVMValueRef masked_load(struct weft_emit *emit, const struct access *access,
                                 LLVMValueRef from, LLVMValueRef mask) {
-    LLVMTypeRef types[] = {access->vector, emit->pointer};
-    LLVMValueRef arguments[] = {from, weft_emit_u32(emit, access->size), mask,
-                                LLVMConstNull(access->vector)};
     return mark(emit, access,
-                weft_emit_intrinsic(emit, "llvm.masked.load", types, 2, arguments, 4));
+                weft_emit_masked_load(emit, access->vector, from, mask, access->size));
 }
 
 static void masked_store(struct weft_emit *emit, const struct access *access, LLVMValueRef value,
@@ -221,9 +218,7 @@ static void masked_store(struct weft_emit *emit, const struct access *access, LL
         mark(emit, access, made);
         return;
     }
-    LLVMTypeRef types[] = {access->vector, emit->pointer};
-    LLVMValueRef arguments[] = {value, to, weft_emit_u32(emit, access->size), mask};
-    mark(emit, access, weft_emit_intrinsic(emit, "llvm.masked.store", types, 2, arguments, 4));
+    mark(emit, access, weft_emit_masked_store(emit, value, to, mask, access->size));
 }
 
 /* Element i of a shuffle's result comes from place[i] of the n vectors one after the other, two at a time. */
@@ -428,33 +423,28 @@ static bool is_by_lane(const struct weft_emit *emit, const struct access *access
 
 static void gather(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
-    LLVMTypeRef types[] = {access->vector, LLVMVectorType(emit->pointer, emit->lanes)};
     for (uint32_t c = 0; c < instruction->n; c++) {
         const LLVMValueRef offsets = vector_offset(emit, access, c * access->size);
         LLVMValueRef mask = lanes_within(emit, access, offsets);
         mask = mask ? mask : weft_emit_all_lanes(emit, true);
-        LLVMValueRef arguments[] = {address(emit, access, offsets),
-                                    weft_emit_u32(emit, access->size), mask,
-                                    LLVMConstNull(access->vector)};
         weft_emit_define(
             emit, instruction->result + c,
             mark(emit, access,
-                 weft_emit_intrinsic(emit, "llvm.masked.gather", types, 2, arguments, 4)));
+                 weft_emit_masked_load(emit, access->vector, address(emit, access, offsets), mask,
+                                       access->size)));
     }
 }
 
 static void scatter(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
-    LLVMTypeRef types[] = {access->vector, LLVMVectorType(emit->pointer, emit->lanes)};
     for (uint32_t c = 0; c < instruction->n; c++) {
         const LLVMValueRef offsets = vector_offset(emit, access, c * access->size);
-        LLVMValueRef mask = lanes_within(emit, access, offsets);
-        LLVMValueRef arguments[] = {
-            weft_emit_vector(emit, values[c]), address(emit, access, offsets),
-            weft_emit_u32(emit, access->size), mask ? mask : weft_emit_all_lanes(emit, true)};
+        const LLVMValueRef mask = lanes_within(emit, access, offsets);
         mark(emit, access,
-             weft_emit_intrinsic(emit, "llvm.masked.scatter", types, 2, arguments, 4));
+             weft_emit_masked_store(emit, weft_emit_vector(emit, values[c]),
+                                    address(emit, access, offsets),
+                                    mask ? mask : weft_emit_all_lanes(emit, true), access->size));
     }
 }
 

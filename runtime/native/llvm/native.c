@@ -9,6 +9,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
+#include "native/llvm/version.h"
 #include "native/target.h"
 
 /* What LLVM says, as ours; frees it. */
@@ -38,14 +39,8 @@ static LLVMTargetMachineRef make_machine(struct weft_emit *emit) {
 }
 
 static weft_status optimize(struct weft_emit *emit, LLVMTargetMachineRef machine) {
-    /* What makes variables registers, and loops of known length straight code. That of -O2 takes 1.4 times as long for code
-     * that is no shorter: half of it is for calls and loops to be vectorized, of which there are none. */
-    static const char passes[] =
-        "function(sroa,early-cse<memssa>,simplifycfg,instcombine,loop-simplify,"
-        "loop(loop-rotate,loop-deletion),loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"
-        "early-cse<memssa>,gvn,instcombine,simplifycfg,loop-mssa(licm),adce)";
     const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const LLVMErrorRef error = LLVMRunPasses(emit->module, passes, machine, options);
+    const LLVMErrorRef error = LLVMRunPasses(emit->module, weft_llvm_passes(), machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         char *message = LLVMGetErrorMessage(error);

@@ -159,12 +159,9 @@ void weft_emit_get(struct weft_emit *emit, const struct weft_ir_instruction *ins
         const uint32_t place = instruction->place + i;
         LLVMValueRef kept = NULL;
         if (is_scattered(emit, index)) {
-            const LLVMTypeRef vector = weft_emit_vector_type(emit, WEFT_IR_I32);
-            LLVMTypeRef types[] = {vector, LLVMVectorType(emit->pointer, emit->lanes)};
-            LLVMValueRef arguments[] = {lane_addresses(emit, variable, place, index),
-                                        weft_emit_u32(emit, 4), weft_emit_exec(emit),
-                                        LLVMConstNull(vector)};
-            kept = weft_emit_intrinsic(emit, "llvm.masked.gather", types, 2, arguments, 4);
+            kept = weft_emit_masked_load(emit, weft_emit_vector_type(emit, WEFT_IR_I32),
+                                         lane_addresses(emit, variable, place, index),
+                                         weft_emit_exec(emit), 4);
         } else {
             const struct weft_ir_slot *slot = &slots[variable->indexed ? 0 : place];
             kept = LLVMBuildLoad2(emit->builder, kept_type(emit, variable, slot),
@@ -189,10 +186,8 @@ static void set_one(struct weft_emit *emit, const struct weft_ir_variable *varia
     const LLVMTypeRef kept = kept_type(emit, variable, slot);
     LLVMValueRef made = to_kept(emit, kept, as_slot(emit, slot, value));
     if (is_scattered(emit, index)) {
-        LLVMTypeRef types[] = {kept, LLVMVectorType(emit->pointer, emit->lanes)};
-        LLVMValueRef arguments[] = {made, lane_addresses(emit, variable, place, index),
-                                    weft_emit_u32(emit, 4), weft_emit_exec(emit)};
-        weft_emit_intrinsic(emit, "llvm.masked.scatter", types, 2, arguments, 4);
+        weft_emit_masked_store(emit, made, lane_addresses(emit, variable, place, index),
+                               weft_emit_exec(emit), 4);
         return;
     }
     const LLVMValueRef at =
