@@ -61,7 +61,9 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->survives_fork = true;
     properties->threads = settings.threads;
     /* As elsewhere, what was chosen and is not there has no other take its place. */
-    properties->fault = settings.fault || !weft_cpu_compiler_is_chosen() ? settings.fault : fault;
+    properties->fault = settings.fault || !weft_cpu_compiler_is_chosen()
+                            ? settings.fault
+                            : weft_cpu_compiler_fault();
     properties->subgroup_size = settings.lanes;
     properties->subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
                                       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |

@@ -49,7 +49,7 @@ static bool says_so(const weft_device_info *info) {
     return info->type == WEFT_DEVICE_SOFTWARE && info->usable && info->interpreted &&
            strstr(info->slow, "its kernels are interpreted") &&
            strstr(info->slow, weft_cpu_compiler_fault()) &&
-           strstr(info->slow, "install the library libLLVM");
+           strstr(info->slow, "install LLVM, a version from 15 to 22");
 }
 
 static bool the_list_says_it(void *user) {
