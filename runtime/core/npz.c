@@ -160,9 +160,13 @@ static weft_status fail_length(const struct member *member, const char *found) {
 
 static weft_status read_member(void *user, void *out, size_t size) {
     const struct member *member = user;
+    const size_t most = (size_t)1 << 16; /* between questions whether to end */
     uint8_t *target = out;
     for (size_t taken = 0; taken < size;) {
-        const zip_int64_t count = zip_fread(member->file, target + taken, size - taken);
+        WEFT_TRY(weft_interrupted(&member->npz->host));
+        const size_t left = size - taken;
+        const zip_int64_t count =
+            zip_fread(member->file, target + taken, left < most ? left : most);
         if (count < 0) {
             return fail_member(member->npz, member->name, zip_file_get_error(member->file));
         }

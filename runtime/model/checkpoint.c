@@ -208,7 +208,10 @@ weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOIN
     for (uint64_t at = 0; at < named->tensor->bytes && status == WEFT_OK; at += most) {
         const uint64_t left = named->tensor->bytes - at;
         const size_t size = left < most ? (size_t)left : most;
-        status = weft_safetensors_read(named->file, named->tensor, at, piece, size);
+        status = weft_interrupted(&checkpoint->host);
+        if (status == WEFT_OK) {
+            status = weft_safetensors_read(named->file, named->tensor, at, piece, size);
+        }
         if (status == WEFT_OK) {
             weft_tree_hash_add(&hash, piece, size);
         }

@@ -60,15 +60,7 @@ static weft_status read_document(struct found *found, json_t *document, const ch
 
 static weft_status read_config(struct found *found, const struct weft_model_source *source,
                                uint32_t vocabulary, const weft_host *host) {
-    char *path = weft_source_config_name(source, host);
-    json_t *document = NULL;
-    weft_status status = path ? weft_source_parse_config(&document, path, source, host)
-                              : weft_fail_memory(host, "a path");
-    if (status == WEFT_OK) {
-        status = read_document(found, document, path, vocabulary, host);
-    }
-    weft_free(host, path);
-    return status;
+    return read_document(found, json_incref(source->fields), source->name, vocabulary, host);
 }
 
 /* Where there is one. */

@@ -66,34 +66,22 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
     return text;
 }
 
-/** The family; or null and *program, which is then to be released, where it is a program's config. */
-static weft_status read_model_type(const struct weft_model_family **family, json_t **program,
-                                   const char *path, const struct weft_model_source *source,
-                                   const weft_host *host) {
-    json_t *config = NULL;
-    WEFT_TRY(weft_source_parse_config(&config, path, source, host));
-    if (weft_program_is_config(config)) {
-        *program = config;
-        return WEFT_OK;
-    }
+static weft_status read_model_type(const struct weft_model_family **family,
+                                   const struct weft_model_source *source, const weft_host *host) {
     const char *model_type = NULL;
-    weft_json_fields fields = {.object = config, .path = path, .host = host};
-    weft_status status = weft_json_string(&model_type, &fields, "model_type");
-    if (status == WEFT_OK) {
-        *family = find_family(model_type);
-        if (!*family) {
-            char expected[EXPECTED_SIZE];
-            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type",
-                                    list_families(expected), json_object_get(config, "model_type"));
-        }
+    const weft_json_fields fields = weft_source_fields(source, host);
+    WEFT_TRY(weft_json_string(&model_type, &fields, "model_type"));
+    *family = find_family(model_type);
+    if (!*family) {
+        char expected[EXPECTED_SIZE];
+        return weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type", list_families(expected),
+                              json_object_get(fields.object, "model_type"));
     }
-    json_decref(config);
-    return status;
+    return WEFT_OK;
 }
 
-static weft_status load_program(weft_model *model, json_t *config,
-                                const struct weft_model_source *source) {
-    WEFT_TRY(weft_program_load(&model->program, config, source, &model->host));
+static weft_status load_program(weft_model *model, const struct weft_model_source *source) {
+    WEFT_TRY(weft_program_load(&model->program, json_incref(source->fields), source, &model->host));
     weft_program_describe(model->program, &model->info);
     const struct weft_program_task *task = &model->program->task;
     const bool is_texts = task->task != WEFT_TASK_PROGRAM;
@@ -105,18 +93,8 @@ static weft_status load_program(weft_model *model, json_t *config,
 }
 
 static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
-    char *path = weft_source_config_name(source, &model->host);
-    if (!path) {
-        return weft_fail_memory(&model->host, "a path");
-    }
     const struct weft_model_family *family = NULL;
-    json_t *program = NULL;
-    weft_status status = read_model_type(&family, &program, path, source, &model->host);
-    weft_free(&model->host, path);
-    WEFT_TRY(status);
-    if (program) {
-        return load_program(model, program, source);
-    }
+    WEFT_TRY(read_model_type(&family, source, &model->host));
     WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
     weft_network_describe(model->network, &model->info);
     return weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder);
@@ -142,21 +120,26 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     if (!model->config) {
         return weft_fail_memory(&model->host, "a model's config");
     }
-    WEFT_TRY(load_network(model, source));
+    WEFT_TRY(weft_program_is_config(source->fields) ? load_program(model, source)
+                                                    : load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
 }
 
-static weft_status create(weft_model **out, const struct weft_model_source *source,
+static weft_status create(weft_model **out, struct weft_model_source *source,
                           const weft_host *host) {
     weft_model *model = weft_alloc_zero(host, 1, sizeof *model);
     if (!model) {
         return weft_fail_memory(host, "a model");
     }
     model->host = host ? *host : (weft_host){0};
-    weft_status status = load(model, source);
+    weft_status status = weft_source_parse(source, &model->host);
+    if (status == WEFT_OK) {
+        status = load(model, source);
+    }
+    weft_source_clear(source, &model->host);
     if (status != WEFT_OK) {
         weft_model_destroy(&model);
         return status;
@@ -265,7 +248,7 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     const bool found = config.text != NULL;
     weft_model *model = NULL;
     if (status == WEFT_OK) {
-        const struct weft_model_source source = {
+        struct weft_model_source source = {
             .folder = folder, .config = (const char *)config.text, .encoder = encoder};
         status = create(&model, &source, host);
     }

@@ -56,26 +56,24 @@ static weft_status name_encoder(json_t *object, const struct weft_model_family *
 static weft_status read_config(struct weft_network *network,
                                const struct weft_model_source *source) {
     const weft_host *host = &network->host;
-    char *path = weft_source_config_name(source, host);
     network->family_config = weft_alloc_zero(host, 1, network->family->config_size + 1);
-    if (!path || !network->family_config) {
-        weft_free(host, path);
+    if (!network->family_config) {
         return weft_fail_memory(host, "a model's config");
     }
     if (network->family->set_defaults) {
         network->family->set_defaults(network->family_config);
     }
-    json_t *object = NULL;
-    weft_status status = weft_source_parse_config(&object, path, source, host);
-    if (status == WEFT_OK && source->encoder) {
-        status = name_encoder(object, network->family, host);
+    weft_json_fields fields = weft_source_fields(source, host);
+    if (!source->encoder) {
+        return read_fields(network, &fields);
     }
+    json_t *encoder = json_copy(source->fields);
+    fields.object = encoder;
+    weft_status status = name_encoder(encoder, network->family, host);
     if (status == WEFT_OK) {
-        status =
-            read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
+        status = read_fields(network, &fields);
     }
-    json_decref(object);
-    weft_free(host, path);
+    json_decref(encoder);
     return status;
 }
 

@@ -41,14 +41,6 @@ weft_status weft_pair_score_describe(weft_model_info *info, const struct weft_mo
     if (info->label_count != 1) { /* several labels have their softmax, whatever is said there */
         return WEFT_OK;
     }
-    char *path = weft_source_config_name(source, host);
-    json_t *document = NULL;
-    weft_status status = path ? weft_source_parse_config(&document, path, source, host)
-                              : weft_fail_memory(host, "a path");
-    if (status == WEFT_OK) {
-        status = read(info, &(weft_json_fields){.object = document, .path = path, .host = host});
-    }
-    json_decref(document);
-    weft_free(host, path);
-    return status;
+    const weft_json_fields fields = weft_source_fields(source, host);
+    return read(info, &fields);
 }

@@ -187,7 +187,7 @@ static weft_status try_examples(struct weft_program *program) {
 /* ---- as a whole ---- */
 
 static weft_status load(struct weft_program *program, const struct weft_model_source *source) {
-    program->path = weft_source_config_name(source, &program->host);
+    program->path = weft_strdup(&program->host, source->name);
     if (!program->path) {
         return weft_fail_memory(&program->host, "a path");
     }

@@ -7,15 +7,19 @@
 #include "core/system.h"
 #include "model/other_weights.h"
 
-char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host) {
-    return source->folder ? weft_path_join(source->folder, "config.json", host)
-                          : weft_strdup(host, "config_json");
+weft_status weft_source_parse(struct weft_model_source *source, const weft_host *host) {
+    source->name = source->folder ? weft_path_join(source->folder, "config.json", host)
+                                  : weft_strdup(host, "config_json");
+    return source->name ? weft_json_parse(&source->fields, source->config, strlen(source->config),
+                                          source->name, host)
+                        : weft_fail_memory(host, "a path");
 }
 
-weft_status weft_source_parse_config(json_t **object, const char *name,
-                                     const struct weft_model_source *source,
-                                     const weft_host *host) {
-    return weft_json_parse(object, source->config, strlen(source->config), name, host);
+void weft_source_clear(struct weft_model_source *source, const weft_host *host) {
+    json_decref(source->fields);
+    source->fields = NULL;
+    weft_free(host, source->name);
+    source->name = NULL;
 }
 
 /* As transformers does: one file, and only where that is not there, the files of an index. */

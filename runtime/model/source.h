@@ -12,14 +12,21 @@ struct weft_model_source {
     struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
     uint64_t seed;                      /* without either: of the weights */
     bool encoder; /* the last hidden state is asked for, whatever class the config names */
+    /* By weft_source_parse: */
+    json_t *fields; /* of the config; nobody changes them */
+    char *name;     /* what errors about them begin with, in the host's memory */
 };
 
-/** What errors about the config's fields begin with, in the host's memory; null: there is none left. */
-char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host);
+/** Parses the config, once for all that read it. Errors as weft_json_parse. */
+weft_status weft_source_parse(struct weft_model_source *source, const weft_host *host);
 
-/** The config, to be released with json_decref. Errors as weft_json_parse. */
-weft_status weft_source_parse_config(json_t **object, const char *name,
-                                     const struct weft_model_source *source, const weft_host *host);
+/** Releases what weft_source_parse made. */
+void weft_source_clear(struct weft_model_source *source, const weft_host *host);
+
+static inline weft_json_fields weft_source_fields(const struct weft_model_source *source,
+                                                  const weft_host *host) {
+    return (weft_json_fields){.object = source->fields, .path = source->name, .host = host};
+}
 
 /** The weights, to be released with weft_checkpoint_close. */
 weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,

@@ -235,6 +235,7 @@ static weft_status fold_values(struct fold *fold) {
     }
     for (uint32_t value = 1; value < graph->value_count; value++) {
         if (fold->is_read[value]) {
+            WEFT_TRY(weft_interrupted(&fold->device->host));
             WEFT_TRY(fold_value(fold, value));
         }
     }

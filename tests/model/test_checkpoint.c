@@ -2,6 +2,7 @@
 /* Loading model folders that are damaged, incomplete or do not fit: a clear error, and nothing left behind. */
 #include <weft/model.h>
 
+#include "model/checkpoint.h"
 #include "support.h"
 
 #define CHECKPOINT "fnet/classify_d36_l2_gelu"
@@ -225,4 +226,29 @@ TEST(test_out_of_memory, f) {
         status = weft_model_load(&model, f->folder, &f->host.host);
     }
     weft_model_destroy(&model);
+}
+
+/* ---- ends that the host wants ---- */
+
+static bool end(void *user) {
+    return ++*(uint32_t *)user == 2;
+}
+
+/* As a receipt hashes all tensors of a model. */
+TEST(hashing_ends_where_the_host_wants_it, f) {
+    uint32_t asked = 0;
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_digest digest;
+    char type[WEFT_CHECKPOINT_TYPE_SIZE];
+    weft_host host = f->host.host;
+    host.interrupted = end;
+    host.interrupted_user = &asked;
+    assert_ok(
+        weft_checkpoint_open(&checkpoint, weft_test_data(CHECKPOINT "/model.safetensors"), &host));
+    asked = 0;
+    assert_ok(weft_checkpoint_digest(&digest, type, checkpoint, 0));
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_CANCELLED,
+                        weft_checkpoint_digest(&digest, type, checkpoint, 1), "cancelled");
+    assert_ok(weft_checkpoint_digest(&digest, type, checkpoint, 1));
+    weft_checkpoint_close(&checkpoint);
 }

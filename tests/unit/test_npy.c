@@ -464,6 +464,41 @@ WEFT_TEST_ON_HOST(members_are_unpacked, test) {
     weft_npy_close(&zeros);
 }
 
+/* ---- ends that the host wants ---- */
+
+struct counter {
+    uint32_t asked, end_at;
+};
+
+static bool count(void *user) {
+    struct counter *counter = user;
+    return ++counter->asked == counter->end_at;
+}
+
+/* Whoever unpacks much is asked all the time, and nothing is left of what was unpacked. */
+WEFT_TEST_ON_HOST(unpacking_ends_where_the_host_wants_it, test) {
+    struct counter counter = {0};
+    weft_host host = test->host;
+    host.interrupted = count;
+    host.interrupted_user = &counter;
+    weft_npz *npz = NULL;
+    weft_npy zeros = {0};
+    assert_ok(weft_npz_open(&npz, make_archive(weft_test_folder(), "set.npz"), &host));
+    const long before = atomic_load(&test->live);
+    assert_ok(weft_npz_get(&zeros, npz, "zeros", SIZE_MAX));
+    weft_npy_close(&zeros);
+    const uint32_t all = counter.asked;
+    assert_true(all >= 16); /* of 1 MiB */
+    for (uint32_t at = 1; at <= all; at++) {
+        counter = (struct counter){.end_at = at};
+        WEFT_EXPECT_REFUSED(test, WEFT_CANCELLED, weft_npz_get(&zeros, npz, "zeros", SIZE_MAX),
+                            "cancelled");
+        assert_int_equal(counter.asked, at);
+        assert_int_equal(atomic_load(&test->live), before);
+    }
+    weft_npz_close(&npz);
+}
+
 WEFT_TEST_ON_HOST(bombs_and_missing_members_are_refused, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");
