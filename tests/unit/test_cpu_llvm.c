@@ -120,6 +120,8 @@ WEFT_TEST_ON_HOST(the_processor_needs_no_driver, test) {
 
 WEFT_TEST(a_program_starts_without_llvm) {
     assert_true(weft_cpu_can_compile());
+    assert_in_range(weft_cpu_compiler_version(), 15, 22);
+    assert_string_not_equal(weft_cpu_compiler(), WEFT_CPU_INTERPRETER);
     assert_false(is_mapped("libLLVM"));
     assert_ok(weft_llvm_open(NULL));
     assert_true(is_mapped("libLLVM"));

@@ -98,6 +98,7 @@ weft_status weft_ir_emit(uint8_t **elf, size_t *size, struct weft_ir_program *pr
         weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
     } else {
         emit.context = LLVMContextCreate();
+        weft_emit_listen(&emit);
         emit.module = LLVMModuleCreateWithNameInContext("kernel", emit.context);
         emit.builder = LLVMCreateBuilderInContext(emit.context);
         emit_module(&emit);

@@ -168,6 +168,8 @@ LLVMValueRef weft_emit_masked_store(struct weft_emit *emit, LLVMValueRef value, 
 
 /* ---- native.c ---- */
 
+/** LLVM's errors become the program's: before anything is done with the context. */
+void weft_emit_listen(struct weft_emit *emit);
 /** Optimizes the module and makes an object of it, in host memory. */
 weft_status weft_emit_object(uint8_t **elf, size_t *size, struct weft_emit *emit);
 

@@ -20,6 +20,18 @@ static weft_status fail_with(struct weft_emit *emit, const char *what, char *mes
     return emit->program->status;
 }
 
+/* Without somebody who listens LLVM prints what it has to say, and ends the process where that is an error. */
+static void hear(LLVMDiagnosticInfoRef told, void *user) {
+    struct weft_emit *emit = user;
+    if (LLVMGetDiagInfoSeverity(told) == LLVMDSError) {
+        (void)fail_with(emit, "LLVM", LLVMGetDiagInfoDescription(told));
+    }
+}
+
+void weft_emit_listen(struct weft_emit *emit) {
+    LLVMContextSetDiagnosticHandler(emit->context, hear, emit);
+}
+
 static LLVMTargetMachineRef make_machine(struct weft_emit *emit) {
     const struct weft_cpu_machine *machine = weft_cpu_machine();
     LLVMTargetRef target = NULL;
