@@ -39,6 +39,8 @@ void weft_interpret_fail(struct weft_interpret_group *group,
 weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op);
 weft_interpret_function *weft_interpret_find_integer(uint32_t op);
 weft_interpret_function *weft_interpret_find_memory(uint32_t op);
+/** For kernels that are not strict, in the float state of kernels; null also where that keeps subnormal numbers. */
+weft_interpret_function *weft_interpret_find_flushing(uint32_t op);
 /** For kernels that are not strict: of floats, and of integers of other sizes than 32 bits. */
 weft_interpret_function *weft_interpret_find_fast(uint32_t op);
 weft_interpret_function *weft_interpret_find_wide(uint32_t op);

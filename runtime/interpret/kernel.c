@@ -82,6 +82,9 @@ static weft_interpret_function *find_function(const struct weft_interpreted *ker
         return known && words && !kernel->strict ? weft_interpret_subgroups : NULL;
     }
     function = words || !atomic ? weft_interpret_find_memory(op) : NULL;
+    if (words && !function && !kernel->strict) {
+        function = weft_interpret_find_flushing(op);
+    }
     if (words && !function) {
         function = weft_interpret_find_integer(op);
         function = function ? function : weft_interpret_find_arithmetic(op);
@@ -120,8 +123,9 @@ struct places {
         last; /* of each value: the last instruction that uses it, or WEFT_IR_NONE for one that stays */
     uint32_t *free; /* rows that may be taken again */
     uint32_t free_count;
-    uint32_t next; /* that nobody has taken */
-    uint32_t most; /* that were taken at once */
+    uint32_t first; /* of those that are for values */
+    uint32_t next;  /* that nobody has taken */
+    uint32_t most;  /* that were taken at once */
 };
 
 static weft_ir_value *arguments_of(const struct weft_ir_program *program,
@@ -235,13 +239,56 @@ static uint32_t place_slots(const struct weft_interpreted *kernel, uint32_t row)
     return row;
 }
 
+/* ---- reads of variables ---- */
+
+/* Whether the slots of a variable keep what a read of them finds until the last instruction that uses it, which may not be the one that writes them. */
+static bool is_kept(const struct places *places, uint32_t read) {
+    const struct weft_ir_program *program = &places->kernel->program;
+    const struct weft_ir_instruction *instruction = &program->instructions[read];
+    uint32_t last = read;
+    for (uint32_t k = 0; k < instruction->n; k++) {
+        const uint32_t use = places->last[instruction->result + k];
+        if (use == WEFT_IR_NONE) {
+            return false;
+        }
+        last = use > last ? use : last;
+    }
+    for (uint32_t i = read + 1; i <= last && i < program->instruction_count; i++) {
+        const struct weft_ir_instruction *next = &program->instructions[i];
+        if ((next->op == WEFT_IR_SET || next->op == WEFT_IR_CLEAR) &&
+            next->root == instruction->root) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is read of a variable and used before that changes needs no rows of its own: it is where the variable is. */
+static void place_reads(const struct places *places) {
+    struct weft_interpreted *kernel = places->kernel;
+    const struct weft_ir_program *program = &kernel->program;
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        const struct weft_ir_instruction *instruction = &program->instructions[i];
+        if (instruction->op != WEFT_IR_GET || *arguments_of(program, instruction) != 0 ||
+            !is_kept(places, i)) {
+            continue;
+        }
+        const uint32_t slot = program->variables[instruction->root].first + instruction->place;
+        for (uint32_t k = 0; k < instruction->n; k++) {
+            kernel->row[instruction->result + k] = kernel->slot_row[slot + k];
+        }
+        kernel->functions[i] = NULL;
+    }
+}
+
 /* ---- values ---- */
 
 static void place_results(struct places *places, uint32_t index, bool staying) {
     const struct weft_ir_instruction *instruction = &places->kernel->program.instructions[index];
     for (uint32_t k = 0; instruction->result != 0 && k < instruction->n; k++) {
         const weft_ir_value value = instruction->result + k;
-        if ((places->last[value] == WEFT_IR_NONE) == staying) {
+        if ((places->last[value] == WEFT_IR_NONE) == staying &&
+            places->kernel->row[value] == WEFT_IR_NONE) {
             places->kernel->row[value] =
                 places->free_count > 0 ? places->free[--places->free_count] : places->next++;
         }
@@ -251,7 +298,9 @@ static void place_results(struct places *places, uint32_t index, bool staying) {
 /* Gives back the rows of what an instruction is the last to use, once each. */
 static void give_back(struct places *places, uint32_t index, weft_ir_value value) {
     if (places->last[value] == index) {
-        places->free[places->free_count++] = places->kernel->row[value];
+        if (places->kernel->row[value] >= places->first) {
+            places->free[places->free_count++] = places->kernel->row[value];
+        }
         places->last[value] = WEFT_IR_NONE;
     }
 }
@@ -294,6 +343,8 @@ static void place(struct places *places, struct constant *sorted) {
     note_uses(places);
     place_constants(places, sorted);
     places->next = place_slots(kernel, WEFT_INTERPRET_FIRST_ROW + kernel->constant_count);
+    places->first = places->next;
+    place_reads(places);
     place_values(places);
     kernel->row_count = places->most;
     if (kernel->row_count > MAX_ROWS) {
@@ -359,7 +410,7 @@ weft_status weft_interpret(struct weft_interpreted **kernel, const struct weft_i
     (*kernel)->host = host ? *host : (weft_host){0};
     (*kernel)->strict = strict;
     (*kernel)->program =
-        (struct weft_ir_program){.host = &(*kernel)->host, .lanes = source->lanes, .exact = true};
+        (struct weft_ir_program){.host = &(*kernel)->host, .lanes = source->lanes, .exact = strict};
     make(*kernel, source);
     const weft_status status = (*kernel)->program.status;
     if (status != WEFT_OK) {

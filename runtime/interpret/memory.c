@@ -87,14 +87,31 @@ static void copy_indexed(struct weft_interpret_group *group,
     }
 }
 
+/* Where all that run have the same index, as in most loops over an array, it leads to slots inside of the variable: to the first of them. */
+static bool leads_to_slots(uint64_t *offset, const struct weft_interpret_group *group,
+                           const struct weft_ir_instruction *instruction) {
+    const struct place place = place_of(group, instruction);
+    if (!place.index) {
+        *offset = place.fixed;
+        return true;
+    }
+    const uint32_t first = place.index[weft_interpret_lane(&group->active, 0)];
+    uint32_t differs = 0;
+    WEFT_INTERPRET_EACH(group, differs |= place.index[at] ^ first);
+    *offset = place.fixed + first;
+    return differs == 0 &&
+           *offset + instruction->n <= group->kernel->program.variables[instruction->root].slots;
+}
+
 static void get_or_set(struct weft_interpret_group *group,
                        const struct weft_ir_instruction *instruction) {
-    const uint32_t slot =
-        group->kernel->program.variables[instruction->root].first + instruction->place;
-    if (weft_interpret_argument(group, instruction, 0) != 0) {
+    uint64_t offset = 0;
+    if (!leads_to_slots(&offset, group, instruction)) {
         WEFT_INTERPRET_EACH(group, copy_indexed(group, instruction, (uint32_t)at));
         return;
     }
+    const uint32_t slot =
+        group->kernel->program.variables[instruction->root].first + (uint32_t)offset;
     for (uint32_t i = 0; i < instruction->n; i++) {
         uint32_t *variable = weft_interpret_slot(group, slot + i);
         if (instruction->op == WEFT_IR_GET) {
@@ -170,10 +187,36 @@ static inline uint8_t *bytes_at(struct weft_interpret_group *group,
     return NULL;
 }
 
+/*
+ * Words that are inside of their range in every invocation: false where one is not, and nothing is loaded. The greatest offset is sought
+ * first, so that neither loop has a way out.
+ */
+static bool load_words(struct weft_interpret_group *group,
+                       const struct weft_ir_instruction *instruction, const struct access *access) {
+    const uint32_t *restrict index = access->place.index;
+    const uint8_t *restrict bytes = access->range.data + access->place.fixed;
+    uint32_t most = 0;
+    if (access->size != 4 || !index) {
+        return false;
+    }
+    WEFT_INTERPRET_EACH(group, most = index[at] > most ? index[at] : most);
+    if (access->place.fixed + most + access->bytes > access->range.size) {
+        return false;
+    }
+    for (uint32_t i = 0; i < instruction->n; i++) {
+        uint32_t *restrict d = weft_interpret_value(group, instruction->result + i);
+        WEFT_INTERPRET_EACH(group, memcpy(&d[at], bytes + index[at] + (size_t)4 * i, 4));
+    }
+    return true;
+}
+
 static void load(struct weft_interpret_group *group,
                  const struct weft_ir_instruction *instruction) {
     static const uint8_t zeros[4 * sizeof(uint64_t)];
     const struct access access = access_of(group, instruction);
+    if (load_words(group, instruction, &access)) {
+        return;
+    }
     for (uint32_t item = 0; item < group->active.count; item++) {
         const uint32_t lane = weft_interpret_lane(&group->active, item);
         const uint8_t *bytes = bytes_at(group, instruction, &access, lane);

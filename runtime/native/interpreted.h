@@ -9,10 +9,10 @@
 #include "native/kernel.h"
 
 /** weft_cpu_compiler without one: the version of the interpreter's objects. */
-#define WEFT_CPU_INTERPRETER "interpreter 1"
+#define WEFT_CPU_INTERPRETER "interpreter 2"
 
 /** How much longer interpreted kernels take than compiled ones: docs/compiler.md, section 4. */
-#define WEFT_INTERPRETED_SLOWER "some 100 times slower than compiled ones"
+#define WEFT_INTERPRETED_SLOWER "100 to 200 times slower than compiled ones"
 
 /** What a device without a compiler calls in place of weft_cpu_compile. */
 weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
