@@ -3,15 +3,21 @@
 
 #include <stdio.h>
 
+#include <string.h>
+
+#include "core/harmless.h"
 #include "core/host.h"
 #include "native/interpreted.h"
 
 /* Why the processor device has no compiler, and the way out; empty where it may have one. */
 static const char *explain(char *text, size_t size) {
     const char *fault = weft_cpu_compiler_fault(), *remedy = weft_cpu_compiler_remedy();
+    char shown
+        [240]; /* there may be as many reasons as libraries, and the way out has to fit behind them */
     text[0] = '\0';
     if (fault && remedy) {
-        (void)snprintf(text, size, ": %s; %s, or choose another device", fault, remedy);
+        weft_harmless(shown, sizeof shown, fault, strlen(fault), false);
+        (void)snprintf(text, size, ": %s; %s, or choose another device", shown, remedy);
     }
     return text;
 }

@@ -46,10 +46,11 @@ static void leave_no_room(void) {
 }
 
 static bool says_so(const weft_device_info *info) {
+    char first[64]; /* of as many reasons as there are libraries */
+    (void)snprintf(first, sizeof first, "%s", weft_cpu_compiler_fault());
     return info->type == WEFT_DEVICE_SOFTWARE && info->usable && info->interpreted &&
-           strstr(info->slow, "its kernels are interpreted") &&
-           strstr(info->slow, weft_cpu_compiler_fault()) &&
-           strstr(info->slow, "install LLVM, a version from 15 to 22");
+           strstr(info->slow, "its kernels are interpreted") && first[0] != '\0' &&
+           strstr(info->slow, first) && strstr(info->slow, "install LLVM, a version from 15 to 22");
 }
 
 static bool the_list_says_it(void *user) {
