@@ -14,8 +14,10 @@ driver_packages=(mesa-vulkan-drivers)
 # OpenCL on the processor, and its loader, for tests.
 opencl_packages=(ocl-icd-opencl-dev pocl-opencl-icd mesa-opencl-icd)
 test_packages=("${driver_packages[@]}" "${opencl_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers)
-# LLVM >= 15 for the processor device's compiler: the first of these that a release has. Debian 12's llvm-dev is 14.
-processor_packages=(llvm-15-dev llvm-dev)
+# LLVM of 15 to 22 for the processor device's compiler: the first of these that a release has. Debian 12's llvm-dev is 14.
+processor_packages=(llvm-15-dev llvm-dev llvm-22-dev llvm-21-dev llvm-20-dev llvm-19-dev)
+# Others, by which tests compile kernels, too: the first that a release has, and in ./dev test all each.
+other_llvm_packages=(libllvm22 libllvm19 libllvm16)
 python_packages=(python3 python3-venv python3-dev)
 # For the programs of other libraries' in api/examples, and the screen of their tests.
 host_packages=(libglfw3-dev libplacebo-dev libavcodec-dev libavformat-dev libavutil-dev xvfb xauth)

@@ -32,9 +32,9 @@ setup_vkfft() {
   Download VkFFT 1.3 and set VKFFT_INCLUDE_DIR to the folder that holds vkFFT.h."
 }
 
-# llvm_is_new_enough VERSION: of a package, such as 1:15.0.6-4.
-llvm_is_new_enough() {
-    [[ -n $1 ]] && dpkg --compare-versions "${1#*:}" ge 15
+# llvm_fits VERSION: of a package, such as 1:15.0.6-4.
+llvm_fits() {
+    [[ -n $1 ]] && dpkg --compare-versions "${1#*:}" ge 15 && dpkg --compare-versions "${1#*:}" lt 23~
 }
 
 # llvm_version PACKAGE: what apt would install, by the machine's lists, or by lists of our own where those are empty.
@@ -53,15 +53,25 @@ setup_processor() {
     local name
     for name in "${processor_packages[@]}"; do
         package_installed "$name" &&
-            llvm_is_new_enough "$(dpkg-query -W -f='${Version}' "$name")" && return 0
+            llvm_fits "$(dpkg-query -W -f='${Version}' "$name")" && return 0
     done
     for name in "${processor_packages[@]}"; do
-        if llvm_is_new_enough "$(llvm_version "$name")" && (install_packages "$name"); then
+        if llvm_fits "$(llvm_version "$name")" && (install_packages "$name"); then
             return 0
         fi
     done
-    note "this release has no LLVM 15 or later (${processor_packages[*]}): the processor device has no compiler"
+    note "this release has no LLVM of 15 to 22 (${processor_packages[*]}): the processor device has no compiler"
     install_packages "${driver_packages[@]}" # lavapipe takes its place
+}
+
+# setup_other_llvms [all]: LLVMs beside that of the build, for tests.
+setup_other_llvms() {
+    local name
+    for name in "${other_llvm_packages[@]}"; do
+        if package_installed "$name" || { [[ -n $(llvm_version "$name") ]] && (install_packages "$name"); }; then
+            [[ ${1:-} == all ]] || return 0
+        fi
+    done
 }
 
 # build_library FOLDER PACKAGE [CMAKE OPTION...]: installs a library of Debian's, built from its source, into build/deps/FOLDER.

@@ -36,7 +36,7 @@ endif()
 list(JOIN weft_other_llvms ", " text)
 message(STATUS "Kernels are compiled by LLVM ${text}, too, for tests")
 
-# All cases in both modes, and kernels against their evaluation at each width; in ./dev test those that execute each kernel, by the newest.
+# All cases in both modes, and kernels against their evaluation at each width; in ./dev test a few, by the newest.
 list(GET weft_other_llvms 0 weft_newest_llvm)
 foreach(version IN LISTS weft_other_llvms)
     set(verify "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-cli> verify --bits tests/data/bits --device all)
@@ -51,6 +51,8 @@ foreach(version IN LISTS weft_other_llvms)
         endif()
     endforeach()
 endforeach()
-weft_add_device_test(verify.quick.llvm-${weft_newest_llvm} DRIVERS processor-8 LABELS verify short
-    COMMAND "${CMAKE_COMMAND}" -E env WEFT_LLVM=${weft_newest_llvm} $<TARGET_FILE:weft-cli> verify --bits tests/data/bits
-            --device all --filter softmax/)
+set(verify "${CMAKE_COMMAND}" -E env WEFT_LLVM=${weft_newest_llvm} $<TARGET_FILE:weft-cli> verify --bits tests/data/bits --device all
+    --list "${weft_lists}/opencl.txt")
+weft_add_device_test(verify.quick.llvm-${weft_newest_llvm} DRIVERS processor-8 LABELS verify short COMMAND ${verify})
+weft_add_device_test(verify.fused.quick.llvm-${weft_newest_llvm} DRIVERS processor-8 LABELS verify short
+    COMMAND ${verify} --math fused)
