@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one driver */
+/* weft-test: slow one driver */
 /* Receipts: made on each device they verify on every other, and whatever differs is found and named. */
 #include "cli/receipt_document.h"
 #include "cli/task_models.h"

@@ -7,32 +7,46 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# ./dev test runs all cases on the processor device, where it is built, or else on one driver, and those that are marked kernels in
-# tests/data/cases.txt on that driver, on SwiftShader and on other widths of the processor's vectors. That some such case executes each
-# kernel is checked by compilers.lists, and that the cases marked quick do, with each value of its constants, by the whole run on a driver.
+# A case says something of an op at one size, and something of a kernel's code. The former is the same wherever the same kernels run, so every
+# case runs on one device of each kind of rows that the engine chooses: the processor device, lavapipe with 8 lanes, and SwiftShader, which is
+# small. The latter depends on the compiler: everywhere else run the cases that are marked quick in tests/data/cases.txt, which execute every
+# kernel with each value of its constants, or, where nothing but the queue differs, those that are marked kernels.
+#
+# ./dev test has the quick ones on the processor device, and those that are marked kernels on one Vulkan driver and one OpenCL compiler. That
+# some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by the whole run on a driver.
 set(weft_whole_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_whole_driver processor-8)
 endif()
 set(weft_verify weft-cli verify --bits tests/data/bits)
+set(weft_kernel_list --list "${weft_lists}/kernels.txt")
+set(weft_quick_list --list "${weft_lists}/quick.txt")
 # Sanitizers see what the host does, which on the processor device is all but the kernels themselves.
 if(WEFT_SANITIZE)
     if(weft_processors)
-        weft_add_device_test(verify DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
+        weft_add_device_test(verify DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_quick_list})
     endif()
     return()
 endif()
-set(weft_kernel_list --list "${weft_lists}/kernels.txt")
-weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
+set(weft_whole_drivers ${weft_one_driver})
+if("swiftshader" IN_LIST weft_drivers)
+    list(APPEND weft_whole_drivers swiftshader)
+endif()
+list(REMOVE_DUPLICATES weft_whole_drivers)
+set(weft_relatives ${weft_drivers} ${weft_processors})
+list(REMOVE_ITEM weft_relatives ${weft_whole_drivers} ${weft_whole_driver})
+weft_add_device_test(verify DRIVERS ${weft_whole_drivers} QUICK NONE LABELS verify
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
 if(weft_processors) # its rows are others than those of the drivers that the lists are made of
-    weft_add_device_test(verify DRIVERS ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
-        COMMAND ${weft_verify} --device all)
+    weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
 endif()
-set(weft_quick_drivers ${weft_drivers} ${weft_processors})
-list(REMOVE_ITEM weft_quick_drivers ${weft_whole_driver} lavapipe-4 lavapipe-16 mesa-backports) # lavapipe's relatives
-weft_add_device_test(verify.quick DRIVERS ${weft_quick_drivers} LABELS verify short
-    COMMAND ${weft_verify} --device all ${weft_kernel_list})
+if(weft_relatives)
+    weft_add_device_test(verify DRIVERS ${weft_relatives} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_quick_list})
+endif()
+weft_add_device_test(verify.quick DRIVERS ${weft_whole_driver} LABELS verify short COMMAND ${weft_verify} --device all ${weft_quick_list})
+if(weft_processors)
+    weft_add_device_test(verify.quick ONE_DRIVER LABELS verify short COMMAND ${weft_verify} --device all ${weft_kernel_list})
+endif()
 # What asks for larger workgroups than a device has is skipped there, and said: it is neither a failure nor a success.
 if("swiftshader" IN_LIST weft_drivers)
     weft_add_device_test(verify.skips DRIVERS swiftshader LABELS verify
@@ -41,7 +55,7 @@ if("swiftshader" IN_LIST weft_drivers)
         "0 +0 +1\nSKIPPED [^\n]* wants workgroups of 512 invocations; the device has 256\n.*The bits are those of the file")
 endif()
 if(weft_vulkan11_drivers)
-    weft_add_device_test(verify DRIVERS vulkan-1.1 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
+    weft_add_device_test(verify DRIVERS vulkan-1.1 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_kernel_list})
     # Without the validation layer, which would see that the probe binds more, as every real device can.
     weft_add_device_test(verify.parts DRIVERS small-ranges QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env --unset=WEFT_VALIDATION $<TARGET_FILE:weft-cli> verify
@@ -49,27 +63,25 @@ if(weft_vulkan11_drivers)
     # After that of lavapipe-8, which compiles the same kernels into the same cache.
     set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
-# OpenCL drivers: a few cases in ./dev test, on the two that Debian has, and all in ./dev test all. Oclgrind interprets and checks each
+# OpenCL drivers: a few cases in ./dev test, on one, and each kernel in ./dev test all. Oclgrind interprets and checks each
 # access, so there those that execute each kernel are all, and a message of its own is a failure.
 set(weft_opencl_compilers ${weft_opencl_drivers})
 list(REMOVE_ITEM weft_opencl_compilers opencl-oclgrind)
 if(weft_opencl_compilers)
     weft_add_device_test(verify DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
-        COMMAND ${weft_verify} --device all)
+        COMMAND ${weft_verify} --device all ${weft_quick_list})
 endif()
-foreach(driver opencl-pocl opencl-rusticl)
-    if(driver IN_LIST weft_opencl_drivers)
-        weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short
-            COMMAND ${weft_verify} --device all --list "${weft_lists}/opencl.txt")
-    endif()
-endforeach()
+if("opencl-pocl" IN_LIST weft_opencl_drivers)
+    weft_add_device_test(verify.quick DRIVERS opencl-pocl LABELS verify short
+        COMMAND ${weft_verify} --device all --list "${weft_lists}/opencl.txt")
+endif()
 if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
     weft_add_device_test(verify DRIVERS opencl-oclgrind QUICK NONE LABELS verify
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
     set_tests_properties(verify.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
 endif()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
-weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short
+weft_add_device_test(verify.fast.quick DRIVERS ${weft_whole_driver} LABELS verify short
     COMMAND weft-cli verify --math fast ${weft_kernel_list})
 # With f32 weights products are held to the tolerance of f32.
 weft_add_device_test(verify.fast.f32 ONE_DRIVER QUICK NONE LABELS verify
@@ -78,20 +90,23 @@ weft_add_device_test(verify.evaluate ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify --evaluate)
 weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
-set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_one_driver} PROPERTIES COST 20)
+set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_whole_driver} PROPERTIES COST 20)
 
-# Fused math has bits of its own: on the processor device by its instruction, some by other means; on drivers, whose
-# fma rounds twice, those that execute every kernel. Some of them are evaluated by the host's exact function.
+# Fused math has bits of its own: on the processor device by its instruction, on drivers, whose fma rounds twice, by other means. Each case
+# whose bits are others in fused mode runs on the processor device, those that execute every kernel with each constant on one driver, and
+# those that execute every kernel on all: with a function of 32-bit numbers in place of each fma they are slow, and a size says nothing new.
+# Some of them are evaluated by the host's exact function.
 set(weft_verify_fused ${weft_verify} --math fused --device all)
-# SwiftShader has no 64-bit floats. With a function of 32-bit numbers in place of each fma it is slow: there, those that execute every kernel.
-set(weft_fused_drivers ${weft_drivers})
-list(REMOVE_ITEM weft_fused_drivers swiftshader)
-weft_add_device_test(verify.fused DRIVERS ${weft_fused_drivers} ${weft_processors} QUICK NONE LABELS verify
-    COMMAND ${weft_verify_fused})
-# In ./dev test, on the processor device, the half of the cases whose bits are others in fused mode.
-weft_add_device_test(verify.fused.own DRIVERS ${weft_whole_driver} LABELS verify short
+weft_add_device_test(verify.fused DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify
     COMMAND ${weft_verify_fused} --list "${weft_lists}/fused.txt")
-weft_add_device_test(verify.fused.quick DRIVERS ${weft_quick_drivers} QUICK lavapipe-8 LABELS verify
+weft_add_device_test(verify.fused.constants ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify_fused} ${weft_quick_list})
+if(weft_relatives)
+    set(weft_fused_relatives ${weft_relatives} ${weft_whole_drivers})
+    list(REMOVE_ITEM weft_fused_relatives ${weft_one_driver})
+    weft_add_device_test(verify.fused DRIVERS ${weft_fused_relatives} QUICK NONE LABELS verify
+        COMMAND ${weft_verify_fused} ${weft_kernel_list})
+endif()
+weft_add_device_test(verify.fused.quick DRIVERS ${weft_whole_driver} LABELS verify short
     COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_opencl_compilers)
     weft_add_device_test(verify.fused DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
@@ -100,7 +115,7 @@ endif()
 weft_add_device_test(verify.fused.evaluate.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify --math fused ${weft_kernel_list} --evaluate --evaluate-limit 10)
 if(weft_processors)
-    weft_add_device_test(verify.fused.float64 DRIVERS processor-8 LABELS verify
+    weft_add_device_test(verify.fused.float64 DRIVERS processor-8 QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_FMA=float64 $<TARGET_FILE:weft-cli> verify --bits tests/data/bits
                 --math fused --device all --filter matmul/)
     weft_add_device_test(verify.fused.integers DRIVERS processor-8 LABELS verify
@@ -119,11 +134,42 @@ endif()
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
 # drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. ./dev test runs the models on
 # the processor device, where it is built, and of such a set that part.
+#
+# Every model runs on the processor device and on one driver. On others a model executes kernels that `weft verify` holds to their bits
+# there; what is left is that they come together, which two show that have little in common: transforms, and attention.
+set(weft_models_everywhere langid text-fmmformer)
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
-set(weft_others ${weft_drivers})
-list(REMOVE_ITEM weft_others "${weft_one_driver}")
+set(weft_model_relatives ${weft_relatives} ${weft_whole_drivers} ${weft_opencl_compilers})
+list(REMOVE_ITEM weft_model_relatives "${weft_one_driver}")
+
+# weft_add_model_test(<name> <folder> <part> <test set>)
+function(weft_add_model_test name folder part data)
+    set(evaluate weft-cli eval "${folder}" "${data}")
+    set(whole ${evaluate} --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
+    set(some ${whole})
+    set(fused ${evaluate} --math fused --bits "${folder}/logits-fused.sha256") # tests/record_fused.py writes it
+    if(part)
+        string(REGEX MATCH "logits-([0-9]+)" examples "${part}")
+        set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
+        list(APPEND fused --examples ${CMAKE_MATCH_1})
+    endif()
+    weft_add_device_test("eval.${name}" ONE_DRIVER QUICK ${weft_whole_driver} LABELS eval COMMAND ${whole})
+    set(others ${weft_whole_driver})
+    if(name IN_LIST weft_models_everywhere)
+        list(APPEND others ${weft_model_relatives})
+    endif()
+    list(REMOVE_ITEM others "${weft_one_driver}")
+    if(others)
+        weft_add_device_test("eval.${name}" DRIVERS ${others} QUICK ${weft_whole_driver} LABELS eval COMMAND ${some})
+    endif()
+    weft_add_device_test("eval.fused.${name}" DRIVERS ${weft_whole_driver} LABELS eval COMMAND ${fused})
+    if(name IN_LIST weft_models_everywhere AND weft_processors)
+        weft_add_device_test("eval.fused.${name}" ONE_DRIVER QUICK NONE LABELS eval COMMAND ${fused})
+    endif()
+endfunction()
+
 foreach(config IN LISTS weft_configs)
     cmake_path(GET config PARENT_PATH name)
     set(folder "${weft_models}/${name}")
@@ -132,36 +178,9 @@ foreach(config IN LISTS weft_configs)
         string(REGEX REPLACE "-.*" "" task "${name}")
         set(data "api/examples/data/${task}.npz")
     endif()
-    set(evaluate weft-cli eval "${folder}" "${data}")
-    set(whole --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
     file(GLOB part CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/logits-[0-9]*.sha256")
-    if(part)
-        string(REGEX MATCH "logits-([0-9]+)" examples "${part}")
-        set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
-        weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
-            COMMAND ${evaluate} ${whole})
-        if(weft_opencl_compilers)
-            weft_add_device_test("eval.${name}" DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS eval COMMAND ${some})
-        endif()
-        if(weft_others OR weft_processors)
-            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval COMMAND ${some})
-        endif()
-    else()
-        weft_add_device_test("eval.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval
-            COMMAND ${evaluate} ${whole})
-        if(weft_opencl_compilers)
-            weft_add_device_test("eval.${name}" DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS eval
-                COMMAND ${evaluate} ${whole})
-        endif()
-    endif()
-    # tests/record_fused.py writes the hash of fused math.
-    set(fused --math fused --bits "${folder}/logits-fused.sha256")
-    if(part)
-        list(APPEND fused --examples ${CMAKE_MATCH_1})
-    endif()
-    weft_add_device_test("eval.fused.${name}" DRIVERS ${weft_fused_drivers} ${weft_processors} QUICK ${weft_whole_driver} LABELS eval
-        COMMAND ${evaluate} ${fused})
+    weft_add_model_test("${name}" "${folder}" "${part}" "${data}")
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/pytorch[0-9]*.npz")

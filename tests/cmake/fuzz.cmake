@@ -2,11 +2,11 @@
 #
 # Each tests/fuzz/fuzz_NAME.c is a libFuzzer entry, with inputs in tests/fuzz/corpus/NAME. Every build runs each entry once
 # on these: test fuzz.NAME. With -DWEFT_BUILD_FUZZERS=ON, which the preset asan sets and which needs clang, that test is
-# libFuzzer itself for WEFT_FUZZ_SECONDS, and fuzz.short.NAME the same for five. Both start from there and from what earlier
+# libFuzzer itself for WEFT_FUZZ_SECONDS, and fuzz.short.NAME the same for two. Both start from there and from what earlier
 # runs found, and add what they find to build/asan/corpus/NAME. What makes a fuzzer fail is left in build/asan/found.
 
 option(WEFT_BUILD_FUZZERS "Let libFuzzer run the entries of tests/fuzz (clang only)" OFF)
-set(WEFT_FUZZ_SECONDS 300 CACHE STRING "How long each fuzzer runs in ./dev test all")
+set(WEFT_FUZZ_SECONDS 60 CACHE STRING "How long each fuzzer runs in ./dev test all")
 if(WEFT_BUILD_FUZZERS AND
    (NOT CMAKE_C_COMPILER_ID MATCHES "Clang" OR NOT WEFT_SANITIZE MATCHES "fuzzer-no-link"))
     message(FATAL_ERROR "WEFT_BUILD_FUZZERS needs clang and WEFT_SANITIZE with fuzzer-no-link, "
@@ -57,7 +57,7 @@ foreach(source IN LISTS weft_fuzzers)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
         target_compile_definitions(${target} PRIVATE WEFT_LIBFUZZER=1) # its functions are there to be called
         weft_add_fuzz_test(fuzz.${name} long ${WEFT_FUZZ_SECONDS} ${name} "${corpus}")
-        weft_add_fuzz_test(fuzz.short.${name} short 5 ${name} "${corpus}")
+        weft_add_fuzz_test(fuzz.short.${name} short 2 ${name} "${corpus}")
     else()
         target_sources(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c")
         weft_add_host_test(fuzz.${name} LABELS fuzz COMMAND ${target} "${corpus}")

@@ -12,6 +12,9 @@ set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
 target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE
     -fno-profile-arcs -fno-test-coverage)
 foreach(name cpu_object softvk)
+    if(NOT TARGET weft-test-unit-${name}) # with the thread sanitizer
+        continue()
+    endif()
     add_dependencies(weft-test-unit-${name} weft-native-sample)
     target_compile_definitions(weft-test-unit-${name} PRIVATE
         "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")

@@ -46,6 +46,51 @@ endif()
 # The programs of tests that are not long, for ./dev test with sanitizers.
 add_custom_target(weft-quick)
 
+# Which drivers a test runs on is decided by what another driver could find that these do not:
+#   - `device`: a test of the device layer, which goes another way on each back end. Lavapipe of other widths and a newer Mesa are the same
+#     back end; what they can find is in the kernels, which `weft verify` and the next kind run there.
+#   - `every device`: a test of kernels that `weft verify` does not choose, or not in this way, which each compiler may compile wrongly.
+#   - `one device`: a test that needs a device and tests something else. The numbers that it looks at are made by kernels that
+#     `weft verify` holds to their bits on every driver.
+# That no other test runs on all drivers is checked by registered.drivers (registered.cmake).
+set(weft_back_ends "")
+foreach(driver IN LISTS weft_drivers weft_more_drivers)
+    if(NOT driver MATCHES "^(lavapipe-4|lavapipe-16|mesa-backports|vulkan-1\\.1)$")
+        list(APPEND weft_back_ends ${driver})
+    endif()
+endforeach()
+
+# weft_test_drivers(<variable> <variable of those in ./dev test> <test> <head of its source>): none for a test of the host.
+function(weft_test_drivers variable quick_variable short head)
+    set(drivers "")
+    set(quick ${weft_quick_driver})
+    if(head MATCHES "/\\* weft-test: ((long|slow) )?(every )?device \\*/")
+        set(drivers ${weft_back_ends})
+        if(head MATCHES "every device \\*/")
+            set(drivers ${weft_drivers} ${weft_more_drivers})
+            list(REMOVE_ITEM drivers ${weft_vulkan11_drivers}) # lavapipe-8's kernels
+        endif()
+        if(head MATCHES "/\\* weft-test: (every )?device")
+            list(APPEND quick ${weft_one_driver})
+        endif()
+        if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
+            list(APPEND drivers ${weft_vulkan11_drivers})
+            list(APPEND quick ${weft_vulkan11_drivers})
+        endif()
+    elseif(head MATCHES "/\\* weft-test: opencl \\*/") # without a driver: once, and skipped
+        set(drivers ${weft_opencl_drivers})
+        set(quick opencl-pocl)
+    elseif(head MATCHES "/\\* weft-test: (slow )?one driver \\*/")
+        set(drivers ${weft_one_driver})
+        set(quick ${weft_one_driver})
+    elseif(head MATCHES "/\\* weft-test: (slow )?one device \\*/")
+        set(drivers ${weft_quick_driver})
+    endif()
+    list(REMOVE_DUPLICATES drivers)
+    set(${variable} ${drivers} PARENT_SCOPE)
+    set(${quick_variable} ${quick} PARENT_SCOPE)
+endfunction()
+
 # weft_add_test_program(<folder> <source>)
 function(weft_add_test_program folder source)
     cmake_path(GET source STEM stem)
@@ -55,6 +100,16 @@ function(weft_add_test_program folder source)
     endif()
     if(NOT WEFT_HAVE_LLVM AND head MATCHES "/\\* weft-test: (slow )?faults")
         return() # what fails is the processor device
+    endif()
+    # Sanitizers see the host's code: what mixers and ops do there, the cases of `weft verify` do, too. The thread sanitizer sees threads.
+    if(WEFT_SANITIZE AND head MATCHES "/\\* weft-test: ((long|slow) )?(one|every) device \\*/")
+        return()
+    endif()
+    if(WEFT_SANITIZE MATCHES "thread")
+        file(STRINGS "${source}" threads REGEX "thread" LIMIT_COUNT 1)
+        if(NOT threads)
+            return()
+        endif()
     endif()
     string(REGEX REPLACE "^test_" "" short "${stem}")
     set(target "weft-test-${folder}-${short}")
@@ -73,30 +128,14 @@ function(weft_add_test_program folder source)
     # source is copied nowhere, only its time is watched.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
     set(labels ${folder})
-    if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|device|faults)"))
+    if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|every|device|faults)"))
         list(APPEND labels long)
     endif()
     if(NOT "long" IN_LIST labels AND NOT folder STREQUAL "cli") # the presets that build it alone have no tests of that folder
         add_dependencies(weft-quick ${target})
     endif()
-    set(quick ${weft_quick_driver})
-    if(head MATCHES "/\\* weft-test: ((long|slow) )?device \\*/")
-        if(head MATCHES "/\\* weft-test: device")
-            list(APPEND quick ${weft_one_driver})
-        endif()
-        if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
-            list(APPEND quick ${weft_vulkan11_drivers})
-        endif()
-        weft_add_device_test("${folder}.${short}" DRIVERS ${weft_drivers} ${weft_more_drivers} QUICK ${quick}
-                             LABELS ${labels} COMMAND ${target})
-    elseif(head MATCHES "/\\* weft-test: opencl \\*/" AND weft_opencl_drivers) # without a driver: once, and skipped
-        weft_add_device_test("${folder}.${short}" DRIVERS ${weft_opencl_drivers} QUICK opencl-pocl
-                             LABELS ${labels} COMMAND ${target})
-    elseif(head MATCHES "/\\* weft-test: (slow )?one driver \\*/")
-        weft_add_device_test("${folder}.${short}" ONE_DRIVER LABELS ${labels} COMMAND ${target})
-    elseif(head MATCHES "/\\* weft-test: (slow )?one device \\*/")
-        set(drivers ${weft_one_driver} ${weft_quick_driver})
-        list(REMOVE_DUPLICATES drivers)
+    weft_test_drivers(drivers quick "${short}" "${head}")
+    if(drivers)
         weft_add_device_test("${folder}.${short}" DRIVERS ${drivers} QUICK ${quick} LABELS ${labels} COMMAND ${target})
     else()
         weft_add_host_test("${folder}.${short}" LABELS ${labels} COMMAND ${target})
@@ -162,11 +201,11 @@ if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
         ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all")
 endif()
 
-# Threads on one device for a few seconds there, for a minute here.
+# Threads on one device for a few seconds there, for longer here.
 if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
-    weft_add_host_test(unit.threads.minute LABELS unit long COMMAND weft-test-unit-threads)
-    set_tests_properties(unit.threads.minute PROPERTIES
-        ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=60")
+    weft_add_host_test(unit.threads.longer LABELS unit long COMMAND weft-test-unit-threads)
+    set_tests_properties(unit.threads.longer PROPERTIES
+        ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=20")
 endif()
 
 # The processor's jobs on threads of the program's, its own threads, and its compiler; under Wine all programs run there.
@@ -174,7 +213,7 @@ if(WEFT_HAVE_LLVM AND NOT WIN32)
     foreach(name float_state host_thread)
         if(TARGET weft-test-unit-${name})
             set(labels unit)
-            if(WEFT_SANITIZE AND name STREQUAL float_state)
+            if(name STREQUAL float_state) # verify's floats.trap is in ./dev test
                 list(APPEND labels long)
             else()
                 add_dependencies(weft-quick weft-test-unit-${name})

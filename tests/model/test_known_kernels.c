@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * Models of every family at many batches and lengths: once some lengths of few sequences are compiled, no other shape makes a kernel
  * (tests/unit/test_known_kernels.c has mixers one by one, and why it is some).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */ /* it writes over files of a model that is open, which Windows does not allow */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * The families with Toeplitz matrices with one set of weights at a length and at four times it, and what later tokens do
  * to earlier rows of causal models.

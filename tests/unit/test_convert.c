@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: long every device */
 /* f16 and u8 as inputs and outputs: every half, every byte, and what is rounded, against definitions in float64. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: long every device */
 /* Products by cooperative matrices, where the driver has any: against float64, whatever the size of what is multiplied. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: every device */
 /* Fast mode: sums over subgroups, and what a device without them gets. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* What random feature attention and the Performer's estimate, softmax attention, and what of q and k does not matter. */
 #include <math.h>
 

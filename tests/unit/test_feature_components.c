@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * The component functions of random features, as a device computes them: which are special cases of which, that their
  * products have the softmax kernel as mean, and how their variances compare. Seeds are fixed: the tests give the same

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long */
+/* weft-test: slow */
 /*
  * What the weight matrices estimate: the softmax kernel exp(xᵀy) by random features, over many seeds. Seeds are fixed, so
  * the tests give the same answer every time; their limits are those of the statistics.

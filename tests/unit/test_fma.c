@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: every device */
 /* Fused math on a device: each fma is rounded once, whichever way the device takes. */
 #include "shader/probe_ask.h"
 #include "support.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /* Fourier mixing with rows and columns along the lanes has the bits of VkFFT's kernels for every device, whose order it follows. */
 #include <math.h>
 

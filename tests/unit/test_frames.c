@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /* A run in parts: wherever it is cut, and however long frames are, it has the bits of a whole run. */
 #include <math.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /*
  * More workgroups along an axis than the device takes: what an op makes of many sequences has the bits of a few at a time. Tried with a
  * limit far below the device's own, and with more than 65,535, where nearly all have theirs.

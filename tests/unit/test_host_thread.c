@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one driver */
+/* weft-test: slow one driver */
 /* weft-test: posix */
 /*
  * What a program's thread and process have besides a float state (test_float_state.c) and changes nothing: the working

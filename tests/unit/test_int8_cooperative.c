@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: long every device */
 /* Products of bytes by cooperative matrices, where the driver has any: in every mode the bits of the processor and of the other kernels. */
 #include <weft/graph.h>
 #include <weft/vulkan.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: long every device */
 /*
  * The kernels that the processor's compiler is tried with, and some by chance, on a device against the evaluator. The evaluator reads
  * modules by the same code as that compiler: on drivers, what it reads is compared with what others do.

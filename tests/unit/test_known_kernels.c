@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * A batch is no reason to compile kernels, and neither is a length. Some lengths of one sequence make all kernels that a mixer has: those
  * that read vectors want multiples of four, and others are for what lies behind the first chunk of tokens. Then no other shape makes one.

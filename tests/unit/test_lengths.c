@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /*
  * Mixers of a batch whose sequences have different lengths: with NaN behind them, each sequence has the bits that it has
  * alone. What is expected of the numbers themselves, weft verify has.

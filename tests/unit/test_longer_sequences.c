@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * Toeplitz operators at other lengths than their kernel was made for: coefficients of more lags than needed, and the
  * frequency response of one kernel on grids of several sizes. (test_ski_toeplitz.c has those of the time warp.)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: every device */
 /* A NaN that a program's own kernel makes has the bits that docs/reproducibility.md, rule 7 states, on every device: ops that a program
  * registers, feature maps in GLSL, and the transforms of VkFFT. */
 #include <weft/mixers.h>

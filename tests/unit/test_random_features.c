@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* Random features on a device: what they add up to and what stabilizers leave alone. */
 #include <math.h>
 

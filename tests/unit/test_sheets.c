@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * What mixers say of themselves in their sheets (verify/sheet.h): what tokens of causal ones read and of others, and how much
  * memory they take. Of lengths test_lengths.c has more, of steps test_decode.c, of refused arguments test_trials.c.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: slow device */
 /*
  * Ops that work on each token by itself give a token the same bits alone and among others: what decoding token by token
  * rests on, beside the steps.

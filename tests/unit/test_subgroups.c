@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: long every device */
 /* Products by rows that are made for subgroups of a size, where the driver has them: against float64, and to the bit against tiles. */
 #include <math.h>
 

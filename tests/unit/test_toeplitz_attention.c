@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /* Properties of kernelized attention with relative positions, and values checked by hand. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: slow one device */
 /*
  * Relative position encoders: evaluated once, the same at every length, how fast the kernels of frequency responses decay
  * with each activation, and what is refused.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: slow device */
+/* weft-test: slow every device */
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
 #include <weft/arithmetic.h>
 
