@@ -22,4 +22,10 @@ bool weft_library_is_there(const char *path);
 /** Where the installer of the program `package` puts the library of that name, or false where there is no such place. */
 bool weft_library_installed(char *path, size_t size, const char *package, const char *name);
 
+/**
+ * The path of the file or folder `name` that was installed with this library or program: beside the file that this code is in, or, where that is
+ * a program, in the folder of libraries beside its own. False where there is none, and on Windows.
+ */
+bool weft_library_beside(char *path, size_t size, const char *name);
+
 #endif

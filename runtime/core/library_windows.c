@@ -59,3 +59,12 @@ bool weft_library_installed(char *path, size_t size, const char *package, const 
     const int written = snprintf(path, size, "%s\\%s\\bin\\%s", folder, package, name);
     return written > 0 && (size_t)written < size && weft_library_is_there(path);
 }
+
+/* No release has kernels for Windows. */
+bool weft_library_beside(char *path, size_t size, const char *name) {
+    (void)name;
+    if (size > 0) {
+        path[0] = '\0';
+    }
+    return false;
+}
