@@ -47,6 +47,13 @@ target_include_directories(weft_core_objects PUBLIC
 target_include_directories(weft_core_objects SYSTEM PUBLIC "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
 target_link_libraries(weft_core_objects PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
 target_compile_definitions(weft_core_objects PRIVATE WEFT_BUILDING=1)
+# Where a program finds what was installed with the library: seen from its own folder, which stands beside it.
+set(weft_library_folder "${CMAKE_INSTALL_LIBDIR}")
+if(IS_ABSOLUTE "${weft_library_folder}")
+    set(weft_library_folder lib)
+endif()
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/core/library_posix.c" PROPERTIES
+    COMPILE_DEFINITIONS "WEFT_LIBRARY_FOLDER=\"${weft_library_folder}\"")
 # The interpreter's loops over the invocations of a workgroup want a vectorizer in every build but those for debugging.
 set(weft_interpret_sources ${weft_core_sources})
 list(FILTER weft_interpret_sources INCLUDE REGEX "/runtime/interpret/")

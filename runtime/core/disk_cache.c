@@ -8,6 +8,7 @@
 #include "core/bytes.h"
 #include "core/disk_cache_clean.h"
 #include "core/file.h"
+#include "core/library.h"
 #include "core/try.h"
 
 /*
@@ -35,7 +36,9 @@
 #define TOLD_WRITE  4u
 
 struct weft_cache {
-    char *dir; /* without a separator at its end */
+    char *dir;                  /* without a separator at its end */
+    struct weft_cache *shipped; /* where misses are looked up, or null */
+    bool read_only;             /* it is that: what is wrong there is for whoever installed it */
     uint64_t limit;
     atomic_uint told;
     atomic_uint_least64_t written; /* bytes since the last cleaning; at first, enough for one */
@@ -84,9 +87,8 @@ static weft_status create_at(struct weft_cache **cache, const char *dir, uint64_
     return WEFT_OK;
 }
 
-weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
+static weft_status create_one(struct weft_cache **cache, const char *dir, uint64_t limit,
                               const weft_host *host) {
-    *cache = NULL;
     if (dir) {
         return dir[0] == '\0' ? WEFT_OK : create_at(cache, dir, limit, host);
     }
@@ -96,8 +98,33 @@ weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64
     return status;
 }
 
+weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
+                              const weft_host *host) {
+    char kernels[WEFT_SYSTEM_PATH_SIZE];
+    *cache = NULL;
+    WEFT_TRY(create_one(cache, dir, limit, host));
+    if (!*cache || !weft_library_beside(kernels, sizeof kernels, WEFT_SHIPPED_KERNELS)) {
+        return WEFT_OK;
+    }
+    const weft_status status = weft_cache_ship(*cache, kernels, host);
+    if (status != WEFT_OK) {
+        weft_cache_destroy(cache, host);
+    }
+    return status;
+}
+
+weft_status weft_cache_ship(struct weft_cache *cache, const char *dir, const weft_host *host) {
+    weft_cache_destroy(&cache->shipped, host);
+    if (dir) {
+        WEFT_TRY(create_at(&cache->shipped, dir, 0, host));
+        cache->shipped->read_only = true;
+    }
+    return WEFT_OK;
+}
+
 void weft_cache_destroy(struct weft_cache **cache, const weft_host *host) {
     if (*cache) {
+        weft_cache_destroy(&(*cache)->shipped, host);
         weft_free(host, (*cache)->dir);
         weft_free(host, *cache);
         *cache = NULL;
@@ -148,7 +175,10 @@ static void tell_error(struct weft_cache *cache, unsigned what, int error, const
 /* `name` may be null: the folder. */
 static void tell_distrust(struct weft_cache *cache, const char *name, const char *distrust,
                           const weft_host *host) {
-    if (first_time(cache, name ? TOLD_ENTRY : TOLD_FOLDER)) {
+    if (cache->read_only && first_time(cache, TOLD_FOLDER)) {
+        weft_log(host, WEFT_LOG_INFO, "%s: %s. Weft compiles its kernels itself", cache->dir,
+                 distrust);
+    } else if (!cache->read_only && first_time(cache, name ? TOLD_ENTRY : TOLD_FOLDER)) {
         weft_log(host, WEFT_LOG_WARNING, "%s%s%s: %s. %s", cache->dir, name ? "/" : "",
                  name ? name : "", distrust,
                  name ? "This counts as a cache miss, and others do without a message"
@@ -233,10 +263,14 @@ static weft_status read_open(uint8_t **data, size_t *size, struct weft_cache *ca
         weft_log(host, WEFT_LOG_WARNING, "%s/%s: %s; this counts as a cache miss", cache->dir, name,
                  fault);
         weft_free(host, entry);
-        (void)weft_private_remove(folder, name); /* where that fails, the next write replaces it */
+        if (!cache->read_only) { /* where that fails, the next write replaces it */
+            (void)weft_private_remove(folder, name);
+        }
         return WEFT_OK;
     }
-    note_use(file);
+    if (!cache->read_only) {
+        note_use(file);
+    }
     memmove(entry, entry + HEADER_SIZE, entry_size - HEADER_SIZE);
     *data = entry;
     *size = entry_size - HEADER_SIZE;
@@ -256,10 +290,23 @@ static bool open_folder(struct weft_private_folder *folder, int *error, struct w
     return *error == 0;
 }
 
-weft_status weft_cache_read(uint8_t **data, size_t *size, struct weft_cache *cache,
-                            const char *kind, const weft_digest *key, const weft_host *host) {
+static weft_status read_named(uint8_t **data, size_t *size, struct weft_cache *cache,
+                              const char *name, const weft_digest *key, const weft_host *host) {
     struct weft_private_folder folder;
     int error = 0, file = -1;
+    weft_status status = WEFT_OK;
+    if (open_folder(&folder, &error, cache, host)) {
+        if (open_entry(&file, cache, &folder, name, host)) {
+            status = read_open(data, size, cache, &folder, file, name, key, host);
+            (void)weft_system_close(file);
+        }
+        weft_private_close(&folder);
+    }
+    return status;
+}
+
+weft_status weft_cache_read(uint8_t **data, size_t *size, struct weft_cache *cache,
+                            const char *kind, const weft_digest *key, const weft_host *host) {
     *data = NULL;
     *size = 0;
     if (!cache) {
@@ -269,13 +316,9 @@ weft_status weft_cache_read(uint8_t **data, size_t *size, struct weft_cache *cac
     if (!name) {
         return weft_fail_memory(host, "name of a cache entry");
     }
-    weft_status status = WEFT_OK;
-    if (open_folder(&folder, &error, cache, host)) {
-        if (open_entry(&file, cache, &folder, name, host)) {
-            status = read_open(data, size, cache, &folder, file, name, key, host);
-            (void)weft_system_close(file);
-        }
-        weft_private_close(&folder);
+    weft_status status = read_named(data, size, cache, name, key, host);
+    if (status == WEFT_OK && !*data && cache->shipped) {
+        status = read_named(data, size, cache->shipped, name, key, host);
     }
     weft_free(host, name);
     return status;

@@ -14,6 +14,9 @@
 
 #define WEFT_CACHE_LIMIT ((uint64_t)512 << 20) /* bytes, where nobody says */
 
+/** The name of the folder of kernels that come with the library (weft_library_beside): entries as in a cache, which nobody writes to. */
+#define WEFT_SHIPPED_KERNELS "weft-kernels"
+
 /** A folder. Any number of threads may use one, and any number of processes the same folder. */
 struct weft_cache;
 
@@ -28,6 +31,12 @@ char *weft_cache_default_dir(const weft_host *host);
 weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
                               const weft_host *host);
 void weft_cache_destroy(struct weft_cache **cache, const weft_host *host);
+
+/**
+ * What is not in the cache's folder is then looked for in `dir`, which is only read, and must be as trusted. weft_cache_create does so with the
+ * library's own, if there is one. Null: nowhere else.
+ */
+weft_status weft_cache_ship(struct weft_cache *cache, const char *dir, const weft_host *host);
 
 /**
  * Looks up an entry: *data is in host memory (the caller frees it), null on a miss. cache null is always a miss.
