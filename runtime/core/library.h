@@ -23,9 +23,10 @@ bool weft_library_is_there(const char *path);
 bool weft_library_installed(char *path, size_t size, const char *package, const char *name);
 
 /**
- * Where the file or folder `name` is that came with us: in the folder of the file that this code was loaded from, or, but on Windows,
- * in `lib` or the folder of libraries beside that folder. False where there is none. The file is that of libweft or of the Python module, or, with a static libweft, the
- * program's. Neither the current folder nor the environment counts, where others may have put one.
+ * Where the file `name`, or but on Windows the folder, is that came with us: in the folder of the file that this code was loaded from,
+ * or, but on Windows, in `lib` or the folder of libraries beside that folder. False where there is none. The file is that of libweft or
+ * of the Python module, or, with a static libweft, the program's. Neither the current folder nor the environment counts, where others
+ * may have put one.
  */
 bool weft_library_beside(char *path, size_t size, const char *name);
 
