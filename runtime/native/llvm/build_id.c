@@ -6,12 +6,19 @@
 
 #include "core/bytes.h"
 #include "core/system.h"
-#include "native/target.h"
+#include "native/elf.h"
 
 /* The gABI, chapters 4 and 5: of files of 64 bits, little-endian. */
 enum { HEADER_SIZE = 64, PROGRAM_SIZE = 56, NOTE_HEADER_SIZE = 12 };
 enum { PROGRAM_NOTE = 4, NOTE_BUILD_ID = 3 };
 enum { MOST_PROGRAMS = 64, MOST_NOTES = 4096, MOST_ID = 32 };
+
+/* Not weft_cpu_machine, which would settle what a program may still choose. */
+#ifdef __aarch64__
+enum { MACHINE = WEFT_ELF_AARCH64 };
+#else
+enum { MACHINE = WEFT_ELF_X86_64 };
+#endif
 
 static bool read_at(int file, uint64_t offset, uint8_t *bytes, size_t size) {
     size_t count = 0;
@@ -20,8 +27,7 @@ static bool read_at(int file, uint64_t offset, uint8_t *bytes, size_t size) {
 
 static bool is_for_this_processor(const uint8_t *header) {
     static const uint8_t start[] = {0x7F, 'E', 'L', 'F', 2, 1, 1};
-    return memcmp(header, start, sizeof start) == 0 &&
-           weft_load_bytes(header + 18, 2) == weft_cpu_machine()->elf;
+    return memcmp(header, start, sizeof start) == 0 && weft_load_bytes(header + 18, 2) == MACHINE;
 }
 
 static size_t round_up(size_t size) {
