@@ -6,7 +6,8 @@ bool weft_cpu_can_compile(void) {
     return false;
 }
 
-void weft_cpu_try_compiler(void) {}
+void weft_cpu_try_compiler(void) {
+}
 
 const char *weft_cpu_compiler_fault(void) {
     return NULL;
