@@ -165,36 +165,6 @@ static const char *explain(uint32_t count, uint32_t dropped) {
                  "and the processor is disabled";
 }
 
-static weft_status warn_of(const char *kind, const char *which, int signal) {
-    char by[24] = "";
-    if (signal != 0) {
-        snprintf(by, sizeof by, " (signal %d)", signal);
-    }
-    weft_cli_print(stderr, "weft: warning: %s ended the process that asked it for devices%s%s%s\n",
-                   kind, by, which[0] != '\0' ? ": " : "", which);
-    return WEFT_DRIVER_ERROR;
-}
-
-/* In a child first: a driver that ends the process that loads it is left out by kind, and named. */
-static weft_status list_devices(weft_device_info **infos, uint32_t *count, const weft_host *host) {
-    weft_status status = WEFT_OK;
-    int signal = 0;
-    enum weft_cli_trial trial = weft_cli_try_devices(infos, count, &status, &signal, host);
-    if (trial == WEFT_CLI_TRIAL_DIED) {
-        char broken[1024];
-        int again = 0;
-        weft_cli_find_broken_opencl(broken, sizeof broken);
-        weft_cli_leave_out_opencl();
-        trial = weft_cli_try_devices(infos, count, &status, &again, host);
-        if (trial == WEFT_CLI_TRIAL_DIED) {
-            return warn_of("a Vulkan driver", "", again);
-        }
-        (void)warn_of("an OpenCL driver", broken, signal);
-        weft_cli_print(stderr, "weft: warning: devices of OpenCL are left out\n");
-    }
-    return trial == WEFT_CLI_TRIAL_NO_CHILD ? weft_cli_list_devices(infos, count, host) : status;
-}
-
 int weft_cli_devices(int argc, char **argv) {
     weft_cli_common common = {.math = WEFT_MATH_FUSED};
     bool all = false, fma = false;
@@ -220,7 +190,7 @@ int weft_cli_devices(int argc, char **argv) {
     weft_host host = weft_cli_host(&common);
     weft_device_info *infos = NULL;
     uint32_t count = 0, dropped = 0;
-    WEFT_CLI_TRY(weft_cli_exit_code(list_devices(&infos, &count, &host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_tried(&infos, &count, &host)));
     if (!all) {
         dropped = drop_others(infos, &count);
     }

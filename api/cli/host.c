@@ -9,6 +9,7 @@
 #include "core/harmless.h"
 #include "core/try.h"
 #include "stop.h"
+#include "trial.h"
 
 int weft_cli_exit_code(weft_status status) {
     switch (status) {
@@ -121,7 +122,7 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
 
 weft_status weft_cli_list_usable(weft_device_info **infos, uint32_t *count, const weft_host *host) {
     uint32_t all = 0;
-    WEFT_TRY(weft_cli_list_devices(infos, &all, host));
+    WEFT_TRY(weft_cli_list_tried(infos, &all, host));
     *count = 0;
     for (uint32_t index = 0; index < all; index++) {
         if ((*infos)[index].usable && !(*infos)[index].by_name_only) {

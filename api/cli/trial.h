@@ -18,6 +18,9 @@ enum weft_cli_trial {
 enum weft_cli_trial weft_cli_try_devices(weft_device_info **infos, uint32_t *count,
                                          weft_status *status, int *signal, const weft_host *host);
 
+/** weft_cli_list_devices, in a child first: a driver that ends the process that loads it is left out by kind, and named. */
+weft_status weft_cli_list_tried(weft_device_info **infos, uint32_t *count, const weft_host *host);
+
 /** The files of OpenCL drivers that end a child that loads them alone, as "a, b"; empty where none does so alone. */
 void weft_cli_find_broken_opencl(char *text, size_t size);
 

@@ -11,6 +11,7 @@
 
 #define COUNT(array)  (sizeof(array) / sizeof(array)[0])
 #define MOST_CHANNELS 16777216
+#define MOST_MODULES  64 /* each reads files and becomes nodes; people use up to 6 */
 
 /* ---- pooling ---- */
 
@@ -308,6 +309,10 @@ static weft_status read_list(struct weft_embedding *embedding, const char *folde
     const size_t count = json_array_size(list);
     const json_t *module = NULL;
     size_t index = 0;
+    if (count > MOST_MODULES) {
+        return weft_fail(&embedding->host, WEFT_UNSUPPORTED,
+                         "%s: expected at most %u modules, found %zu", path, MOST_MODULES, count);
+    }
     embedding->steps = weft_alloc_zero(&embedding->host, count + 1, sizeof *embedding->steps);
     if (!embedding->steps) {
         return weft_fail_memory(&embedding->host, "the modules of an embedding");

@@ -167,6 +167,18 @@ void weft_json_tokenizer_truncate_left(struct weft_json_tokenizer *tokenizer, bo
     tokenizer->post.templates.truncation.left = left;
 }
 
+void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
+                                  const struct weft_bert_rules *rules) {
+    for (uint32_t i = 0; i < tokenizer->normalizer.count; i++) {
+        struct weft_normal_step *step = &tokenizer->normalizer.steps[i];
+        if (step->kind == WEFT_NORMAL_BERT) {
+            step->lowercase = rules->lowercase;
+            step->strip_accents = rules->strip_accents;
+            step->chinese = rules->chinese;
+        }
+    }
+}
+
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer) {
     return &tokenizer->post.templates;

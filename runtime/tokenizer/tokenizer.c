@@ -211,6 +211,36 @@ static weft_status read_types(weft_tokenizer *tokenizer, const weft_json_fields 
     return WEFT_OK;
 }
 
+/* Of the classes that make BERT's normalizer of the fields below, with or without "Fast". */
+static bool is_bert_class(const char *name) {
+    static const char *const names[] = {"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
+                                        "MPNetTokenizer"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 &&
+            (name[length] == '\0' || strcmp(name + length, "Fast") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without a class, files from before there were tokenizer.json say do_lower_case alone. */
+static weft_status read_bert(const weft_tokenizer *tokenizer, const weft_json_fields *fields) {
+    const char *name = NULL;
+    struct weft_bert_rules rules = {.lowercase = true, .chinese = true};
+    WEFT_TRY(weft_json_optional_string(&name, fields, "tokenizer_class"));
+    if (name ? !is_bert_class(name) : !weft_json_has(fields, "do_lower_case")) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_json_optional_bool(&rules.lowercase, fields, "do_lower_case"));
+    rules.strip_accents = rules.lowercase;
+    WEFT_TRY(weft_json_optional_bool(&rules.strip_accents, fields, "strip_accents"));
+    WEFT_TRY(weft_json_optional_bool(&rules.chinese, fields, "tokenize_chinese_chars"));
+    weft_json_tokenizer_set_bert(tokenizer->json, &rules);
+    return WEFT_OK;
+}
+
 /* What tokenizer_config.json says besides tokenizer.json. */
 static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
     json_t *object = NULL;
@@ -223,6 +253,9 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     }
     if (status == WEFT_OK) {
         status = read_types(tokenizer, &fields);
+    }
+    if (status == WEFT_OK) {
+        status = read_bert(tokenizer, &fields);
     }
     json_decref(object);
     return status;

@@ -235,6 +235,20 @@ PLACE_TEST(modules_and_poolings_that_weft_does_not_have_are_named, place) {
     expect_refused(4, weft_test_text("embed %s --text a", model), "expected a pooling", NULL);
 }
 
+/* Each would read its files again: 65 of them, or as many as a file can name. */
+PLACE_TEST(more_modules_than_a_model_has_are_refused, place) {
+    enum { MANY = 63 };
+    const char *more = ", " MODULE("Normalize", "2_Normalize");
+    char modules[sizeof START + MANY * 100] = START;
+    for (int i = 0; i < MANY; i++) {
+        strncat(modules, more, sizeof modules - strlen(modules) - 1);
+    }
+    strncat(modules, "]", sizeof modules - strlen(modules) - 1);
+    char *model = write_sentences(place, modules, "{'pooling_mode_mean_tokens': true}");
+    expect_refused(4, weft_test_text("embed %s --text a", model), "modules.json",
+                   "at most 64 modules, found 65", NULL);
+}
+
 PLACE_TEST(wrong_usage_says_what_is_expected, place) {
     char *model = write_sentences(place, START "]", "{'pooling_mode_mean_tokens': true}");
     expect_refused(2, "embed " TRAINED " --text a", "modules.json", "expected --pooling", NULL);

@@ -66,6 +66,12 @@ WEFT_TEST(a_library_that_ends_the_process_is_left_out) {
     expect_part(&outcome, outcome.err, "(signal 6): the system's OpenCL library itself");
     expect_part(&outcome, outcome.err, "devices of OpenCL are left out");
     outcome_clear(&outcome);
+    /* All devices are those that are left. */
+    outcome =
+        run_weft(with_fake("fake-opencl", "abort", "1"), "verify --filter cumsum --device all");
+    assert_int_equal(outcome.exit_code, 0);
+    expect_part(&outcome, outcome.err, "devices of OpenCL are left out");
+    outcome_clear(&outcome);
     /* Who asks for the processor does not start it. */
     outcome =
         run_weft(with_fake("fake-opencl", "abort", "1"), "inspect " MODEL " --device processor");

@@ -36,7 +36,7 @@ struct program {
     uint64_t stride; /* bytes from one to the next */
     weft_device *device;
     bool has_timeline; /* the feature is enabled */
-    int locks; /* how often Weft has locked and unlocked the queue */
+    int locks;         /* how often Weft has locked and unlocked the queue */
 };
 
 /* ---- the program's own Vulkan ---- */

@@ -3,11 +3,12 @@
 
     python3 tests/hostile/run.py WEFT COUNT [--seed S] [--first I] [--memory MIB] [--seconds S] [--keep FOLDER]
 
-Each folder is a function of the seed and its number. Every command runs under limits of memory and time. It fails where a
+Each folder is a function of the seed and its number: a made one, or one of the repository with damaged files. Every command runs under limits of memory and time. It fails where a
 command ends by a signal, does not end, has an exit code that it has not promised, says nothing of what is wrong, leaves
 files behind, or gives other answers where fresh memory has other contents (MALLOC_PERTURB_): then an answer holds memory
 that is not its own. Most folders run on the device that computes nothing (WEFT_NULL_DEVICE): all else is as it is elsewhere,
-without the time that kernels take; one in so many runs on the processor. The standard library is enough.
+without the time that kernels take; one in so many runs on the processor. Of a command with sanitizers, which need address
+space without a limit (--memory 0), none may have anything to say. The standard library is enough.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import damaged
 import files
 import networks
 import programs
@@ -43,8 +45,19 @@ WAITING = 12  # times as long as a command may compute: then it waits for someth
 
 # ---- a folder ----
 
-def make_folder(seed, number, folder):
+def make_place(seed, number, place):
+    """place/model, data and lines; what commands then do is drawn from what is returned."""
     r = random.Random(f"{seed}/{number}")
+    if r.random() < 0.2:
+        damaged.make(r, place)
+    else:
+        make_folder(r, place / "model")
+        write_data(r, place)
+    (place / "lines.txt").write_text("\n".join(r.choice(TEXTS) for _ in range(r.choice([1, 3, 9]))) + "\n")
+    return r
+
+
+def make_folder(r, folder):
     folder.mkdir()
     kind = r.choices(["program", "network", "tokenizer"], [45, 30, 25])[0]
     with_json = kind == "tokenizer" or r.random() < 0.3
@@ -63,11 +76,9 @@ def make_folder(seed, number, folder):
     if r.random() < 0.02:
         path = folder / r.choice(["config.json", "model.safetensors"])
         path.write_bytes(path.read_bytes()[:r.randrange(1, 200)])
-    return r, config
 
 
 def write_data(r, place):
-    (place / "lines.txt").write_text("\n".join(r.choice(TEXTS) for _ in range(r.choice([1, 3, 9]))) + "\n")
     rows, length = r.choice([1, 3, 5]), r.choice([1, 2, 7, 30])
     tokens = [r.randrange(200) for _ in range(rows * length)]
     if r.random() < 0.1:
@@ -96,6 +107,7 @@ def commands(r, model, place):
         (["eval", model, str(place / "data.npz"), "--json"], None),
         (["generate", model, "--text", text, "--tokens", r.choice(["1", "5", "40"]), "--out", out]
          + r.choice([["--greedy"], ["--seed", "3"], ["--window", "8"]]), out),
+        (["inspect", model, "--json"], None),
     ]
 
 
@@ -104,7 +116,8 @@ def commands(r, model, place):
 def limits(memory, seconds):
     """Of the processor's time, so that it does not matter what else the machine does."""
     def set_limits():
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        if memory > 0:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     return set_limits
@@ -152,6 +165,8 @@ def check(arguments, out, place, options, totals, computes):
         return f"ended by {signal.Signals(-code).name}: {errors[-300:]!r}"
     if code not in CODES:
         return f"exit code {code}: {errors[-300:]!r}"
+    if b"Sanitizer" in errors or b"runtime error" in errors:
+        return errors[-3000:].decode(errors="replace")
     if b"out of memory" in errors:
         totals["out of memory"] += 1
     if code in (USAGE, BAD_FILE) and b"weft" not in errors:
@@ -174,8 +189,7 @@ def check(arguments, out, place, options, totals, computes):
 def check_folder(number, options, totals):
     place = Path(tempfile.mkdtemp(prefix="folder-", dir=options.home))
     found = []
-    r, _ = make_folder(options.seed, number, place / "model")
-    write_data(r, place)
+    r = make_place(options.seed, number, place)
     for arguments, out in commands(r, str(place / "model"), place):
         wrong = check(arguments, out, place, options, totals, number % options.processor == 0)
         if wrong:
@@ -194,7 +208,7 @@ def main():
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--memory", type=int, default=1024, help="MiB of address space for each command")
+    parser.add_argument("--memory", type=int, default=1024, help="MiB of address space for each command; 0: without a limit")
     parser.add_argument("--seconds", type=int, default=10, help="of the processor's time for each command; it may wait longer")
     parser.add_argument("--processor", type=int, default=10, metavar="N", help="every Nth folder runs on the processor")
     parser.add_argument("--cache", help="keep compiled kernels there")

@@ -166,6 +166,58 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
                         "tokenizer.json");
 }
 
+/* ---- BERT's normalizer ---- */
+
+enum { BERT_TOKENS = 3 };
+
+static void expect_bert(struct weft_test_host *test, const char *lowercase, const char *fields,
+                        const int32_t expected[BERT_TOKENS]) {
+    char *folder = weft_test_folder();
+    const weft_tokenizer_settings config = {.kind = WEFT_TOKENIZER_UNSPECIFIED, .vocabulary = 7};
+    const char *text = "Hello Caf\xc3\xa9";
+    char *json = weft_test_text(
+        "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
+        "\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":%s},"
+        "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\","
+        "\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+        "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"hello\":1,\"Hello\":2,"
+        "\"caf\":3,\"Caf\":4,\"##\xc3\xa9\":5,\"##e\":6}}}",
+        lowercase);
+    weft_tokenizer *tokenizer = NULL;
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    weft_test_write(folder, "tokenizer.json", json, strlen(json));
+    weft_test_write(folder, "tokenizer_config.json", fields, strlen(fields));
+    assert_ok(weft_tokenizer_load(&tokenizer, folder, &config, &test->host));
+    assert_ok(weft_tokenizer_encode_ids(tokenizer, text, strlen(text), false, 9, &ids, &count));
+    assert_int_equal(count, BERT_TOKENS);
+    assert_memory_equal(ids, expected, BERT_TOKENS * sizeof *ids);
+    weft_free(&test->host, ids);
+    weft_tokenizer_destroy(&tokenizer);
+}
+
+/* The tokens of transformers 5.24's AutoTokenizer on these folders. */
+WEFT_TEST_ON_HOST(tokenizer_config_decides_what_bert_lowers, test) {
+    static const int32_t lower[] = {1, 3, 6}, whole[] = {2, 4, 5}, stripped[] = {2, 4, 6};
+    const char *const json[] = {"true", "false"};
+    for (size_t i = 0; i < 2; i++) {
+        const int32_t *own = i == 0 ? lower : whole; /* what tokenizer.json says */
+        expect_bert(test, json[i], "{}", own);
+        expect_bert(test, json[i], "{\"do_lower_case\":true}", lower);
+        expect_bert(test, json[i], "{\"do_lower_case\":false}", whole);
+        expect_bert(test, json[i], "{\"tokenizer_class\":\"BertTokenizer\"}", lower);
+        expect_bert(test, json[i],
+                    "{\"tokenizer_class\":\"BertTokenizerFast\",\"do_lower_case\":false}", whole);
+        expect_bert(test, json[i],
+                    "{\"tokenizer_class\":\"MPNetTokenizer\",\"do_lower_case\":false,"
+                    "\"strip_accents\":true}",
+                    stripped);
+        expect_bert(test, json[i],
+                    "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"do_lower_case\":false}",
+                    own);
+    }
+}
+
 /* ---- SentencePiece ---- */
 
 struct golden {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as what `weft embed --resume` finds beside its rows, which are 2 of 3 values: it is refused, or it is of these. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "logits.h"
+#include "partial.h"
+
+#define MEMORY ((size_t)4 << 20)
+#define ROWS   2
+#define WIDTH  3
+
+/* Made of 0, as a corpus can have it. */
+static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
+
+static void write_file(const char *path, const void *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
+    fuzz_expect(fclose(file) == 0);
+}
+
+static const char *write_rows(void) {
+    static char path[1024];
+    char header[128];
+    char file[128 + ROWS * WIDTH * sizeof(float)] = {0};
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+    const char *fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    memcpy(header + 10, fields, strlen(fields));
+    header[127] = '\n';
+    memcpy(file, header, sizeof header);
+    snprintf(path, sizeof path, "%s/rows.npy", fuzz_folder());
+    write_file(path, file, sizeof file);
+    return path;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const float values[ROWS * WIDTH] = {0};
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+    char name[1100];
+    size_t left = 0;
+    const weft_host host = fuzz_small_host(&left, MEMORY);
+    weft_cli_partial expected = {.width = WIDTH};
+    weft_cli_partial found = {0};
+    float *rows = NULL;
+    memcpy(expected.model, zeros, sizeof zeros);
+    memcpy(expected.prompt, zeros, sizeof zeros);
+    const char *path = write_rows();
+    snprintf(name, sizeof name, "%s.resume", path);
+    write_file(name, data, size);
+    const int code = weft_cli_partial_read(&found, &rows, path, &expected, &host);
+    fuzz_expect((code == WEFT_CLI_FINE) == (rows != NULL));
+    if (rows) {
+        fuzz_expect(found.count == ROWS && found.width == WIDTH);
+        fuzz_expect(strcmp(found.rows, weft_cli_digest(values, ROWS * WIDTH, digest)) == 0);
+        fuzz_expect(memcmp(rows, values, sizeof values) == 0);
+    }
+    weft_free(&host, rows);
+    fuzz_expect(left == MEMORY);
+    return 0;
+}
