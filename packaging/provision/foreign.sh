@@ -108,7 +108,7 @@ setup_aarch64() {
 
 foreign_aarch64() {
     setup_aarch64
-    foreign_build aarch64 weft-cli weft-test-unit-host_bits weft-test-unit-cpu_object weft-test-unit-cpu_compile -- \
+    foreign_build aarch64 weft-cli weft-tests-unit -- \
         "-DLLVM_DIR=$(llvm_folder)/lib/cmake/llvm"
 }
 
@@ -137,7 +137,7 @@ foreign_test_aarch64() {
     [[ $(uname -m) == aarch64 ]] && run=()
     for test in host_bits cpu_object cpu_compile; do
         say "aarch64: $test"
-        "${processor[@]}" "${run[@]}" "build/aarch64/tests/unit/$test" || return 1
+        "${processor[@]}" "${run[@]}" build/aarch64/tests/unit-tests "$test" || return 1
     done
     say "aarch64: kernels on the processor device"
     write_kernel_list
@@ -151,12 +151,12 @@ foreign_test_aarch64() {
 
 foreign_clang() {
     install_packages clang
-    foreign_build clang weft-cli weft-test-unit-host_bits
+    foreign_build clang weft-cli weft-tests-unit
 }
 
 foreign_test_clang() {
     write_kernel_list
-    "$cmake" --build build/clang --parallel "$jobs" && build/clang/tests/unit/host_bits &&
+    "$cmake" --build build/clang --parallel "$jobs" && build/clang/tests/unit-tests host_bits &&
         build/clang/weft verify --device processor --bits tests/data/bits --list build/kernels.txt
 }
 

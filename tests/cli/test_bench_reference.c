@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: one device */
 /* What weft bench expects of some tokens, where its suites' own cases do not take it: heads, batches, further parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: slow device */
+/* weft-test: slow one device */
 /* Outputs of weft bench against float64 and against known hashes: right ones pass, wrong ones are seen. */
 #include <math.h>
 

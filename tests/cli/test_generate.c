@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: long device */
+/* weft-test: one device */
 /* weft generate, on a small model of bytes. */
 #include "cli/harmless.h"
 #include "support_model.h"

@@ -24,8 +24,10 @@ endif()
 weft_compile_options(moving_average)
 
 weft_add_test_program(example_mixer "${CMAKE_CURRENT_SOURCE_DIR}/example_mixer/test_evaluate.c")
-target_include_directories(weft-test-example_mixer-evaluate PRIVATE "${weft_example}")
-target_sources(weft-test-example_mixer-evaluate PRIVATE $<TARGET_OBJECTS:moving_average>)
+if(TARGET weft-tests-example_mixer)
+    target_include_directories(weft-tests-example_mixer PRIVATE "${weft_example}")
+    target_sources(weft-tests-example_mixer PRIVATE $<TARGET_OBJECTS:moving_average>)
+endif()
 
 weft_add_device_test(example_mixer.verify QUICK ${weft_one_driver} LABELS example
     COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=${weft_example_cases}"

@@ -65,6 +65,13 @@ weft_add_host_test(prints.noticed LABELS house
     COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/prints.c" -P tests/house/prints.cmake)
 set_tests_properties(prints.noticed PROPERTIES PASS_REGULAR_EXPRESSION "prints\\.c calls printf")
 
+# No test runs on all drivers without a reason.
+set(weft_registered "${CMAKE_CURRENT_BINARY_DIR}/registered.txt") # order.cmake writes it
+weft_add_host_test(drivers.reasons LABELS house COMMAND "${CMAKE_COMMAND}" "-DLIST=${weft_registered}" -P tests/house/drivers.cmake)
+weft_add_host_test(drivers.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" "-DLIST=${weft_registered}" -DMORE=unit.core.lavapipe-4 -P tests/house/drivers.cmake)
+set_tests_properties(drivers.noticed PROPERTIES PASS_REGULAR_EXPRESSION "without a reason:[ \n]+unit\\.core\\.lavapipe-4")
+
 # What SECURITY.md says is fuzzed is, and the other way round.
 weft_add_host_test(fuzzers.listed LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/house/fuzzers.cmake)
 weft_add_host_test(fuzzers.missing LABELS house COMMAND "${CMAKE_COMMAND}" -DWITHOUT=npz -P tests/house/fuzzers.cmake)

@@ -11,11 +11,6 @@ set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE
     -fno-profile-arcs -fno-test-coverage)
-foreach(name cpu_object softvk)
-    if(NOT TARGET weft-test-unit-${name}) # with the thread sanitizer
-        continue()
-    endif()
-    add_dependencies(weft-test-unit-${name} weft-native-sample)
-    target_compile_definitions(weft-test-unit-${name} PRIVATE
-        "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")
-endforeach()
+add_dependencies(weft-tests-unit weft-native-sample)
+set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/unit/test_cpu_object.c" "${CMAKE_CURRENT_SOURCE_DIR}/unit/test_softvk.c" PROPERTIES
+    COMPILE_DEFINITIONS "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")

@@ -4,7 +4,7 @@
 # Mesa is unpacked (./dev test all, ./dev gpus), which comes with a C library of its own, the tests of their kernels run on it.
 
 file(GLOB weft_newest_lavapipe CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/build/deps/mesa-sid/usr/lib/*/libvulkan_lvp.so")
-if(NOT weft_newest_lavapipe OR WEFT_SANITIZE OR NOT TARGET weft-test-unit-cooperative OR NOT TARGET weft-test-unit-int8_cooperative)
+if(NOT weft_newest_lavapipe OR WEFT_SANITIZE )
     return()
 endif()
 cmake_path(GET weft_newest_lavapipe PARENT_PATH weft_newest_folder)
@@ -18,7 +18,7 @@ foreach(name cooperative int8_cooperative)
     add_test(NAME unit.${name}.newest
         COMMAND "${weft_newest_loader}" --library-path
                 "${weft_newest_folder}:/usr/lib/${weft_newest_triple}:/lib/${weft_newest_triple}"
-                $<TARGET_FILE:weft-test-unit-${name}>)
+                $<TARGET_FILE:weft-tests-unit> ${name})
     set_tests_properties(unit.${name}.newest PROPERTIES
         ENVIRONMENT "${weft_newest_env}" LABELS "unit;device;long"
         FAIL_REGULAR_EXPRESSION "no cooperative matrices here")

@@ -9,8 +9,8 @@ function(weft_add_fake_opencl name)
     target_compile_definitions(weft-${name} PRIVATE ${ARGN})
     set_target_properties(weft-${name} PROPERTIES OUTPUT_NAME OpenCL SOVERSION 1
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${name}")
-    if(TARGET weft-test-cli-opencl)
-        add_dependencies(weft-test-cli-opencl weft-${name})
+    if(TARGET weft-tests-cli)
+        add_dependencies(weft-tests-cli weft-${name})
     endif()
 endfunction()
 weft_add_fake_opencl(fake-opencl)
@@ -18,9 +18,9 @@ weft_add_fake_opencl(fake-opencl-1.1 WEFT_FAKE_OPENCL_1_1)
 
 # What every device must do, on these too.
 foreach(name cancel fork groups one_nan op plan threads)
-    if(TARGET weft-test-unit-${name} AND weft_opencl_drivers)
+    if(weft_test_unit_${name} AND weft_opencl_drivers)
         weft_add_device_test(unit.${name} DRIVERS ${weft_opencl_drivers} QUICK NONE LABELS unit
-                             COMMAND weft-test-unit-${name})
+                             COMMAND ${weft_test_unit_${name}})
     endif()
 endforeach()
 

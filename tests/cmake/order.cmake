@@ -8,23 +8,28 @@
 
 # Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes.
 set(weft_costs
-    cli.bench 25
-    unit.faults 19
-    unit.limits 18
-    unit.fft_program 14
-    unit.kernel_attention 13
-    cli.bench_options 12
+    unit.decode 33
+    unit.faults 29
+    cli.embed 25
+    folded.shaders 22
+    unit.spirv_lint 20
+    model.decoder 20
+    cli.receipt_bound 15
+    unit.cpu_compile 15
+    unit.host_bits 12
+    cli.interrupted 12
     cli.run 12
-    model.spectraformer_pairs 12
-    unit.random_features 10
-    folded.shaders 10
-    model.random_models 8
-    model.tnn_goldens 8
-    model.tnn_lengths 8
-    unit.cpu_compile 7
-    unit.host_bits 7)
+    cli.generate 11
+    model.model_goldens 11
+    cli.shared_tensors 11
+    unit.plan 11
+    cli.quantize 10
+    unit.limits 10
+    cli.eval_tasks 10)
 
 get_property(weft_tests DIRECTORY PROPERTY TESTS)
+list(JOIN weft_tests "\n" weft_test_lines)
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/registered.txt" "${weft_test_lines}\n")
 foreach(test IN LISTS weft_tests)
     get_property(labels TEST "${test}" PROPERTY LABELS)
     get_property(cost TEST "${test}" PROPERTY COST)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Each tests/unit/test_*.c, tests/unit/test_*.cpp, tests/model/test_*.c, tests/embed/*.c, tests/driver/test_*.c and, where the
-# command is built, tests/cli/test_*.c is one cmocka program, linked to the library's objects so that hidden functions are within reach, and to
-# tests/support/*.c and *.cpp.
+# The tests/unit/test_*.c are one cmocka program, <build>/tests/unit-tests, and so are those of tests/model, embed, driver and, where the
+# command is built, cli: `unit-tests NAME` runs tests/unit/test_NAME.c. Programs are linked to the library's objects so that hidden functions
+# are within reach, and to tests/support/*.c and *.cpp; one for each file was 5 GB.
 
 file(GLOB weft_support_sources CONFIGURE_DEPENDS
      "${CMAKE_CURRENT_SOURCE_DIR}/support/*.c" "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
@@ -52,7 +52,7 @@ add_custom_target(weft-quick)
 #   - `every device`: a test of kernels that `weft verify` does not choose, or not in this way, which each compiler may compile wrongly.
 #   - `one device`: a test that needs a device and tests something else. The numbers that it looks at are made by kernels that
 #     `weft verify` holds to their bits on every driver.
-# That no other test runs on all drivers is checked by registered.drivers (registered.cmake).
+# That no other test runs on all drivers is checked by drivers.reasons (tests/house/drivers.cmake).
 set(weft_back_ends "")
 foreach(driver IN LISTS weft_drivers weft_more_drivers)
     if(NOT driver MATCHES "^(lavapipe-4|lavapipe-16|mesa-backports|vulkan-1\\.1)$")
@@ -60,8 +60,8 @@ foreach(driver IN LISTS weft_drivers weft_more_drivers)
     endif()
 endforeach()
 
-# weft_test_drivers(<variable> <variable of those in ./dev test> <test> <head of its source>): none for a test of the host.
-function(weft_test_drivers variable quick_variable short head)
+# weft_test_drivers(<variable> <variable of those in ./dev test> <folder> <test> <head of its source>): none for a test of the host.
+function(weft_test_drivers variable quick_variable folder short head)
     set(drivers "")
     set(quick ${weft_quick_driver})
     if(head MATCHES "/\\* weft-test: ((long|slow) )?(every )?device \\*/")
@@ -72,6 +72,9 @@ function(weft_test_drivers variable quick_variable short head)
         endif()
         if(head MATCHES "/\\* weft-test: (every )?device")
             list(APPEND quick ${weft_one_driver})
+        endif()
+        if(NOT folder MATCHES "^(unit|embed)$") # models: no call of theirs waits otherwise
+            list(REMOVE_ITEM drivers ${weft_vulkan11_drivers})
         endif()
         if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
             list(APPEND drivers ${weft_vulkan11_drivers})
@@ -91,7 +94,36 @@ function(weft_test_drivers variable quick_variable short head)
     set(${quick_variable} ${quick} PARENT_SCOPE)
 endfunction()
 
-# weft_add_test_program(<folder> <source>)
+# weft_make_test_program(<target> <name>): without a source yet.
+function(weft_make_test_program target name)
+    add_executable(${target})
+    weft_compile_options(${target})
+    target_link_libraries(${target} PRIVATE ${weft_support_library})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME "${name}-tests" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" LINKER_LANGUAGE CXX)
+    weft_finish_program(${target})
+endfunction()
+
+# weft_test_program(<variable> <folder> <test> <head of its source> <labels>): the target that the source belongs to, the folder's but for
+#   - C++, which has a main of its own;
+#   - `faults`: functions of the library are wrapped in it;
+#   - `own program`: it links what others must not, or runs where they cannot.
+# With sanitizers, what ./dev test does not run is apart, and not built for it.
+function(weft_test_program variable folder short source head labels)
+    set(name ${folder})
+    if(source MATCHES "\\.cpp$" OR head MATCHES "/\\* weft-test: ((slow )?faults|own program)")
+        set(name ${folder}-${short})
+    elseif(WEFT_SANITIZE AND "long" IN_LIST labels)
+        set(name ${folder}-long)
+    endif()
+    set(target weft-tests-${name})
+    if(NOT TARGET ${target})
+        weft_make_test_program(${target} ${name})
+    endif()
+    set(${variable} ${target} PARENT_SCOPE)
+endfunction()
+
+# weft_add_test_program(<folder> <source>): sets weft_test_<folder>_<test> to the command.
 function(weft_add_test_program folder source)
     cmake_path(GET source STEM stem)
     file(STRINGS "${source}" head LIMIT_COUNT 5)
@@ -112,17 +144,6 @@ function(weft_add_test_program folder source)
         endif()
     endif()
     string(REGEX REPLACE "^test_" "" short "${stem}")
-    set(target "weft-test-${folder}-${short}")
-    add_executable(${target} "${source}")
-    weft_compile_options(${target})
-    target_link_libraries(${target} PRIVATE ${weft_support_library})
-    set_target_properties(${target} PROPERTIES
-        OUTPUT_NAME "${short}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${folder}")
-    weft_finish_program(${target})
-    if(head MATCHES "/\\* weft-test: (slow )?faults") # what support_faults.h stands in front of
-        target_link_options(${target} PRIVATE
-            "LINKER:--wrap=weft_loader_open,--wrap=weft_soft_get_instance_proc_addr")
-    endif()
 
     # The marker decides how the test is registered, so a change of it must configure again; the
     # source is copied nowhere, only its time is watched.
@@ -131,24 +152,35 @@ function(weft_add_test_program folder source)
     if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|every|device|faults)"))
         list(APPEND labels long)
     endif()
-    if(NOT "long" IN_LIST labels AND NOT folder STREQUAL "cli") # the presets that build it alone have no tests of that folder
+    weft_test_program(target "${folder}" "${short}" "${source}" "${head}" "${labels}")
+    target_sources(${target} PRIVATE "${source}")
+    set(command ${target} ${short})
+    if(source MATCHES "\\.cpp$")
+        set(command ${target})
+    endif()
+    set(weft_test_${folder}_${short} "${command}" PARENT_SCOPE)
+    if(head MATCHES "/\\* weft-test: (slow )?faults") # what support_faults.h stands in front of
+        target_link_options(${target} PRIVATE
+            "LINKER:--wrap=weft_loader_open,--wrap=weft_soft_get_instance_proc_addr")
+    endif()
+    if(NOT "long" IN_LIST labels)
         add_dependencies(weft-quick ${target})
     endif()
-    weft_test_drivers(drivers quick "${short}" "${head}")
+    weft_test_drivers(drivers quick "${folder}" "${short}" "${head}")
     if(drivers)
-        weft_add_device_test("${folder}.${short}" DRIVERS ${drivers} QUICK ${quick} LABELS ${labels} COMMAND ${target})
+        weft_add_device_test("${folder}.${short}" DRIVERS ${drivers} QUICK ${quick} LABELS ${labels} COMMAND ${command})
     else()
-        weft_add_host_test("${folder}.${short}" LABELS ${labels} COMMAND ${target})
+        weft_add_host_test("${folder}.${short}" LABELS ${labels} COMMAND ${command})
     endif()
 endfunction()
 
 set(weft_test_patterns unit/test_*.c unit/test_*.cpp model/test_*.c embed/*.c driver/test_*.c)
 if(WIN32)
     list(APPEND weft_test_patterns windows/test_*.c)
-elseif(WEFT_BUILD_CLI)
+elseif(WEFT_BUILD_CLI AND NOT WEFT_SANITIZE) # there the command's tests are command.hostile (sanitized.cmake)
     list(APPEND weft_test_patterns cli/test_*.c)
 endif()
-if(WEFT_BUILD_CLI AND NOT WIN32)
+if(WEFT_BUILD_CLI AND NOT WIN32 AND NOT WEFT_SANITIZE)
     add_library(weft-test-command OBJECT EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/api/cli/main.c")
     weft_compile_options(weft-test-command)
     target_compile_definitions(weft-test-command PRIVATE main=weft_test_command)
@@ -161,49 +193,42 @@ foreach(pattern IN LISTS weft_test_patterns)
     cmake_path(GET pattern PARENT_PATH folder)
     foreach(source IN LISTS sources)
         weft_add_test_program("${folder}" "${source}")
-        if(folder STREQUAL "cli")
-            cmake_path(GET source STEM stem)
-            string(REGEX REPLACE "^test_" "" short "${stem}")
-            add_dependencies("weft-test-cli-${short}" weft-cli)
-            # What `weft bench` and reports are made of is looked at from within, too.
-            if(short MATCHES "^(growth|executable_json|bench_.*|certify.*|interrupted.*)$")
-                target_sources("weft-test-cli-${short}" PRIVATE $<TARGET_OBJECTS:weft-cli-objects>)
-                target_include_directories("weft-test-cli-${short}" PRIVATE
-                    "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")
-            endif()
-            if(short MATCHES "^interrupted") # which runs the whole command, in children of its process
-                target_sources("weft-test-cli-${short}" PRIVATE $<TARGET_OBJECTS:weft-test-command>)
-            endif()
-        endif()
     endforeach()
 endforeach()
 
-# A receipt of one kind of device verifies on another, OpenCL's among them.
-if(TARGET weft-test-cli-receipt AND "opencl-pocl" IN_LIST weft_opencl_drivers)
-    weft_add_device_test(cli.receipt DRIVERS opencl-pocl QUICK NONE LABELS cli COMMAND weft-test-cli-receipt)
+# What `weft bench` and reports are made of is looked at from within, and the whole command runs in children of the process, too.
+if(TARGET weft-tests-cli)
+    add_dependencies(weft-tests-cli weft-cli)
+    target_sources(weft-tests-cli PRIVATE $<TARGET_OBJECTS:weft-cli-objects> $<TARGET_OBJECTS:weft-test-command>)
+    target_include_directories(weft-tests-cli PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")
 endif()
 
-if(TARGET weft-test-unit-opencl_emit AND OpenCL_FOUND)
-    target_link_libraries(weft-test-unit-opencl_emit PRIVATE OpenCL::OpenCL)
+# A receipt of one kind of device verifies on another, OpenCL's among them.
+if(weft_test_cli_receipt AND "opencl-pocl" IN_LIST weft_opencl_drivers)
+    weft_add_device_test(cli.receipt DRIVERS opencl-pocl QUICK NONE LABELS cli COMMAND ${weft_test_cli_receipt})
+endif()
+
+if(TARGET weft-tests-unit-opencl_emit AND OpenCL_FOUND)
+    target_link_libraries(weft-tests-unit-opencl_emit PRIVATE OpenCL::OpenCL)
 endif()
 
 # ./dev test has a part of the faults, ./dev test all has every one; on the processor device and, for images, on a driver.
-if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
+if(weft_test_unit_faults AND WEFT_HAVE_LLVM)
     set(weft_sanitized "")
     if(WEFT_SANITIZE)
         set(weft_sanitized long)
     endif()
-    weft_add_device_test(unit.faults ONE_DRIVER LABELS unit ${weft_sanitized} COMMAND weft-test-unit-faults)
+    weft_add_device_test(unit.faults ONE_DRIVER LABELS unit ${weft_sanitized} COMMAND ${weft_test_unit_faults})
     weft_add_device_test(unit.faults.all ONE_DRIVER LABELS unit long
-        COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=all $<TARGET_FILE:weft-test-unit-faults>)
-    weft_add_host_test(unit.faults.all LABELS unit long COMMAND weft-test-unit-faults)
+        COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=all $<TARGET_FILE:weft-tests-unit-faults>)
+    weft_add_host_test(unit.faults.all LABELS unit long COMMAND ${weft_test_unit_faults})
     set_tests_properties(unit.faults.all PROPERTIES
         ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all")
 endif()
 
 # Threads on one device for a few seconds there, for longer here.
-if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
-    weft_add_host_test(unit.threads.longer LABELS unit long COMMAND weft-test-unit-threads)
+if(weft_test_unit_threads AND WEFT_HAVE_LLVM)
+    weft_add_host_test(unit.threads.longer LABELS unit long COMMAND ${weft_test_unit_threads})
     set_tests_properties(unit.threads.longer PROPERTIES
         ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=20")
 endif()
@@ -211,14 +236,12 @@ endif()
 # The processor's jobs on threads of the program's, its own threads, and its compiler; under Wine all programs run there.
 if(WEFT_HAVE_LLVM AND NOT WIN32)
     foreach(name float_state host_thread)
-        if(TARGET weft-test-unit-${name})
+        if(weft_test_unit_${name})
             set(labels unit)
             if(name STREQUAL float_state) # verify's floats.trap is in ./dev test
                 list(APPEND labels long)
-            else()
-                add_dependencies(weft-quick weft-test-unit-${name})
             endif()
-            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS ${labels} COMMAND weft-test-unit-${name})
+            weft_add_device_test(unit.${name} DRIVERS processor-8 LABELS ${labels} COMMAND ${weft_test_unit_${name}})
         endif()
     endforeach()
 endif()

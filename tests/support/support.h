@@ -18,16 +18,16 @@
 
 #include <weft/device.h>
 
-/* ---- a program of tests ---- */
+/* ---- tests of a file ---- */
 
 /**
- * Defines a test, which its program runs in the order of the file:
+ * Defines a test; those of a file run in its order:
  *
  *     WEFT_TEST(what_holds) {
  *         assert_true(...);
  *     }
  *
- * Such a program has no main: support_main.c has it.
+ * A folder's files are one program, whose main is in support_main.c: `PROGRAM NAME` runs the tests of test_NAME.c.
  */
 #define WEFT_TEST(name)                              \
     static void name(void);                          \
@@ -47,10 +47,10 @@
     WEFT_TEST_LIST(name, set_up, tear_down)                \
     static void name(__attribute__((unused)) parameter)
 
-/** cmocka's fixtures around all tests of the program: what set_up leaves in *state is there for each of them. */
+/** cmocka's fixtures around all tests of the file: what set_up leaves in *state is there for each of them. */
 #define WEFT_TEST_GROUP(set_up, tear_down)                                    \
     __attribute__((constructor)) static void weft_test_list_fixtures_(void) { \
-        weft_test_group(set_up, tear_down);                                   \
+        weft_test_group(__FILE__, set_up, tear_down);                         \
     }                                                                         \
     _Static_assert(1, "a semicolon follows")
 
@@ -63,10 +63,13 @@ void weft_test_status(weft_status found, weft_status expected, const char *call,
 /* A function that runs before main, one for each test of the file, first to last. */
 #define WEFT_TEST_LIST(name, set_up, tear_down)                                                   \
     __attribute__((constructor)) static void weft_test_list_##name(void) {                        \
-        weft_test_add((struct CMUnitTest){#name, weft_test_run_##name, set_up, tear_down, NULL}); \
+        weft_test_add(__FILE__,                                                                   \
+                      (struct CMUnitTest){#name, weft_test_run_##name, set_up, tear_down, NULL}); \
     }
-void weft_test_add(struct CMUnitTest test);
-void weft_test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+void weft_test_add(const char *file, struct CMUnitTest test);
+void weft_test_group(const char *file, CMFixtureFunction set_up, CMFixtureFunction tear_down);
+/** NAME of the test_NAME.c whose tests run. */
+char *weft_test_name(void);
 
 /* ---- a watched host ---- */
 

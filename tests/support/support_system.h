@@ -20,7 +20,7 @@ bool weft_test_can_write_file(const char *path);
 /** How many handles this process has open. */
 uint32_t weft_test_open_handles(void);
 void weft_test_close_handle(weft_external_handle handle);
-/** Runs this program again, without arguments, with these handles open in it as they are here; the status that it ends with. */
+/** Runs this file's tests again, in a process of their own, with these handles open in it as they are here; the status that it ends with. */
 int weft_test_run_again(const weft_external_handle *handles, uint32_t count);
 
 #endif

@@ -53,12 +53,13 @@ void weft_test_close_handle(weft_external_handle handle) {
 
 int weft_test_run_again(const weft_external_handle *handles, uint32_t count) {
     int status = -1;
+    const char *name = weft_test_name();
     const pid_t child = fork();
     if (child == 0) {
         for (uint32_t i = 0; i < count; i++) {
             (void)fcntl((int)handles[i], F_SETFD, 0); /* it keeps them */
         }
-        execl("/proc/self/exe", "again", (char *)NULL);
+        execl("/proc/self/exe", "again", name, (char *)NULL);
         _exit(127);
     }
     assert_true(child > 0);

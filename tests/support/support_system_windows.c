@@ -2,6 +2,7 @@
 #include "support_system.h"
 
 #include <errno.h>
+#include <wchar.h>
 #include <windows.h>
 
 #include "core/system.h"
@@ -65,13 +66,15 @@ int weft_test_run_again(const weft_external_handle *handles, uint32_t count) {
     STARTUPINFOW start = {.cb = sizeof start};
     PROCESS_INFORMATION child;
     DWORD status = 1;
+    wchar_t line[MAX_PATH + 1];
     const DWORD length = GetModuleFileNameW(NULL, program, MAX_PATH);
     assert_in_range(length, 1, MAX_PATH - 1);
+    assert_true(swprintf(line, MAX_PATH, L"again %hs", weft_test_name()) > 0);
     for (uint32_t i = 0; i < count; i++) {
         assert_true(
             SetHandleInformation(handle_of(handles[i]), HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT));
     }
-    assert_true(CreateProcessW(program, NULL, NULL, NULL, TRUE, 0, NULL, NULL, &start, &child));
+    assert_true(CreateProcessW(program, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &child));
     assert_int_equal(WaitForSingleObject(child.hProcess, INFINITE), WAIT_OBJECT_0);
     assert_true(GetExitCodeProcess(child.hProcess, &status));
     CloseHandle(child.hThread);

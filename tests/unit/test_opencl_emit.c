@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: slow */
+/* weft-test: own program */
 /*
  * Kernels as OpenCL C: what their text must not have, what a compiler says about it, and what the OpenCL devices at hand
  * compute with it, against the evaluator and, for what that refuses, the interpreter with subgroups of one invocation.
