@@ -281,7 +281,8 @@ static weft_status read_open(uint8_t **data, size_t *size, struct weft_cache *ca
 static bool open_folder(struct weft_private_folder *folder, int *error, struct weft_cache *cache,
                         const weft_host *host) {
     char distrust[WEFT_DISTRUST_SIZE] = "";
-    *error = weft_private_open(folder, cache->dir, distrust);
+    *error = (cache->read_only ? weft_private_open_shipped : weft_private_open)(folder, cache->dir,
+                                                                                distrust);
     if (*error == EPERM && distrust[0] != '\0') {
         tell_distrust(cache, NULL, distrust, host);
     } else if (*error != 0 && *error != ENOENT && *error != ENOTDIR) {

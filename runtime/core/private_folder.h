@@ -20,12 +20,21 @@
 
 struct weft_private_folder {
     intptr_t handle;
-    const char *path; /* the caller's */
+    const char *path;           /* the caller's */
+    bool is_shipped;            /* weft_private_open_shipped, in a folder with these: */
+    uint32_t user, group, mode; /* POSIX's */
 };
 
 /** `path` must not end in a separator. */
 int weft_private_open(struct weft_private_folder *folder, const char *path,
                       char distrust[WEFT_DISTRUST_SIZE]);
+/**
+ * One that lies beside a program or library that runs already, and is only read. Trusted is then also what has the owner and the group of the
+ * folder that both are in, where nobody may write to it who may not write there: he could replace the program as well. So it is for users whose files
+ * their own group may write to. Not where that folder is sticky, as /tmp is; on Windows ENOENT: no release has one.
+ */
+int weft_private_open_shipped(struct weft_private_folder *folder, const char *path,
+                              char distrust[WEFT_DISTRUST_SIZE]);
 void weft_private_close(struct weft_private_folder *folder);
 
 /** For reading: a regular file that is trusted and no link. */

@@ -90,6 +90,23 @@ WEFT_TEST_IN_PLACE(a_folder_that_others_may_write_to_is_not_read, place) {
     expect(&folders, NULL, 0);
 }
 
+/* As pip leaves them where a user's group may write to new files: so it may to the library. */
+WEFT_TEST_IN_PLACE(a_folder_is_as_trusted_as_the_one_that_it_is_in, place) {
+    const struct folders folders = begin(place);
+    store(&folders, folders.shipped, "shipped");
+    assert_int_equal(chmod(entry_of(&folders, folders.shipped), 0664), 0);
+    assert_int_equal(chmod(folders.shipped, 0775), 0);
+    expect(&folders, NULL, 0);
+    assert_int_equal(chmod(place->folder, 0775), 0);
+    expect(&folders, "shipped", 0);
+    assert_int_equal(chmod(entry_of(&folders, folders.shipped), 0666), 0);
+    expect(&folders, NULL, 0);
+    assert_int_equal(chmod(folders.shipped, 0777), 0);
+    assert_int_equal(chmod(place->folder, 01777), 0);
+    expect(&folders, NULL, 0);
+    assert_int_equal(chmod(place->folder, 0700), 0);
+}
+
 WEFT_TEST(it_is_beside_the_program) {
     char path[WEFT_SYSTEM_PATH_SIZE];
     assert_true(weft_library_beside(path, sizeof path, "shipped_kernels")); /* this program */

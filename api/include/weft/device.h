@@ -231,7 +231,7 @@ typedef struct weft_device_params {
      * this user only (0700, files 0600). It uses the folder only if that is not a link, if folder and file belong to
      * the effective user or to root (for root: to root), and if nobody else may write to them. On Windows owner and
      * access list are checked alike, with SYSTEM and Administrators in place of root. Otherwise a warning says what is
-     * wrong, and everything is compiled anew. Parent folders may be links.
+     * wrong, and everything is compiled anew. Parent folders may be links. What is missing is then looked for in weft-kernels, a folder that may have come with the library: beside it, or among the libraries beside a program's folder.
      */
     const char *cache_dir;
     /**

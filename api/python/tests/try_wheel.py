@@ -3,6 +3,7 @@
 build; the repository gives the model alone."""
 
 import pathlib
+import tempfile
 import time
 
 begin = time.perf_counter()
@@ -14,4 +15,10 @@ answer = weft.load(folder)("Ceci est une phrase en français, et la réponse dev
 if answer.label != "fr":
     raise SystemExit(f"expected fr, found {answer}")
 where = pathlib.Path(weft.__file__).parent
+if (where / "weft-kernels").is_dir():  # made on this kind of processor
+    with tempfile.TemporaryDirectory() as empty, weft.Device("processor", cache_dir=empty) as device:
+        weft.load(folder.parent / "langid", device=device)((folder.parent / "langid" / "samples" / "vi.txt").read_text("utf-8"))
+        compiled = device.stats().pipelines_compiled
+    if compiled != 0:
+        raise SystemExit(f"the kernels of langid come with the wheel, and {compiled} of its were compiled")
 print(f"{where}: imported in {imported - begin:.3f} s, an answer after {time.perf_counter() - begin:.2f} s: {answer}")
