@@ -5,7 +5,7 @@
 # (packaging/trials).
 
 release_packages=(mmdebstrap)
-release_parts=(source wheel aarch64 debian)
+release_parts=(source wheel aarch64 archive debian)
 release=$root/build/release
 
 # in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
@@ -44,6 +44,8 @@ try_wheel() {
     fetch_wheels
     in_empty_debian wheel python3,python3-venv "$archive" "$release/wheels" "$out"/*_"$(uname -m)".whl
 }
+
+try_archive() { in_empty_debian archive ca-certificates "$archive" "$out"/*-linux-"$(uname -m)".tar.gz; }
 
 try_debian() { in_empty_debian debian ca-certificates "$archive" "$out"/*.deb; }
 
@@ -87,6 +89,10 @@ make_release() {
         aarch64)
             (cd "$tree" && ./dev wheel aarch64)
             cp "$tree"/build/wheel-aarch64/*.whl "$out"
+            ;;
+        archive)
+            (cd "$tree" && ./dev archive)
+            cp "$tree"/build/archive/*.tar.gz "$out"
             ;;
         debian)
             (cd "$tree" && ./dev package)
