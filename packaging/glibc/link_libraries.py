@@ -4,8 +4,8 @@
 A program asks its C library for each function's newest version, here that of the machine which links it. Of this machine's glibc
 the libraries in FOLDER have what glibc VERSION had, where that had it (libdl and libpthread were of their own before 2.34), and no
 code: a function that is newer does not link. older.c and start.c have those few that compilers, the C++ library and LLVM's
-archives want all the same. Of the C++ library, and of zlib where the compiler finds that, it has the archives: they may be newer
-than what is there, too.
+archives want all the same. libstdc++.so is the C++ library's archive: there it may be
+older, too.
 """
 
 import pathlib
@@ -95,9 +95,7 @@ def main():
     parts = [archive, *(folder / soname for soname in libraries if soname != "libm.so.6"), find("libc_nonshared.a")]
     (folder / "libc.so").write_text(f"GROUP ( {' '.join(map(str, parts))} AS_NEEDED ( {loader} ) )\n")
     (folder / "libm.so").write_text(f"INPUT ( {folder / 'libm.so.6'} )\n")
-    for name in "stdc++", "z":
-        if "/" in find(f"lib{name}.a"):
-            (folder / f"lib{name}.so").write_text(f"INPUT ( {find(f'lib{name}.a')} )\n")
+    (folder / "libstdc++.so").write_text(f"INPUT ( {find('libstdc++.a')} )\n")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ struct stat64;
 HIDDEN int stat64(const char *path, struct stat64 *found) __attribute__((alias("stat")));
 HIDDEN int fstat64(int file, struct stat64 *found) __attribute__((alias("fstat")));
 HIDDEN int lstat64(const char *path, struct stat64 *found) __attribute__((alias("lstat")));
+HIDDEN int fstatat64(int folder, const char *path, struct stat64 *found, int flags)
+    __attribute__((alias("fstatat")));
 
 /* The same with numbers that do not go beyond two thousand million; LLVM would print them. */
 HIDDEN struct mallinfo2 mallinfo2(void) {

@@ -11,6 +11,9 @@ wheel_libraries() {
         "build_$library" "$1" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
             -DCMAKE_C_FLAGS="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$deps=deps" "${@:2}"
     done
+    # Debian has zlib's archive, which pkg-config's callers take where it lies beside libzip's.
+    library=$(find "$deps/$1/lib" -mindepth 2 -name libz.a)
+    ln -sfn "${library:-$(gcc -print-file-name=libz.a)}" "$deps/$1/lib/libz.a"
 }
 
 # The oldest glibc that wheels and archives run with: that of RHEL 8, older than that of any other system with support.
@@ -24,6 +27,16 @@ older_glibc() {
     for kind in MODULE SHARED EXE; do # libgcc's own library is of a newer glibc, here but not there
         older_glibc_options+=("CMAKE_${kind}_LINKER_FLAGS=-L$1 -Wl,--allow-shlib-undefined")
     done
+}
+
+# check_glibc FILE...: none asks for a function of a glibc newer than the oldest, nor for one of no library, but Python's.
+check_glibc() {
+    local newest unknown
+    newest=$(readelf -W --version-info "$@" | grep -o 'GLIBC_[0-9.]*' | sort -V -u | tail -n 1)
+    [[ $(printf '%s\n' "GLIBC_$oldest_glibc" "$newest" | sort -V | tail -n 1) == "GLIBC_$oldest_glibc" ]] ||
+        die "$* need $newest, expected GLIBC_$oldest_glibc at most"
+    unknown=$(nm -D --undefined-only "$@" | sed -n '/@/d; s/^ *U //p' | grep -v -E "^(_?Py|weft_)" || true)
+    [[ -z $unknown ]] || die "$* need what no library has: $unknown"
 }
 
 # make_wheel PLACE ARCHITECTURE COMPILER [CMAKE OPTION...]: the package's wheel, $wheel, below build/PLACE. auditwheel names it
@@ -44,6 +57,9 @@ make_wheel() {
     files=("$place"/*.whl)
     wheel=${files[0]}
     [[ $wheel == *"-manylinux_${oldest_glibc/./_}_$architecture.whl" ]] || die "the wheel is not for glibc $oldest_glibc: ${wheel##*/}"
+    rm -rf "$place/unpacked"
+    "$python" -m zipfile -e "$wheel" "$place/unpacked"
+    check_glibc "$place"/unpacked/weft/*.so
     packaging/try_wheel.sh "$wheel" "$cmake" "$root" "$deps"
 }
 
@@ -96,14 +112,6 @@ command_archive() {
     tar -c -C "$place" --sort=name --owner=0 --group=0 --numeric-owner --mode=go+u,go-w "--mtime=@$(git log -1 --format=%ct)" "$name" |
         gzip -9n >"$archive"
     say "the archive, $(du -h "$archive" | cut -f 1)B: $archive"
-}
-
-# check_glibc FILE...: none asks for a function of a glibc newer than the oldest.
-check_glibc() {
-    local newest
-    newest=$(readelf -W --version-info "$@" | grep -o 'GLIBC_[0-9.]*' | sort -V -u | tail -n 1)
-    [[ $(printf '%s\n' "GLIBC_$oldest_glibc" "$newest" | sort -V | tail -n 1) == "GLIBC_$oldest_glibc" ]] ||
-        die "$* need $newest, expected GLIBC_$oldest_glibc at most"
 }
 
 # The Conan package of packaging/conan, from the system's libraries alone: no remote is asked.

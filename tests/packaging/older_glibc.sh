@@ -19,6 +19,7 @@ cat >"$work/program.cpp" <<'END'
 #include <iostream>
 #include <malloc.h>
 #include <random>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <thread>
 
@@ -36,7 +37,7 @@ int main(int count, char **) {
     } catch (int caught) {
         sum += caught;
     }
-    const bool found = stat("/", &root) == 0 && lstat("/", &link) == 0 && S_ISDIR(root.st_mode) && root.st_ino == link.st_ino;
+    const bool found = stat("/", &root) == 0 && lstat("/", &link) == 0 && S_ISDIR(root.st_mode) && fstatat(AT_FDCWD, "/", &link, 0) == 0 && root.st_ino == link.st_ino;
     const bool opened = dlopen(nullptr, RTLD_LAZY) && mallinfo2().arena > 0 && std::random_device()() != std::random_device()();
     std::cout << ", " << sum << found << opened << std::lround(std::exp(count * 3.0)) << (getenv("PATH") != nullptr);
 }

@@ -15,25 +15,34 @@ import subprocess
 import sys
 import tempfile
 
-MODEL = pathlib.Path(__file__).resolve().parents[3] / "api" / "examples" / "models" / "langid"
-TEXT = (MODEL / "samples" / "vi.txt").read_text()
+DEVICES: dict = {}
 
 
 def answer(select):
-    """Of a device that compiles what it runs."""
+    """Of a device that compiles what it runs: a kernel that it has not compiled before, and what it makes."""
+    import numpy
     import weft
 
-    # "" as a cache: every kernel is compiled anew.
-    found = weft.load(MODEL, weft.Device(select, cache_dir=""))(TEXT)
-    if found.label != "vi":
-        raise SystemExit(f"{select}: expected vi, found {found}")
-    return found
+    device, count = DEVICES.get(select, (None, 0))
+    # "" as a cache: nothing is kept.
+    device = device or weft.Device(select, cache_dir="")
+    DEVICES[select] = device, count + 1
+    x = numpy.linspace(-3, 3, 70).astype("f4").reshape(7, 10)
+    graph = weft.Graph()
+    tensor = graph.input("x", x.shape)
+    graph.output("y", weft.ops.softmax(tensor) if count % 2 == 0 else weft.ops.gelu(tensor))
+    found = graph.compile(device).run({"x": x})["y"]
+    others = BITS.setdefault(count % 2, found)
+    if not numpy.isfinite(found).all() or found.tobytes() != others.tobytes():
+        raise SystemExit(f"{select}: expected the bits of other devices, {others}, found {found}")
+
+
+BITS: dict = {}
 
 
 def use_weft():
     answer("processor")
-    libraries = pathlib.Path("/proc/self/maps").read_text()
-    if "libweft-llvm" not in libraries:
+    if "libweft-llvm" not in pathlib.Path("/proc/self/maps").read_text():
         raise SystemExit("Weft has not opened the compiler that came with it")
 
 
@@ -89,14 +98,14 @@ def main():
     names = [name for name in USES if is_there(name)]
     if len(names) < 2:
         raise SystemExit("there is nothing beside Weft to try it with")
-    # Each is the first, each the last, and each comes right before and right after each other one that is its neighbour in the list.
-    turned = [names[i:] + names[:i] for i in range(len(names))]
-    for order in turned + [list(reversed(order)) for order in turned]:
+    # Each is the first once, and the last; and weft comes before and after each.
+    orders = [names[i:] + names[:i] for i in range(len(names))] + [names[::-1]]
+    for order in orders:
         with tempfile.TemporaryDirectory() as caches:
             environment = {**os.environ, "XDG_CACHE_HOME": caches, "POCL_CACHE_DIR": caches, "NUMBA_CACHE_DIR": caches}
             program = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import try_neighbours as t; t.run({order!r})"
             subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-    print(f"in one process, {2 * len(names)} orders: {', '.join(names)}")
+    print(f"in one process, {len(orders)} orders: {', '.join(names)}")
 
 
 if __name__ == "__main__":
