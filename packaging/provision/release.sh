@@ -58,7 +58,7 @@ try_aarch64() {
     say "trying: aarch64"
     rm -rf "$folder"
     cat "$deps"/apt/sources.d/weft.* | mmdebstrap --quiet --variant=extract --architectures=arm64 \
-        --include=python3,python3-pip-whl,libllvm15 "$(codename)" "$folder" -
+        --include=python3,python3-pip-whl "$(codename)" "$folder" -
     mkdir -p "$folder/root"
     cp "$deps/qemu/usr/bin/qemu-aarch64-static" "$folder/usr/bin"
     cp -R "$release/wheels" "$out"/*_aarch64.whl "$folder/root"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Weft with others in one process that bring an LLVM, too: numba, PyTorch, and the drivers lavapipe and PoCL, which Weft opens.
 
-Two LLVMs that know of each other register options twice, or call each other's functions. In every order of loading, each compiles
-something, and after the last of them has come each compiles something else. Run by ./dev wheel, without pytest, as
+Two LLVMs that know of each other register options twice, or call each other's functions. In several orders of loading, each
+compiles something, and after the last of them has come each compiles something else. Run by ./dev wheel, without pytest, as
 
     python try_neighbours.py NAME...          these have to be there; others are taken where they are
 """
@@ -21,6 +21,7 @@ DEVICES: dict = {}
 def answer(select):
     """Of a device that compiles what it runs: a kernel that it has not compiled before, and what it makes."""
     import numpy
+
     import weft
 
     device, count = DEVICES.get(select, (None, 0))
@@ -30,7 +31,7 @@ def answer(select):
     x = numpy.linspace(-3, 3, 70).astype("f4").reshape(7, 10)
     graph = weft.Graph()
     tensor = graph.input("x", x.shape)
-    graph.output("y", weft.ops.softmax(tensor) if count % 2 == 0 else weft.ops.gelu(tensor))
+    graph.output("y", weft.ops.softmax(tensor) if count % 2 == 0 else weft.ops.softmax_axis(tensor, 0))
     found = graph.compile(device).run({"x": x})["y"]
     others = BITS.setdefault(count % 2, found)
     if not numpy.isfinite(found).all() or found.tobytes() != others.tobytes():
@@ -59,7 +60,7 @@ def use_numba():
 def use_torch():
     import torch
 
-    torch._C._jit_override_can_fuse_on_cpu(True)  # its compiler for processors is of LLVM, where a build has one
+    torch._C._jit_override_can_fuse_on_cpu(torch._C._llvm_enabled())  # where a build has a compiler for processors, it is LLVM
     count = use_torch.count = use_torch.count + 1
     x = torch.linspace(0, 1, 64 + count)
     traced = torch.jit.trace(lambda a: (a * count + 1).relu() * a, x)
@@ -92,6 +93,9 @@ def is_there(name):
 
 
 def main():
+    if sys.argv[1:2] == ["--order"]:
+        run(sys.argv[2:])
+        return
     missing = [name for name in sys.argv[1:] if not is_there(name)]
     if missing:
         raise SystemExit(f"not there: {', '.join(missing)}")
@@ -103,8 +107,7 @@ def main():
     for order in orders:
         with tempfile.TemporaryDirectory() as caches:
             environment = {**os.environ, "XDG_CACHE_HOME": caches, "POCL_CACHE_DIR": caches, "NUMBA_CACHE_DIR": caches}
-            program = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import try_neighbours as t; t.run({order!r})"
-            subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+            subprocess.run([sys.executable, __file__, "--order", *order], env=environment, check=True)
     print(f"in one process, {len(orders)} orders: {', '.join(names)}")
 
 
