@@ -74,7 +74,7 @@ command_wheel() {
         wheel_aarch64
     else
         wheel_libraries "wheel-$(uname -m)"
-        PKG_CONFIG_PATH="$deps/wheel-$(uname -m)/lib/pkgconfig" make_wheel wheel "$(uname -m)" gcc cmake.define.WEFT_BUILD_KERNELS=ON
+        PKG_CONFIG_PATH="$deps/wheel-$(uname -m)/lib/pkgconfig" make_wheel wheel "$(uname -m)" gcc WEFT_BUILD_KERNELS=ON
         python_environment build/wheel/env api/python/requirements-run.txt
         build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-index "$wheel"
         env -u PYTHONPATH build/wheel/env/bin/python api/python/tests/try_wheel.py
