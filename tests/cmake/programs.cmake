@@ -212,13 +212,13 @@ if(TARGET weft-tests-unit-opencl_emit AND OpenCL_FOUND)
     target_link_libraries(weft-tests-unit-opencl_emit PRIVATE OpenCL::OpenCL)
 endif()
 
-# ./dev test has a part of the faults, ./dev test all has every one; on the processor device and, for images, on a driver.
+# ./dev test has a part of the faults on the processor device; ./dev test all has every one there and, for images, on a driver.
 if(weft_test_unit_faults AND WEFT_HAVE_LLVM)
     set(weft_sanitized "")
     if(WEFT_SANITIZE)
         set(weft_sanitized long)
     endif()
-    weft_add_device_test(unit.faults ONE_DRIVER LABELS unit ${weft_sanitized} COMMAND ${weft_test_unit_faults})
+    weft_add_device_test(unit.faults ONE_DRIVER QUICK NONE LABELS unit ${weft_sanitized} COMMAND ${weft_test_unit_faults})
     weft_add_device_test(unit.faults.all ONE_DRIVER LABELS unit long
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=all $<TARGET_FILE:weft-tests-unit-faults>)
     weft_add_host_test(unit.faults.all LABELS unit long COMMAND ${weft_test_unit_faults})
