@@ -9,6 +9,7 @@ static void add(weft_certify_findings *findings, const char *field, const char *
     if (json_array_size(findings->list) >= WEFT_CERTIFY_MOST_FINDINGS) {
         return;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has begun it */
     vsnprintf(text, sizeof text, expected, arguments);
     json_t *finding = json_pack("{s:o, s:o, s:o}", "field", weft_cli_json_text(field), "expected",
                                 weft_cli_json_text(text), "found", weft_cli_json_text(found));
@@ -35,6 +36,7 @@ void weft_certify_refuse_value(weft_certify_findings *findings, const char *fiel
 const char *weft_certify_text(char text[WEFT_CERTIFY_TEXT_SIZE], const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is begun above */
     vsnprintf(text, WEFT_CERTIFY_TEXT_SIZE, format, arguments);
     va_end(arguments);
     return text;
