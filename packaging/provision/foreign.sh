@@ -116,13 +116,13 @@ foreign_aarch64() {
 wheel_aarch64() {
     local target=$deps/wheel-aarch64 toolchain=$root/cmake/toolchains/aarch64-linux-gnu.cmake
     install_packages g++-aarch64-linux-gnu
-    unpack_foreign wheel-aarch64 arm64 '' "${foreign_compiled_in[@]}" libpython3-dev zlib1g-dev ||
+    unpack_foreign wheel-aarch64 arm64 '' "${foreign_compiled_in[@]}" libpython3-dev zlib1g-dev "$(basename "$(llvm_folder)")-dev" ||
         die "the arm64 packages could not be fetched (log: build/deps/apt/wheel-aarch64/install.log)"
     export WEFT_TARGET_ROOT=$target
     DESTDIR=$target wheel_libraries wheel-aarch64/usr -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX=/usr
-    _PYTHON_HOST_PLATFORM=linux-aarch64 make_wheel wheel-aarch64 aarch64 "cmake.define.CMAKE_TOOLCHAIN_FILE=$toolchain" \
-        "cmake.define.WEFT_KERNEL_HEADER=$root/build/kernel-header" "cmake.define.LLVM_DIR=$(llvm_folder)/lib/cmake/llvm" \
-        "cmake.define.Python_INCLUDE_DIR=$(echo "$target"/usr/include/python3.*)"
+    _PYTHON_HOST_PLATFORM=linux-aarch64 make_wheel wheel-aarch64 aarch64 aarch64-linux-gnu-gcc "CMAKE_TOOLCHAIN_FILE=$toolchain" \
+        "WEFT_KERNEL_HEADER=$root/build/kernel-header" "LLVM_DIR=$target$(llvm_folder)/lib/cmake/llvm" \
+        "Python_INCLUDE_DIR=$(echo "$target"/usr/include/python3.*)"
 }
 
 # The cases that execute each kernel.

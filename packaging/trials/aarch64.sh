@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# aarch64.sh VERSION FOLDER: the wheel for AArch64 in FOLDER, a Debian of that architecture with Python, its pip and LLVM, which was
+# aarch64.sh VERSION FOLDER: the wheel for AArch64 in FOLDER, a Debian of that architecture with Python and its pip, which was
 # unpacked and never ran. Its /root has the source archive's tree and the wheels. A static QEMU in it runs Python, which starts no
 # other program.
 set -eu

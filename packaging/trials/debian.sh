@@ -13,6 +13,7 @@ export DEBIAN_FRONTEND=noninteractive
 
 quietly apt-get -q -y -o APT::Install-Recommends=true install ./*.deb
 if command -v cc; then exit 1; fi
+use_compiled weft
 use weft
 expect vi python3 -c "import weft; print(weft.load('$model')(open('$model/samples/vi.txt').read()))"
 

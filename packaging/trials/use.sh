@@ -18,6 +18,18 @@ use_cases() {
     "$@" verify --device processor --list "$tree/packaging/trials/cases.txt" --bits "$tree/tests/data/bits" --math fused
 }
 
+# use_compiled COMMAND...: the processor device has its compiler where no package brings one.
+use_compiled() {
+    set -- "$@" devices
+    case $("$@") in
+    *interpret*)
+        "$@"
+        echo 'expected a processor device with a compiler' >&2
+        return 1
+        ;;
+    esac
+}
+
 use_model() {
     expect 'vi ' "$@" run "$tree/api/examples/models/langid" --device processor --file "$tree/api/examples/models/langid/samples/vi.txt"
 }

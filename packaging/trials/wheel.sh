@@ -10,5 +10,6 @@ tar xf "$tree.tar.gz"
 
 python3 -m venv v
 v/bin/pip install -q --no-index --find-links wheels ./*.whl
+use_compiled v/bin/weft
 use v/bin/weft
 v/bin/python "$tree/api/python/tests/try_wheel.py"

@@ -59,6 +59,16 @@ add_test(NAME packaging.symbols
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)
 
+# Wheels and archives are linked for an older glibc than this machine's.
+find_package(Python 3.9 QUIET COMPONENTS Interpreter)
+if(Python_EXECUTABLE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING AND
+   NOT WEFT_SANITIZE)
+    add_test(NAME packaging.older_glibc
+        COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/packaging/older_glibc.sh" "${Python_EXECUTABLE}" "${CMAKE_C_COMPILER}"
+                "${CMAKE_CXX_COMPILER}" "${weft_stage}/older_glibc")
+    set_tests_properties(packaging.older_glibc PROPERTIES LABELS packaging)
+endif()
+
 # What cmake/WeftHardening.cmake asks for is in the binaries. That the test notices is shown by a program that has none of it.
 set(weft_hardening "${CMAKE_COMMAND}" "-DREADELF=${CMAKE_READELF}"
     "-DTREES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR};${weft_vkfft_dir}")
