@@ -5,7 +5,7 @@
 # (packaging/trials).
 
 release_packages=(mmdebstrap)
-release_parts=(source wheel aarch64 debian)
+release_parts=(source wheel aarch64 archive debian)
 release=$root/build/release
 
 # in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
@@ -45,6 +45,8 @@ try_wheel() {
     in_empty_debian wheel python3,python3-venv "$archive" "$release/wheels" "$out"/*_"$(uname -m)".whl
 }
 
+try_archive() { in_empty_debian archive ca-certificates "$archive" "$out"/*-linux-"$(uname -m)".tar.gz; }
+
 try_debian() { in_empty_debian debian ca-certificates "$archive" "$out"/*.deb; }
 
 # The packages' own scripts would have to run by QEMU: these are only unpacked.
@@ -56,7 +58,7 @@ try_aarch64() {
     say "trying: aarch64"
     rm -rf "$folder"
     cat "$deps"/apt/sources.d/weft.* | mmdebstrap --quiet --variant=extract --architectures=arm64 \
-        --include=python3,python3-pip-whl,libllvm15 "$(codename)" "$folder" -
+        --include=python3,python3-pip-whl "$(codename)" "$folder" -
     mkdir -p "$folder/root"
     cp "$deps/qemu/usr/bin/qemu-aarch64-static" "$folder/usr/bin"
     cp -R "$release/wheels" "$out"/*_aarch64.whl "$folder/root"
@@ -87,6 +89,10 @@ make_release() {
         aarch64)
             (cd "$tree" && ./dev wheel aarch64)
             cp "$tree"/build/wheel-aarch64/*.whl "$out"
+            ;;
+        archive)
+            (cd "$tree" && ./dev archive)
+            cp "$tree"/build/archive/*.tar.gz "$out"
             ;;
         debian)
             (cd "$tree" && ./dev package)
