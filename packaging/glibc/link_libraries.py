@@ -3,8 +3,8 @@
 
 A program asks its C library for each function's newest version, here that of the machine which links it. Of this machine's
 glibc the libraries in FOLDER have what glibc VERSION had, where that had it (libdl and libpthread were of their own before
-2.34), and no code: a function that is newer does not link. older.c and start.c have those few that compilers, the C++ library and LLVM's
-archives want all the same. libstdc++.so is the C++ library's archive: there the library may be older, too.
+2.34), and no code: a function that is newer does not link. older.c and start.c have those few that compilers, the C++ library
+and LLVM's archives want all the same. libstdc++.so is the C++ library's archive: there the library may be older, too.
 """
 
 import pathlib
