@@ -24,5 +24,5 @@ for math in reproducible fused; do
     done
 done
 printf 'the layer sees what shaders access\n'
-quietly env WEFT_VALIDATION=1 WEFT_OPENCL=0 WEFT_PROCESSOR=0 /opt/weft/frames
+quietly env WEFT_VALIDATION=1 WEFT_OPENCL=0 WEFT_PROCESSOR=0 /opt/weft/unit-tests frames
 [ -z "$failed" ] || { printf 'failed:%s\n' "$failed" >&2 && exit 1; }
