@@ -88,7 +88,7 @@ command_wheel() {
 
 # command_archive: the command, the library and the compiler for a Linux with nothing else, in one folder that may lie anywhere.
 command_archive() {
-    local version name place=$root/build/archive prefix
+    local version name place=$root/build/archive prefix files
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
     name=weft-$version-linux-$(uname -m)
     prefix=$place/$name
@@ -105,8 +105,8 @@ command_archive() {
         -DCMAKE_INSTALL_LIBDIR=lib '-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib' >/dev/null
     build_tree "$place/cmake" --parallel "$jobs"
     "$cmake" --install "$place/cmake" --strip --prefix "$prefix" >/dev/null
-    "$cmake" -DREADELF=readelf "-DTREES=$root;$deps" -P tests/packaging/hardening.cmake \
-        "-DFILES=$(find "$prefix/bin" "$prefix/lib" -type f \( -name weft -o -name '*.so*' \) | sort | paste -s -d ';')"
+    files=$(find "$prefix/bin" "$prefix/lib" -type f \( -name weft -o -name '*.so*' \) | sort | paste -s -d ';')
+    "$cmake" -DREADELF=readelf "-DFILES=$files" "-DTREES=$root;$deps" -P tests/packaging/hardening.cmake
     check_glibc "$prefix/bin/weft" "$prefix"/lib/*.so
     archive=$place/$name.tar.gz
     tar -c -C "$place" --sort=name --owner=0 --group=0 --numeric-owner --mode=go+u,go-w "--mtime=@$(git log -1 --format=%ct)" "$name" |
