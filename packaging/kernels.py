@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """kernels.py FOLDER COMMAND...: makes FOLDER, the folder weft-kernels of a release, by the command of that release.
 
-It holds what common models compile at their first run on the processor device, for each kind of processor that this one can be: the entries
-of an empty cache after some runs, but not those that are of this machine alone (choices, and what the probe found). Kernels depend on a
-model's sizes and not on its weights, so models of one layer are made here, of zeros.
+It holds what common models compile at their first run on the processor device, for each kind of processor that this one can be:
+the entries of an empty cache after some runs, but not those that are of this machine alone (choices, and what the probe found).
+Kernels depend on a model's sizes and not on its weights, so models of one layer are made here, of zeros.
 """
 
 import json
@@ -43,8 +43,9 @@ def write_zeros(path: pathlib.Path, shapes: dict[str, list[int]]) -> None:
 def make_sentence_encoder(folder: pathlib.Path, hidden: int, heads: int) -> None:
     """As sentence-transformers has all-MiniLM-L6-v2 (384 wide) and all that is made of BERT base (768)."""
     wide, layer, norm = 4 * hidden, "encoder.layer.0.", {"weight": [hidden], "bias": [hidden]}
-    maps = {"attention.self.query": [hidden, hidden], "attention.self.key": [hidden, hidden], "attention.self.value": [hidden, hidden],
-            "attention.output.dense": [hidden, hidden], "intermediate.dense": [wide, hidden], "output.dense": [hidden, wide]}
+    square = [hidden, hidden]
+    maps = {"attention.self.query": square, "attention.self.key": square, "attention.self.value": square,
+            "attention.output.dense": square, "intermediate.dense": [wide, hidden], "output.dense": [hidden, wide]}
     shapes = {"embeddings.word_embeddings.weight": [len(WORDS), hidden], "embeddings.position_embeddings.weight": [512, hidden],
               "embeddings.token_type_embeddings.weight": [2, hidden]}
     for name in ("embeddings.LayerNorm", f"{layer}attention.output.LayerNorm", f"{layer}output.LayerNorm"):
@@ -54,9 +55,10 @@ def make_sentence_encoder(folder: pathlib.Path, hidden: int, heads: int) -> None
     (folder / "1_Pooling").mkdir(parents=True)
     write_zeros(folder / "model.safetensors", shapes)
     (folder / "config.json").write_text(json.dumps({
-        "model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu", "hidden_size": hidden, "intermediate_size": wide,
-        "layer_norm_eps": 1e-12, "max_position_embeddings": 512, "num_attention_heads": heads, "num_hidden_layers": 1, "pad_token_id": 0,
-        "position_embedding_type": "absolute", "type_vocab_size": 2, "vocab_size": len(WORDS)}), "utf-8")
+        "model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu", "hidden_size": hidden,
+        "intermediate_size": wide, "layer_norm_eps": 1e-12, "max_position_embeddings": 512, "num_attention_heads": heads,
+        "num_hidden_layers": 1, "pad_token_id": 0, "position_embedding_type": "absolute", "type_vocab_size": 2,
+        "vocab_size": len(WORDS)}), "utf-8")
     special = [{"id": at, "content": word, "special": True, "normalized": False, "lstrip": False, "rstrip": False,
                 "single_word": False} for at, word in enumerate(WORDS[:4])]
     (folder / "tokenizer.json").write_text(json.dumps({
@@ -85,8 +87,9 @@ def make_llama(folder: pathlib.Path, hidden: int, heads: int, key_heads: int) ->
         f"{layer}mlp.up_proj.weight": [wide, hidden], f"{layer}mlp.down_proj.weight": [hidden, wide]})
     (folder / "config.json").write_text(json.dumps({
         "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": hidden,
-        "intermediate_size": wide, "max_position_embeddings": 2048, "num_attention_heads": heads, "num_key_value_heads": key_heads,
-        "num_hidden_layers": 1, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": True, "vocab_size": 256,
+        "intermediate_size": wide, "max_position_embeddings": 2048, "num_attention_heads": heads,
+        "num_key_value_heads": key_heads, "num_hidden_layers": 1,
+        "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": True, "vocab_size": 256,
         "tokenizer_class": "ByteTokenizer"}), "utf-8")
 
 
@@ -107,12 +110,14 @@ def lines_of_runs(work: pathlib.Path) -> list[list[str]]:
 
 
 def run(command: list[str], arguments: list[str], target: str, cache: pathlib.Path) -> subprocess.CompletedProcess[str]:
+    """One run of the command, as on a processor of that kind."""
     settings = {"WEFT_PROCESSOR_TARGET": target, "XDG_CACHE_HOME": str(cache), "WEFT_LLVM": ""}
-    return subprocess.run([*command, *arguments, "--device", "processor"], env=os.environ | settings, capture_output=True, text=True,
-                          check=False)
+    return subprocess.run([*command, *arguments, "--device", "processor"], env=os.environ | settings, capture_output=True,
+                          text=True, check=False)
 
 
 def main() -> None:
+    """Makes the folder."""
     place, command = pathlib.Path(sys.argv[1]), sys.argv[2:]
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

@@ -75,8 +75,8 @@ if _TYPE_CHECKING:
         "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
         "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs", "Plan",
         "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch",
-        "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features",
-        "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
+        "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
+        "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
 
 
 def __getattr__(name: str) -> object:

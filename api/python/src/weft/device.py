@@ -81,7 +81,8 @@ _slow_told: set[str] = set()
 
 
 def _warn_if_slow(info: DeviceInfo, named: bool) -> None:
-    """Once for each device: of one that interprets its kernels, and of a driver in software that nobody asked for, as the log does."""
+    """Once for each device, as the log does: of one that interprets its kernels, and of a driver in software that nobody
+    asked for."""
     wanted = named or os.environ.get("WEFT_PROCESSOR") == "0"
     if info.slow and info.slow not in _slow_told and (info.interpreted or not wanted):
         _slow_told.add(info.slow)
@@ -130,8 +131,8 @@ class Device:
         cache_limit: bytes that it may take, after which what was not used for the longest time goes; 0: 512 MiB.
         validation: turns on Vulkan's validation layer.
 
-    Raises NoDevice, NotFound when nothing has that name, Unsupported. A device that interprets its kernels, and a driver in software that
-    nobody named, are warned of once (`SlowDevice`; `DeviceInfo.slow` says why).
+    Raises NoDevice, NotFound when nothing has that name, Unsupported. A device that interprets its kernels, and a driver in
+    software that nobody named, are warned of once (`SlowDevice`; `DeviceInfo.slow` says why).
     """
 
     def __init__(self, select: str | int | None = None, *, math: Math = "reproducible", weights: WeightStorage = "auto",
