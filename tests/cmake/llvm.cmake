@@ -7,16 +7,16 @@ if(NOT WEFT_HAVE_LLVM OR WIN32)
     return()
 endif()
 
-if(TARGET weft-test-unit-llvm_choice)
+if(TARGET weft-tests-unit)
     foreach(version 14 15 19 23)
         add_library(weft-fake-llvm-${version} SHARED "${CMAKE_CURRENT_SOURCE_DIR}/llvm/fake.c")
         weft_compile_options(weft-fake-llvm-${version})
         target_compile_definitions(weft-fake-llvm-${version} PRIVATE WEFT_FAKE_LLVM=${version})
         set_target_properties(weft-fake-llvm-${version} PROPERTIES
             LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fake-llvm")
-        add_dependencies(weft-test-unit-llvm_choice weft-fake-llvm-${version})
+        add_dependencies(weft-tests-unit weft-fake-llvm-${version})
     endforeach()
-    target_compile_definitions(weft-test-unit-llvm_choice PRIVATE
+    set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/unit/test_llvm_choice.c" APPEND PROPERTY COMPILE_DEFINITIONS
         "WEFT_FAKE_LLVM=\"${PROJECT_BINARY_DIR}/tests/fake-llvm/libweft-fake-llvm-\"")
 endif()
 
@@ -45,9 +45,9 @@ foreach(version IN LISTS weft_other_llvms)
     weft_add_device_test(verify.lanes.llvm-${version} DRIVERS processor-4 processor-16 QUICK NONE LABELS verify
         COMMAND ${verify} ${weft_kernel_list})
     foreach(name cpu_compile cpu_dots cpu_shapes)
-        if(TARGET weft-test-unit-${name})
+        if(TARGET weft-tests-unit)
             weft_add_device_test(unit.${name}.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS unit
-                COMMAND "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-test-unit-${name}>)
+                COMMAND "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-tests-unit> ${name})
         endif()
     endforeach()
 endforeach()
