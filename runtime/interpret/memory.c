@@ -194,7 +194,6 @@ static inline uint8_t *bytes_at(struct weft_interpret_group *group,
 static bool load_words(struct weft_interpret_group *group,
                        const struct weft_ir_instruction *instruction, const struct access *access) {
     const uint32_t *restrict index = access->place.index;
-    const uint8_t *restrict bytes = access->range.data + access->place.fixed;
     uint32_t most = 0;
     if (access->size != 4 || !index) {
         return false;
@@ -203,6 +202,7 @@ static bool load_words(struct weft_interpret_group *group,
     if (access->place.fixed + most + access->bytes > access->range.size) {
         return false;
     }
+    const uint8_t *restrict bytes = access->range.data + access->place.fixed;
     for (uint32_t i = 0; i < instruction->n; i++) {
         uint32_t *restrict d = weft_interpret_value(group, instruction->result + i);
         WEFT_INTERPRET_EACH(group, memcpy(&d[at], bytes + index[at] + (size_t)4 * i, 4));
