@@ -68,6 +68,36 @@ WEFT_TEST(what_is_not_taken_is_told) {
     }
 }
 
+/* Of a version that is not installed; this machine has hardly all of them. */
+static bool is_missed(void *user) {
+    static const struct choice choice = {NULL,
+                                         {"no library of the version that WEFT_LLVM names", NULL}};
+    char number[8];
+    (void)user;
+    for (uint32_t version = 15; version <= 22; version++) {
+        struct choice missing = choice;
+        (void)snprintf(number, sizeof number, "%u", version);
+        missing.value = number;
+        const pid_t child = fork();
+        if (child == 0) {
+            weft_test_set_variable("WEFT_LLVM", number);
+            weft_cpu_try_compiler();
+            _exit(weft_cpu_compiler_fault() ? 1 : 0);
+        }
+        int status = 0;
+        WEFT_CHILD_EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
+        if (WEXITSTATUS(status) == 1) {
+            return is_refused(&missing);
+        }
+    }
+    _exit(WEFT_CHILD_SKIPS);
+}
+
+WEFT_TEST(a_version_that_is_not_there_is_told) {
+    only_the_processor();
+    weft_test_in_child(is_missed, NULL);
+}
+
 /* What objects are kept under is the same before LLVM is loaded, as a program that finds all of them in its cache has it, and after. */
 static bool keeps_its_name(void *user) {
     char before[256];

@@ -122,6 +122,11 @@ struct search {
 };
 
 static void add_fault(struct search *search, const char *path, const char *what) {
+    char start[WEFT_LLVM_PATH_SIZE + 1];
+    (void)snprintf(start, sizeof start, "%s ", path);
+    if (strstr(search->fault, start)) { /* LLVM's name on Windows is the same for every version */
+        return;
+    }
     const size_t room = search->size - search->length;
     const int written = snprintf(search->fault + search->length, room, "%s%s %s",
                                  search->length > 0 ? "; " : "", path, what);
