@@ -64,8 +64,9 @@ with warnings.catch_warnings(record=True) as told:
 
 
 @pytest.mark.parametrize("select", ["", "processor"])
-def test_a_device_that_interprets_says_so_once(select):
-    settings = {"WEFT_LLVM": "0", "VK_DRIVER_FILES": "/nowhere.json", "VK_ICD_FILENAMES": "/nowhere.json", "WEFT_OPENCL": "0"}
+def test_a_device_that_interprets_says_so_once(select, tmp_path):
+    absent = str(tmp_path / "driver.json")
+    settings = {"WEFT_LLVM": "0", "VK_DRIVER_FILES": absent, "VK_ICD_FILENAMES": absent, "WEFT_OPENCL": "0"}
     kept = {name: value for name, value in os.environ.items() if name != "WEFT_PROCESSOR"}
     said = subprocess.run([sys.executable, "-c", SLOW, select], env=kept | settings, capture_output=True, text=True, check=True)
     info, told = said.stdout.splitlines()
