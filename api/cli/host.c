@@ -51,15 +51,19 @@ void weft_cli_cancel_at(double clock_ms) {
     last_ms = clock_ms;
 }
 
-static bool is_stopped(void *user) {
+static bool is_late(void) {
+    return last_ms > 0.0 && weft_clock_ms() >= last_ms;
+}
+
+static bool ends_calls(void *user) {
     (void)user;
-    return weft_cli_stopped() || (last_ms > 0.0 && weft_clock_ms() >= last_ms);
+    return weft_cli_stops_calls() || is_late();
 }
 
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
-    if (is_stopped(NULL) && strncmp(message, "cancelled:", 10) == 0) {
+    if ((weft_cli_stopped() || is_late()) && strncmp(message, "cancelled:", 10) == 0) {
         return; /* the command's end says so */
     }
     if (level == WEFT_LOG_ERROR && common->error) {
@@ -75,7 +79,7 @@ static void print_log(void *user, weft_log_level level, const char *message) {
 weft_host weft_cli_host(const weft_cli_common *common) {
     /* The callback reads through the pointer; only its type is not const. */
     return (weft_host){
-        .log = print_log, .log_user = (void *)(uintptr_t)common, .interrupted = is_stopped};
+        .log = print_log, .log_user = (void *)(uintptr_t)common, .interrupted = ends_calls};
 }
 
 weft_status weft_cli_open_selected(weft_device **device, const weft_cli_common *common,

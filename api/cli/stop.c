@@ -28,6 +28,10 @@ bool weft_cli_stopped(void) {
     return weft_cli_signal() != 0;
 }
 
+bool weft_cli_stops_calls(void) {
+    return state == OPEN && weft_cli_stopped();
+}
+
 /* Without a signal whatever is missing is missing for another reason, which has its own message. */
 void weft_cli_stop_settle(bool whole) {
     if (whole || weft_cli_signal() != 0) {

@@ -18,6 +18,9 @@ int weft_cli_stop_end(void);
 /** Whether one has come since the watch began and, once it was settled, whether it kept something from being done. */
 bool weft_cli_stopped(void);
 
+/** Whether a call of the library has to end: only until it was settled. What is delivered then is delivered as a whole. */
+bool weft_cli_stops_calls(void);
+
 /**
  * After the work and before anything is delivered: whether all that was asked for has been done. Then a signal has stopped
  * nothing, however early or late it came, and else all that follows says that the command was stopped.

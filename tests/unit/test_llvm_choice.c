@@ -29,7 +29,7 @@ static bool is_refused(void *user) {
     weft_device *device = NULL;
     weft_test_set_variable("WEFT_LLVM", choice->value);
     WEFT_CHILD_EXPECT(weft_device_list(infos, &count, NULL) == WEFT_OK && count >= 1 && count <= 8);
-    WEFT_CHILD_EXPECT(has_all(infos[0].driver_version, choice));
+    WEFT_CHILD_EXPECT(has_all(infos[0].slow, choice));
     WEFT_CHILD_EXPECT(weft_cpu_compiler_fault() && has_all(weft_cpu_compiler_fault(), choice));
     WEFT_CHILD_EXPECT(!weft_cpu_can_compile() && weft_cpu_compiler_version() == 0);
     WEFT_CHILD_EXPECT(weft_device_open(&device, weft_device_params(.select = "processor",

@@ -109,8 +109,8 @@ WEFT_TEST_IN_PLACE(a_folder_is_as_trusted_as_the_one_that_it_is_in, place) {
 
 WEFT_TEST(it_is_beside_the_program) {
     char path[WEFT_SYSTEM_PATH_SIZE];
-    assert_true(weft_library_beside(path, sizeof path, "shipped_kernels")); /* this program */
+    assert_true(weft_library_beside(path, sizeof path, "unit-tests")); /* this program */
     assert_int_equal(access(path, X_OK), 0);
     assert_false(weft_library_beside(path, sizeof path, "nothing of that name"));
-    assert_false(weft_library_beside(path, 4, "shipped_kernels"));
+    assert_false(weft_library_beside(path, 4, "unit-tests"));
 }

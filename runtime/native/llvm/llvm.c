@@ -177,9 +177,10 @@ const char *weft_cpu_compiler_fault(void) {
 }
 
 const char *weft_cpu_compiler_remedy(void) {
-    return is_turned_off()             ? "remove WEFT_LLVM from the environment"
-           : weft_cpu_compiler_fault() ? "install LLVM, a version from 15 to 22"
-                                       : NULL;
+    return is_turned_off()                 ? "remove WEFT_LLVM from the environment"
+           : !weft_cpu_compiler_fault()    ? NULL
+           : weft_cpu_compiler_is_chosen() ? "change WEFT_LLVM in the environment"
+                                           : "install LLVM, a version from 15 to 22";
 }
 
 uint32_t weft_cpu_compiler_changes(void) {
