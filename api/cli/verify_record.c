@@ -323,7 +323,8 @@ int weft_verify_report_text(const weft_verify_record *record) {
                        count_devices_that_ran(record),
                        skips_some(record) ? ", but for what one of them skips" : "");
     }
-    if (record->has_bits && record->bits_difference_count == 0) {
+    if (record->has_bits && count_devices_that_ran(record) > 0 &&
+        record->bits_difference_count == 0) {
         weft_cli_print(stdout, "The bits are those of the file.\n");
     }
     return exit_code;

@@ -321,6 +321,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
     instance->DestroyInstance =
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
     WEFT_TRY(weft_vk_load_instance(instance, host));
+    instance->accesses = plan.validation && plan.accesses;
     instance->labels = plan.validation && plan.labels;
     instance->old_layer = plan.validation && plan.old_layer;
     if (plan.validation) {

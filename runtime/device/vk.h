@@ -102,7 +102,8 @@ struct weft_vk_instance {
     /* Null where VK_EXT_debug_utils is not enabled. */
     PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT;
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT;
-    bool labels; /* commands are labelled for the validation layer's messages */
+    bool accesses; /* the validation layer takes all that a shader can reach for accessed */
+    bool labels;   /* commands are labelled for the validation layer's messages */
     bool
         old_layer; /* the validation layer would complain about cooperative matrices, which came after it */
 };

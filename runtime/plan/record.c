@@ -43,7 +43,9 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
     VkDescriptorSet set = bindings->workspace->sets[step->dispatch];
     set = set ? set : bindings->sets[step->dispatch];
     bool first_part = step->base[0] == 0 && step->base[1] == 0 && step->base[2] == 0;
-    if (dispatch->barrier && first_part && !ordered) {
+    /* Parts of a dispatch write apart. To a layer that takes all that is bound for written they would be hazards, and have an order. */
+    const bool barrier = first_part ? dispatch->barrier : plan->device->instance.accesses;
+    if (barrier && !ordered) {
         weft_record_barrier(plan->device, commands);
     }
     weft_debug_label_begin(plan->device, commands, dispatch->label);
@@ -55,7 +57,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
                              dispatch->push_size, dispatch->push);
     }
     stamp(bindings, commands, 2 * index);
-    if (first_part) { /* the validation layer looks for hazards at this one only */
+    if (first_part) { /* old validation layers look for hazards at this one only */
         vk->CmdDispatch(commands, step->groups[0], step->groups[1], step->groups[2]);
     } else {
         vk->CmdDispatchBase(commands, step->base[0], step->base[1], step->base[2], step->groups[0],
