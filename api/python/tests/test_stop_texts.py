@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import weft
-from weft import _core
 from conftest import MODELS
 from small_models import write_tensors
+from weft import _core
 
 MOMENTS = 6
 TEXTS = ["un chat", "the cat sat on the mat", "a", "der Hund bellt laut", "el perro corre"]
