@@ -2,7 +2,6 @@
 #include "device/slow.h"
 
 #include <stdio.h>
-
 #include <string.h>
 
 #include "core/harmless.h"
@@ -12,8 +11,8 @@
 /* Why the processor device has no compiler, and the way out; empty where it may have one. */
 static const char *explain(char *text, size_t size) {
     const char *fault = weft_cpu_compiler_fault(), *remedy = weft_cpu_compiler_remedy();
-    char shown
-        [240]; /* there may be as many reasons as libraries, and the way out has to fit behind them */
+    /* There may be as many reasons as libraries, and the way out has to fit behind them. */
+    char shown[240];
     text[0] = '\0';
     if (fault && remedy) {
         weft_harmless(shown, sizeof shown, fault, strlen(fault), false);

@@ -11,24 +11,12 @@
 
 #if WEFT_FLOAT_STATE_FLUSHES
 
-static inline float as_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The same operations for two kinds of processors: `made` stands in front of a function, `suffix` behind its name. */
 /* clang-format off */
 #define OPERATIONS(made, suffix)                                                      \
-    made WEFT_INTERPRET_BINARY(add_##suffix, bits_of(as_float(a) + as_float(b)))      \
-    made WEFT_INTERPRET_BINARY(subtract_##suffix, bits_of(as_float(a) - as_float(b))) \
-    made WEFT_INTERPRET_BINARY(multiply_##suffix, bits_of(as_float(a) * as_float(b)))
+    made WEFT_INTERPRET_BINARY(add_##suffix, bits_of(float_of(a) + float_of(b)))      \
+    made WEFT_INTERPRET_BINARY(subtract_##suffix, bits_of(float_of(a) - float_of(b))) \
+    made WEFT_INTERPRET_BINARY(multiply_##suffix, bits_of(float_of(a) * float_of(b)))
 
 #define ROWS(suffix) \
     {SpvOpFAdd, add_##suffix}, {SpvOpFSub, subtract_##suffix}, {SpvOpFMul, multiply_##suffix}
@@ -38,7 +26,7 @@ OPERATIONS(, narrow)
 #ifdef __x86_64__
 #define WIDE __attribute__((target("avx2,fma")))
 OPERATIONS(WIDE, wide)
-WIDE WEFT_INTERPRET_TERNARY(fuse_wide, bits_of(__builtin_fmaf(as_float(a), as_float(b), as_float(c))))
+WIDE WEFT_INTERPRET_TERNARY(fuse_wide, bits_of(__builtin_fmaf(float_of(a), float_of(b), float_of(c))))
 
 static weft_interpret_function *find_wide(uint32_t op) {
     static const struct weft_interpret_rule rules[] = {

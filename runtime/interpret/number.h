@@ -24,19 +24,27 @@ static inline uint32_t flush(uint32_t bits) {
     return (bits & EXPONENT_BITS) != 0 ? bits : bits & SIGN_BIT;
 }
 
+/* The number that bits are, and the bits that a number has, as they are. */
+static inline float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* An operand. */
 static inline float number(uint32_t bits) {
-    uint32_t flushed = flush(bits);
-    float value;
-    memcpy(&value, &flushed, sizeof value);
-    return value;
+    return float_of(flush(bits));
 }
 
 /* A result. */
 static inline uint32_t word(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return flush(bits);
+    return flush(bits_of(value));
 }
 
 #endif

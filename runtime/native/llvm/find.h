@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which LLVM is opened: the one that came with Weft, or one of the machine's. Of 15 to 22 the version of the headers that this was built with comes first, since that is
- * what it was tested with most, and then the newest, since distributions drop the oldest first. Files in folders come before what the
- * dynamic linker finds by name: which file that is it tells only by loading it, which takes 20 ms.
+ * Which LLVM is opened: the one that came with Weft, or one of the machine's. Of 15 to 22 the version of the headers that this was
+ * built with comes first, since that is what it was tested with most, and then the newest, since distributions drop the oldest first.
+ * Files in folders come before what the dynamic linker finds by name: which file that is it tells only by loading it, which takes 20 ms.
  *
  * WEFT_LLVM in the environment chooses: a version, or the absolute path of a library. 1 is any, and 0 none at all (llvm.c).
  */
