@@ -6,7 +6,7 @@
 #include "bench/compare.h"
 #include "bench/fields.h"
 #include "cli.h"
-#include "core/json.h"
+#include "core/formats/json.h"
 
 #define MOST_NAMES 10 /* of the rows that one file has alone */
 

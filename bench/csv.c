@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/cell.h"
-#include "core/file.h"
+#include "core/system/file.h"
 #include "core/text.h"
 
 #define END_OF_LINE "\r\n"

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
+#include "core/formats/json.h"
 #include "core/hash.h"
-#include "core/json.h"
+#include "core/system/file.h"
 
 #define KEY_SIZE (WEFT_BENCH_NAME_SIZE + 40)
 

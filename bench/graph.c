@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/graph.h"
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 
 weft_status weft_bench_input(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_shape shape) {

@@ -8,9 +8,9 @@
 #include "bench/file.h"
 #include "certify/consistent.h"
 #include "cli.h"
-#include "core/file.h"
-#include "core/folder.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
+#include "core/system/folder.h"
 #include "core/text.h"
 #include "core/try.h"
 

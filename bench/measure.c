@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "stop.h"
 

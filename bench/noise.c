@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/quantile.h"
+#include "core/math/quantile.h"
 
 #define FALSE_ALARMS  0.05              /* of all comparisons of two files together */
 #define HALF_INTERVAL 1.959963984540054 /* of 95 %, in standard errors */

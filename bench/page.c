@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bench/page_parts.h"
-#include "core/file.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
 #include "core/text.h"
 #include "core/try.h"
 

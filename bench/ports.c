@@ -5,7 +5,7 @@
 
 #include "bench/graph.h"
 #include "core/host.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/try.h"
 
 #define INPUT_SEED (WEFT_BENCH_SEED + 1)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "verify/conformance.h"
 

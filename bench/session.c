@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/rounds.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "stop.h"
 

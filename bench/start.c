@@ -5,8 +5,8 @@
 
 #include "bench/ports.h"
 #include "bench/temporary.h"
-#include "core/clock.h"
 #include "core/host.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 
 /** What is compiled again and again. */

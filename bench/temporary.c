@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "core/file.h"
-#include "core/system.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 
 /* Where drivers keep compiled shaders: Mesa now and before, NVIDIA's, AMD's, and what else goes by the XDG folders. */

@@ -15,7 +15,7 @@
 #endif
 
 #include "bench/temporary.h"
-#include "core/file.h"
+#include "core/system/file.h"
 
 int weft_bench_make_temporary(char **folder, const weft_host *host) {
     const char *parent = getenv("TMPDIR");

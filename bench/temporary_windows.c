@@ -5,8 +5,8 @@
 #include <windows.h>
 
 #include "bench/temporary.h"
-#include "core/file.h"
-#include "core/system.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 
 #define WIDE_SIZE     4096
 #define NAME_ATTEMPTS 100

@@ -7,7 +7,7 @@
 
 #include "bench/graph.h"
 #include "bench/ports.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "verify/conformance.h"
 
 const char *weft_bench_verified_by_name(weft_bench_verified_by by) {

@@ -52,7 +52,7 @@ set(weft_library_folder "${CMAKE_INSTALL_LIBDIR}")
 if(IS_ABSOLUTE "${weft_library_folder}")
     set(weft_library_folder lib)
 endif()
-set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/core/library_posix.c" PROPERTIES
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/core/system/library_posix.c" PROPERTIES
     COMPILE_DEFINITIONS "WEFT_LIBRARY_FOLDER=\"${weft_library_folder}\"")
 # The interpreter's loops over the invocations of a workgroup want a vectorizer in every build but those for debugging.
 set(weft_interpret_sources ${weft_core_sources})

@@ -23,7 +23,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
 endif()
 
 # Float arithmetic as C and IEEE 754 have it, behind -ffast-math, -Ofast or their parts: options of a target stand behind the
-# parent's. core/float_state.h is an error without.
+# parent's. core/math/float_state.h is an error without.
 set(weft_float_options -fno-fast-math -fno-finite-math-only -fno-unsafe-math-optimizations
     -fno-associative-math -fno-reciprocal-math -fsigned-zeros -fmath-errno -fno-rounding-math)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "core/clock.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
+#include "core/system/clock.h"
 #include "embedding.h"
 #include "logits.h"
 #include "stop.h"

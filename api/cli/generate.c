@@ -8,8 +8,8 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "core/clock.h"
-#include "core/file.h"
+#include "core/system/clock.h"
+#include "core/system/file.h"
 #include "core/try.h"
 #include "generate_prompts.h"
 #include "generate_report.h"
@@ -210,8 +210,8 @@ static int run_batch(generate_state *state) {
         return WEFT_CLI_FINE;
     }
     if (status != WEFT_OK && state->prompts.count > state->batch) {
-        weft_fail(host, status, "prompts %u to %u, of which the first counts as 0: they failed",
-                  state->first, state->first + state->batch - 1);
+        weft_fail(host, status, "prompts %u to %u (counted from 0) failed", state->first,
+                  state->first + state->batch - 1);
     }
     WEFT_CLI_TRY(weft_cli_exit_code(status));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(run_steps(state)));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "console.h"
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "core/try.h"
 #include "stop.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "core/harmless.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "stop.h"
 #include "trial.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "members.h"
 

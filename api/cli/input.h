@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tokens, vectors and texts from files. Functions return exit codes and name file, expected and found in
- * their messages. NPY files are read by the library's own core/npy.h.
+ * their messages. NPY files are read by the library's own core/formats/npy.h.
  */
 #ifndef WEFT_CLI_INPUT_H
 #define WEFT_CLI_INPUT_H
@@ -9,7 +9,7 @@
 #include <weft/model.h>
 
 #include "cli.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "receipt.h"
 
 /** Token ids, row-major [batch, length], both at least 1; release with weft_free. */

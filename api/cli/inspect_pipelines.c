@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "core/file.h"
+#include "core/system/file.h"
 #include "core/try.h"
 #include "pipelines.h"
 

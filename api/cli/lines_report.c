@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "logits.h"
 #include "stop.h"
 

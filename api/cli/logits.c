@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file.h"
-#include "core/portable_math.h"
+#include "core/math/portable_math.h"
+#include "core/system/file.h"
 
 #define DIGEST_FILE_LIMIT ((size_t)4096)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/system.h"
+#include "core/system/system.h"
 
 #define MEMBER_LIMIT (UINT64_C(1) << 31)
 

@@ -7,7 +7,7 @@
 #define WEFT_CLI_MEMBERS_H
 
 #include "cli.h"
-#include "core/npz.h"
+#include "core/formats/npz.h"
 
 typedef enum weft_cli_values {
     WEFT_CLI_INTEGERS,      /* int32 or int64 */

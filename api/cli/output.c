@@ -10,8 +10,8 @@
 
 #include "console.h"
 #include "core/cell.h"
-#include "core/clock.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/clock.h"
 #include "core/text.h"
 
 /* The library's allocator, which is the C library's as long as no other is named. */

@@ -5,10 +5,10 @@
 
 #include <weft/receipt.h>
 
-#include "core/file.h"
-#include "core/json.h"
-#include "core/npy.h"
-#include "core/system.h"
+#include "core/formats/json.h"
+#include "core/formats/npy.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "logits.h"
 

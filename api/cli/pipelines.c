@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
 #include "core/hash.h"
+#include "core/system/file.h"
 #include "core/try.h"
 
 #define DIGITS 12 /* of a SHA-256, in names */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/formats/npy.h"
 #include "core/hash.h"
-#include "core/npy.h"
 #include "core/try.h"
 #include "stop.h"
 #include "trace.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
+#include "core/system/file.h"
 #include "core/try.h"
 #include "stop.h"
 

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "core/try.h"
 #include "program.h"
 #include "run_inputs.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
+#include "core/system/clock.h"
 #include "core/text.h"
 #include "core/try.h"
 #include "eval/lines.h"

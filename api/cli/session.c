@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,

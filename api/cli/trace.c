@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/file.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
 
 static json_t *event(const weft_dispatch_info *dispatch, const weft_timing *timing) {
     return json_pack("{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:{s:s, s:[I, I, I], s:o, s:o, s:b}}",

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
-#include "core/json.h"
-#include "core/system.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "verify_record.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
+#include "core/system/file.h"
 
 #define LIST_LIMIT ((size_t)1 << 20)
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "core/clock.h"
-#include "core/file.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/clock.h"
+#include "core/system/file.h"
 #include "receipt.h"
 #include "receipt_report.h"
 #include "stop.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What cases are made of: arrays, inputs, constants, outputs. */
-#include "core/half.h"
+#include "core/math/half.h"
 #include "verify/conformance.h"
 
 #include <stdarg.h>

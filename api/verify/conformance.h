@@ -5,7 +5,7 @@
  *
  * A family is a file here and a row of lists.h; an op has besides its definition in reference/, and in paired.h the
  * function that adds it to a graph together with what it makes, a mixer a sheet (sheet.h). `weft bench` makes its graphs
- * by the same functions. The files use the public headers, core/philox.h, core/hash.h and core/host.h, and never print.
+ * by the same functions. The files use the public headers, core/math/philox.h, core/hash.h and core/host.h, and never print.
  * All arrays are dense and row-major. One thread only.
  */
 #ifndef WEFT_CONFORMANCE_CONFORMANCE_H

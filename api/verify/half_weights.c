@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/half.h"
+#include "core/math/half.h"
 #include "verify/paired.h"
 
 enum work { PRODUCT, EMBEDDING, TIED };

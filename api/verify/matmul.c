@@ -2,7 +2,7 @@
 /* Matrix products: transposed, batched, of inputs and of constants. */
 #include <stdio.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "verify/paired.h"
 
 struct row {

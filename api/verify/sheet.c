@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 
 /* ---- parameters ---- */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(toeplitz, x[0], x[1])

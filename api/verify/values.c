@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "verify/conformance.h"
 
 const char *weft_values_name(weft_values values) {

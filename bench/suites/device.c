@@ -10,8 +10,8 @@
 #include "bench/kernels.h"
 #include "bench/ports.h"
 #include "bench/suites/suites.h"
-#include "core/clock.h"
 #include "core/host.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 
 #define ROW            64U /* elements of the last axis */

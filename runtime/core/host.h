@@ -5,7 +5,7 @@
 
 #include <weft/weft.h>
 
-#include "core/float_state.h" /* WEFT_ENTER, for whoever has a weft_host from outside */
+#include "core/math/float_state.h" /* WEFT_ENTER, for whoever has a weft_host from outside */
 
 #if defined(__MINGW32__) && \
     !defined(__clang__) /* there "printf" is that of Microsoft's old library */

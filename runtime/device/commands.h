@@ -25,7 +25,7 @@ weft_status weft_commands_create(weft_device *device);
 void weft_commands_destroy(weft_device *device);
 
 weft_status weft_commands_take(struct weft_commands **commands, weft_device *device);
-/** What is not settled stays taken until the device goes. */
+/** Unsettled command buffers stay reserved until the device is destroyed. */
 void weft_commands_give(weft_device *device, struct weft_commands *commands);
 
 /** Puts the command buffer into the recording state; what it held is gone. Any number of times while they are taken. */

@@ -96,8 +96,8 @@ struct weft_device {
     atomic_bool lost;
     atomic_ulong process;    /* that may use it, see fork.h; the others under it are set with it */
     unsigned long opened_by; /* process */
-    /* Its queue is this library's, in this process: a wait can be given up, after which
-     * what was submitted has ended or never begins (weft_device_wait_or_cancel). */
+    /* Weft itself runs this queue, so a wait can be cancelled; then what was submitted has ended or never
+     * begins (weft_device_wait_or_cancel). */
     bool in_process;
     bool forgotten; /* it is of the process that forked this one */
     bool

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "core/system/write_signals.h"
 #include "core/try.h"
-#include "core/write_signals.h"
 #include "device/device.h"
 #include "native/kernel.h"
 

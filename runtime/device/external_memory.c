@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "core/given.h"
+#include "core/system/write_signals.h"
 #include "core/try.h"
-#include "core/write_signals.h"
 #include "device/external.h"
 
 static VkExternalMemoryHandleTypeFlagBits bit_of(weft_external_type type) {

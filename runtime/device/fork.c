@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "softvk/softvk.h"
 
 /* ---- the driver's functions that end something, without the driver ---- */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "core/disk_cache.h"
 #include "core/given.h"
+#include "core/system/disk_cache.h"
 #include "core/try.h"
 #include "device/fences.h"
 #include "device/fork.h"

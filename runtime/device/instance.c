@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/fork_gate.h"
+#include "core/system/fork_gate.h"
 #include "core/try.h"
 #include "device/loader.h"
 #include "device/result.h"

@@ -3,8 +3,8 @@
  * by many buffers. */
 #include <inttypes.h>
 
+#include "core/system/write_signals.h"
 #include "core/try.h"
-#include "core/write_signals.h"
 #include "device/device.h"
 #include "device/memory_budget.h"
 #include "device/ranges.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing the system's devices, and opening one with our own instance and VkDevice. */
-#include "core/float_state.h"
 #include "core/given.h"
+#include "core/math/float_state.h"
 #include "core/rules.h"
+#include "core/system/write_signals.h"
 #include "core/try.h"
-#include "core/write_signals.h"
 #include "device/cooperative.h"
 #include "device/debug_label.h"
 #include "device/discover.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/float_modes.h"
 #include "core/kernel_limits.h"
+#include "core/math/float_modes.h"
 #include "core/try.h"
 #include "device/cooperative.h"
 #include "device/device.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "core/disk_cache.h"
-#include "core/system.h"
+#include "core/system/disk_cache.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "device/commands.h"
 #include "device/fences.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "null/null_device.h"
 #include "opencl/devices.h"
 #include "opencl/opencl.h"

@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "core/fork_gate.h"
-#include "core/library.h"
+#include "core/system/fork_gate.h"
+#include "core/system/library.h"
 #include "device/loader.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

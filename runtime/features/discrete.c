@@ -2,7 +2,7 @@
 /* Powers of discretely-induced random features: Likhosherstov et al., "Chefs' random tables", 2022. */
 #include <math.h>
 
-#include "core/portable_math.h"
+#include "core/math/portable_math.h"
 #include "core/try.h"
 #include "features/discrete.h"
 #include "features/family.h"

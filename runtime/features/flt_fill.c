@@ -4,8 +4,8 @@
 
 #include "core/given.h"
 #include "core/host.h"
-#include "core/portable_math.h"
-#include "core/trig.h"
+#include "core/math/portable_math.h"
+#include "core/math/trig.h"
 #include "core/try.h"
 #include "features/flt_transform.h"
 #include "features/sample.h"

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "core/portable_math.h"
-#include "core/trig.h"
+#include "core/math/portable_math.h"
+#include "core/math/trig.h"
 
 #define PI            3.14159265358979323846
 #define ROOT_2PI      2.50662827463100050242

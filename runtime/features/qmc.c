@@ -2,7 +2,7 @@
 /* Quasi-Monte Carlo features: Avron et al., "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2016. */
 #include "features/qmc.h"
 
-#include "core/quantile.h"
+#include "core/math/quantile.h"
 #include "core/try.h"
 #include "features/sequence.h"
 

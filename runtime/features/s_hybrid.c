@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/trig.h"
+#include "core/math/trig.h"
 #include "features/family.h"
 #include "features/hadamard.h"
 

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "core/philox.h"
-#include "core/portable_math.h"
-#include "core/trig.h"
+#include "core/math/philox.h"
+#include "core/math/portable_math.h"
+#include "core/math/trig.h"
 
 struct weft_stream weft_stream_of(uint64_t seed, uint32_t matrix, enum weft_draw draw) {
     return (struct weft_stream){.seed = seed, .stream = ((uint64_t)matrix << 32) | (uint64_t)draw};
@@ -25,7 +25,7 @@ double weft_sample_unit(struct weft_stream stream, uint64_t index) {
 
 /* Normals 4 * block to 4 * block + 3. */
 static void normal_block(double normals[4], struct weft_stream stream, uint64_t block) {
-    /* The counter of core/philox.h: word i of a stream is lane i % 4 of block i / 4. */
+    /* The counter of core/math/philox.h: word i of a stream is lane i % 4 of block i / 4. */
     uint32_t words[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream.stream,
                          (uint32_t)(stream.stream >> 32)};
     weft_philox(words, stream.seed);

@@ -11,7 +11,7 @@
  */
 #include "features/sequence.h"
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 
 #define WORD_BITS           32
 #define PROPERTY_DIMENSIONS 32

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/quantile.h"
-#include "core/trig.h"
+#include "core/math/quantile.h"
+#include "core/math/trig.h"
 #include "features/family.h"
 #include "features/orthogonal.h"
 

@@ -82,8 +82,8 @@ weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor, w
     WEFT_ENTER;
     WEFT_GIVEN(WEFT_HOST_OF(graph, host), graph);
     if (!is_tensor(graph, tensor)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "tensor %u is none of this graph's",
-                         tensor.id);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "tensor %u does not belong to this graph", tensor.id);
     }
     if (shape) {
         *shape = graph->values[tensor.id].shape;
@@ -259,7 +259,7 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
         bool absent = inputs[i].id == 0 && i >= op->min_inputs;
         if (!absent && !is_tensor(graph, inputs[i])) {
             return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                             "%s: input %u (tensor %u) is none of this graph's", op->name, i,
+                             "%s: input %u (tensor %u) belongs to another graph", op->name, i,
                              inputs[i].id);
         }
         bool takes_state = op->state_input != 0 && i == op->state_input;

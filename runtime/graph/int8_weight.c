@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/given.h"
-#include "core/int8.h"
+#include "core/math/int8.h"
 #include "core/try.h"
 #include "graph/graph.h"
 

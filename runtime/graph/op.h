@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op is. Strangers make theirs by weft/op.h, which has most of it. To add one: a C file with its functions and a
+ * What an op is. Programs outside Weft define ops through weft/op.h, which exposes most of this struct. To add one: a C file with its functions and a
  * `const struct weft_op`, a shader folder, a row in op_list.h, and a reference among those of `weft verify`.
  */
 #ifndef WEFT_GRAPH_OP_H
@@ -29,7 +29,7 @@ enum weft_member_kind {
 };
 
 /**
- * A member of the struct that weft_graph_add takes: by these, programs (model/program.h) are read and saved, and `weft inspect`
+ * A member of the struct that weft_graph_add takes: by these, programs (model/program/program.h) are read and saved, and `weft inspect`
  * shows nodes. "op", "inputs", "output" and "comment" are no names of fields. Where a field is added to an op that was there,
  * programs of before must mean the same: it is optional.
  */

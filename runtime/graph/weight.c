@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/given.h"
-#include "core/half.h"
-#include "core/int8.h"
+#include "core/math/half.h"
+#include "core/math/int8.h"
 #include "core/try.h"
 #include "graph/graph.h"
 

@@ -3,7 +3,7 @@
  * Float32 arithmetic. Compiled with -ffp-contract=off; every operation is one C operation on floats
  * between explicit flushes of subnormal numbers, so that no mode of the host's can show.
  */
-#include "core/fused.h"
+#include "core/math/fused.h"
 #include "interpret/group.h"
 #include "interpret/number.h"
 #include "spirv/ir/glsl.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Float32 arithmetic of kernels that are not strict, on threads whose float state counts subnormal numbers as zeros (core/float_state.h): there
+ * Float32 arithmetic of kernels that are not strict, on threads whose float state counts subnormal numbers as zeros (core/math/float_state.h): there
  * an operation of the processor's has the bits that arithmetic.c makes by several. In vectors of 8 where the processor has them, and with its
  * own fused multiply-add.
  */
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "interpret/group.h"
 #include "interpret/number.h"
 #include "spirv/ir/glsl.h"

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 
 struct weft_given_jobs {
     weft_job_system jobs;

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "jobs/machine.h"
 
 #define ALONE_NS    UINT64_C(8000)    /* what is done sooner is not shared */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/disk_cache.h"
+#include "core/system/disk_cache.h"
 #include "core/try.h"
 #include "lower/lowering.h"
 

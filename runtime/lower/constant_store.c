@@ -79,8 +79,8 @@ static bool is_used_constant(const void *constant) {
 }
 
 /*
- * Takes out of a map what nobody uses, with the lock held: nobody can find it any more. What is used goes to a map of its own, so that no
- * slot moves on the way. Where there is no memory for one, all stays.
+ * Removes unreferenced constants while holding the lock, so no lookup can return them. Referenced ones go to a new map, so that no slot
+ * moves on the way. Without memory for a new map, all stay.
  */
 static struct weft_digest_map take_unused(struct weft_digest_map *map,
                                           bool (*is_used)(const void *value),

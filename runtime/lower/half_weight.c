@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/half.h"
+#include "core/math/half.h"
 #include "core/try.h"
 #include "lower/lowering.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/int8.h"
+#include "core/math/int8.h"
 #include "core/try.h"
 #include "lower/lowering.h"
 

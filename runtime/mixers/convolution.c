@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "core/trig.h"
+#include "core/math/trig.h"
 #include "kernels/convolution/crop.h"
 #include "kernels/convolution/multiply.h"
 #include "kernels/convolution/pad.h"

@@ -5,7 +5,7 @@
 #include <weft/mixers.h>
 
 #include "core/given.h"
-#include "core/trig.h"
+#include "core/math/trig.h"
 #include "core/try.h"
 #include "kernels/cosformer/features.h"
 #include "kernels/cosformer/features_lanes.h"

@@ -10,7 +10,7 @@
 #include <weft/mixers.h>
 
 #include "core/given.h"
-#include "core/trig.h"
+#include "core/math/trig.h"
 #include "core/try.h"
 #include "kernels/fourier/fold.h"
 #include "kernels/fourier/unfold.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/given.h"
-#include "core/portable_math.h"
+#include "core/math/portable_math.h"
 #include "core/try.h"
 #include "kernels/random_features/features.h"
 #include "kernels/random_features/features_lanes.h"

@@ -7,7 +7,7 @@
 #include <weft/mixers.h>
 
 #include "core/given.h"
-#include "core/portable_math.h"
+#include "core/math/portable_math.h"
 #include "core/try.h"
 #include "kernels/rope/rope.h"
 #include "lower/lowering.h"

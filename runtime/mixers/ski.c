@@ -12,7 +12,7 @@
 #include <weft/mixers.h>
 
 #include "core/given.h"
-#include "core/portable_math.h"
+#include "core/math/portable_math.h"
 #include "core/try.h"
 #include "kernels/ski/apply.h"
 #include "kernels/ski/apply_lanes.h"

@@ -8,8 +8,8 @@
 #include <weft/mixers.h>
 
 #include "core/given.h"
-#include "core/portable_math.h"
-#include "core/trig.h"
+#include "core/math/portable_math.h"
+#include "core/math/trig.h"
 #include "core/try.h"
 #include "graph/op.h"
 #include "ops/binary.h"

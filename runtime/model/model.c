@@ -4,19 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
+#include "core/formats/json.h"
 #include "core/given.h"
-#include "core/json.h"
-#include "core/system.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/architecture.h"
-#include "model/embedding.h"
-#include "model/end_tokens.h"
-#include "model/network.h"
-#include "model/other_weights.h"
-#include "model/pair_score.h"
-#include "model/program.h"
+#include "model/files/other_weights.h"
+#include "model/network/architecture.h"
+#include "model/network/network.h"
+#include "model/program/program.h"
+#include "model/texts/embedding.h"
+#include "model/texts/end_tokens.h"
+#include "model/texts/pair_score.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
@@ -167,8 +167,8 @@ static weft_status read_config(struct config_file *config, const char *path,
 }
 
 /*
- * Weights and config of two models may fit each other: who replaces both takes the config away first, and another file comes last
- * (model/folder_save.h). Equal bytes are not enough: a third save may have brought them back.
+ * Weights and config of two models may fit each other: a writer that replaces both deletes the config first, and another file comes last
+ * (model/files/folder_save.h). Equal bytes are not enough: a third save may have brought them back.
  */
 static weft_status check_unchanged(const struct config_file *config, const char *path,
                                    const weft_host *host) {
@@ -202,7 +202,7 @@ static void limit_length(weft_model_info *info, const struct weft_embedding *emb
     }
 }
 
-/* What the info has of it. */
+/* Copies the embedding's fields into info. */
 static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What shape a model's output has: the one place that says it, for the model and for what reads its outputs. */
-#include "model/architecture.h"
+#include "model/network/architecture.h"
 
 weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length) {
     switch (info->task) {

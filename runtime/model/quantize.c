@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
 #include "core/given.h"
-#include "core/system.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/architecture.h"
-#include "model/checkpoint.h"
-#include "model/folder_save.h"
-#include "model/int8_file.h"
-#include "model/other_files.h"
-#include "model/program.h"
+#include "model/files/checkpoint.h"
+#include "model/files/folder_save.h"
+#include "model/files/int8_file.h"
+#include "model/files/other_files.h"
+#include "model/network/architecture.h"
+#include "model/program/program.h"
 #include "plan/matrices.h"
 
 #define LENGTH 16u

@@ -56,7 +56,7 @@ struct weft_cpu_call {
 
 /**
  * Runs the workgroups (x, y, z), (x + 1, y, z) … (x + count - 1, y, z). The calling thread's float state must round to
- * nearest and, for reproducible math, flush subnormal operands and results (core/float_state.h). Thread safe as far as
+ * nearest and, for reproducible math, flush subnormal operands and results (core/math/float_state.h). Thread safe as far as
  * the workgroups are: each thread has its own call and scratch.
  */
 typedef void(WEFT_CPU_ABI *weft_cpu_entry)(const struct weft_cpu_call *call, uint32_t x, uint32_t y,

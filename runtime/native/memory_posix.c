@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #endif
 
-#include "core/system_posix.h"
+#include "core/system/system_posix.h"
 
 #define ALIGNMENT  ((size_t)64) /* a cache line, and the widest vector */
 #define LARGE_PAGE ((size_t)2 << 20)

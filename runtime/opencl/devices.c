@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/float_state.h"
 #include "core/hash.h"
+#include "core/math/float_state.h"
 #include "core/vendor.h"
 #include "jobs/machine.h"
 #include "opencl/emit.h"

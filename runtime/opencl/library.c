@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fork_gate.h"
-#include "core/library.h"
-#include "core/system.h"
+#include "core/system/fork_gate.h"
+#include "core/system/library.h"
+#include "core/system/system.h"
 
 /* By name first; vendors of Android devices have it in places where the linker does not look. */
 static const char *const places[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/opencl.h"
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "native/memory.h"
 #include "opencl/state.h"
 

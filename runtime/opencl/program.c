@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "core/try.h"
 #include "opencl/emit.h"
 #include "opencl/state.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "jobs/machine.h"
 #include "jobs/share.h"
 #include "opencl/emit.h"

@@ -20,7 +20,7 @@ uint32_t weft_cl_slot_of(const struct weft_cl_writer *writer,
 
 /* ---- declarations ---- */
 
-/* A scope that no jump leads out of is no block of its own: where what it is in goes on, its names are there. */
+/* A scope without an outgoing jump needs no braces; its names stay visible afterwards. */
 static void find_blocks(struct weft_cl_writer *writer) {
     const struct weft_ir_program *program = writer->program;
     for (uint32_t i = 0; i < program->node_count; i++) {

@@ -5,8 +5,9 @@ weft_status weft_expect_axis(const weft_graph *graph, const struct weft_node *no
     const weft_shape *x = weft_node_shape(graph, node, 0);
     if (axis >= x->rank) {
         char text[WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: axis %u is none of %s",
-                         node->op->name, axis, weft_shape_text(*x, text));
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: axis %u is out of range for shape %s", node->op->name, axis,
+                         weft_shape_text(*x, text));
     }
     return WEFT_OK;
 }

@@ -106,7 +106,7 @@ static weft_status embedding_infer(const weft_graph *graph, struct weft_node *no
 
 enum { TOKENS, TABLE, TYPES, TYPE_TABLE, POSITIONS, INPUTS };
 
-/* The params of a node that has rows of the table only, and makes what tokens among them make. */
+/* Parameters of a node with a slice of the table; it computes only tokens in that slice. */
 struct window {
     uint32_t first; /* row; that with row 0 also makes what tokens outside the table make */
     uint32_t table_rows;

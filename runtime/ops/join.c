@@ -156,7 +156,8 @@ weft_status weft_graph_concat(weft_tensor *out, weft_graph *graph, const weft_te
     struct weft_concat_node params = {.axis = axis};
     for (uint32_t i = 0; i < x_count; i++) {
         if (xs[i].id == 0) { /* which weft_graph_add takes for an optional input */
-            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "concat: tensor %u is none", i);
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                             "concat: tensor %u is not set (id 0)", i);
         }
     }
     const struct weft_graph_mark mark = weft_graph_mark(graph);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/given.h"
-#include "core/int8.h"
+#include "core/math/int8.h"
 #include "core/try.h"
 #include "core/vendor.h"
 #include "kernels/matmul/cooperative.h"

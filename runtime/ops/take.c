@@ -22,7 +22,7 @@ static uint32_t take_axis(const struct weft_node *node) {
     return params->axis;
 }
 
-/** Around the axis, of x or of what has the same axes. */
+/** Outer and inner extents around the axis, of x or of an input with the same axes. */
 static struct weft_axis axis_of(const weft_graph *graph, const struct weft_node *node,
                                 uint32_t input) {
     return weft_axis_of(*weft_node_shape(graph, node, input), take_axis(node), take_axis(node));

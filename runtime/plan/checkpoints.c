@@ -159,11 +159,12 @@ static weft_status check_name(const weft_graph *graph, const char *name) {
     for (uint32_t i = 0; i < graph->result_count; i++) {
         taken |= strcmp(graph->results[i].name, name) == 0;
     }
-    return !taken ? WEFT_OK
-                  : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                              "the graph has an input or output '%s', which a checkpoint is to be "
-                              "called",
-                              name);
+    return !taken
+               ? WEFT_OK
+               : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                           "the graph has an input or output '%s', a name that is reserved for a "
+                           "checkpoint",
+                           name);
 }
 
 static weft_status keep(struct search *search) {

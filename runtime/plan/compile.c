@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "core/given.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "lower/choose.h"
 #include "plan/measure.h"

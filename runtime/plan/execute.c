@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "core/given.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "plan/plan.h"
 #include "plan/states.h"

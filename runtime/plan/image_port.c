@@ -103,7 +103,7 @@ static weft_status check_image(struct extents *extents, const struct weft_port *
     }
     if (!format) {
         return weft_fail(host, WEFT_UNSUPPORTED,
-                         "weft_bindings_set_image: '%s': VkFormat %d is none that a tensor can be",
+                         "weft_bindings_set_image: '%s': VkFormat %d cannot hold a tensor",
                          port->name, (int)image->format);
     }
     if (!read_extents(extents, port->shape) || format->dtype != port->dtype ||

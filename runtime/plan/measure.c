@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "plan/plan.h"
 

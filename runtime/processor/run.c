@@ -2,7 +2,7 @@
 /* Running the records of a stream. Each command is over before the next begins, and memory is coherent: what barriers ask for is so. */
 #include <string.h>
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "jobs/machine.h"
 #include "jobs/share.h"
 #include "processor/state.h"

@@ -9,9 +9,9 @@
 #include <glslang/Public/resource_limits_c.h>
 #include <glslang/build_info.h>
 
-#include "core/disk_cache.h"
-#include "core/fork_gate.h"
 #include "core/hash.h"
+#include "core/system/disk_cache.h"
+#include "core/system/fork_gate.h"
 #include "core/try.h"
 #include "shader/glslang_guard.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/disk_cache.h"
+#include "core/system/disk_cache.h"
 #include "core/try.h"
 
 /*

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/disk_cache.h"
-#include "core/float_modes.h"
 #include "core/hash.h"
+#include "core/math/float_modes.h"
 #include "core/rules.h"
+#include "core/system/disk_cache.h"
 #include "core/try.h"
 #include "native/kernel.h"
 #include "shader/embedded.h"
@@ -181,7 +181,7 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
     return find_needs(probe, device, WEFT_PROBE_MISCOMPILES);
 }
 
-/* Modules of its own cost a device time, so whoever wonders can see them. */
+/* Device-specific modules slow compilation; log which ones a device needs. */
 static void log_needs(const weft_device *device) {
     if (device->keeps_subnormals) {
         weft_log(&device->host, WEFT_LOG_INFO,

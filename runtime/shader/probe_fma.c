@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fused.h"
+#include "core/math/fused.h"
 #include "core/try.h"
 #include "core/vendor.h"
 #include "shader/embedded.h"

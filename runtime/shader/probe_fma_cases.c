@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "core/fused.h"
+#include "core/math/fused.h"
 #include "shader/probe_cases.h"
 #include "shader/probe_fma.h"
 #include "shader/probe_random.h"

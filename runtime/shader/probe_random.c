@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/probe_random.h"
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 
 uint32_t weft_probe_random_word(struct weft_probe_random *random) {
     return weft_philox_u32(random->seed, 0, random->next++);

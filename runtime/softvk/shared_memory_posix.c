@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/system_posix.h"
-#include "core/write_signals.h"
+#include "core/system/system_posix.h"
+#include "core/system/write_signals.h"
 #include "softvk/memory.h"
 
 const VkExternalMemoryHandleTypeFlagBits weft_soft_shared_type =
@@ -27,7 +27,7 @@ intptr_t weft_soft_shared_import_of(const void *chain) {
     return info && info->handleType == weft_soft_shared_type ? info->fd : WEFT_SOFT_NOT_SHARED;
 }
 
-/* Size is for life: whoever has mapped what shrinks dies of reading it. */
+/* Sealed against resizing: reading a mapping after the file shrank raises SIGBUS. */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint8_t *map(int file, size_t size) {

@@ -23,7 +23,7 @@ struct weft_spirv_edit {
     uint32_t *added;
     uint32_t added_count, added_capacity;
     uint32_t newest;                      /* where the last new instruction starts */
-    const char *pass;                     /* who edits, for messages, or null */
+    const char *pass;                     /* name of the running pass, for messages; may be null */
     const struct weft_spirv_needs *needs; /* of passes (passes/passes.h), or null */
     weft_status status; /* the first error, after which nothing changes any more */
 };

@@ -78,7 +78,7 @@ static weft_status read_type(enum weft_field_type *type, const struct reflection
     const struct weft_spirv_shape shape = weft_spirv_shape_of(&r->module, id);
     if (shape.width != 1) {
         return weft_fail(r->host, WEFT_COMPILE_ERROR,
-                         "kernel %s: '%s' is none of uint, int, float and bool", r->kernel,
+                         "kernel %s: '%s' must be uint, int, float or bool", r->kernel,
                          name ? name : "?");
     }
     *type = types[shape.kind];
@@ -214,8 +214,8 @@ static weft_status check_places(const struct reflection *r) {
     for (uint32_t i = 0; i < r->counts[PUSH]; i++) {
         if (r->fields[PUSH][i].place != 4 * i || i >= WEFT_MAX_PUSH_BYTES / 4) {
             return weft_fail(r->host, WEFT_COMPILE_ERROR,
-                             "kernel %s: push constant '%s' is at byte %u; they are to lie one "
-                             "behind the other in %d bytes",
+                             "kernel %s: push constant '%s' is at byte %u; they must be "
+                             "contiguous and fit in %d bytes",
                              r->kernel, r->fields[PUSH][i].name, r->fields[PUSH][i].place,
                              WEFT_MAX_PUSH_BYTES);
         }

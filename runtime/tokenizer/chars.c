@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tokenizer/text_class.h"
+#include "tokenizer/unicode/text_class.h"
 
 bool weft_chars_reserve(struct weft_chars *chars, uint32_t more) {
     if (chars->failed || more > WEFT_MAX_CHARS - chars->count) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/try.h"
 #include "tokenizer/pair_heap.h"
-#include "tokenizer/text_class.h"
+#include "tokenizer/unicode/text_class.h"
 #include "tokenizer/vocabulary.h"
 
 #define NONE UINT32_MAX

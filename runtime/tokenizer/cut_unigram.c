@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "tokenizer/text_class.h"
+#include "tokenizer/unicode/text_class.h"
 #include "tokenizer/vocabulary.h"
 
 /* How much less likely an unknown character is than the least likely piece, as in SentencePiece. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "tokenizer/text_class.h"
+#include "tokenizer/unicode/text_class.h"
 #include "tokenizer/vocabulary.h"
 
 static int32_t id_of(const struct weft_vocabulary *vocabulary, const char *text, size_t size) {

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/file.h"
-#include "core/json.h"
-#include "core/system.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
-#include "tokenizer/json_tokenizer.h"
-#include "tokenizer/spm_tokenizer.h"
+#include "tokenizer/json/json_tokenizer.h"
+#include "tokenizer/spm/tokenizer.h"
 
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
 
@@ -161,7 +161,7 @@ static bool is_there(const char *path) {
     return error != ENOENT && error != ENOTDIR;
 }
 
-/* The text preparation that spm_tokenizer.c does; a checkpoint that wants another is refused. */
+/* The text preparation that spm/tokenizer.c does; a checkpoint that wants another is refused. */
 static weft_status check_settings(const char *path, const weft_host *host) {
     static const struct {
         const char *name;

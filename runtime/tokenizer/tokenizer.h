@@ -48,7 +48,7 @@ weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t voc
  *   - `` and '' become ";
  *   - a piece that ends in a digit and a comma is encoded again without the comma, which becomes a
  *     token of its own.
- * Errors: WEFT_BAD_FILE when the file is no sound model (spm_model.h), has more pieces than
+ * Errors: WEFT_BAD_FILE when the file is no sound model (spm/model.h), has more pieces than
  * `vocabulary`, or lacks [CLS] or [SEP]; WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY. The
  * file is read once and not held open. host may be null and is copied.
  */

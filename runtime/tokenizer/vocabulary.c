@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "tokenizer/text_class.h"
+#include "tokenizer/unicode/text_class.h"
 
 /* What the checks need to say where they are. */
 struct place {

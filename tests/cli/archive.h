@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-#include "core/npy.h"
+#include "core/formats/npy.h"
 
 /** A member of an archive: a .npy file. */
 struct member {

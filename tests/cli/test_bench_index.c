@@ -5,7 +5,7 @@
 #include "bench/fields.h"
 #include "cli/made_certificate.h"
 #include "cli/made_report.h"
-#include "core/file.h"
+#include "core/system/file.h"
 
 static void write_as(json_t *object, const char *folder, const char *inner, const char *name) {
     char *path = weft_test_path(folder, inner);

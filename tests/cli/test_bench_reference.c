@@ -6,7 +6,7 @@
 #include "bench/suites/builders.h"
 #include "bench/suites/fnet_reference.h"
 #include "cli/bench_outcome.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 
 #include <weft/model.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "bench/statistics.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-12)

@@ -4,7 +4,7 @@
 #include "certify/consistent.h"
 #include "certify/findings.h"
 #include "cli/made_certificate.h"
-#include "core/json.h"
+#include "core/formats/json.h"
 
 static const weft_host host = {0};
 

@@ -8,7 +8,7 @@
 #include "certify/record.h"
 #include "certify/speed.h"
 #include "cli/command.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 
 /* A part of a finding's field that a short time may cause, or a machine with other work. */
 static bool may_lack_time(const char *field) {

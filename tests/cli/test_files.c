@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/place.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define HIDDEN WEFT_SOURCE_DIR "/tests/data/fnet/base_d24_l2_gelu_new"

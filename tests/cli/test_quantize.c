@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "cli/task_models.h"
-#include "core/int8.h"
-#include "model/safetensors_header.h"
+#include "core/math/int8.h"
+#include "model/files/safetensors_header.h"
 
 #define GOLDEN  WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define TRAINED WEFT_SOURCE_DIR "/api/examples/models/langid1024-transformer"

@@ -7,8 +7,8 @@
 #include "cli/command.h"
 #include "cli/place.h"
 #include "cli/tiny_model.h"
+#include "core/formats/npy.h"
 #include "core/hash.h"
-#include "core/npy.h"
 
 #define MODELS    WEFT_SOURCE_DIR "/tests/data/fnet"
 #define CLASSIFY  MODELS "/classify_d36_l2_gelu"

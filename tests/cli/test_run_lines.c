@@ -2,7 +2,7 @@
 /* weft-test: one device */
 /* weft run --lines: a text on each line, run together, with what each gives alone. */
 #include "cli/task_models.h"
-#include "core/file.h"
+#include "core/system/file.h"
 
 #define MODELS  WEFT_SOURCE_DIR "/api/examples/models"
 #define LENGTHS MODELS "/langid1024-fmmformer" /* takes lengths */

@@ -3,7 +3,7 @@
 /* weft run and weft inspect on a program: its inputs and outputs as files, sizes by shapes or --symbol. */
 #include "cli/command.h"
 #include "cli/place.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "support_model.h"
 
 /* y = x w + bias of x [batch, 2] and z = 0, 1, … count. */

@@ -6,7 +6,7 @@
  * models that tie nothing.
  */
 #include "cli/command.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "core/shape.h"
 #include "support_model.h"
 

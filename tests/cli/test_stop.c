@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/task_models.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 
 #define MODELS WEFT_SOURCE_DIR "/api/examples/models"
 #define DATA   WEFT_SOURCE_DIR "/api/examples/data"

@@ -2,9 +2,9 @@
 /* weft-test: one device */
 /* A checkpoint of f16 or bf16 is kept in 16 bits where products and embeddings read it, and has the bits of the widened checkpoint. */
 #include "cli/command.h"
-#include "core/half.h"
-#include "model/safetensors.h"
-#include "model/safetensors_header.h"
+#include "core/math/half.h"
+#include "model/files/safetensors.h"
+#include "model/files/safetensors_header.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 #include "support_model.h"
 

@@ -17,9 +17,9 @@
 
 #include "apart.h"
 #include "cli/pipelines.h"
-#include "core/file.h"
-#include "core/float_modes.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/math/float_modes.h"
+#include "core/system/file.h"
 #include "core/try.h"
 #include "device/cooperative.h"
 #include "device/executable.h"

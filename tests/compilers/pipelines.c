@@ -11,8 +11,8 @@
 #include <weft/inspect.h>
 
 #include "cli/pipelines.h"
-#include "core/file.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
 #include "core/try.h"
 #include "verify/conformance.h"
 

@@ -7,7 +7,7 @@
 #include <weft/mixers.h>
 #include <weft/vulkan.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/loader.h"
 #include "device/vk.h"
 #include "shader/glsl.h"

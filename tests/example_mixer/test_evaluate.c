@@ -3,7 +3,7 @@
 /* What the device makes of the mixer in api/examples/mixer is, bit for bit, what its shaders mean: evaluated in plain C. */
 #include <weft/graph.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "moving_average.h"
 #include "support.h"
 #include "verify/evaluator/evaluator.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "fuzz.h"
 
 /** `limit`: the bytes that the data can have. */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/disk_cache.h"
-#include "core/file.h"
+#include "core/system/disk_cache.h"
+#include "core/system/file.h"
 #include "fuzz.h"
 
 #define HEADER 88 /* of an entry */

@@ -10,7 +10,7 @@
 #include "bench/index.h"
 #include "certify/consistent.h"
 #include "certify/form.h"
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "fuzz.h"
 
 static json_int_t whole(const json_t *object, const char *name) {

@@ -6,7 +6,7 @@
 #include <weft/model.h>
 
 #include "fuzz.h"
-#include "model/config.h"
+#include "model/network/config.h"
 
 #define MEMORY ((size_t)4 << 20)
 

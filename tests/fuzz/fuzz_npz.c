@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a .npz file: the arrays that Weft asks for by name, in no more memory than it allows them. */
-#include "core/npz.h"
+#include "core/formats/npz.h"
 #include "fuzz.h"
 #include "fuzz_array.h"
 

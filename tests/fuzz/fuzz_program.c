@@ -17,7 +17,7 @@
 #include <weft/model.h>
 
 #include "fuzz.h"
-#include "model/architecture.h"
+#include "model/network/architecture.h"
 #include "null/null_device.h"
 #include "program_grammar.h"
 

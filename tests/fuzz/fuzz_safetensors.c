@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 /* What a file of so many bytes may take: at least 50 of them make a tensor. */
 static size_t memory_for(size_t size) {

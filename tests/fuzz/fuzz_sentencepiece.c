@@ -9,7 +9,7 @@
 #include "core/bytes.h"
 #include "core/text.h"
 #include "fuzz.h"
-#include "tokenizer/protobuf.h"
+#include "tokenizer/spm/protobuf.h"
 #include "tokenizer/tokenizer.h"
 
 #define VOCABULARY 4096

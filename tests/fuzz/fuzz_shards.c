@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/shards.h"
+#include "model/files/shards.h"
 
 #define MEMORY ((size_t)1 << 20)
 

@@ -9,7 +9,7 @@
 
 #include "core/text.h"
 #include "fuzz.h"
-#include "tokenizer/json_tokenizer.h"
+#include "tokenizer/json/json_tokenizer.h"
 #include "tokenizer/ration.h"
 
 #define MEMORY  ((size_t)1 << 30)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "tokenizer/json_tokenizer.h"
+#include "tokenizer/json/json_tokenizer.h"
 
 #define MEMORY ((size_t)64 << 20)
 

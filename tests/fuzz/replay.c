@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/file.h"
+#include "core/system/file.h"
 #include "fuzz.h"
 
 #define INPUT_LIMIT ((size_t)1 << 24)

@@ -2,7 +2,7 @@
 #
 # cmake [-DWITHOUT=weft_function] -P entries.cmake, in the repository's root
 #
-# Fails unless every public function that gives a weft_status or nothing begins with WEFT_ENTER (core/float_state.h): then
+# Fails unless every public function that gives a weft_status or nothing begins with WEFT_ENTER (core/math/float_state.h): then
 # nothing that the library computes depends on the float state of the program's thread. What gives anything else is a
 # getter that computes nothing, or is called from within such a function. WITHOUT names one whose WEFT_ENTER is not seen.
 cmake_minimum_required(VERSION 3.25)

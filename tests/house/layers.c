@@ -30,7 +30,15 @@
 /* ---- the order ---- */
 
 enum {
-    CORE = 1,
+    MATH = 1,
+    CORE,
+    SYSTEM,
+    FORMATS,
+    UNICODE,
+    TOKENS,
+    REGEX,
+    SPM,
+    JSON,
     TOKENIZER,
     SPIRV,
     INTERPRET,
@@ -45,6 +53,11 @@ enum {
     OPS,
     MIXERS,
     PLAN,
+    FILES,
+    NETWORK,
+    PROGRAM,
+    TEXTS,
+    RECEIPTS,
     MODEL,
     EVALUATOR,
     VERIFY,
@@ -56,35 +69,63 @@ struct layer {
     int rank; /* includes go to a lower rank, or stay in the folder or among the programs */
 };
 
-/* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
+/*
+ * The first row that fits counts: rooms of a folder and single files come before the folder. Programs are one layer: bench/ prints by
+ * api/cli, which calls it.
+ */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},      {"runtime/tokenizer/", TOKENIZER},
-    {"runtime/spirv/", SPIRV},    {"runtime/interpret/", INTERPRET},
-    {"runtime/native/", NATIVE},  {"runtime/jobs/", JOBS},
-    {"runtime/softvk/", SOFTVK},  {"runtime/processor/", BACK_END},
-    {"runtime/null/", BACK_END},  {"runtime/opencl/", BACK_END},
-    {"runtime/device/", DEVICE},  {"runtime/shader/", SHADER},
-    {"runtime/features/", GRAPH}, {"runtime/graph/", GRAPH},
-    {"runtime/lower/", LOWER},    {"runtime/ops/", OPS},
-    {"runtime/mixers/", MIXERS},  {"runtime/plan/", PLAN},
-    {"runtime/model/", MODEL},    {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},      {"api/cli/", PROGRAMS},
-    {"bench/", PROGRAMS},         {"api/examples/", PROGRAMS},
+    {"runtime/core/math/", MATH},
+    {"runtime/core/system/", SYSTEM},
+    {"runtime/core/formats/", FORMATS},
+    {"runtime/core/", CORE},
+    {"runtime/tokenizer/unicode/", UNICODE},
+    {"runtime/tokenizer/regex/", REGEX},
+    {"runtime/tokenizer/spm/", SPM},
+    {"runtime/tokenizer/json/", JSON},
+    {"runtime/tokenizer/tokenizer.", TOKENIZER},
+    {"runtime/tokenizer/", TOKENS},
+    {"runtime/spirv/", SPIRV},
+    {"runtime/interpret/", INTERPRET},
+    {"runtime/native/", NATIVE},
+    {"runtime/jobs/", JOBS},
+    {"runtime/softvk/", SOFTVK},
+    {"runtime/processor/", BACK_END},
+    {"runtime/null/", BACK_END},
+    {"runtime/opencl/", BACK_END},
+    {"runtime/device/", DEVICE},
+    {"runtime/shader/", SHADER},
+    {"runtime/features/", GRAPH},
+    {"runtime/graph/", GRAPH},
+    {"runtime/lower/", LOWER},
+    {"runtime/ops/", OPS},
+    {"runtime/mixers/", MIXERS},
+    {"runtime/plan/", PLAN},
+    {"runtime/model/files/", FILES},
+    {"runtime/model/network/", NETWORK},
+    {"runtime/model/program/", PROGRAM},
+    {"runtime/model/texts/", TEXTS},
+    {"runtime/model/receipts/", RECEIPTS},
+    {"runtime/model/", MODEL},
+    {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},
+    {"api/cli/", PROGRAMS},
+    {"bench/", PROGRAMS},
+    {"api/examples/", PROGRAMS},
     {"api/python/", PROGRAMS},
 };
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */
 static const struct layer headers[] = {
-    {"api/include/weft/weft.h", CORE},      {"api/include/weft/device.h", DEVICE},
-    {"api/include/weft/buffer.h", DEVICE},  {"api/include/weft/external.h", DEVICE},
-    {"api/include/weft/features.h", GRAPH}, {"api/include/weft/flt.h", GRAPH},
-    {"api/include/weft/graph.h", GRAPH},    {"api/include/weft/inspect.h", LOWER},
-    {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
-    {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
-    {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
-    {"api/include/weft/generate.h", MODEL}, {"api/include/weft/opencl.h", DEVICE},
-    {"api/include/weft/arithmetic.h", OPS}, {"api/include/weft/movement.h", OPS},
-    {"api/include/weft/receipt.h", MODEL},
+    {"api/include/weft/weft.h", MATH},        {"api/include/weft/device.h", DEVICE},
+    {"api/include/weft/buffer.h", DEVICE},    {"api/include/weft/external.h", DEVICE},
+    {"api/include/weft/features.h", GRAPH},   {"api/include/weft/flt.h", GRAPH},
+    {"api/include/weft/graph.h", GRAPH},      {"api/include/weft/inspect.h", LOWER},
+    {"api/include/weft/op.h", GRAPH},         {"api/include/weft/vulkan.h", DEVICE},
+    {"api/include/weft/mixers/", OPS},        {"api/include/weft/mixers.h", OPS},
+    {"api/include/weft/decode.h", MIXERS},    {"api/include/weft/model.h", FILES},
+    {"api/include/weft/generate.h", TEXTS},   {"api/include/weft/opencl.h", DEVICE},
+    {"api/include/weft/arithmetic.h", OPS},   {"api/include/weft/movement.h", OPS},
+    {"api/include/weft/receipt.h", RECEIPTS},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
@@ -101,12 +142,16 @@ static bool ends_with(const char *text, const char *end) {
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
+/* A folder, or a file and its header. */
+static bool is_prefix(const char *row) {
+    return ends_with(row, "/") || ends_with(row, ".");
+}
+
 /* The index of a path's row, or `count`. */
 static size_t find_row(const struct layer *rows, size_t count, const char *path) {
     size_t row = 0;
-    while (row < count &&
-           !(ends_with(rows[row].folder, "/") ? starts_with(path, rows[row].folder)
-                                              : strcmp(path, rows[row].folder) == 0)) {
+    while (row < count && !(is_prefix(rows[row].folder) ? starts_with(path, rows[row].folder)
+                                                        : strcmp(path, rows[row].folder) == 0)) {
         row++;
     }
     return row;
@@ -341,7 +386,7 @@ static void check_layer(const char *from, const char *how, const char *to) {
     } else if (row != to_row &&
                (other->rank > own->rank || (other->rank == own->rank && own->rank != PROGRAMS))) {
         complain("%s %s %s, which is above it", from, how, to);
-    } else if (own->rank == GRAPH && row != to_row && other->rank > CORE) {
+    } else if (own->rank == GRAPH && row != to_row && other->rank > FORMATS) {
         complain("%s %s %s, but graphs know no device", from, how, to);
     }
 }

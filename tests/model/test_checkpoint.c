@@ -2,7 +2,7 @@
 /* Loading model folders that are damaged, incomplete or do not fit: a clear error, and nothing left behind. */
 #include <weft/model.h>
 
-#include "model/checkpoint.h"
+#include "model/files/checkpoint.h"
 #include "support.h"
 
 #define CHECKPOINT "fnet/classify_d36_l2_gelu"

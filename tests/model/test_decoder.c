@@ -9,7 +9,7 @@
 
 #include <weft/model.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 #include "support_model.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "null/null_device.h"
 #include "support_model.h"

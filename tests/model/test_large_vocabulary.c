@@ -10,7 +10,7 @@
 
 #include <weft/model.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "native/kernel.h"
 #include "support_model.h"
 

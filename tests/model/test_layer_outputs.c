@@ -9,7 +9,7 @@
 #include <weft/model.h>
 
 #include "core/hash.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 #include "support_model.h"
 

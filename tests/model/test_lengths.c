@@ -8,7 +8,7 @@
 
 #include <weft/model.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 #include "support_model.h"
 

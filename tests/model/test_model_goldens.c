@@ -9,8 +9,8 @@
 
 #include <weft/model.h>
 
+#include "core/formats/npz.h"
 #include "core/hash.h"
-#include "core/npz.h"
 #include "support_arrays.h"
 
 #define TOLERANCE  1e-5

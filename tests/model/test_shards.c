@@ -2,8 +2,8 @@
 /* Weights in several files with an index, and names that a file notes for tensors that it has once. */
 #include <weft/model.h>
 
-#include "model/safetensors.h"
-#include "model/safetensors_header.h"
+#include "model/files/safetensors.h"
+#include "model/files/safetensors_header.h"
 #include "support.h"
 
 #define CHECKPOINT "fnet/classify_d36_l2_gelu"

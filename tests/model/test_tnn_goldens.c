@@ -6,7 +6,7 @@
  */
 #include <weft/mixers.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support_arrays.h"
 
 /* The worst case is near 5e-7; PyTorch's own float32 is off by up to 1.7e-6. */

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <pthread.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_system.h"
 
 /* ---- the log ---- */

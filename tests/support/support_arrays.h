@@ -3,7 +3,7 @@
 #ifndef WEFT_TESTS_SUPPORT_ARRAYS_H
 #define WEFT_TESTS_SUPPORT_ARRAYS_H
 
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "support.h"
 
 /** Opens folder/name.npy, for weft_npy_close; false if there is no such file. */

@@ -2,7 +2,7 @@
 #include "support_cache.h"
 
 #include "core/bytes.h"
-#include "core/disk_cache.h"
+#include "core/system/disk_cache.h"
 
 /* Of a pipeline cache's data (softvk/cache.c): Vulkan's header, a hash, and key, size and bytes of each object. */
 static void change_data(uint8_t *data, size_t size, void (*change)(uint8_t *object, size_t size)) {

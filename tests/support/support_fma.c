@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 
 #define SIGN     UINT32_C(0x80000000)
 #define INFINITE UINT32_C(0x7F800000)

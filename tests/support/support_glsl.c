@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_glsl.h"
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 
 enum { VARIABLES = 5, DEEPEST = 3 };

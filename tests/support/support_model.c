@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 
 #define NAME_SIZE 128

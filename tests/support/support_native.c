@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_native.h"
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "native/interpreted.h"
 #include "native/memory.h"
 

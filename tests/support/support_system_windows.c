@@ -5,7 +5,7 @@
 #include <wchar.h>
 #include <windows.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "support.h"
 
 void weft_test_make_folder(char path[WEFT_TEST_FOLDER_SIZE]) {

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/disk_cache.h"
-#include "core/disk_cache_clean.h"
-#include "core/file.h"
+#include "core/system/disk_cache.h"
+#include "core/system/disk_cache_clean.h"
+#include "core/system/file.h"
 #include "support.h"
 
 #define SOMEBODY 65534u /* a user who is neither root nor runs this */

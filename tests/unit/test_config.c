@@ -2,8 +2,8 @@
 /* config.json: what is read, what gets a default, what is refused and why. */
 #include <float.h>
 
-#include "core/json.h"
-#include "model/config.h"
+#include "core/formats/json.h"
+#include "model/network/config.h"
 #include "support_model.h"
 
 #define FILE_NAME "config.json"

@@ -3,7 +3,7 @@
 /* f16 and u8 as inputs and outputs: every half, every byte, and what is rounded, against definitions in float64. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "support_graph.h"
 

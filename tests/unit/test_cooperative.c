@@ -6,7 +6,7 @@
 #include <weft/graph.h>
 #include <weft/vulkan.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "graph/op.h"
 #include "lower/lowering.h"
 #include "ops/matmul.h"

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/file.h"
 #include "core/hash.h"
 #include "core/host.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
+#include "core/system/file.h"
 #include "support.h"
 
 /* ---- names and shapes ---- */

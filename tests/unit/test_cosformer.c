@@ -3,7 +3,7 @@
 /* Properties of cosFormer, and values checked by hand. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_sheet.h"
 
 /* One sequence of one head: q and k have d columns, v has one. */

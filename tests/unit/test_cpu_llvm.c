@@ -12,7 +12,7 @@
 #ifdef __linux__
 #include <sys/resource.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "support_child.h"
 
 /* Whether a library of that name is mapped. */

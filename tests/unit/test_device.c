@@ -4,10 +4,10 @@
  * probe. */
 #include <pthread.h>
 
-#include "core/disk_cache.h"
 #include "core/hash.h"
 #include "core/host.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
+#include "core/system/disk_cache.h"
 #include "device/commands.h"
 #include "device/loader.h"
 #include "shader/probe.h"

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/disk_cache.h"
-#include "core/file.h"
+#include "core/system/disk_cache.h"
+#include "core/system/file.h"
 #include "support.h"
 
 static weft_digest key_named(const char *name) {

@@ -6,7 +6,7 @@
 #include <weft/external.h>
 #include <weft/vulkan.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "support_graph.h"
 #include "support_system.h"

@@ -5,7 +5,7 @@
 
 #include <weft/graph.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "support_graph.h"
 

@@ -8,7 +8,7 @@
 
 #include <weft/features.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 
 enum component { TRIG = 0, POSITIVE = 1, OPTIMAL = 2, COMPONENTS = 3 };

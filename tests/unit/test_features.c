@@ -6,7 +6,7 @@
 #include <weft/features.h>
 
 #include "core/hash.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "features/family.h"
 #include "features/orthogonal.h"
 #include "features/sequence.h"

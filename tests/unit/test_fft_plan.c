@@ -4,8 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "core/disk_cache.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
+#include "core/system/disk_cache.h"
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/program_file.h"

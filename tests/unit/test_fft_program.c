@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/hash.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/commands.h"
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/vkfft_unit.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "graph/op.h"
-#include "model/program.h"
+#include "model/program/program.h"
 #include "support.h"
 
 #define OP_ROW(name) &weft_op_##name,

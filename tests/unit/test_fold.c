@@ -3,7 +3,7 @@
 /* Constant folding: what depends on weights alone is run once, and nothing else changes. */
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 enum { ROWS = 9, COLUMNS = 12, ELEMENTS = ROWS * COLUMNS };

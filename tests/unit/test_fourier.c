@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 static const char *const implementations[] = {"fft", "matrix", "fft_matrix"};

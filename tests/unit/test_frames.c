@@ -7,7 +7,7 @@
 
 #include <weft/vulkan.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "device/device.h"
 #include "plan/plan.h"
 #include "support_frames.h"

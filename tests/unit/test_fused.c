@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The exact multiply-add of the host, against numbers of 640 bits; and the probe's questions of fused math. */
-#include "core/fused.h"
+#include "core/math/fused.h"
 #include "shader/probe_cases.h"
 #include "shader/probe_fma.h"
 #include "support.h"

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "core/disk_cache.h"
+#include "core/system/disk_cache.h"
 #include "device/device.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"

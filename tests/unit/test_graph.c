@@ -4,7 +4,7 @@
 
 #include <weft/mixers.h>
 
-#include "core/trig.h"
+#include "core/math/trig.h"
 #include "graph/op.h"
 #include "plan/passes.h"
 #include "support_graph.h"

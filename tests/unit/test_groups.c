@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 #include "device/device.h"
 #include "support_sheet.h"

@@ -2,7 +2,7 @@
 /* Conversions from and to binary16. */
 #include <math.h>
 
-#include "core/half.h"
+#include "core/math/half.h"
 #include "support.h"
 
 static uint32_t bits_of(float value) {

@@ -5,8 +5,8 @@
 
 #include <weft/graph.h>
 
-#include "core/half.h"
-#include "core/philox.h"
+#include "core/math/half.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 #include "support_reference.h"
 #include "verify/reference/ops.h"

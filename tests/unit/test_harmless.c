@@ -2,7 +2,7 @@
 /* Text of somebody else, as it is shown. The characters are Unicode's by number, the forms those of core/harmless.h. */
 #include <jansson.h>
 
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "core/text.h"
 #include "support.h"
 

@@ -13,12 +13,12 @@
 #include <weft/features.h>
 #include <weft/flt.h>
 
-#include "core/half.h"
 #include "core/hash.h"
-#include "core/philox.h"
-#include "core/portable_math.h"
-#include "core/quantile.h"
-#include "core/trig.h"
+#include "core/math/half.h"
+#include "core/math/philox.h"
+#include "core/math/portable_math.h"
+#include "core/math/quantile.h"
+#include "core/math/trig.h"
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/vkfft_unit.h"

@@ -3,7 +3,7 @@
 /* Images as inputs and outputs: what goes in comes out, texel by texel, however the run is recorded. */
 #include <weft/vulkan.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/commands.h"
 #include "support_graph.h"
 #include "support_images.h"

@@ -4,7 +4,7 @@
 #include <weft/graph.h>
 #include <weft/vulkan.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "lower/lowering.h"
 #include "ops/matmul.h"
 #include "support_adopt.h"

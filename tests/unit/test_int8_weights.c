@@ -7,8 +7,8 @@
 #include <weft/graph.h>
 #include <weft/movement.h>
 
-#include "core/int8.h"
-#include "core/philox.h"
+#include "core/math/int8.h"
+#include "core/math/philox.h"
 #include "graph/graph.h"
 #include "support_graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON with integers beyond 64 bits, as transformers writes for "no limit". */
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "support.h"
 
 WEFT_TEST(only_long_integers_become_reals) {

@@ -3,7 +3,7 @@
 /* Properties of linear attention, kernel attention and fast weights, and values checked by hand. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "support_sheet.h"
 

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_sheet.h"
 
 enum { BATCH = 4, HEADS = 2, WIDTH = 12, D = HEADS * WIDTH };

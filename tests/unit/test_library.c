@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
-/* Which files count as having come with us: core/library.h. */
+/* Which files count as having come with us: core/system/library.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/library.h"
+#include "core/system/library.h"
 #include "support.h"
 
 static const char name[] = "libweft-beside-test.so";

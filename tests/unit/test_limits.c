@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "core/json.h"
-#include "core/npz.h"
-#include "model/safetensors.h"
+#include "core/formats/json.h"
+#include "core/formats/npz.h"
+#include "model/files/safetensors.h"
 #include "support.h"
 
 #define MIB ((size_t)1 << 20)

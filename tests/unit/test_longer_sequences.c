@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_reference.h"
 #include "support_sheet.h"
 

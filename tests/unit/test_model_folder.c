@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <weft/model.h>
 
-#include "core/beside.h"
-#include "core/file.h"
+#include "core/system/beside.h"
+#include "core/system/file.h"
 #include "graph/graph.h"
 #include "support_child.h"
 

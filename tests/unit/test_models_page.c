@@ -4,8 +4,8 @@
  */
 #include <float.h>
 
-#include "model/architecture.h"
-#include "model/family.h"
+#include "model/network/architecture.h"
+#include "model/network/family.h"
 #include "support.h"
 
 #define PAGE          WEFT_SOURCE_DIR "/api/MODELS.md"

@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "core/beside.h"
-#include "core/file.h"
-#include "core/kept_file.h"
+#include "core/system/beside.h"
+#include "core/system/file.h"
+#include "core/system/kept_file.h"
 #include "support_child.h"
 
 static void expect_contents(const char *path, const char *expected) {

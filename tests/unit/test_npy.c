@@ -4,7 +4,7 @@
 
 #include <zip.h>
 
-#include "core/npz.h"
+#include "core/formats/npz.h"
 #include "support.h"
 
 #define FILE_NAME "array.npy"

@@ -3,7 +3,7 @@
 /* Products by a constant in panels: the bits of other products, whatever the shapes, and where they are refused. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 struct product {

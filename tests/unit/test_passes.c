@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "plan/passes.h"
 #include "support.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging and choosing physical devices, on devices made up for the purpose. */
-#include "core/float_modes.h"
+#include "core/math/float_modes.h"
 #include "device/cooperative.h"
 #include "device/physical.h"
 #include "support.h"

@@ -3,9 +3,9 @@
 /* Pipelines on a driver: what they compute, how often they are made, and their cache on disk. */
 #include <sys/stat.h>
 
-#include "core/disk_cache.h"
-#include "core/file.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
+#include "core/system/disk_cache.h"
+#include "core/system/file.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/pipeline.h"

@@ -4,7 +4,7 @@
 #include <weft/inspect.h>
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/device.h"
 #include "plan/plan.h"
 #include "support.h"

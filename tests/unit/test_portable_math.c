@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "core/hash.h"
-#include "core/philox.h"
-#include "core/portable_math.h"
-#include "core/quantile.h"
+#include "core/math/philox.h"
+#include "core/math/portable_math.h"
+#include "core/math/quantile.h"
 #include "support.h"
 
 #define SAMPLES 200000

@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "graph/op.h"
-#include "model/expression.h"
+#include "model/program/expression.h"
 #include "support_model.h"
 
 /* ---- expressions ---- */

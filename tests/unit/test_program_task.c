@@ -2,7 +2,7 @@
 /* Programs with a task: the output has the task's shape for every value of the symbols, or nothing is built. */
 #include <weft/model.h>
 
-#include "model/architecture.h"
+#include "model/network/architecture.h"
 #include "support_model.h"
 
 /* The task, the largest length, the table's columns and the nodes behind "h", which ends in "y". */

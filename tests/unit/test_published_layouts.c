@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of transformers: names of tensors with and without prefix, packed and tied ones, and what is refused. */
 #include "graph/graph.h"
-#include "model/layout.h"
+#include "model/files/transposed_weight.h"
+#include "model/network/layout.h"
 #include "support_model.h"
 
 #define D     8U

@@ -6,7 +6,7 @@
 
 #include "support_child.h"
 
-#include "core/file.h"
+#include "core/system/file.h"
 #include "jobs/machine.h"
 #include "jobs/quota.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dividing a block of memory: no overlaps, alignment, merging, and an allocator that runs dry. */
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "device/ranges.h"
 #include "support.h"
 

@@ -5,7 +5,7 @@
 
 #include <weft/receipt.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support.h"
 #include "support_graph.h"
 

@@ -2,7 +2,7 @@
 /* Opening safetensors files, good and bad, and the values in them. */
 #include <math.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support.h"
 
 #define FILE_NAME "model.safetensors"

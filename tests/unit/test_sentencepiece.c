@@ -3,11 +3,11 @@
 #include <math.h>
 
 #include "core/bytes.h"
-#include "core/file.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/file.h"
 #include "core/text.h"
 #include "support.h"
-#include "tokenizer/spm_model.h"
+#include "tokenizer/spm/model.h"
 #include "tokenizer/tokenizer.h"
 
 /* ---- the library's answers ---- */

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/disk_cache.h"
-#include "core/library.h"
-#include "core/system.h"
+#include "core/system/disk_cache.h"
+#include "core/system/library.h"
+#include "core/system/system.h"
 #include "support.h"
 
 struct folders {

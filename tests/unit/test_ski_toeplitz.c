@@ -9,7 +9,7 @@
 
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 /* ---- the matrix ---- */

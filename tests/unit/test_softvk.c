@@ -12,9 +12,9 @@
 #include <xmmintrin.h>
 #endif
 
-#include "core/clock.h"
-#include "core/float_state.h"
 #include "core/hash.h"
+#include "core/math/float_state.h"
+#include "core/system/clock.h"
 #include "device/physical.h"
 #include "native/target.h"
 #include "softvk/cache.h"

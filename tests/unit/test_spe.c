@@ -6,7 +6,7 @@
 #include <weft/features.h>
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/shape.h"
 #include "support_graph.h"
 

@@ -3,7 +3,7 @@
 #include <weft/features.h>
 #include <weft/model.h>
 
-#include "model/architectures/spectraformer.h"
+#include "model/network/architectures/spectraformer.h"
 #include "support_model.h"
 
 static const struct weft_test_network network = {

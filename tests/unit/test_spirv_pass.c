@@ -2,7 +2,7 @@
 /*
  * The pass that takes contraction out of a module, and what it does with words that are no module.
  */
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "spirv/check.h"
 #include "support_spirv.h"
 

@@ -105,7 +105,7 @@ WEFT_TEST_ON_HOST(test_refusals, test) {
     } rows[] = {
         {HEAD PUSH "vec4 scale; } push;\nlayout(binding = 0) buffer X { float x[]; };\n"
                    "void main() { x[0] = push.scale.x; }\n",
-         "'scale' is none of"},
+         "'scale' must be"},
         {HEAD "layout(binding = 1) buffer X { float x[]; };\nvoid main() { x[0] = 1.0; }\n",
          "no buffer is at binding 0"},
         {HEAD

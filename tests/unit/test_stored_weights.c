@@ -6,9 +6,9 @@
 #include <weft/graph.h>
 #include <weft/movement.h>
 
-#include "core/half.h"
-#include "core/json.h"
-#include "core/philox.h"
+#include "core/formats/json.h"
+#include "core/math/half.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 enum { TOKENS = 5, ROWS = 190, WIDTH = 33 };

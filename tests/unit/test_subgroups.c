@@ -5,7 +5,7 @@
 
 #include <weft/graph.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "lower/variant.h"
 #include "ops/matmul.h"
 #include "support_graph.h"

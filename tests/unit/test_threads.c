@@ -8,7 +8,7 @@
 
 #include <weft/mixers.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "device/device.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 /* What is known of the Toeplitz operators without computing them. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_reference.h"
 #include "support_sheet.h"
 

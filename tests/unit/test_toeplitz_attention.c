@@ -3,7 +3,7 @@
 /* Properties of kernelized attention with relative positions, and values checked by hand. */
 #include <math.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_sheet.h"
 
 /* ---- running ---- */

@@ -8,7 +8,7 @@
 
 #include <weft/mixers.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 
 #define PI 3.14159265358979323846

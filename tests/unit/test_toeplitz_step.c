@@ -8,7 +8,7 @@
 
 #include <weft/decode.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "support_graph.h"
 #include "support_sheet.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "support.h"
-#include "tokenizer/text_class.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/unicode/text_class.h"
 
 #define PIECES 131 /* of the model in tests/data/tokenizer */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* tokenizer.json: against the package tokenizers by tests/data/tokenizer/json, what is refused, and regular expressions. */
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "support.h"
-#include "tokenizer/json_tokenizer.h"
-#include "tokenizer/normalizer.h"
-#include "tokenizer/regex.h"
+#include "tokenizer/json/json_tokenizer.h"
+#include "tokenizer/json/normalizer.h"
+#include "tokenizer/regex/regex.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/unicode.h"
+#include "tokenizer/unicode/unicode.h"
 
 /* ---- the package ---- */
 

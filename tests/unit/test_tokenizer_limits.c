@@ -7,7 +7,7 @@
 
 #include "support.h"
 #include "tokenizer/budget.h"
-#include "tokenizer/json_tokenizer.h"
+#include "tokenizer/json/json_tokenizer.h"
 #include "tokenizer/ration.h"
 #include "tokenizer/vocabulary.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "core/sha256_blocks.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
 #include <weft/arithmetic.h>
 
-#include "core/philox.h"
+#include "core/math/philox.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
 #include "lower/choose.h"

@@ -2,7 +2,7 @@
 /* Kernels on Windows' stacks, which grow by the page below the last one that was touched, and no further. */
 #include <pthread.h>
 
-#include "core/float_state.h"
+#include "core/math/float_state.h"
 #include "native/kernel.h"
 #include "native/memory.h"
 #include "support_spirv.h"

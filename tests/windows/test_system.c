@@ -2,10 +2,10 @@
 /* What Windows has otherwise than POSIX: names, paths, what is in use, the cache's folder, waiting. */
 #include <windows.h>
 
-#include "core/disk_cache.h"
-#include "core/file.h"
-#include "core/library.h"
-#include "core/system.h"
+#include "core/system/disk_cache.h"
+#include "core/system/file.h"
+#include "core/system/library.h"
+#include "core/system/system.h"
 #include "jobs/machine.h"
 #include "jobs/thread.h"
 #include "support.h"

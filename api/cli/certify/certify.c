@@ -12,7 +12,7 @@
 #include "certify/record.h"
 #include "certify/speed.h"
 #include "commands.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/text.h"
 #include "stop.h"
 

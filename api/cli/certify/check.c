@@ -9,7 +9,7 @@
 #include "certify/form.h"
 #include "certify/known.h"
 #include "certify/record.h"
-#include "core/json.h"
+#include "core/formats/json.h"
 #include "core/try.h"
 
 /* ---- the program ---- */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bench/fields.h"
+#include "core/formats/json.h"
 #include "core/hash.h"
-#include "core/json.h"
 #include "core/try.h"
 
 #define FLOPS    (2.0 * 512 * 3072 * 768) /* of a run of the minute: matmul/512x3072x768 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "certify/findings.h"
 
-#include "core/json.h"
+#include "core/formats/json.h"
 
 static void add(weft_certify_findings *findings, const char *field, const char *found,
                 const char *expected, va_list arguments) {

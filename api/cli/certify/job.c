@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "stop.h"
 
 double weft_certify_time_at(const weft_certify_job *job, double part) {

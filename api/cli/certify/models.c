@@ -7,8 +7,8 @@
 #include <weft/model.h>
 
 #include "certify/files.h"
-#include "core/clock.h"
-#include "core/npz.h"
+#include "core/formats/npz.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 #include "logits.h"
 #include "members.h"

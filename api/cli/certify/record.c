@@ -7,8 +7,8 @@
 
 #include "bench/fields.h"
 #include "certify/speed.h"
-#include "core/clock.h"
-#include "core/json.h"
+#include "core/formats/json.h"
+#include "core/system/clock.h"
 
 /* Reals as weft_bench_file_write has them, so that a record is the same when it is read again. */
 #define DIGEST_FORM (JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))

@@ -7,7 +7,7 @@
 
 #include "bench/fields.h"
 #include "bench/session.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 
 #define TOKENS      1024
 #define ROW_PART    0.012 /* of the time of a pass, for the runs of one row … */

@@ -7,7 +7,7 @@
 #include "bench/ports.h"
 #include "bench/statistics.h"
 #include "certify/speed.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 
 #define CASE  "matmul/512x3072x768"

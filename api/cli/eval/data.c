@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "core/try.h"
 
 bool weft_cli_is_folder(const char *path) {

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "core/npy.h"
+#include "core/formats/npy.h"
 #include "eval/answers.h"
 #include "eval/compare.h"
 #include "stop.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "input.h"
 #include "stop.h"

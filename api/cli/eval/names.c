@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/system.h"
+#include "core/system/system.h"
 
 const char *weft_cli_last_part(const char *path, int *length) {
     size_t end = strlen(path);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "core/try.h"
 
 #define DEFAULT_BATCH 32

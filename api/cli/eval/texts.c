@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/file.h"
-#include "core/folder.h"
+#include "core/system/file.h"
+#include "core/system/folder.h"
 #include "input.h"
 
 /* Whether a folder's name is the label's text or its first word. */

@@ -47,12 +47,12 @@ def test_models_at_other_sizes(device, tmp_path, name):
 @pytest.mark.parametrize("name", torch_models.MODELS)
 def test_programs_by_their_definition(name):
     """What is written, in NumPy: apart from the library."""
-    from weft import _torch_export
+    from weft._importers.torch import export
 
     make, inputs = torch_models.MODELS[name]
     module = make()
     fixed = name in torch_models.FIXED
-    program = _torch_export.program_of(module, [inputs(2, 16)], {}, [{0: "batch"}] if fixed else AXES)
+    program = export.program_of(module, [inputs(2, 16)], {}, [{0: "batch"}] if fixed else AXES)
     config, weights = program.config(), program.weights()
     for batch, length in ((1, 16), (3, 16 if fixed else 23)):
         x = inputs(batch, length)
@@ -80,11 +80,11 @@ CAUSAL = {"llama": True, "qwen2": True, "gpt2": True, "gpt-neox": True, "gemma3"
 
 @pytest.mark.parametrize("name", RECOGNIZED)
 def test_what_is_recognized(name):
-    from weft import _torch_export
+    from weft._importers.torch import export
 
     make, inputs = torch_models.MODELS[name]
     axes = [{0: "batch"}] if name in torch_models.FIXED else AXES
-    nodes = _torch_export.program_of(make(), [inputs(2, 16)], {}, axes).config()["nodes"]
+    nodes = export.program_of(make(), [inputs(2, 16)], {}, axes).config()["nodes"]
     for op, count in RECOGNIZED[name].items():
         assert sum(node["op"] == op for node in nodes) == count, op
     for node in nodes:
@@ -95,10 +95,10 @@ def test_what_is_recognized(name):
 
 
 def test_a_module_of_one_length_is_recognized():
-    from weft import _torch_export
+    from weft._importers.torch import export
 
     make, inputs = torch_models.MODELS["llama"]
-    nodes = _torch_export.program_of(make(), [inputs(2, 16)], {}, None).config()["nodes"]
+    nodes = export.program_of(make(), [inputs(2, 16)], {}, None).config()["nodes"]
     ops = [node["op"] for node in nodes]
     assert ops.count("rope") == 4 and not {"concat", "where", "permute"} & set(ops)
     assert all(node["causal"] for node in nodes if node["op"] == "attention")
@@ -119,12 +119,12 @@ WINDOWS = {
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(device, name):
-    from weft import _torch_export
+    from weft._importers.torch import export
 
     module, axes, op = WINDOWS[name]
     x = torch.randn(2, 6, *(13, 10)[:axes], generator=torch.Generator().manual_seed(1))
     for dynamic in (None,) if "partial" in name else (None, [{0: "batch", 2: "length"}]):  # PyTorch fixes those sizes
-        program = _torch_export.program_of(module, (x,), {}, dynamic)
+        program = export.program_of(module, (x,), {}, dynamic)
         assert [node["op"] for node in program.config()["nodes"] if node["op"] not in ("permute", "reshape")] == [op]
         for length in (13,) if dynamic is None else (13, 8):
             given = x[:, :, :length].contiguous()

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import program_reference
-from weft import _program_attention, _program_windows
-from weft._program import Program
-from weft._program_ops import Builder
-from weft._sizes import symbol
+from weft._importers.program import attention
+from weft._importers.program.ops import Builder
+from weft._importers.program.program import Program
+from weft._importers.program.sizes import symbol
+from weft._importers.program.windows import Windows, conv
 
 HEADS, WIDTH = 2, 4
 
@@ -30,7 +31,7 @@ class Tried:
         self.k, self.v = (self.b.program.input(name, "f32", [*shape[:2], self.keys, WIDTH]) for name in "kv")
 
     def attention(self, bias):
-        y = _program_attention.attention_of_heads(self.b, self.q, self.k, self.v, bias, False, 0.5)
+        y = attention.attention_of_heads(self.b, self.q, self.k, self.v, bias, False, 0.5)
         self.b.program.output("y", y)
         return next(node for node in self.b.program.config()["nodes"] if node["op"].endswith("attention"))
 
@@ -120,7 +121,7 @@ MASKS = {
 @pytest.mark.parametrize("numbers", [False, True], ids=["symbols", "numbers"])
 def test_masks_that_are_words(name, numbers):
     mask, causal, width, shown = MASKS[name]
-    for as_bias in (lambda b, x: _program_attention.mask_bias(b, x),
+    for as_bias in (lambda b, x: attention.mask_bias(b, x),
                     lambda b, x: b.where(x, b.constant(0.0, "f32"), b.constant(-3.4e38, "f32"))):
         t = Tried(2, 7) if numbers else Tried()
         node = t.attention(as_bias(t.b, mask(t)))
@@ -149,7 +150,7 @@ def sum_of(t):
 def test_masks_that_stay(name):
     mask, shown = OTHERS[name]
     t = Tried()
-    node = t.attention(_program_attention.mask_bias(t.b, mask(t)))
+    node = t.attention(attention.mask_bias(t.b, mask(t)))
     assert node["op"] == "attention" and not node["causal"] and len(node["inputs"]) == 5
     arrays, y = t.run(2, 6, 6)
     np.testing.assert_allclose(y, attended(arrays, shown(lags(6))), rtol=1e-5, atol=1e-5)
@@ -158,13 +159,13 @@ def test_masks_that_stay(name):
 def test_masks_of_inputs_and_of_other_lengths_stay():
     t = Tried()
     given = t.b.program.input("mask", "i32", [t.batch, t.length])
-    node = t.attention(_program_attention.mask_bias(t.b, both(t, below(t), t.b.reshape(given, [t.batch, 1, 1, t.length]))))
+    node = t.attention(attention.mask_bias(t.b, both(t, below(t), t.b.reshape(given, [t.batch, 1, 1, t.length]))))
     assert not node["causal"] and len(node["inputs"]) == 5
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)
     arrays, y = t.run(2, 5, 5, mask=mask)
     np.testing.assert_allclose(y, attended(arrays, (lags(5) >= 0) & (mask[:, None, None] > 0)), rtol=1e-5, atol=1e-5)
     t = Tried(2, 5, keys=8)
-    assert not t.attention(_program_attention.mask_bias(t.b, below(t)))["causal"], "its keys are not the queries' tokens"
+    assert not t.attention(attention.mask_bias(t.b, below(t)))["causal"], "its keys are not the queries' tokens"
     arrays, y = t.run(2, 5, 8)
     np.testing.assert_allclose(y, attended(arrays, lags(5, 8) >= 0), rtol=1e-5, atol=1e-5)
 
@@ -177,7 +178,7 @@ def test_heads_that_are_repeated_are_given_once():
     repeated = b.reshape(b.expand(b.reshape(k, [2, 3, 1, n, WIDTH]), [2, 3, 2, n, WIDTH]), [2, 6, n, WIDTH])
     tiled = b.reshape(b.expand(b.reshape(k, [2, 1, 3, n, WIDTH]), [2, 2, 3, n, WIDTH]), [2, 6, n, WIDTH])
     for wide, heads in ((repeated, 3), (tiled, 6)):
-        b.program.output("y", _program_attention.attention_of_heads(b, q, wide, wide, None, True, 0.5))
+        b.program.output("y", attention.attention_of_heads(b, q, wide, wide, None, True, 0.5))
         assert b.program.config()["nodes"][-3]["kv_heads"] == heads
         b.program._outputs.clear()
 
@@ -320,11 +321,11 @@ CONVOLUTIONS = [
 def test_convolutions(shape, kernel, given, op, biased):
     rng, axes = np.random.default_rng(3), len(shape) - 2
     x, weight, bias = (rng.standard_normal(size).astype(np.float32) for size in (shape, kernel, kernel[:1]))
-    windows = _program_windows.Windows(kernel[2:], given.get("strides", (1,) * axes), given.get("pads", (0,) * 2 * axes),
+    windows = Windows(kernel[2:], given.get("strides", (1,) * axes), given.get("pads", (0,) * 2 * axes),
                                        given.get("dilations", (1,) * axes))
     b = Builder(Program())
     value = b.program.input("x", "f32", shape)
-    y = _program_windows.conv(b, value, b.constant(weight), b.constant(bias) if biased else None, windows,
+    y = conv(b, value, b.constant(weight), b.constant(bias) if biased else None, windows,
                               given.get("groups", 1))
     b.program.output("y", y)
     nodes = b.program.config()["nodes"]
@@ -348,7 +349,7 @@ def test_a_causal_filter_that_is_cut():
     b.program.symbol("n", 1, 64, 2)
     x = b.program.input("x", "f32", [2, 3, n])
     weight = b.constant(np.random.default_rng(4).standard_normal((3, 1, 4)).astype(np.float32))
-    y = _program_windows.conv(b, x, weight, None, _program_windows.Windows([4], [1], [3, 3], [1]), 3)
+    y = conv(b, x, weight, None, Windows([4], [1], [3, 3], [1]), 3)
     assert y.shape == (2, 3, n + 3)
     b.program.output("y", b.slice(y, 2, 0, n))
     assert sorted(node["op"] for node in b.program.config()["nodes"]) == ["conv1d", "permute", "permute"]

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/disk_cache.h"
+#include "core/system/disk_cache.h"
 #include "core/try.h"
 #include "mixers/vkfft/program_file.h"
 #include "mixers/vkfft/vkfft_unit.h"

@@ -25,8 +25,8 @@
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/build_info.h>
 
-#include "core/locale.h"
 #include "core/rules.h"
+#include "core/system/locale.h"
 #include "core/try.h"
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/recorder.h"

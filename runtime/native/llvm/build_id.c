@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/system.h"
+#include "core/system/system.h"
 #include "native/elf.h"
 
 /* The gABI, chapters 4 and 5: of files of 64 bits, little-endian. */

@@ -2,7 +2,7 @@
 /* From a module to an object. */
 #include <string.h>
 
-#include "core/fork_gate.h"
+#include "core/system/fork_gate.h"
 #include "core/try.h"
 #include "native/llvm/analysis.h"
 #include "native/llvm/llvm.h"

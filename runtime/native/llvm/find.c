@@ -7,7 +7,7 @@
 
 #include <llvm/Config/llvm-config.h>
 
-#include "core/library.h"
+#include "core/system/library.h"
 #include "native/kernel.h"
 #include "native/llvm/build_id.h"
 #include "native/llvm/version.h"

@@ -105,8 +105,7 @@ static void leave(struct weft_emit *emit, const struct weft_ir_node *jump) {
         add_lanes(emit, *mask);
         note_jump(emit, target);
     } else {
-        weft_ir_error(emit->program, WEFT_COMPILE_ERROR,
-                      "a jump by some lanes that was not foreseen");
+        weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "unsupported divergent jump");
     }
 }
 

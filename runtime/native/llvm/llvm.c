@@ -9,7 +9,7 @@
 
 #include <llvm-c/Target.h>
 
-#include "core/library.h"
+#include "core/system/library.h"
 #include "llvm_identity.h"
 #include "native/interpreted.h"
 #include "native/llvm/find.h"

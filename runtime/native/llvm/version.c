@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/library.h"
+#include "core/system/library.h"
 #include "native/llvm/emit.h"
 
 /* Set once, before threads that compile begin to. */

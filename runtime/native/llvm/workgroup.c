@@ -87,7 +87,8 @@ static void walk_if(struct weft_emit *emit, const struct weft_ir_node *node,
                                         weft_emit_block(emit, "else")};
     const LLVMBasicBlockRef end = weft_emit_block(emit, "endif");
     if (!condition) {
-        weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "a branch on nothing around a barrier");
+        weft_ir_error(emit->program, WEFT_COMPILE_ERROR,
+                      "a barrier inside a branch without a condition");
         LLVMBuildBr(emit->builder, end);
         weft_emit_at(emit, end);
         return;

@@ -400,7 +400,8 @@ static void decode_call(struct weft_ir_decoder *decoder, const uint32_t *words) 
                                       weft_spirv_made_by(&decoder->module, words[3], SpvOpFunction),
                                   .result = WEFT_IR_NONE};
     if (!frame.function) {
-        weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a call of what is no function");
+        weft_ir_error(decoder->program, WEFT_COMPILE_ERROR,
+                      "OpFunctionCall does not name a function");
         return;
     }
     if (weft_ir_decode_known(decoder, frame.function, words)) {
@@ -557,7 +558,7 @@ static uint32_t decode_block(struct weft_ir_decoder *decoder, uint32_t label) {
     }
     if (!block || depth_of(decoder) > MAX_DEPTH || decoder->block > MAX_PIECES) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED,
-                      "a branch to what is no block, or control flow nested too deeply");
+                      "a branch target is not a block, or control flow is nested too deeply");
         return 0;
     }
     decoder->block++;

@@ -83,7 +83,7 @@ static const weft_ir_value *fetch(struct weft_ir_decoder *decoder, const struct 
     weft_ir_value *row = weft_ir_row(decoder, entry->count);
     if (entry->variable == WEFT_IR_NONE) {
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR,
-                      "%%%u is used where it was not made in any way that leads there", id);
+                      "%%%u is used on a path that does not define it", id);
         return NULL;
     }
     if (row) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of functions that a processor has an instruction for (spirv/known.h), in canonical form: subnormals are zeros of their sign,
- * and there is one NaN. Also where the processor counts subnormals as zeros (core/float_state.h), bits say so: LLVM takes x / 1 for x.
+ * and there is one NaN. Also where the processor counts subnormals as zeros (core/math/float_state.h), bits say so: LLVM takes x / 1 for x.
  */
 #include "spirv/known.h"
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_SPIRV_PASSES_H
 #define WEFT_SPIRV_PASSES_H
 
-#include "core/float_modes.h"
+#include "core/math/float_modes.h"
 #include "spirv/edit.h"
 
 /** What a device needs; 0 says no. Each pass says what it is for. */

@@ -13,7 +13,8 @@ from . import _array, errors
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
-    from .graph import DType, Graph, Operand, Tensor
+    from ._shapes import DType
+    from .graph import Graph, Operand, Tensor
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -37,11 +38,9 @@ def as_type(value: Any, dtype: DType) -> Any:
 
 def pair(x: Tensor, other: Operand, real: bool = False) -> tuple[Any, Any]:
     """Both as of one type: i32 where both are whole numbers, unless the operator is one of real numbers, else f32."""
-    from .graph import Tensor
-
-    whole = other.dtype == "i32" if isinstance(other, Tensor) else _is_whole(other)
+    whole = other.dtype == "i32" if isinstance(other, Arithmetic) else _is_whole(other)
     dtype: DType = "i32" if whole and x.dtype == "i32" and not real else "f32"
-    if isinstance(other, Tensor):
+    if isinstance(other, Arithmetic):
         return x.astype(dtype), other.astype(dtype)
     if is_number(other) or whole or dtype == "i32":
         other = as_type(other, dtype)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     F16 = npt.NDArray[np.float16]
     U8 = npt.NDArray[np.uint8]
 
-    from .graph import DType
+    from ._shapes import DType
 
 NUMPY = {"f32": "float32", "i32": "int32", "f16": "float16", "u8": "uint8"}
 """The names of Weft's types in NumPy."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from . import _checks, _core, errors
 from ._core import check, ffi, lib
-from .graph import Graph, Tensor, c_shape
+from ._shapes import c_shape
+from .graph import Graph, Tensor
 
 _TENSOR, _SHAPE, _CHAR = ffi.typeof("weft_tensor"), ffi.typeof("weft_shape"), ffi.typeof("char")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writing files so that nobody sees half of one: beside, and renamed. As runtime/core/beside.h, for what Python writes."""
+"""Writing files so that nobody sees half of one: beside, and renamed. As core/system/beside.h, for what Python writes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def written_beside(path: pathlib.Path, data: bytes) -> Iterator[pathlib.Path]:
 
 @contextlib.contextmanager
 def one_saver(folder: pathlib.Path) -> Iterator[None]:
-    """While it lasts, nobody else puts files into this model folder: runtime/model/folder_save.h."""
+    """While it lasts, nobody else puts files into this model folder: runtime/model/files/folder_save.h."""
     if fcntl is None:
         yield
         return

@@ -113,7 +113,7 @@ def _place(folder: pathlib.Path) -> str:
 
 
 def _is_own(folder: pathlib.Path, found: pathlib.Path) -> bool:
-    """Whether a file, both without links, is the model's: in its folder, or in the Hub's cache, as in model/other_files.c."""
+    """Whether a file, both without links, is the model's: in its folder or the Hub's cache, as in model/files/other_files.c."""
     blobs = folder.parent.parent / "blobs"
     return folder in found.parents or (folder.parent.name == "snapshots" and found.parent == blobs
                                        and re.fullmatch("[0-9a-f]{40,}", found.name) is not None)

@@ -5,35 +5,19 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Union, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _arithmetic, _array, _checks, _core, errors
 from ._core import check, ffi, lib
+from ._shapes import DType, c_shape, py_shape
+from .plan import Plan
 
 if TYPE_CHECKING:
     from .device import Device
-    from .plan import Plan
-
-DType = Literal["f32", "i32", "f16", "u8"]
 
 Operand = Union["Tensor", Any]
 """A tensor, or an array that becomes a weight: NumPy's, PyTorch's, or anything with DLPack or the buffer protocol."""
-
-
-def c_shape(shape: Sequence[int], what: str = "shape") -> dict[str, Any]:
-    """A weft_shape, as cffi takes it."""
-    if isinstance(shape, str) or not isinstance(shape, Iterable):
-        raise TypeError(f"{what}: expected a list of extents, found {shape!r}")
-    extents = [_checks.whole(extent, f"{what}[{axis}]") for axis, extent in enumerate(shape)]
-    if len(extents) > lib.WEFT_MAX_RANK:
-        raise errors.InvalidArgument(f"{what} {extents}: expected at most {lib.WEFT_MAX_RANK} axes")
-    return {"rank": len(extents), "dim": extents}
-
-
-def py_shape(shape: Any) -> tuple[int, ...]:
-    """A tuple of a weft_shape."""
-    return tuple(shape.dim[axis] for axis in range(shape.rank))
 
 
 class Weight:
@@ -195,7 +179,6 @@ class Graph:
             checkpoints: "layers" or "nodes": values on the way that are outputs, too, for a `Receipt`.
         """
         from .device import checked, default_device
-        from .plan import Plan
 
         device = checked(device) or default_device()
         name = ffi.new("char[]", _checks.text(implementation, "implementation").encode()) if implementation else ffi.NULL

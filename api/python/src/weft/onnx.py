@@ -33,10 +33,10 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
     """
     import onnx
 
-    from . import _onnx_movement, _onnx_networks, _onnx_ops
-    from ._onnx_reader import Reader
+    from ._importers.onnx import movement, networks, ops
+    from ._importers.onnx.reader import Reader
 
-    assert _onnx_ops and _onnx_movement and _onnx_networks  # they have filled the tables
+    assert movement and networks and ops  # they have filled the tables
     checked(device)
     if not isinstance(model, onnx.ModelProto):
         model = _checks.path(model, "model")

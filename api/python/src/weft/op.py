@@ -11,7 +11,8 @@ from typing import Any, Union
 
 from . import _checks, _core, errors
 from ._core import check, ffi, lib
-from .graph import DType, Operand, Tensor, c_shape, py_shape
+from ._shapes import DType, c_shape, py_shape
+from .graph import Operand, Tensor
 
 MOST_PARAMETERS = 8
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import _array, _core, errors
 from ._core import check, ffi, lib, text_of
-from .graph import DType, py_shape
+from ._shapes import DType, py_shape
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _array, _checks, _core, _program, errors
+from . import _array, _checks, _core, errors
 from ._core import check, ffi, lib, text_of
-from .graph import DType, c_shape, py_shape
+from ._importers.program import program as _program
+from ._shapes import DType, c_shape, py_shape
 from .model import _MOST_PLANS, Model, model_of_memory
 from .plan import Plan
 

@@ -69,7 +69,7 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
         return Model(model_of_memory(json.dumps(_config(module, config)), _weights(module)), device, tokenizer)
     if config is not None or tokenizer is not None:
         raise errors.InvalidArgument("config and tokenizer: expected None with example_inputs, which make a program")
-    from ._torch_export import program_of
+    from ._importers.torch.export import program_of
 
     return loaded(program_of(module, () if example_inputs is None else example_inputs, example_kwargs or {}, dynamic), device)
 

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""Rows for ONNX's ops that move elements, make constants or compute with shapes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from onnx import numpy_helper
+
+from ..program.ops import broadcast
+from ..program.program import Value, resolved
+from ..program.sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller, truncated
+from .ops import cast
+from .reader import SHAPE_ROWS, Reader, Refused, Row, row, sizes_array
+
+_END = 2**31 - 1
+
+
+@row("Shape")
+def _shape(r: Reader, x: Any) -> Any:
+    extents = r.value(x).shape
+    return sizes_array(list(extents[slice(r.attribute("start", 0), r.attribute("end"))]))
+
+
+@row("Reshape")
+def _reshape(r: Reader, x: Any, shape: Any) -> Value:
+    value, wanted = r.value(x), r.ints(1, shape)
+    if not r.attribute("allowzero", 0):
+        wanted = [value.shape[at] if extent == 0 else extent for at, extent in enumerate(wanted)]
+    return r.build.reshape(value, wanted)
+
+
+@row("Transpose")
+def _transpose(r: Reader, x: Any) -> Value:
+    value = r.value(x)
+    return r.build.permute(value, r.attribute("perm", list(range(value.rank))[::-1]))
+
+
+@row("Squeeze")
+def _squeeze(r: Reader, x: Any, axes: Any = None) -> Value:
+    value = r.value(x)
+    gone = [at for at, extent in enumerate(value.shape) if equal(extent, 1)] if axes is None else [
+        resolved(int(axis), value.rank) for axis in r.ints(1, axes)]
+    return r.build.reshape(value, [extent for at, extent in enumerate(value.shape) if at not in gone])
+
+
+@row("Unsqueeze")
+def _unsqueeze(r: Reader, x: Any, axes: Any) -> Value:
+    value, given = r.value(x), r.ints(1, axes)
+    rank = value.rank + len(given)
+    new, rest = {int(axis) % rank for axis in given}, iter(value.shape)
+    return r.build.reshape(value, [1 if at in new else next(rest) for at in range(rank)])
+
+
+@row("Flatten")
+def _flatten(r: Reader, x: Any) -> Value:
+    value, axis = r.value(x), int(r.attribute("axis", 1))
+    axis = axis + value.rank if axis < 0 else axis
+    return r.build.reshape(value, [product(value.shape[:axis]), product(value.shape[axis:])])
+
+
+@row("Concat")
+def _concat(r: Reader, *parts: Any) -> Value:
+    return r.build.concat([r.value(part) for part in parts], int(r.attribute("axis")))
+
+
+@row("Split")
+def _split(r: Reader, x: Any, counts: Any = None) -> list[Value]:
+    value = r.value(x)
+    axis = resolved(int(r.attribute("axis", 0)), value.rank)
+    if counts is not None:
+        sizes = r.ints(1, counts)
+    else:
+        many = int(r.attribute("num_outputs", r.outputs))
+        each = divide(value.shape[axis] + many - 1, many)
+        sizes = [each] * (many - 1) + [value.shape[axis] - each * (many - 1)]
+    found, start = [], 0
+    for count in sizes:
+        found.append(r.build.slice(value, axis, start, count))
+        start = start + count
+    return found
+
+
+@row("Slice")
+def _slice(r: Reader, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Value:
+    value = r.value(x)
+    first, last = r.ints(1, starts), r.ints(2, ends)
+    at = list(range(len(first))) if axes is None else r.ints(3, axes)
+    every = [1] * len(first) if steps is None else r.ints(4, steps)
+    for axis, start, end, step in zip(at, first, last, every):
+        axis = resolved(int(axis), value.rank)
+        value = _sliced(r, value, axis, start, end, int(step))
+    return value
+
+
+def _sliced(r: Reader, x: Value, axis: int, start: Extent, end: Extent, step: int) -> Value:
+    whole = x.shape[axis]
+    lowest, highest = (0, whole) if step > 0 else (-1, whole - 1)
+    first = _bound(start, whole, lowest, highest)
+    last = _bound(end, whole, lowest, highest)
+    count = divide(last - first + step - 1, step) if step > 0 else divide(first - last - step - 1, -step)
+    return r.build.slice(x, axis, first, larger(count, 0), step)
+
+
+def _bound(at: Extent, whole: Extent, lowest: Extent, highest: Extent) -> Extent:
+    if isinstance(at, int) and at >= _END:
+        return highest
+    if isinstance(at, int) and at < -_END:
+        return lowest
+    if is_below_zero(at):
+        return larger(smaller(at + whole, highest), lowest)
+    return smaller(at, highest)  # and where a size turns out to be below 0, the run says so
+
+
+@row("Gather")
+def _gather(r: Reader, x: Any, indices: Any) -> Value:
+    value = r.value(x)
+    axis = resolved(int(r.attribute("axis", 0)), value.rank)
+    if isinstance(indices, np.ndarray) and indices.ndim == 0:
+        return r.build.select(value, axis, indices.item())
+    return r.build.take(value, r.build.from_start(r.value(indices), value.shape[axis]), axis)
+
+
+@row("GatherElements")
+def _gather_elements(r: Reader, x: Any, indices: Any) -> Value:
+    value, axis = r.value(x), int(r.attribute("axis", 0))
+    return r.build.take_along(value, r.build.from_start(r.value(indices), value.shape[axis]), axis)
+
+
+@row("GatherND")
+def _gather_nd(r: Reader, x: Any, indices: Any) -> Value:
+    b, value, at = r.build, r.value(x), r.value(indices)
+    if r.attribute("batch_dims", 0):
+        raise Refused("it has batch_dims")
+    depth = at.shape[-1]
+    if not isinstance(depth, int):
+        raise Refused("the length of an index is no number")
+    linear: Value | None = None
+    for axis in range(depth):
+        index = b.from_start(b.select(at, -1, axis), value.shape[axis])
+        linear = index if linear is None else b.add(b.multiply(linear, b.size(value.shape[axis])), index)
+    assert linear is not None
+    return b.take(b.reshape(value, [product(value.shape[:depth]), *value.shape[depth:]]), linear, 0)
+
+
+@row("Expand")
+def _expand(r: Reader, x: Any, shape: Any) -> Value:
+    value = r.value(x)
+    return r.build.expand(value, broadcast(value.shape, r.ints(1, shape)))
+
+
+@row("Tile")
+def _tile(r: Reader, x: Any, repeats: Any) -> Value:
+    value, times = r.value(x), r.ints(1, repeats)
+    split, wide, shape = [], [], []
+    for extent, count in zip(value.shape, times):
+        split += [1, extent]
+        wide += [count, extent]
+        shape.append(extent * count)
+    return r.build.reshape(r.build.expand(r.build.reshape(value, split), wide), shape)
+
+
+@row("Pad")
+def _pad(r: Reader, x: Any, pads: Any, fill: Any = None, axes: Any = None) -> Value:
+    value, counts, mode = r.value(x), r.ints(1, pads), r.attribute("mode", "constant")
+    at = list(range(value.rank)) if axes is None else [resolved(int(axis), value.rank) for axis in r.ints(3, axes)]
+    number = 0.0 if fill is None else float(r.numbers(2, fill).reshape(-1)[0])
+    for index, axis in enumerate(at):
+        before, after = counts[index], counts[len(at) + index]
+        if mode == "constant":
+            value = r.build.pad(value, axis, before, after, number if value.dtype == "f32" else int(number))
+        elif before or after:
+            value = _pad_by_own(r, value, axis, int(before), int(after), mode)
+    return value
+
+
+def _pad_by_own(r: Reader, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
+    """Elements around that are elements of x."""
+    extent = x.shape[axis]
+    if not isinstance(extent, int):
+        raise Refused(f"its mode is {mode}, and the size of axis {axis} is no number")
+    where = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}.get(mode)
+    if where is None:
+        raise Refused(f"its mode is {mode}")
+    kept = np.arange(extent)[max(-before, 0):extent - max(-after, 0)]
+    at = np.pad(kept, (max(before, 0), max(after, 0)), mode=where)  # type: ignore[call-overload]
+    return r.build.take(x, r.build.constant(at, "i32"), axis)
+
+
+@row("Trilu")
+def _trilu(r: Reader, x: Any, diagonal: Any = None) -> Value:
+    value, b = r.value(x), r.build
+    shift = 0 if diagonal is None else int(r.ints(1, diagonal)[0])
+    upper = bool(r.attribute("upper", 1))
+    rows = b.add(b.reshape(b.arange(value.shape[-2]), [-1, 1]), b.constant(shift, "i32"))
+    keeps = b.binary("greater_equal" if upper else "less_equal", b.reshape(b.arange(value.shape[-1]), [1, -1]), rows)
+    return b.where(keeps, value, b.constant(0, value.dtype))
+
+
+@row("EyeLike")
+def _eye_like(r: Reader, x: Any) -> Value:
+    value, b = r.value(x), r.build
+    to = r.attribute("dtype")
+    if to not in (None, 1, 6, 7, 9):
+        raise Refused("its type is not float, int32, int64 or bool")
+    kind = value.dtype if to is None else "f32" if to == 1 else "i32"
+    rows = b.add(b.reshape(b.arange(value.shape[0]), [-1, 1]), b.constant(int(r.attribute("k", 0)), "i32"))
+    return b.convert(b.binary("equal", b.reshape(b.arange(value.shape[1]), [1, -1]), rows), kind)
+
+
+@row("OneHot")
+def _one_hot(r: Reader, indices: Any, depth: Any, values: Any) -> Value:
+    b, at = r.build, r.value(indices, "i32")
+    count = int(r.ints(1, depth)[0])
+    rank = at.rank + 1
+    axis = int(r.attribute("axis", -1)) % rank
+    at = b.reshape(at, [*at.shape[:axis], 1, *at.shape[axis:]])
+    below = b.binary("less", at, b.constant(0, "i32"))
+    at = b.where(below, b.add(at, b.constant(count, "i32")), at)
+    line = b.reshape(b.arange(count), [-1 if one == axis else 1 for one in range(rank)])
+    pair = r.value(values)
+    return b.where(b.binary("equal", at, line), b.select(pair, 0, 1), b.select(pair, 0, 0))
+
+
+@row("DepthToSpace")
+def _depth_to_space(r: Reader, x: Any) -> Value:
+    b, value, size = r.build, r.value(x), int(r.attribute("blocksize"))
+    batch, channels, height, width = value.shape
+    inner = divide(channels, size * size)
+    if r.attribute("mode", "DCR") == "DCR":
+        split = b.permute(b.reshape(value, [batch, size, size, inner, height, width]), [0, 3, 4, 1, 5, 2])
+    else:
+        split = b.permute(b.reshape(value, [batch, inner, size, size, height, width]), [0, 1, 4, 2, 5, 3])
+    return b.reshape(split, [batch, inner, height * size, width * size])
+
+
+@row("SpaceToDepth")
+def _space_to_depth(r: Reader, x: Any) -> Value:
+    b, value, size = r.build, r.value(x), int(r.attribute("blocksize"))
+    batch, channels, height, width = value.shape
+    rows, columns = divide(height, size), divide(width, size)
+    order = [0, 3, 5, 1, 2, 4] if r.attribute("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4]
+    split = b.permute(b.reshape(value, [batch, channels, rows, size, columns, size]), order)
+    return b.reshape(split, [batch, channels * size * size, rows, columns])
+
+
+@row("ConstantOfShape")
+def _constant_of_shape(r: Reader, shape: Any) -> Value:
+    tensor = r.attribute("value")
+    number = np.zeros(1, np.float32) if tensor is None else numpy_helper.to_array(tensor)
+    kind = "f32" if number.dtype.kind == "f" else "i32"
+    return r.build.full(r.ints(0, shape), number.reshape(-1)[0].item(), kind)  # type: ignore[arg-type]
+
+
+@row("Range")
+def _range(r: Reader, start: Any, limit: Any, step: Any) -> Value:
+    first, end, by = (r.numbers(at, one).reshape(-1)[0] for at, one in enumerate((start, limit, step)))
+    if any(isinstance(one, (float, np.floating)) for one in (first, end, by)):
+        raise Refused("it counts in fractions up to what depends on an input")
+    by = int(by)
+    count = divide(end - first + by - (1 if by > 0 else -1), by)
+    return r.build.arange(larger(count, 0), first if isinstance(first, Size) else int(first), by)
+
+
+# ---- arrays of sizes ----
+
+def _shape_row(*types: str) -> Callable[[Row], Row]:
+    return row(*types, table=SHAPE_ROWS)
+
+
+def _each(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    found: Callable[[Any, Any], Any] = np.frompyfunc(function, 2, 1)
+    return found
+
+
+for _type, _do in {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": _each(truncated),
+                   "Equal": _each(equal), "Less": lambda a, b: a < b,
+                   "Greater": lambda a, b: a > b, "GreaterOrEqual": lambda a, b: a >= b,
+                   "LessOrEqual": lambda a, b: a <= b}.items():
+    _shape_row(_type)(lambda r, a, b, do=_do: _array(do(np.asarray(a, object), np.asarray(b, object))))
+_shape_row("Mod")(lambda r, a, b: _array(_each(_rest if r.attribute("fmod", 0) else operator.mod)(
+    np.asarray(a, object), np.asarray(b, object))))
+_shape_row("Max")(lambda r, *given: _array(_folded(larger, given)))
+_shape_row("Min")(lambda r, *given: _array(_folded(smaller, given)))
+_shape_row("Neg")(lambda r, x: _array(-x))
+_shape_row("Identity")(lambda r, x: x)
+_shape_row("Squeeze")(lambda r, x, axes=None: np.squeeze(x, None if axes is None else tuple(r.ints(1, axes))))
+_shape_row("Unsqueeze")(lambda r, x, axes: np.expand_dims(x, tuple(r.ints(1, axes))))
+_shape_row("Concat")(
+    lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
+_shape_row("Gather")(lambda r, x, at: _array(np.take(x, np.asarray(at, np.int64), r.attribute("axis", 0))))
+_shape_row("Reshape")(lambda r, x, shape: np.reshape(x, r.ints(1, shape)))
+_shape_row("Shape")(lambda r, x: np.array(np.shape(x), np.int64))
+_shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool(r.attribute("keepdims", 1)))))
+_shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))
+
+
+def _rest(a: Any, b: Any) -> Any:
+    """With the sign of a."""
+    return a - b * truncated(a, b)
+
+
+def _array(found: Any) -> Any:
+    array = np.asarray(found)
+    if array.dtype != object:
+        return array
+    truths = array.size > 0 and all(isinstance(one, (bool, np.bool_)) for one in array.reshape(-1))
+    return array.astype(bool) if truths else sizes_array(array)
+
+
+def _folded(function: Any, given: Any) -> Any:
+    found = np.asarray(given[0], object)
+    for one in given[1:]:
+        found = np.frompyfunc(function, 2, 1)(found, np.asarray(one, object))
+    return found
+
+
+@_shape_row("Cast")
+def _cast_sizes(r: Reader, x: Any) -> Any:
+    if r.attribute("to") in (6, 7):
+        return x
+    return cast(r, x)
+
+
+@_shape_row("Slice")
+def _slice_sizes(r: Reader, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+    cut = slice(r.ints(1, starts)[0], r.ints(2, ends)[0], None if steps is None else r.ints(4, steps)[0])
+    return _array(x[cut])

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""What importers build: a program, which is the config.json and model.safetensors of a model folder (docs/programs.md)."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ... import errors
+from .sizes import Extent, product, written
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Kind = Literal["f32", "i32"]
+
+_LEAST_NARROW = 1024  # elements of a constant that is written in 16 bits
+_LEAST_SHARED = 16  # bytes; constants of at most so many are written once for each equal content
+
+
+LARGEST = "_largest_whole_number"
+"""The field of config.json that says what Python's programs refuse beyond it."""
+
+
+class Value:
+    """A tensor of a program: an input, a constant or what a node gives. Truth values are 0 and 1 in i32."""
+
+    __slots__ = ("array", "dtype", "name", "node", "shape")
+
+    def __init__(self, dtype: Kind, shape: Sequence[Extent], *, name: str = "", array: np.ndarray[Any, Any] | None = None,
+                 node: Node | None = None) -> None:
+        self.dtype: Kind = dtype
+        self.shape: tuple[Extent, ...] = tuple(shape)
+        self.name = name
+        """Empty for a constant that no node has read yet."""
+        self.array = array
+        """The numbers of a constant, else None."""
+        self.node = node
+        """What gives it, else None."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<{self.name or 'constant'} {self.dtype} [{', '.join(map(str, self.shape))}]>"
+
+
+class Node:
+    """A node of a program. Fields with the value None are left out."""
+
+    __slots__ = ("fields", "inputs", "is_int64", "op")
+
+    def __init__(self, op: str, inputs: Sequence[Value | None], fields: dict[str, Any]) -> None:
+        self.op = op
+        self.is_int64 = False
+        """Whether it stands for arithmetic with whole numbers of 64 bits."""
+        self.inputs = tuple(inputs)
+        self.fields = fields
+
+
+class Program:
+    """Values and nodes in the order of computing. Nodes that are equal are one, and what no output needs is not written."""
+
+    def __init__(self) -> None:
+        self._symbols: dict[str, dict[str, int]] = {}
+        self.inputs: list[Value] = []
+        self.values: list[Value] = []
+        """What nodes give, in the order of computing."""
+        self.bounds: dict[str, tuple[int, int]] = {}
+        """Of inputs by name: between which numbers they are by their type."""
+        self.is_int64 = False
+        """Whether nodes are being added that stand for arithmetic with whole numbers of 64 bits."""
+        self.largest: int | None = None
+        """What the whole numbers among the inputs may be at most, but for a sign."""
+        self._outputs: list[tuple[str, Value]] = []
+        self._known: dict[Any, Value] = {}
+        self._constants: dict[Any, Value] = {}
+        self._names: set[str] = set()
+
+    def symbol(self, name: str, least: int, most: int, example: int) -> None:
+        """Declares a symbol of `sizes.symbol`."""
+        self._symbols[name] = {"min": least, "max": most, "example": example}
+
+    def input(self, name: str, dtype: Kind, shape: Sequence[Extent]) -> Value:
+        """A tensor given at run time."""
+        value = Value(dtype, shape, name=self._unique(name))
+        self.inputs.append(value)
+        return value
+
+    def constant(self, data: Any, name: str = "") -> Value:
+        """A weight. Whole numbers and truth values become i32, others f32; those that do not fit are refused."""
+        import numpy as np
+
+        array = np.asarray(data)
+        kind: Kind = "i32" if array.dtype.kind in "iub" else "f32"
+        found = Value(kind, array.shape, array=_narrow(array, kind, name))
+        found.name = self._unique(name) if name else ""
+        return found
+
+    def output(self, name: str, value: Value) -> None:
+        """Marks a result."""
+        self._outputs.append((name, value))
+
+    def node(self, op: str, inputs: Sequence[Value | None], dtype: Kind, shape: Sequence[Extent], /,
+             **fields: Any) -> Value:
+        """What a node gives: the one that is there, if there is an equal one. Of what has no elements there is only a shape, no
+        node."""
+        if 0 in shape:
+            return Value(dtype, shape)
+        for read in inputs:
+            if read is not None and 0 in read.shape:
+                raise errors.Unsupported(f"{op}: expected inputs with elements, found shape {list(read.shape)}")
+        given = [self._shared(value) if value is not None and value.array is not None else value for value in inputs]
+        key = (op, tuple(map(id, given)), json.dumps(_written(fields), sort_keys=True))
+        if key not in self._known:
+            value = Value(dtype, shape, name=self._unique(op), node=Node(op, given, fields))
+            self.values.append(value)
+            self._known[key] = value
+        known = self._known[key]
+        if known.node is not None and self.is_int64:
+            known.node.is_int64 = True
+        return known
+
+    def config(self) -> dict[str, Any]:
+        """The fields of config.json."""
+        return {
+            "model_type": "program", "format": 1, "symbols": self._symbols,
+            "inputs": [{"name": value.name, "dtype": value.dtype, "shape": _written(value.shape)} for value in self.inputs],
+            "nodes": [_node_fields(value) for value in self.needed() if value.node is not None],
+            "outputs": [{"name": name, "value": value.name} for name, value in self._outputs],
+            **({} if self.largest is None else {LARGEST: self.largest}),
+        }
+
+    def weights(self) -> bytes:
+        """The bytes of model.safetensors."""
+        arrays = {value.name: value.array for value in self.needed() if value.array is not None}
+        return _safetensors(arrays)
+
+    def _shared(self, value: Value) -> Value:
+        """A constant with a name: the same for all of equal small contents."""
+        assert value.array is not None
+        if value.name:
+            return value
+        small = value.array.nbytes <= _LEAST_SHARED
+        key = (value.dtype, value.array.shape, value.array.tobytes()) if small else id(value)
+        if key not in self._constants:
+            value.name = self._unique("constant")
+            self._constants[key] = value
+        return self._constants[key]
+
+    def _unique(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._names or name in self._symbols:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._names.add(name)
+        return name
+
+    def needed(self) -> list[Value]:
+        """Constants and values of nodes that outputs need, each behind what it reads."""
+        self._outputs = [(name, self._shared(value) if value.array is not None else value) for name, value in self._outputs]
+        needed = {id(value): value for _, value in self._outputs}
+        for value in reversed(self.values):
+            if id(value) in needed and value.node is not None:
+                needed.update((id(read), read) for read in value.node.inputs if read is not None)
+        constants = [value for value in needed.values() if value.array is not None]
+        return constants + [value for value in self.values if id(value) in needed]
+
+
+def elements(value: Value) -> Extent:
+    """How many a value has."""
+    return product(value.shape)
+
+
+def _node_fields(value: Value) -> dict[str, Any]:
+    node = value.node
+    assert node is not None
+    names = [read.name if read is not None else "" for read in node.inputs]
+    while names and not names[-1]:
+        names.pop()
+    read = {"inputs": names} if names else {}
+    return {"op": node.op, **read, "output": value.name, **_written(node.fields)}
+
+
+def _written(field: Any) -> Any:
+    """A field as JSON has it."""
+    if isinstance(field, dict):
+        return {name: _written(part) for name, part in field.items() if part is not None}
+    if isinstance(field, (list, tuple)):
+        return [_written(part) for part in field]
+    if isinstance(field, float) and not math.isfinite(field):
+        return "nan" if math.isnan(field) else "inf" if field > 0 else "-inf"
+    return field if isinstance(field, (str, bool, float)) else written(field)
+
+
+def _narrow(array: np.ndarray[Any, Any], kind: Kind, name: str) -> np.ndarray[Any, Any]:
+    """The numbers in 4 bytes each."""
+    import numpy as np
+
+    what = name or "a constant"
+    if array.dtype.kind not in "iubf":
+        raise errors.Unsupported(f"{what}: expected numbers of floating point, whole numbers or truth values, found "
+                                 f"{array.dtype}")
+    if kind == "i32":
+        if array.size and not -2**31 <= int(array.min()) <= int(array.max()) < 2**31:
+            raise errors.Unsupported(f"{what}: expected whole numbers of 32 bits, found {array.min()} … {array.max()}")
+        whole: np.ndarray[Any, Any] = np.ascontiguousarray(array, np.int32).reshape(array.shape)
+        return whole
+    with np.errstate(over="ignore"):
+        narrow: np.ndarray[Any, Any] = np.ascontiguousarray(array, np.float32).reshape(array.shape)
+    if not np.array_equal(np.isinf(narrow), np.isinf(array)):
+        raise errors.Unsupported(f"{what}: expected numbers of float32, found {array.dtype} beyond its range")
+    return narrow
+
+
+def _stored(array: np.ndarray[Any, Any]) -> tuple[str, bytes]:
+    """The type that a constant is written in, and its bytes: the first that changes no number."""
+    import numpy as np
+
+    if array.dtype.kind == "i":
+        return "I32", array.tobytes()
+    bits = array.view(np.uint32)
+    if array.size < _LEAST_NARROW or (bits & 0x1fff).any():  # float16 keeps 10 bits behind the point
+        return "F32", array.tobytes()
+    if not (bits & 0xffff).any():
+        return "BF16", (bits >> 16).astype(np.uint16).tobytes()
+    with np.errstate(over="ignore"):
+        halves = array.astype(np.float16)
+    same = np.array_equal(halves.astype(np.float32).view(np.uint32), bits)
+    return ("F16", halves.tobytes()) if same else ("F32", array.tobytes())
+
+
+def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:
+    """A file of the format of the package safetensors."""
+    header, parts, end = {}, [], 0
+    for name, array in arrays.items():
+        dtype, data = _stored(array)
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + len(data)]}
+        parts.append(data)
+        end += len(data)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([struct.pack("<Q", len(text)), text, *parts])
+
+
+def resolved(axis: int, rank: int) -> int:
+    """An axis from 0; negative ones count from the end."""
+    if not -rank <= axis < max(rank, 1):
+        raise errors.InvalidArgument(f"axis {axis}: expected one of {rank}")
+    return axis % max(rank, 1)
+
+
+def resolved_all(axes: Iterable[int], rank: int) -> list[int]:
+    """Axes from 0, in order."""
+    return sorted(resolved(int(axis), rank) for axis in axes)

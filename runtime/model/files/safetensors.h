@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The safetensors format: an 8-byte little-endian length N, N bytes of JSON that name each tensor's
+ * type, shape and place, and the data. Specification: "Format" in the README of the safetensors
+ * project.
+ *
+ * A file is checked completely before any of it can be used; a handle is immutable afterwards, so
+ * all functions that take a const handle may be called from any thread at the same time.
+ */
+#ifndef WEFT_MODEL_SAFETENSORS_H
+#define WEFT_MODEL_SAFETENSORS_H
+
+#include "model/files/safetensors_notes.h"
+
+/**
+ * Longest header in bytes. It has about 100 for each tensor, so that this is room for 150,000; the reference implementation's limit
+ * is 100 MB. Opening a file takes about as much memory as its header and 104 bytes for each tensor.
+ */
+#define WEFT_SAFETENSORS_MAX_HEADER (16u << 20)
+/** Longest entry of a tensor in the header: type, shape and offsets. */
+#define WEFT_SAFETENSORS_MAX_ENTRY 4096u
+/** Most axes of a tensor. */
+#define WEFT_SAFETENSORS_MAX_RANK 8
+
+typedef enum weft_safetensors_dtype {
+    WEFT_SAFETENSORS_BOOL = 0,
+    WEFT_SAFETENSORS_U8,
+    WEFT_SAFETENSORS_I8,
+    WEFT_SAFETENSORS_F8_E5M2,
+    WEFT_SAFETENSORS_F8_E4M3,
+    WEFT_SAFETENSORS_F8_E8M0,
+    WEFT_SAFETENSORS_I16,
+    WEFT_SAFETENSORS_U16,
+    WEFT_SAFETENSORS_F16,
+    WEFT_SAFETENSORS_BF16,
+    WEFT_SAFETENSORS_I32,
+    WEFT_SAFETENSORS_U32,
+    WEFT_SAFETENSORS_F32,
+    WEFT_SAFETENSORS_F64,
+    WEFT_SAFETENSORS_I64,
+    WEFT_SAFETENSORS_U64,
+    WEFT_SAFETENSORS_C64,
+    WEFT_SAFETENSORS_DTYPE_COUNT
+} weft_safetensors_dtype;
+
+/** The name in the file, such as "BF16". */
+const char *weft_safetensors_dtype_name(weft_safetensors_dtype dtype);
+/** Bytes of one element. */
+size_t weft_safetensors_dtype_size(weft_safetensors_dtype dtype);
+
+/** One tensor. All pointers live as long as the file is open. */
+typedef struct weft_safetensors_tensor {
+    const char *name;
+    weft_safetensors_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[WEFT_SAFETENSORS_MAX_RANK]; /**< outermost first; an axis may be 0 */
+    uint64_t elements;                         /**< product of shape; 1 for a scalar */
+    uint64_t offset; /**< in the file, at any alignment: of its data, little-endian, row-major */
+    uint64_t bytes;
+} weft_safetensors_tensor;
+
+typedef struct weft_safetensors weft_safetensors;
+
+/**
+ * Opens and checks a file, and keeps it open: what is read later are the bytes that were there now, or an error (core/system/kept_file.h).
+ * Errors, naming file, tensor, expected and found:
+ *   WEFT_BAD_FILE: cut short, header longer than the file or WEFT_SAFETENSORS_MAX_HEADER, bad JSON,
+ *     duplicate names, a missing or malformed field, more than WEFT_SAFETENSORS_MAX_RANK axes, an
+ *     offset that is out of range or does not fit dtype and shape, tensors that overlap or leave bytes unused;
+ *   WEFT_UNSUPPORTED: a dtype with elements smaller than a byte;
+ *   WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY.
+ * host may be null and is copied.
+ */
+weft_status weft_safetensors_open(weft_safetensors **file, const char *path, const weft_host *host);
+
+/**
+ * The same on bytes in memory, which are borrowed until weft_safetensors_close; `path` only names
+ * them in errors.
+ */
+weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
+                                         const char *path, const weft_host *host);
+
+void weft_safetensors_close(weft_safetensors **file);
+
+/** The name it was opened under. */
+const char *weft_safetensors_path(const weft_safetensors *file);
+/** The host it was opened with. */
+const weft_host *weft_safetensors_host(const weft_safetensors *file);
+/** Number of tensors. */
+uint32_t weft_safetensors_count(const weft_safetensors *file);
+/** Tensor `index` in the byte order of names; null when index is out of range. */
+const weft_safetensors_tensor *weft_safetensors_at(const weft_safetensors *file, uint32_t index);
+/** Notes of __metadata__, in the file's order; null when index is out of range. */
+uint32_t weft_safetensors_note_count(const weft_safetensors *file);
+const weft_safetensors_note *weft_safetensors_note_at(const weft_safetensors *file, uint32_t index);
+/** The tensor of that name, or null; logs nothing. */
+const weft_safetensors_tensor *weft_safetensors_find(const weft_safetensors *file,
+                                                     const char *name);
+
+/**
+ * The tensor of that name, which must be floating-point (F32, F16, BF16 or F64) and have exactly
+ * `shape`. Errors: WEFT_NOT_FOUND when there is none, WEFT_BAD_FILE for another dtype or shape; all
+ * logged with file, tensor, expected and found.
+ */
+weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
+                                     const weft_safetensors *file, const char *name,
+                                     weft_shape shape);
+
+/** The two halves of that: of a tensor that was found, and what is said where there is none. */
+weft_status weft_safetensors_expect(const weft_safetensors *file,
+                                    const weft_safetensors_tensor *tensor, weft_shape shape);
+/** The shape alone. */
+weft_status weft_safetensors_expect_shape(const weft_safetensors *file,
+                                          const weft_safetensors_tensor *tensor, weft_shape shape);
+weft_status weft_safetensors_missing(const char *path, const char *name, weft_shape shape,
+                                     const weft_host *host);
+
+/**
+ * Converts `count` elements from `first` on to floats: F32 copied bit for bit, F16 and BF16 exactly, F64 rounded to nearest even.
+ * Errors: WEFT_BAD_FILE for any other dtype, or when the file has other bytes now; WEFT_IO_ERROR.
+ */
+weft_status weft_safetensors_read_f32(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *out);
+
+/** The bits of so many elements of 2 bytes. Errors as weft_safetensors_read. */
+weft_status weft_safetensors_read_u16(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, uint16_t *out);
+
+/** The same of I32 and I64 as i32: WEFT_BAD_FILE, naming the index, where one does not fit. */
+weft_status weft_safetensors_read_i32(const weft_safetensors *file,
+                                      const weft_safetensors_tensor *tensor, uint64_t first,
+                                      uint64_t count, int32_t *out);
+
+/** So many of a tensor's bytes from `begin` on. Errors as the above. */
+weft_status weft_safetensors_read(const weft_safetensors *file,
+                                  const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
+                                  size_t size);
+
+/** All bytes of the file, weft_safetensors_size, as they were when it was opened. Errors: WEFT_BAD_FILE when they are not; WEFT_IO_ERROR. */
+weft_status weft_safetensors_copy(const weft_safetensors *file, void *out);
+uint64_t weft_safetensors_size(const weft_safetensors *file);
+
+/**
+ * WEFT_BAD_FILE, naming file, tensor and the first index, when a value is NaN or infinite, or is an
+ * F64 too large for a float. Also for a dtype that is not floating-point.
+ */
+weft_status weft_safetensors_check_finite(const weft_safetensors *file,
+                                          const weft_safetensors_tensor *tensor);
+
+/** Whether it is F32, F16, BF16 or F64. */
+bool weft_safetensors_is_float(weft_safetensors_dtype dtype);
+
+/** Whether weft_safetensors_read_i32 can read all of it; logs why not. */
+weft_status weft_safetensors_check_i32(const weft_safetensors *file,
+                                       const weft_safetensors_tensor *tensor);
+
+#endif

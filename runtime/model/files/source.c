@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/files/source.h"
+
+#include <string.h>
+
+#include "core/system/file.h"
+#include "core/system/system.h"
+#include "model/files/other_weights.h"
+
+weft_status weft_source_parse(struct weft_model_source *source, const weft_host *host) {
+    source->name = source->folder ? weft_path_join(source->folder, "config.json", host)
+                                  : weft_strdup(host, "config_json");
+    return source->name ? weft_json_parse(&source->fields, source->config, strlen(source->config),
+                                          source->name, host)
+                        : weft_fail_memory(host, "a path");
+}
+
+void weft_source_clear(struct weft_model_source *source, const weft_host *host) {
+    json_decref(source->fields);
+    source->fields = NULL;
+    weft_free(host, source->name);
+    source->name = NULL;
+}
+
+/* As transformers does: one file, and only where that is not there, the files of an index. */
+static weft_status open_in_folder(struct weft_checkpoint **checkpoint, const char *folder,
+                                  const weft_host *host) {
+    char *path = weft_path_join(folder, "model.safetensors", host);
+    char *index = weft_path_join(folder, "model.safetensors.index.json", host);
+    weft_file_facts facts;
+    weft_status status = WEFT_OK;
+    if (!path || !index) {
+        status = weft_fail_memory(host, "a path");
+    } else if (weft_system_facts(&facts, path) != 0 && weft_system_facts(&facts, index) == 0) {
+        status = weft_checkpoint_open_index(checkpoint, folder, index, host);
+    } else {
+        status = weft_checkpoint_open(checkpoint, path, host);
+        status = weft_other_weights_explain(folder, path, status, host);
+    }
+    weft_free(host, path);
+    weft_free(host, index);
+    return status;
+}
+
+weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
+                                        const struct weft_model_source *source,
+                                        const weft_host *host) {
+    if (source->checkpoint) {
+        weft_checkpoint_share(source->checkpoint);
+        *checkpoint = source->checkpoint;
+        return WEFT_OK;
+    }
+    if (!source->folder) {
+        return weft_checkpoint_create_random(checkpoint, source->seed, host);
+    }
+    return open_in_folder(checkpoint, source->folder, host);
+}

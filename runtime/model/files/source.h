@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What a model is made of: the files of a folder, or the text of a config and weights in memory or numbers in their place. */
+#ifndef WEFT_MODEL_SOURCE_H
+#define WEFT_MODEL_SOURCE_H
+
+#include "core/formats/json.h"
+#include "model/files/checkpoint.h"
+
+struct weft_model_source {
+    const char *folder; /* with config.json, model.safetensors and the tokenizer; or null */
+    const char *config; /* the text of config.json, or what it would hold */
+    struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
+    uint64_t seed;                      /* without either: of the weights */
+    bool encoder; /* the last hidden state is asked for, whatever class the config names */
+    /* By weft_source_parse: */
+    json_t *fields; /* of the config; nobody changes them */
+    char *name;     /* what errors about them begin with, in the host's memory */
+};
+
+/** Parses the config, once for all that read it. Errors as weft_json_parse. */
+weft_status weft_source_parse(struct weft_model_source *source, const weft_host *host);
+
+/** Releases what weft_source_parse made. */
+void weft_source_clear(struct weft_model_source *source, const weft_host *host);
+
+static inline weft_json_fields weft_source_fields(const struct weft_model_source *source,
+                                                  const weft_host *host) {
+    return (weft_json_fields){.object = source->fields, .path = source->name, .host = host};
+}
+
+/** The weights, to be released with weft_checkpoint_close. */
+weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
+                                        const struct weft_model_source *source,
+                                        const weft_host *host);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The model families, one file each in architectures/, and what decoding asks of a model. */
+#ifndef WEFT_MODEL_ARCHITECTURE_H
+#define WEFT_MODEL_ARCHITECTURE_H
+
+#include <weft/model.h>
+
+#include "model/network/family.h"
+
+/* The families in the order of api/MODELS.md: one row each. X(name) stands for weft_family_name. */
+#define WEFT_MODEL_FAMILIES(X) \
+    X(fnet)                    \
+    X(bert)                    \
+    X(distilbert)              \
+    X(roberta)                 \
+    X(xlm_roberta)             \
+    X(electra)                 \
+    X(mpnet)                   \
+    X(modernbert)              \
+    X(gpt2)                    \
+    X(llama)                   \
+    X(mistral)                 \
+    X(qwen2)                   \
+    X(qwen3)                   \
+    X(hyenadna)                \
+    X(transformer)             \
+    X(performer)               \
+    X(cosformer)               \
+    X(fmmformer)               \
+    X(flt)                     \
+    X(spectraformer)           \
+    X(tnn)                     \
+    X(ski_tnn)                 \
+    X(fd_tnn)
+
+#define WEFT_DECLARE_FAMILY(name) extern const struct weft_model_family weft_family_##name;
+WEFT_MODEL_FAMILIES(WEFT_DECLARE_FAMILY)
+
+/** In that order; null behind the last. */
+const struct weft_model_family *weft_model_family_at(uint32_t index);
+
+struct weft_program;
+
+/** The model's program, or null: then it has a network. */
+struct weft_program *weft_model_program(const weft_model *model);
+
+struct weft_checkpoint;
+struct weft_embedding;
+
+/** What a model is made of; it keeps all of it. */
+struct weft_model_parts {
+    const char *config;
+    const struct weft_checkpoint *checkpoint;
+    const weft_tokenizer *tokenizer;
+    const struct weft_embedding *embedding; /* or null */
+    bool headless;
+};
+struct weft_model_parts weft_model_parts(const weft_model *model);
+
+/* ---- for decoder.c and generator.c ---- */
+
+const weft_host *weft_model_host(const weft_model *model);
+
+/**
+ * The shape that the model's output has for so many sequences of that length: what weft_model_build holds every graph to, so
+ * that its readers can rely on it.
+ */
+weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length);
+
+/** Whether the model can take its tokens one by one. */
+bool weft_model_is_recurrent(const weft_model *model);
+
+/** weft_model_tokenize without a limit. A text may have no tokens: *tokens is then null. */
+weft_status weft_model_tokenize_prompt(weft_model *model, const char *text, size_t size,
+                                       int32_t **tokens, uint32_t *count);
+
+struct weft_model_step {
+    uint32_t batch;
+    uint32_t tokens; /* of each sequence */
+    uint32_t length; /* positions stay below it */
+};
+
+/**
+ * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
+ * "position_number" f32 [B, 1, 1], and states; output "output" f32 [B, 1, V]. Or for several that the sequences begin with: inputs
+ * "tokens" i32 [B, n], "lengths" i32 [B], how many of them each has, "position" i32 [B], one less, and states of the same
+ * names; the output is that of each sequence's last one.
+ */
+weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
+                                    const struct weft_model_step *step,
+                                    const weft_plan_params *params);
+
+/**
+ * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32
+ * [B, n, input_size]; and with a position_size "positions" f32 [B, n, position_size].
+ */
+weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
+                                  uint32_t length, uint32_t input_size, uint32_t position_size);
+
+#endif

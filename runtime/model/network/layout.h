@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Layouts that others have published: how the folders of a model_type of transformers differ from api/MODELS.md's network, as
+ * data. A family's file in architectures/ has the tables; network_layers.c builds the network, and layout_head.c its head.
+ */
+#ifndef WEFT_MODEL_LAYOUT_H
+#define WEFT_MODEL_LAYOUT_H
+
+#include "model/network/network_config.h"
+
+struct weft_builder;
+struct weft_network;
+
+/** What a tensor is called. Both names are without ".weight" and ".bias"; # is the layer's number. */
+struct weft_tensor_name {
+    const char *ours; /* null ends a list */
+    const char *theirs;
+    bool transposed;      /* a matrix [in, out], as transformers' Conv1D has it */
+    uint32_t part, parts; /* one of so many equal parts, packed along out; 0 parts: all of it */
+};
+
+/* Rows of such a list; what is packed or transposed follows the names. */
+#define WEFT_NAMED(our_name, their_name) .ours = (our_name), .theirs = (their_name)
+#define WEFT_PART(number, count)         .part = (number), .parts = (count)
+
+/** What the last maps of a model read. */
+enum weft_head_input {
+    WEFT_HEAD_EACH_TOKEN,
+    WEFT_HEAD_FIRST_TOKEN,
+    WEFT_HEAD_POOLED /* as config.pooling says */
+};
+
+/** A class of the model_type, and what it has on top of the encoder: out(norm(act(dense(x)))). */
+struct weft_head {
+    const char *name; /* the class's, behind the stem; null ends a list */
+    weft_task task;
+    enum weft_head_input input;
+    const char *dense; /* tensors in the file; null: there is none */
+    weft_activation activation;
+    bool own_activation; /* config.head_activation instead */
+    const char *norm;
+    const char *out;
+    const char *bias; /* the last map's, where its name is not out.bias */
+    uint32_t outputs; /* 0: the labels, or the vocabulary */
+};
+
+struct weft_layout {
+    const char *stem;    /* of the classes' names: "Bert" */
+    const char *encoder; /* that of the model without a head: "BertModel" */
+    const char *prefix;  /* of the encoder's tensors under a head: "bert." */
+    /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
+    const weft_field_table *fields[5];
+    const weft_network_config *defaults;
+    /** Reads them in the tables' place, and into the struct of the family; or null. */
+    weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
+    /** What follows from the fields, and what of them is refused; may be null. */
+    weft_status (*check)(weft_network_config *config, const struct weft_head *head,
+                         const weft_json_fields *json);
+    const struct weft_tensor_name *names;
+    const struct weft_head *heads; /* the first is the model without one */
+    /** Tensors that change no result, by the ends of their names, such as numbers of positions; null is the last. */
+    const char *const *unused;
+};
+
+/* ---- fields ---- */
+
+/** Sizes under their usual names; hidden_act, layer_norm_eps and position_embedding_type; type_vocab_size. */
+extern const weft_field_table weft_size_fields, weft_bert_fields, weft_type_fields;
+
+/* Tables of BERT and RoBERTa that others share. */
+extern const struct weft_tensor_name weft_bert_names[];
+extern const char *const weft_bert_unused[];
+extern const weft_network_config weft_bert_defaults;
+extern const struct weft_head weft_bert_heads[], weft_roberta_heads[];
+
+/* Rows of a list of names: the tensors that BERT and FNet have alike. */
+#define WEFT_BERT_NAMES                                                                    \
+    {WEFT_NAMED("embeddings.tokens", "embeddings.word_embeddings")},                       \
+        {WEFT_NAMED("embeddings.positions", "embeddings.position_embeddings")},            \
+        {WEFT_NAMED("embeddings.types", "embeddings.token_type_embeddings")},              \
+        {WEFT_NAMED("embeddings.norm", "embeddings.LayerNorm")},                           \
+        {WEFT_NAMED("layers.#.mixer.query", "encoder.layer.#.attention.self.query")},      \
+        {WEFT_NAMED("layers.#.mixer.key", "encoder.layer.#.attention.self.key")},          \
+        {WEFT_NAMED("layers.#.mixer.value", "encoder.layer.#.attention.self.value")},      \
+        {WEFT_NAMED("layers.#.mixer.output", "encoder.layer.#.attention.output.dense")},   \
+        {WEFT_NAMED("layers.#.mixer_norm", "encoder.layer.#.attention.output.LayerNorm")}, \
+        {WEFT_NAMED("layers.#.feed_forward.in", "encoder.layer.#.intermediate.dense")},    \
+        {WEFT_NAMED("layers.#.feed_forward.out", "encoder.layer.#.output.dense")}, {       \
+        WEFT_NAMED("layers.#.feed_forward_norm", "encoder.layer.#.output.LayerNorm")       \
+    }
+
+#define WEFT_BERT_DEFAULTS                                                               \
+    .norm = WEFT_NORM_LAYER, .norm_position = 1, .norm_eps = 1e-12F,                     \
+    .activation = WEFT_ACTIVATION_GELU_ERF, .position_embedding = WEFT_POSITION_LEARNED, \
+    .embedding_norm = true, .tie_word_embeddings = true, .biases = WEFT_ALL_BIASES
+
+/** For weft_field.read: refuses anything but false, or nothing. */
+weft_status weft_field_false(void *value, const weft_json_fields *json, const char *name);
+/** Refuses anything but null, or nothing. */
+weft_status weft_field_null(void *value, const weft_json_fields *json, const char *name);
+/** Refuses any text but "absolute". */
+weft_status weft_field_absolute(void *value, const weft_json_fields *json, const char *name);
+
+/** A row of a table: a field that changes the result, and that Weft does not have. */
+#define WEFT_REFUSED(text, function) \
+    { .name = (text), .kind = WEFT_FIELD_CUSTOM, .read = (function) }
+
+/** So many rows of the table of positions are before that of the first token, and max_positions is less by that. */
+weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
+                                         const weft_json_fields *json);
+
+/** layer_types, one text for each layer: sets local_layers. */
+weft_status weft_layout_read_layer_types(weft_network_config *config, const weft_json_fields *json);
+
+weft_status weft_layout_read_problem(weft_problem *problem, const weft_json_fields *json);
+
+/**
+ * Reads config.json, and which class it is; `state` is the family's. *config is to be cleared also on failure.
+ * Errors: WEFT_UNSUPPORTED for a class that is not there; WEFT_BAD_FILE.
+ */
+weft_status weft_layout_read(weft_network_config *config, const struct weft_head **head,
+                             void *state, const struct weft_layout *layout,
+                             const weft_json_fields *json);
+
+/** "BertForMaskedLM" of a head; to be freed. */
+char *weft_layout_class(const struct weft_layout *layout, const struct weft_head *head,
+                        const weft_host *host);
+
+/* ---- tensors ---- */
+
+/** A tensor as a file has it. */
+struct weft_stored_name {
+    char text[256];
+    const struct weft_tensor_name *row; /* or null: as it is */
+};
+
+/** What the network's file calls a tensor of ours. Only while it is loaded. */
+void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
+                      const char *ours);
+
+/** Of a tensor that the model has not asked for. */
+enum weft_other_tensor {
+    WEFT_TENSOR_PART,      /* of what is run: the model is not the one of config.json */
+    WEFT_TENSOR_ELSEWHERE, /* of other heads, or what transformers writes without need */
+    WEFT_TENSOR_UNKNOWN
+};
+enum weft_other_tensor weft_layout_other(const struct weft_layout *layout,
+                                         const struct weft_head *head, const char *name);
+
+/* ---- building ---- */
+
+/** The head on the last hidden state. While the network is loaded, its config learns the number of labels. */
+weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x);
+
+#endif

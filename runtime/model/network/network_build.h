@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building a network's graph. The same code loads: while a model is loaded it is built once into a graph that is thrown
+ * away, and every weight that is asked for then comes from the checkpoint. So the build functions alone say which tensors
+ * a family has.
+ *
+ * Errors are sticky: after one, functions do nothing and return tensor 0.
+ */
+#ifndef WEFT_MODEL_NETWORK_BUILD_H
+#define WEFT_MODEL_NETWORK_BUILD_H
+
+#include <weft/mixers.h>
+
+#include "core/host.h"
+#include "model/network/network_config.h"
+
+#define WEFT_SCOPE_SIZE 128
+
+struct weft_network;
+
+/** Building with states: mixers are the steps of weft/decode.h. */
+struct weft_step_builder {
+    bool prompt; /* for the tokens that sequences begin with; otherwise for one token of each */
+    weft_tensor position; /* i32 [B], of each sequence's last token */
+    weft_tensor lengths;  /* i32 [B], for a prompt: one more */
+    uint32_t length;      /* that sequences reach at most */
+    weft_tensor number;   /* the same as f32 [B, 1, 1], once something has asked for it */
+    uint32_t states;      /* made so far */
+};
+
+/** What a graph gives besides the model's output: weft_model_shape says how it is named. */
+struct weft_layer_outputs {
+    bool hidden_states, attentions; /* which of them */
+    uint32_t maps;                  /* attention maps made so far */
+};
+
+struct weft_builder {
+    weft_graph *graph;
+    struct weft_network *network;
+    bool headless; /* the last hidden state, whatever the task */
+    weft_status status;
+    const weft_host *host;
+    uint32_t batch, length, width; /* B, n, d of the activations */
+    uint32_t layer;
+    weft_tensor positions;              /* the input f32 [B, n, l], or none */
+    weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
+    weft_tensor lengths;                /* the input i32 [B], or none: all are n */
+    struct weft_step_builder *decoding; /* or null: whole sequences, without states */
+    struct weft_layer_outputs *outputs; /* or null: the model's alone */
+    char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
+};
+
+/**
+ * The tensor `out` that the call makes, or none; after an error the call is left out. `weft_tensor out = {0};
+ * return WEFT_BUILT(builder, out, weft_graph_…(&out, …));`
+ */
+#define WEFT_BUILT(builder, out, call)                                              \
+    ((builder)->status = (builder)->status == WEFT_OK ? (call) : (builder)->status, \
+     (builder)->status == WEFT_OK ? (out) : (weft_tensor){0})
+
+/** Goes into a part of the scope: names are then scope.part.name, until weft_build_leave is given the result. */
+size_t weft_build_enter(struct weft_builder *builder, const char *part);
+void weft_build_leave(struct weft_builder *builder, size_t entered);
+
+/** The weight `scope.name` of that shape. */
+weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
+/**
+ * What config.json ties to `table`: both are names without the builder's scope. Where the file has `name`, too, with other values,
+ * those are taken, as they are what the model was saved with.
+ */
+weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
+                            weft_shape shape);
+/** scope.name of so many elements, under whatever shape the checkpoint has them: [elements]. */
+weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements);
+/** The i32 weight `scope.name`, which the checkpoint has. */
+weft_tensor weft_build_stored_integers(struct weft_builder *builder, const char *name,
+                                       weft_shape shape);
+/** Whether the checkpoint has `scope.name`. */
+bool weft_build_has(struct weft_builder *builder, const char *name);
+
+/**
+ * A constant that is not in the checkpoint but made, f32: made once per model under scope.name, whatever the graph's
+ * length is. fill gets the elements to fill and `user`.
+ */
+weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(float *data, const void *user,
+                                                    const weft_host *host),
+                                const void *user);
+/** The same with i32 elements. */
+weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(int32_t *data, const void *user,
+                                                    const weft_host *host),
+                                const void *user);
+
+/**
+ * A weight of the graph alone, f32, for what depends on the sequence's length: element i is element(user, i). The name is for
+ * messages.
+ */
+weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, weft_shape shape,
+                              float (*element)(const void *user, uint64_t index), const void *user);
+
+/**
+ * The tokens' numbers f32 [B, 1, 1] where each sequence has one; otherwise none, and they are 0 … n-1. An input
+ * "position_number" then.
+ */
+weft_tensor weft_build_position_number(struct weft_builder *builder);
+
+/** The lengths for mixers; none where a mixer is causal, as nothing behind a token has an influence on it. */
+weft_tensor weft_build_lengths(const struct weft_builder *builder);
+/** x [B, n, ...] with zeros behind the lengths that mixers are told. */
+weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x);
+
+/** name.weight [out, in] and, with `bias`, name.bias [out] of x [..., in]. */
+weft_tensor weft_build_map(struct weft_builder *builder, weft_tensor x, const char *name,
+                           uint32_t in, uint32_t out, bool bias);
+/** The same with a bias. */
+weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
+                              uint32_t in, uint32_t out);
+weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
+                                weft_activation activation);
+weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
+                              weft_tensor b);
+weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape);
+
+/**
+ * The parameters of the network's norm over `width` channels, its tensors under `name`; for norms that go into an op.
+ * weft_build_norm applies it.
+ */
+weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
+                                        const char *name, uint32_t width);
+weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
+                            uint32_t width);
+
+/** One vector of each sequence, [B, d] of x [B, n, d]; with lengths, of the tokens before them. */
+weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling);
+
+#endif

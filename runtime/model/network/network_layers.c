@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands around the mixers: embedding, feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/math/portable_math.h"
+#include "core/math/trig.h"
+#include "core/try.h"
+#include "graph/graph.h"
+#include "model/network/architecture.h"
+#include "model/network/layer_outputs.h"
+#include "model/network/network.h"
+
+#define MOST_SINUSOIDS (UINT64_C(1) << 24) /* of a table that all graphs share */
+
+static const weft_tensor none = {0};
+
+static void enter(struct weft_builder *builder, const char *part) {
+    if (!part) {
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u", builder->layer);
+    } else {
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", builder->layer, part);
+    }
+}
+
+static void leave(struct weft_builder *builder) {
+    builder->scope[0] = '\0';
+}
+
+/* ---- embedding ---- */
+
+struct sinusoids {
+    uint32_t positions, channels;
+};
+
+/* sin and cos of p / 10000^(2c/d), from a fraction of a turn in 2^-52: portable, off by 1e-15 p at most. */
+static weft_status fill_sinusoids(float *data, const void *user, const weft_host *host) {
+    (void)host;
+    const struct sinusoids *table = user;
+    const double turn = 6.283185307179586;
+    const uint64_t steps = UINT64_C(1) << 52;
+    for (uint32_t c = 0; c < table->channels / 2; c++) {
+        double exponent = 2.0 * c / table->channels * weft_portable_log(10000.0);
+        double turns = weft_portable_exp(-exponent) / turn;
+        for (uint32_t p = 0; p < table->positions; p++) {
+            double whole = p * turns;
+            double fraction = whole - floor(whole);
+            double cosine = 0;
+            double sine = 0;
+            weft_unit_root(&cosine, &sine, (uint64_t)(fraction * (double)steps) % steps, steps);
+            float *pair = &data[(size_t)p * table->channels + 2 * (size_t)c];
+            pair[0] = (float)sine;
+            pair[1] = (float)cosine;
+        }
+    }
+    return WEFT_OK;
+}
+
+/* Rows of a table of weights from a row on. */
+static weft_tensor table_rows(struct weft_builder *builder, weft_tensor table, uint32_t first,
+                              uint32_t count) {
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    weft_weight *weight = builder->graph->values[table.id].weight;
+    const uint32_t width = weight->shape.dim[1];
+    weft_weight *rows = NULL;
+    weft_tensor out = none;
+    builder->status =
+        weft_weight_part_of(&rows, weight, (uint64_t)first * width, weft_shape_of(count, width));
+    out = WEFT_BUILT(builder, out, weft_graph_weight(&out, builder->graph, rows));
+    weft_weight_destroy(&rows);
+    return out;
+}
+
+/* Positions that the graph reads. */
+static uint32_t read_positions(const struct weft_builder *builder) {
+    const uint32_t decoded = builder->decoding ? builder->decoding->length : 0;
+    return decoded > builder->length ? decoded : builder->length;
+}
+
+/* For one graph alone: a config of a few bytes may promise 2^24 positions, and is paid for those that are read. */
+static weft_tensor own_sinusoids(struct weft_builder *builder, const struct sinusoids *table) {
+    const weft_shape shape = weft_shape_of(table->positions, table->channels);
+    weft_weight *weight = NULL;
+    weft_tensor tensor = none;
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_create_empty(
+            &weight,
+            weft_weight_params(.name = "embeddings.positions.some_sinusoids", .dtype = WEFT_F32,
+                               .shape = shape),
+            builder->host);
+    }
+    if (builder->status == WEFT_OK) {
+        builder->status = fill_sinusoids(weight->owned, table, builder->host);
+    }
+    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+static weft_tensor sinusoid_table(struct weft_builder *builder) {
+    const weft_network_config *config = &builder->network->config;
+    struct sinusoids table = {config->max_positions, config->hidden_size};
+    if ((uint64_t)table.positions * table.channels > MOST_SINUSOIDS) {
+        table.positions = read_positions(builder);
+        return own_sinusoids(builder, &table);
+    }
+    return weft_build_constant(builder, "embeddings.positions.sinusoids",
+                               weft_shape_of(table.positions, table.channels), fill_sinusoids,
+                               &table);
+}
+
+/* [P, d], with a row at least for each position that is read, or none. */
+static weft_tensor position_table(struct weft_builder *builder) {
+    const weft_network_config *config = &builder->network->config;
+    if (config->position_embedding == WEFT_POSITION_LEARNED) {
+        const weft_shape shape = weft_shape_of(config->max_positions + config->position_offset,
+                                               weft_network_embedding_size(config));
+        weft_tensor table = weft_build_weight(builder, "embeddings.positions.weight", shape);
+        return config->position_offset == 0
+                   ? table
+                   : table_rows(builder, table, config->position_offset, config->max_positions);
+    }
+    return config->position_embedding == WEFT_POSITION_SINUSOIDAL ? sinusoid_table(builder) : none;
+}
+
+static weft_tensor embed_tokens(struct weft_builder *builder, const weft_model_inputs *inputs) {
+    const weft_network_config *config = &builder->network->config;
+    const uint32_t width = weft_network_embedding_size(config);
+    weft_embedding_params params = {.tokens = inputs->tokens, .types = inputs->types};
+    params.table = weft_build_weight(builder, "embeddings.tokens.weight",
+                                     weft_shape_of(config->vocab_size, width));
+    if (config->type_vocab_size > 0) {
+        params.type_table = weft_build_weight(builder, "embeddings.types.weight",
+                                              weft_shape_of(config->type_vocab_size, width));
+    }
+    weft_tensor positions = position_table(builder);
+    if (builder->decoding && !builder->decoding->prompt && positions.id != 0) {
+        params.types = weft_build_reshape(builder, builder->decoding->position,
+                                          weft_shape_of(builder->batch, 1));
+        params.type_table = positions; /* row p is added as that of position p would be */
+    } else {
+        params.positions = positions;
+    }
+    weft_tensor x = {0};
+    return WEFT_BUILT(builder, x, weft_graph_embedding(&x, builder->graph, &params));
+}
+
+static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor table = position_table(builder);
+    if (builder->status != WEFT_OK || table.id == 0) {
+        return x;
+    }
+    weft_tensor positions = table_rows(builder, table, 0, builder->length);
+    return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
+}
+
+static weft_tensor embed(struct weft_builder *builder, const weft_model_inputs *inputs) {
+    const weft_network_config *config = &builder->network->config;
+    weft_tensor x = none;
+    if (config->input == 0) {
+        x = embed_tokens(builder, inputs);
+    } else {
+        x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,
+                              config->hidden_size);
+        x = add_positions(builder, x);
+    }
+    const uint32_t width = weft_network_embedding_size(config);
+    x = config->embedding_norm ? weft_build_norm(builder, x, "embeddings.norm", width) : x;
+    return config->embedding_projection
+               ? weft_build_linear(builder, x, "embeddings.projection", width, config->hidden_size)
+               : x;
+}
+
+/* ---- layers ---- */
+
+static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t wide = config->intermediate_size;
+    const bool bias = config->biases.feed_forward;
+    x = weft_build_map(builder, x, "in", d, wide, bias);
+    x = weft_build_activate(builder, x, config->activation);
+    return weft_build_map(builder, x, "out", wide, d, bias);
+}
+
+static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t wide = config->intermediate_size;
+    const bool bias = config->biases.feed_forward;
+    weft_tensor gate = weft_build_map(builder, x, "l1", d, wide, bias);
+    gate = weft_build_activate(builder, gate, config->activation);
+    weft_tensor value = weft_build_map(builder, x, "l2", d, wide, bias);
+    x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
+    return weft_build_map(builder, x, "l3", wide, d, bias);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    enter(builder, network->family->mixer);
+    return builder->status == WEFT_OK ? network->family->mix(builder, x, network->family_config)
+                                      : none;
+}
+
+static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    enter(builder, network->family->feed_forward_name);
+    return network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
+                                                                 : mlp(builder, x);
+}
+
+/* x + part(norm(x)), or norm(x + part(x)). */
+static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const char *norm,
+                            weft_tensor (*part)(struct weft_builder *, weft_tensor)) {
+    bool pre = builder->network->config.norm_position == 0;
+    uint32_t d = builder->width;
+    const bool absent =
+        builder->network->config.first_norm_absent && builder->layer == 0 && part == mix;
+    enter(builder, NULL);
+    weft_tensor y = part(builder, pre && !absent ? weft_build_norm(builder, x, norm, d) : x);
+    x = weft_build_binary(builder, WEFT_BINARY_ADD, x, y);
+    enter(builder, NULL);
+    return pre ? x : weft_build_norm(builder, x, norm, d);
+}
+
+static const char *mixer_norm(const struct weft_network *network, uint32_t layer) {
+    const struct weft_model_family *family = network->family;
+    return family->mixer_norm_of ? family->mixer_norm_of(network->family_config, layer)
+                                 : family->mixer_norm;
+}
+
+static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
+        builder->layer = i;
+        weft_build_hidden_state(builder, i, x);
+        const char *norm = mixer_norm(network, i);
+        x = norm ? residual(builder, x, norm, mix) : x;
+        x = residual(builder, x, network->family->feed_forward_norm, feed_forward);
+    }
+    leave(builder);
+    x = network->config.norm_position == 0 ? weft_build_norm(builder, x, "norm", builder->width)
+                                           : x;
+    weft_build_hidden_state(builder, network->config.layers, x);
+    return x;
+}
+
+/* ---- heads ---- */
+
+static float one(const void *user, uint64_t index) {
+    (void)user;
+    (void)index;
+    return 1.0F;
+}
+
+/* 1 / length; there is no length 0. */
+static float share(const void *user, uint64_t index) {
+    (void)user;
+    return index > 0 ? 1.0F / (float)index : 0.0F;
+}
+
+/* The sum over tokens, [B, 1, d], times a factor: a product with a row of ones. */
+static weft_tensor sum_tokens(struct weft_builder *builder, weft_tensor x, float factor) {
+    weft_tensor row =
+        weft_build_filled(builder, "ones", weft_shape_of(1, builder->length), one, NULL);
+    weft_tensor sum = none;
+    return WEFT_BUILT(
+        builder, sum,
+        weft_graph_matmul(&sum, builder->graph, row, x, weft_matmul_params(.alpha = factor)));
+}
+
+/* 1 / length of each sequence, f32 [B, 1, 1]. */
+static weft_tensor shares(struct weft_builder *builder) {
+    const weft_embedding_params params = {
+        .tokens = weft_build_reshape(builder, builder->lengths, weft_shape_of(builder->batch, 1)),
+        .table = weft_build_filled(builder, "shares", weft_shape_of(builder->length + 1, 1), share,
+                                   NULL)};
+    weft_tensor out = none;
+    return WEFT_BUILT(builder, out, weft_graph_embedding(&out, builder->graph, &params));
+}
+
+/* The mean over the tokens before the lengths, with the bits that the mean of so many tokens has. */
+static weft_tensor masked_mean(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor masked = none;
+    weft_tensor out = none;
+    masked =
+        WEFT_BUILT(builder, masked, weft_graph_mask(&masked, builder->graph, x, builder->lengths));
+    weft_tensor sum = sum_tokens(builder, masked, 1.0F);
+    weft_tensor factor = shares(builder);
+    return WEFT_BUILT(builder, out, weft_graph_matmul(&out, builder->graph, factor, sum, NULL));
+}
+
+/* The mean over tokens, [B, d]. */
+static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
+    x = builder->lengths.id != 0 ? masked_mean(builder, x)
+                                 : sum_tokens(builder, x, 1.0F / (float)builder->length);
+    return weft_build_reshape(builder, x, weft_shape_of(builder->batch, builder->width));
+}
+
+static weft_tensor last(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor row = none;
+    return builder->lengths.id != 0
+               ? WEFT_BUILT(builder, row,
+                            weft_graph_gather_last(&row, builder->graph, x, builder->lengths))
+               : WEFT_BUILT(builder, row,
+                            weft_graph_gather(&row, builder->graph, x, builder->length - 1));
+}
+
+static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t position) {
+    weft_tensor row = {0};
+    return WEFT_BUILT(builder, row, weft_graph_gather(&row, builder->graph, x, position));
+}
+
+weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling) {
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    switch (pooling) {
+    case WEFT_POOLING_MEAN:
+        return mean(builder, x);
+    case WEFT_POOLING_FIRST:
+        return gather(builder, x, 0);
+    case WEFT_POOLING_LAST:
+        return last(builder, x);
+    }
+    return none;
+}
+
+static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
+    return weft_build_pool(builder, x, (weft_pooling)builder->network->config.pooling);
+}
+
+/* Logits over the vocabulary for every token. */
+static weft_tensor language_head(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t vocabulary = config->vocab_size;
+    if (!config->tie_word_embeddings) {
+        return weft_build_linear(builder, x, "head", d, vocabulary);
+    }
+    weft_tensor table = weft_build_tied(builder, "head.weight", "embeddings.tokens.weight",
+                                        weft_shape_of(vocabulary, d));
+    weft_tensor bias = weft_build_weight(builder, "head.bias", weft_shape_of(vocabulary));
+    weft_tensor logits = {0};
+    return WEFT_BUILT(builder, logits, weft_graph_linear(&logits, builder->graph, x, table, bias));
+}
+
+static weft_tensor pair_part(struct weft_builder *builder, weft_tensor x, const char *name) {
+    const weft_network_config *config = &builder->network->config;
+    weft_tensor weight = weft_build_weight(
+        builder, name, weft_shape_of(config->intermediate_size, config->hidden_size));
+    weft_tensor out = {0};
+    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, weight, none));
+}
+
+/* head(act(first a + second b + product (a ⊙ b) + difference (a - b))) of the pooled a and b of each pair. */
+static weft_tensor retrieval_head(struct weft_builder *builder, weft_tensor pooled) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t pairs = builder->batch / 2;
+    weft_tensor both = weft_build_reshape(builder, pooled, weft_shape_of(pairs, 2, d));
+    weft_tensor a = gather(builder, both, 0);
+    weft_tensor b = gather(builder, both, 1);
+    weft_tensor x = weft_build_linear(builder, a, "pair.first", d, config->intermediate_size);
+    const struct {
+        const char *name;
+        weft_tensor value;
+    } parts[] = {
+        {"pair.second.weight", b},
+        {"pair.product.weight", weft_build_binary(builder, WEFT_BINARY_MULTIPLY, a, b)},
+        {"pair.difference.weight", weft_build_binary(builder, WEFT_BINARY_SUBTRACT, a, b)},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        weft_tensor part = pair_part(builder, parts[i].value, parts[i].name);
+        x = weft_build_binary(builder, WEFT_BINARY_ADD, x, part);
+    }
+    x = weft_build_activate(builder, x, config->activation);
+    return weft_build_linear(builder, x, "head", config->intermediate_size, config->label_count);
+}
+
+static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    if (builder->network->head) {
+        return weft_layout_build_head(builder, x);
+    }
+    switch (weft_network_task(config)) {
+    case WEFT_TASK_CAUSAL_LM:
+    case WEFT_TASK_MASKED_LM:
+        return language_head(builder, x);
+    case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
+        return weft_build_linear(builder, pool(builder, x), "head", config->hidden_size,
+                                 config->label_count);
+    case WEFT_TASK_RETRIEVE:
+        return retrieval_head(builder, pool(builder, x));
+    case WEFT_TASK_HIDDEN:
+    case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
+    case WEFT_TASK_CLASSIFY_TOKENS:
+    case WEFT_TASK_PROGRAM: /* has no network */
+    case WEFT_TASK_EMBED:   /* reads the last hidden state: embedding.h */
+        break;
+    }
+    return x;
+}
+
+/* Of a prompt only what follows it is asked for: the last token of each sequence, [B, 1, d]. */
+static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor rows = none;
+    x = WEFT_BUILT(builder, rows,
+                   weft_graph_gather_last(&rows, builder->graph, x, builder->decoding->lengths));
+    return weft_build_reshape(builder, x, weft_shape_of(builder->batch, 1, builder->width));
+}
+
+static weft_status build(weft_tensor *out, struct weft_builder *builder,
+                         const weft_model_inputs *inputs) {
+    weft_tensor x = encode(builder, embed(builder, inputs));
+    if (builder->decoding && builder->decoding->prompt) {
+        x = take_last(builder, x);
+    }
+    x = builder->headless ? x : head(builder, x);
+    if (builder->status == WEFT_OK) {
+        *out = x;
+    }
+    return builder->status;
+}
+
+weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
+                               const weft_model_inputs *inputs, bool headless,
+                               struct weft_layer_outputs *outputs) {
+    weft_shape shape = {.rank = 0};
+    weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
+    WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
+    struct weft_builder builder = {.graph = graph,
+                                   .network = network,
+                                   .headless = headless,
+                                   .outputs = outputs,
+                                   .host = &network->host,
+                                   .batch = shape.dim[0],
+                                   .length = shape.dim[1],
+                                   .width = network->config.hidden_size,
+                                   .positions = inputs->positions,
+                                   .lengths = inputs->lengths};
+    return build(out, &builder, inputs);
+}
+
+weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, const struct weft_step_inputs *inputs) {
+    weft_shape shape = {.rank = 0};
+    WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
+    struct weft_step_builder decoding = {.prompt = inputs->lengths.id != 0,
+                                         .position = inputs->position,
+                                         .lengths = inputs->lengths,
+                                         .length = inputs->length};
+    struct weft_builder builder = {.graph = graph,
+                                   .network = network,
+                                   .host = &network->host,
+                                   .batch = shape.dim[0],
+                                   .length = shape.dim[1],
+                                   .width = network->config.hidden_size,
+                                   .decoding = &decoding};
+    return build(out, &builder, weft_model_inputs(.tokens = inputs->tokens));
+}

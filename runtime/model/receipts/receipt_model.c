@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What a receipt says of a model: its config, tokenizer, pooling and tensors. */
+#include "model/receipts/receipt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/try.h"
+#include "graph/graph.h"
+#include "model/files/checkpoint.h"
+#include "model/network/architecture.h"
+#include "model/texts/embedding.h"
+
+#define POOLINGS_SIZE 32 /* room for six */
+
+static weft_status add_weight(weft_receipt *receipt, const char *name, const weft_weight *weight) {
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    char type[WEFT_SHAPE_TEXT_SIZE + 32];
+    snprintf(type, sizeof type, "%s %s", weft_dtype_name(weight->dtype),
+             weft_shape_text(weight->shape, shape));
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, weight));
+    weft_tree_hash hash;
+    weft_tree_hash_begin(&hash);
+    weft_tree_hash_add(
+        &hash, view.data,
+        (size_t)(weft_shape_elements(weight->shape) * weft_dtype_size(weight->dtype)));
+    weft_weight_view_close(&view, weight);
+    const weft_digest digest = weft_tree_hash_end(&hash);
+    return weft_receipt_add(receipt, WEFT_RECORD_TENSOR, name, type, &digest);
+}
+
+/* Poolings in their order, one bit each: "4 1". */
+static void list_poolings(char text[POOLINGS_SIZE], const struct weft_embedding_step *step) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < step->pooling_count; i++) {
+        const int written = snprintf(text + used, POOLINGS_SIZE - used, " %u", step->poolings[i]);
+        used += written > 0 ? (size_t)written : 0;
+    }
+}
+
+static weft_status add_step(weft_receipt *receipt, uint32_t index,
+                            const struct weft_embedding_step *step) {
+    static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
+                                        [WEFT_EMBEDDING_NORMALIZE] = "normalize",
+                                        [WEFT_EMBEDDING_DENSE] = "dense"};
+    char name[64];
+    char poolings[POOLINGS_SIZE];
+    char type[POOLINGS_SIZE + 96];
+    list_poolings(poolings, step);
+    snprintf(name, sizeof name, "embedding %u", index);
+    snprintf(type, sizeof type, "%s, pooling%s%s, activation %d%s", names[step->kind], poolings,
+             step->skips_prompt ? " without the prompt" : "", (int)step->activation,
+             step->adds_input ? ", with its input" : "");
+    WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, name, type, NULL));
+    if (step->weight) {
+        WEFT_TRY(add_weight(receipt, "dense weight", step->weight));
+    }
+    if (step->bias) {
+        WEFT_TRY(add_weight(receipt, "dense bias", step->bias));
+    }
+    return step->residual ? add_weight(receipt, "dense residual", step->residual) : WEFT_OK;
+}
+
+static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedding *embedding) {
+    for (uint32_t i = 0; i < embedding->step_count; i++) {
+        WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
+    }
+    if (embedding->most_values > 0) {
+        char most[32];
+        snprintf(most, sizeof most, "first %u values", embedding->most_values);
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
+    }
+    return embedding->normalize
+               ? weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", "normalize", NULL)
+               : WEFT_OK;
+}
+
+/* Longer texts are cut. */
+static weft_status add_max_length(weft_receipt *receipt, const weft_model *model) {
+    char type[16];
+    weft_model_info info;
+    WEFT_TRY(weft_model_get_info(model, &info));
+    snprintf(type, sizeof type, "%u", info.max_length);
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "max_length", type, NULL);
+}
+
+weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model) {
+    const struct weft_model_parts parts = weft_model_parts(model);
+    if (!weft_checkpoint_path(parts.checkpoint)) {
+        return weft_fail(&receipt->host, WEFT_UNSUPPORTED,
+                         "a receipt of a model of random weights: it has no file to name");
+    }
+    const weft_digest config = weft_digest_of(parts.config, strlen(parts.config));
+    WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_CONFIG, "config.json",
+                              parts.headless ? "without its head" : "whole", &config));
+    WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TOKENIZER, "tokenizer",
+                              weft_tokenizer_kind_name(parts.tokenizer),
+                              weft_tokenizer_digest(parts.tokenizer)));
+    WEFT_TRY(add_max_length(receipt, model));
+    if (parts.embedding) {
+        WEFT_TRY(add_embedding(receipt, parts.embedding));
+    }
+    for (uint32_t i = 0; i < weft_checkpoint_count(parts.checkpoint); i++) {
+        weft_digest digest;
+        char type[WEFT_CHECKPOINT_TYPE_SIZE];
+        WEFT_TRY(weft_checkpoint_digest(&digest, type, parts.checkpoint, i));
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TENSOR,
+                                  weft_checkpoint_name(parts.checkpoint, i), type, &digest));
+    }
+    return WEFT_OK;
+}

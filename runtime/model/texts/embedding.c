@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/texts/embedding.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "core/formats/json.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
+#include "core/try.h"
+#include "model/texts/pair_score.h"
+
+#define MOST_TOKENS 16777216 /* 2^24 */
+
+/* ---- the files of a folder ---- */
+
+static bool is_there(const char *path) {
+    weft_file_facts facts;
+    return weft_system_facts(&facts, path) == 0;
+}
+
+/* folder/name as an object, or null where there is no such file. */
+static weft_status read_optional(json_t **object, char **path, const char *folder, const char *name,
+                                 const weft_host *host) {
+    *object = NULL;
+    *path = weft_path_join(folder, name, host);
+    if (!*path) {
+        return weft_fail_memory(host, "a path");
+    }
+    return is_there(*path) ? weft_json_read(object, *path, host) : WEFT_OK;
+}
+
+static weft_status read_length(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    int64_t length = 0;
+    bool lowers = false;
+    WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
+    WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
+    embedding->max_length = (uint32_t)length;
+    return lowers ? weft_json_fail(fields, WEFT_UNSUPPORTED, "do_lower_case",
+                                   "false: the tokenizer has to do it",
+                                   json_object_get(fields->object, "do_lower_case"))
+                  : WEFT_OK;
+}
+
+/* sentence_bert_config.json, which older versions named after other encoders, too. */
+static weft_status read_own_limit(struct weft_embedding *embedding) {
+    static const char *const names[] = {
+        "sentence_bert_config.json",       "sentence_roberta_config.json",
+        "sentence_distilbert_config.json", "sentence_camembert_config.json",
+        "sentence_albert_config.json",     "sentence_xlm-roberta_config.json"};
+    const weft_host *host = &embedding->host;
+    bool found = false;
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; status == WEFT_OK && !found && i < sizeof names / sizeof *names; i++) {
+        json_t *object = NULL;
+        char *path = NULL;
+        status = read_optional(&object, &path, embedding->encoder, names[i], host);
+        found = object != NULL;
+        if (status == WEFT_OK && found) {
+            status = read_length(embedding,
+                                 &(weft_json_fields){.object = object, .path = path, .host = host});
+        }
+        json_decref(object);
+        weft_free(host, path);
+    }
+    return status;
+}
+
+/* tokenizer_config.json's model_max_length, where newer versions keep it. It may be 10^30, for "as many as the model has". */
+static weft_status read_tokenizer_limit(struct weft_embedding *embedding) {
+    const weft_host *host = &embedding->host;
+    char *path = weft_path_join(embedding->encoder, "tokenizer_config.json", host);
+    json_t *object = NULL;
+    double length = MOST_TOKENS;
+    weft_status status = !path            ? weft_fail_memory(host, "a path")
+                         : is_there(path) ? weft_json_read_with_reals(&object, path, host)
+                                          : WEFT_OK;
+    if (status == WEFT_OK && object) {
+        status = weft_json_optional_real(
+            &length, &(weft_json_fields){.object = object, .path = path, .host = host},
+            "model_max_length", 1, DBL_MAX);
+    }
+    if (status == WEFT_OK && length < MOST_TOKENS) {
+        embedding->max_length = (uint32_t)length;
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
+
+static weft_status read_limits(struct weft_embedding *embedding) {
+    WEFT_TRY(read_own_limit(embedding));
+    return embedding->max_length > 0 ? WEFT_OK : read_tokenizer_limit(embedding);
+}
+
+static weft_status add_prompt(struct weft_embedding *embedding, const char *name,
+                              const json_t *text, const weft_json_fields *fields) {
+    if (!json_is_string(text)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, name, "a text", text);
+    }
+    struct weft_prompt *prompt = &embedding->prompts[embedding->prompt_count++];
+    prompt->name = weft_strdup(&embedding->host, name);
+    prompt->text = weft_strdup(&embedding->host, json_string_value(text));
+    return prompt->name && prompt->text ? WEFT_OK : weft_fail_memory(&embedding->host, "a prompt");
+}
+
+static weft_status read_prompts(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    json_t *prompts = json_object_get(fields->object, "prompts");
+    const json_t *text = NULL;
+    const char *name = NULL;
+    if (!weft_json_has(fields, "prompts")) {
+        return WEFT_OK;
+    }
+    if (!json_is_object(prompts)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "prompts", "an object of texts", prompts);
+    }
+    embedding->prompts = weft_alloc_zero(&embedding->host, json_object_size(prompts) + 1,
+                                         sizeof *embedding->prompts);
+    if (!embedding->prompts) {
+        return weft_fail_memory(&embedding->host, "the prompts");
+    }
+    const weft_json_fields inner = {.object = prompts, .path = fields->path, .host = fields->host};
+    json_object_foreach(prompts, name, text) {
+        WEFT_TRY(add_prompt(embedding, name, text, &inner));
+    }
+    return WEFT_OK;
+}
+
+/* Which of the prompts stands before a text for which none is named. */
+static weft_status check_default(struct weft_embedding *embedding, const char *name,
+                                 const weft_json_fields *fields) {
+    for (uint32_t i = 0; name && i < embedding->prompt_count; i++) {
+        if (strcmp(embedding->prompts[i].name, name) == 0) {
+            embedding->default_prompt = weft_strdup(&embedding->host, name);
+            return embedding->default_prompt ? WEFT_OK
+                                             : weft_fail_memory(&embedding->host, "a prompt");
+        }
+    }
+    return !name ? WEFT_OK
+                 : weft_json_fail(fields, WEFT_BAD_FILE, "default_prompt_name",
+                                  "the name of one of the prompts",
+                                  json_object_get(fields->object, "default_prompt_name"));
+}
+
+/* Before pairs there are no prompts. */
+static weft_status read_pair_usage(struct weft_embedding *embedding,
+                                   const weft_json_fields *fields) {
+    embedding->scores_pairs = true;
+    if (weft_json_has(fields, "default_prompt_name")) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "default_prompt_name",
+                              "null for a CrossEncoder",
+                              json_object_get(fields->object, "default_prompt_name"));
+    }
+    return weft_pair_score_read(&embedding->has_activation, &embedding->raw_scores, fields,
+                                "activation_fn");
+}
+
+static weft_status read_text_usage(struct weft_embedding *embedding,
+                                   const weft_json_fields *fields) {
+    const char *name = NULL;
+    const char *similarity = NULL;
+    int64_t most = 0;
+    WEFT_TRY(read_prompts(embedding, fields));
+    WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
+    WEFT_TRY(check_default(embedding, name, fields));
+    WEFT_TRY(weft_json_optional_integer(&most, fields, "truncate_dim", 1, INT32_MAX));
+    embedding->most_values = (uint32_t)most;
+    WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
+    embedding->similarity = weft_strdup(&embedding->host, similarity);
+    return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
+                                                : WEFT_OK;
+}
+
+static weft_status read_usage(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const char *type = "SentenceTransformer";
+    WEFT_TRY(weft_json_optional_string(&type, fields, "model_type"));
+    if (strcmp(type, "CrossEncoder") == 0) {
+        return read_pair_usage(embedding, fields);
+    }
+    return strcmp(type, "SentenceTransformer") == 0
+               ? read_text_usage(embedding, fields)
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type",
+                                "\"SentenceTransformer\" or \"CrossEncoder\"",
+                                json_object_get(fields->object, "model_type"));
+}
+
+static weft_status read_folder(struct weft_embedding *embedding, const char *folder,
+                               const char *modules) {
+    const weft_host *host = &embedding->host;
+    json_t *object = NULL;
+    char *path = NULL;
+    weft_status status =
+        read_optional(&object, &path, folder, "config_sentence_transformers.json", host);
+    if (status == WEFT_OK && object) {
+        status = read_usage(embedding,
+                            &(weft_json_fields){.object = object, .path = path, .host = host});
+    }
+    json_decref(object);
+    weft_free(host, path);
+    WEFT_TRY(status);
+    WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
+    return read_limits(embedding);
+}
+
+static struct weft_embedding *create(const weft_host *host) {
+    struct weft_embedding *embedding = weft_alloc_zero(host, 1, sizeof *embedding);
+    if (embedding) {
+        embedding->host = host ? *host : (weft_host){0};
+    }
+    return embedding;
+}
+
+weft_status weft_embedding_load(struct weft_embedding **out, const char *folder,
+                                const weft_host *host) {
+    char *path = weft_path_join(folder, "modules.json", host);
+    struct weft_embedding *embedding = NULL;
+    weft_status status = path ? WEFT_OK : weft_fail_memory(host, "a path");
+    *out = NULL;
+    if (status == WEFT_OK && is_there(path)) {
+        embedding = create(host);
+        status = embedding ? read_folder(embedding, folder, path)
+                           : weft_fail_memory(host, "the modules of an embedding");
+    }
+    weft_free(host, path);
+    if (status != WEFT_OK) {
+        weft_embedding_destroy(&embedding);
+    }
+    *out = embedding;
+    return status;
+}
+
+/* ---- what was asked for ---- */
+
+static weft_status check(const struct weft_embedding *embedding, const weft_embed_params *params,
+                         const weft_host *host) {
+    if (params->pooling >= 2 * WEFT_EMBED_LAST) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pooling: expected bits of weft_embed_pooling, found %#x",
+                         params->pooling);
+    }
+    if (embedding && embedding->encoder && params->pooling != 0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pooling: expected none, as the model's folder says how its vectors are "
+                         "made (modules.json)");
+    }
+    return embedding || params->pooling != 0
+               ? WEFT_OK
+               : weft_fail(host, WEFT_INVALID_ARGUMENT,
+                           "the model's folder does not say how vectors of texts are made (it has "
+                           "no modules.json): expected a pooling, such as mean");
+}
+
+static weft_status create_asked(struct weft_embedding **out, const weft_host *host) {
+    struct weft_embedding *embedding = create(host);
+    if (embedding) {
+        embedding->steps = weft_alloc_zero(host, 1, sizeof *embedding->steps);
+        embedding->step_count = 1;
+    }
+    if (!embedding || !embedding->steps) {
+        weft_free(host, embedding);
+        return weft_fail_memory(host, "the pooling of a model");
+    }
+    *out = embedding;
+    return WEFT_OK;
+}
+
+weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
+                               const weft_host *host) {
+    WEFT_TRY(check(*embedding, params, host));
+    if (!*embedding) {
+        WEFT_TRY(create_asked(embedding, host));
+    }
+    if (params->pooling != 0) {
+        weft_embedding_set_poolings(&(*embedding)->steps[0], params->pooling);
+    }
+    (*embedding)->normalize = params->normalize;
+    (*embedding)->prompt_tokens = params->prompt_tokens;
+    return WEFT_OK;
+}
+
+void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits) {
+    step->pooling_count = 0;
+    for (uint32_t bit = 1; bit <= WEFT_EMBED_LAST; bit *= 2) {
+        if (bits & bit) {
+            step->poolings[step->pooling_count++] = (enum weft_embed_pooling)bit;
+        }
+    }
+}
+
+bool weft_embedding_ends_normalized(const struct weft_embedding *embedding) {
+    return embedding->most_values == 0 &&
+           embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
+}
+
+void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info) {
+    uint32_t pooling = 0;
+    for (uint32_t i = 0; i < embedding->steps[0].pooling_count; i++) {
+        pooling |= embedding->steps[0].poolings[i];
+    }
+    *info = (weft_embed_info){.pooling = pooling,
+                              .normalizes =
+                                  embedding->normalize || weft_embedding_ends_normalized(embedding),
+                              .skips_prompt = embedding->steps[0].skips_prompt,
+                              .similarity = embedding->similarity,
+                              .prompt_count = embedding->prompt_count,
+                              .default_prompt = embedding->default_prompt};
+}
+
+void weft_embedding_destroy(struct weft_embedding **address) {
+    struct weft_embedding *embedding = *address;
+    *address = NULL;
+    if (!embedding) {
+        return;
+    }
+    const weft_host host = embedding->host;
+    for (uint32_t i = 0; i < embedding->step_count; i++) {
+        weft_weight_destroy(&embedding->steps[i].weight);
+        weft_weight_destroy(&embedding->steps[i].bias);
+        weft_weight_destroy(&embedding->steps[i].residual);
+    }
+    for (uint32_t i = 0; i < embedding->prompt_count; i++) {
+        weft_free(&host, embedding->prompts[i].name);
+        weft_free(&host, embedding->prompts[i].text);
+    }
+    weft_free(&host, embedding->steps);
+    weft_free(&host, embedding->prompts);
+    weft_free(&host, embedding->default_prompt);
+    weft_free(&host, embedding->similarity);
+    weft_free(&host, embedding->encoder);
+    weft_free(&host, embedding);
+}

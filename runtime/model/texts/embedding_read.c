@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules of sentence-transformers: modules.json, and each one's folder. */
+#include <string.h>
+
+#include "core/formats/json.h"
+#include "core/system/file.h"
+#include "core/try.h"
+#include "model/files/checkpoint.h"
+#include "model/files/other_weights.h"
+#include "model/texts/embedding.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof(array)[0])
+#define MOST_CHANNELS 16777216
+#define MOST_MODULES  64 /* each reads files and becomes nodes; people use up to 6 */
+
+/* ---- pooling ---- */
+
+struct pooling_name {
+    const char *flag; /* what 1_Pooling/config.json has, and … */
+    const char *word; /* … what newer versions write in pooling_mode */
+    enum weft_embed_pooling pooling;
+};
+
+static const struct pooling_name pooling_names[] = {
+    {"pooling_mode_cls_token", "cls", WEFT_EMBED_CLS},
+    {"pooling_mode_max_tokens", "max", WEFT_EMBED_MAX},
+    {"pooling_mode_mean_tokens", "mean", WEFT_EMBED_MEAN},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", WEFT_EMBED_MEAN_SQRT},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", WEFT_EMBED_WEIGHTED_MEAN},
+    {"pooling_mode_lasttoken", "lasttoken", WEFT_EMBED_LAST},
+};
+
+static weft_status add_pooling(struct weft_embedding_step *step, const char *field,
+                               const struct pooling_name *name, const weft_json_fields *fields) {
+    if (step->pooling_count == WEFT_EMBEDDING_MOST_POOLINGS) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, field, "at most 6 poolings",
+                              json_object_get(fields->object, field));
+    }
+    step->poolings[step->pooling_count++] = name->pooling;
+    return WEFT_OK;
+}
+
+static weft_status add_word(struct weft_embedding_step *step, const json_t *word,
+                            const weft_json_fields *fields) {
+    for (size_t i = 0; json_is_string(word) && i < COUNT(pooling_names); i++) {
+        if (strcmp(json_string_value(word), pooling_names[i].word) == 0) {
+            return add_pooling(step, "pooling_mode", &pooling_names[i], fields);
+        }
+    }
+    return weft_json_fail(fields, WEFT_UNSUPPORTED, "pooling_mode",
+                          "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken", word);
+}
+
+static weft_status read_words(struct weft_embedding_step *step, const weft_json_fields *fields) {
+    const json_t *words = json_object_get(fields->object, "pooling_mode");
+    const json_t *word = NULL;
+    size_t index = 0;
+    if (!json_is_array(words)) {
+        return add_word(step, words, fields);
+    }
+    json_array_foreach(words, index, word) {
+        WEFT_TRY(add_word(step, word, fields));
+    }
+    return index > 0 ? WEFT_OK
+                     : weft_json_fail(fields, WEFT_BAD_FILE, "pooling_mode", "a pooling", words);
+}
+
+/* A pooling that Weft does not have must not be chosen. */
+static weft_status check_flags(const weft_json_fields *fields) {
+    static const char start[] = "pooling_mode_";
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)fields->object, key, value) {
+        bool chosen = false;
+        size_t i = 0;
+        if (strncmp(key, start, sizeof start - 1) != 0) {
+            continue;
+        }
+        WEFT_TRY(weft_json_optional_bool(&chosen, fields, key));
+        while (i < COUNT(pooling_names) && strcmp(key, pooling_names[i].flag) != 0) {
+            i++;
+        }
+        if (chosen && i == COUNT(pooling_names)) {
+            return weft_json_fail(fields, WEFT_UNSUPPORTED, key,
+                                  "false: Weft does not have this pooling", value);
+        }
+    }
+    return WEFT_OK;
+}
+
+/* Flags have no order: results stand in that of the table, whatever the file's. */
+static weft_status read_flags(struct weft_embedding_step *step, const weft_json_fields *fields) {
+    WEFT_TRY(check_flags(fields));
+    for (size_t i = 0; i < COUNT(pooling_names); i++) {
+        bool chosen = false;
+        WEFT_TRY(weft_json_optional_bool(&chosen, fields, pooling_names[i].flag));
+        if (chosen) {
+            WEFT_TRY(add_pooling(step, pooling_names[i].flag, &pooling_names[i], fields));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* The words of newer versions count more than the flags of older ones, and without either it is the mean. */
+static weft_status read_pooling_fields(struct weft_embedding_step *step,
+                                       const weft_json_fields *fields) {
+    bool include_prompt = true;
+    WEFT_TRY(weft_json_has(fields, "pooling_mode") ? read_words(step, fields)
+                                                   : read_flags(step, fields));
+    WEFT_TRY(weft_json_optional_bool(&include_prompt, fields, "include_prompt"));
+    step->skips_prompt = !include_prompt;
+    if (step->pooling_count == 0) {
+        weft_embedding_set_poolings(step, WEFT_EMBED_MEAN);
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_config(json_t **object, char **path, const char *folder,
+                               const weft_host *host) {
+    *object = NULL;
+    *path = weft_path_join(folder, "config.json", host);
+    return *path ? weft_json_read(object, *path, host) : weft_fail_memory(host, "a path");
+}
+
+weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const char *folder,
+                                        const weft_host *host) {
+    json_t *object = NULL;
+    char *path = NULL;
+    weft_status status = read_config(&object, &path, folder, host);
+    if (status == WEFT_OK) {
+        status = read_pooling_fields(
+            step, &(weft_json_fields){.object = object, .path = path, .host = host});
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
+
+/* ---- maps ---- */
+
+static weft_status read_activation(weft_activation *activation, const weft_json_fields *fields) {
+    static const struct {
+        const char *name;
+        weft_activation activation;
+    } known[] = {{"Identity", WEFT_ACTIVATION_NONE}, {"Tanh", WEFT_ACTIVATION_TANH},
+                 {"ReLU", WEFT_ACTIVATION_RELU},     {"GELU", WEFT_ACTIVATION_GELU_ERF},
+                 {"SiLU", WEFT_ACTIVATION_SILU},     {"Sigmoid", WEFT_ACTIVATION_SIGMOID}};
+    const char *name = NULL;
+    WEFT_TRY(weft_json_string(&name, fields, "activation_function"));
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < COUNT(known); i++) {
+        if (strncmp(name, "torch.nn.modules.", 17) == 0 && strcmp(dot + 1, known[i].name) == 0) {
+            *activation = known[i].activation;
+            return WEFT_OK;
+        }
+    }
+    return weft_json_fail(fields, WEFT_UNSUPPORTED, "activation_function",
+                          "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid of torch.nn.modules",
+                          json_object_get(fields->object, "activation_function"));
+}
+
+/* A Dense layer may only follow pooling: it maps the text's vector, and nothing else. */
+static weft_status check_names(const weft_json_fields *fields) {
+    static const char *const names[] = {"module_input_name", "module_output_name"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *name = "sentence_embedding";
+        WEFT_TRY(weft_json_optional_string(&name, fields, names[i]));
+        if (strcmp(name, "sentence_embedding") != 0) {
+            return weft_json_fail(fields, WEFT_UNSUPPORTED, names[i], "\"sentence_embedding\"",
+                                  json_object_get(fields->object, names[i]));
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_map(struct weft_embedding_step *step, const char *folder, bool bias,
+                            const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    char *path = weft_path_join(folder, "model.safetensors", host);
+    if (!path) {
+        return weft_fail_memory(host, "a path");
+    }
+    weft_status status = weft_other_weights_explain(
+        folder, path, weft_checkpoint_open(&checkpoint, path, host), host);
+    if (status == WEFT_OK) {
+        status = weft_checkpoint_weight(&step->weight, checkpoint, "linear.weight",
+                                        weft_shape_of(step->out, step->in));
+    }
+    if (status == WEFT_OK && bias) {
+        status = weft_checkpoint_weight(&step->bias, checkpoint, "linear.bias",
+                                        weft_shape_of(step->out));
+    }
+    if (status == WEFT_OK && step->adds_input && step->in != step->out) {
+        status = weft_checkpoint_weight(&step->residual, checkpoint, "residual.weight",
+                                        weft_shape_of(step->out, step->in));
+    }
+    if (checkpoint) {
+        weft_checkpoint_close(&checkpoint);
+    }
+    weft_free(host, path);
+    return status;
+}
+
+static weft_status read_dense_fields(struct weft_embedding_step *step, bool *bias,
+                                     const weft_json_fields *fields) {
+    int64_t in = 0;
+    int64_t out = 0;
+    *bias = true;
+    WEFT_TRY(weft_json_integer(&in, fields, "in_features", 1, MOST_CHANNELS));
+    WEFT_TRY(weft_json_integer(&out, fields, "out_features", 1, MOST_CHANNELS));
+    WEFT_TRY(weft_json_optional_bool(bias, fields, "bias"));
+    WEFT_TRY(weft_json_optional_bool(&step->adds_input, fields, "use_residual"));
+    WEFT_TRY(read_activation(&step->activation, fields));
+    step->in = (uint32_t)in;
+    step->out = (uint32_t)out;
+    return check_names(fields);
+}
+
+weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const char *folder,
+                                      const weft_host *host) {
+    json_t *object = NULL;
+    char *path = NULL;
+    bool bias = true;
+    weft_status status = read_config(&object, &path, folder, host);
+    if (status == WEFT_OK) {
+        status = read_dense_fields(
+            step, &bias, &(weft_json_fields){.object = object, .path = path, .host = host});
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status == WEFT_OK ? read_map(step, folder, bias, host) : status;
+}
+
+/* ---- modules.json ---- */
+
+/* Of "sentence_transformers.models.Pooling": "Pooling"; of another package's module null. */
+static const char *module_name(const char *type) {
+    const char *dot = strrchr(type, '.');
+    return dot && strncmp(type, "sentence_transformers.", 22) == 0 ? dot + 1 : NULL;
+}
+
+/* A module's folder is below that of modules.json. */
+static bool is_below(const char *path) {
+    return path[0] != '/' && path[0] != '\\' && !strchr(path, ':') && !strstr(path, "..");
+}
+
+static weft_status read_step(struct weft_embedding *embedding, const char *name, const char *folder,
+                             const weft_json_fields *fields) {
+    struct weft_embedding_step *step = &embedding->steps[embedding->step_count++];
+    const bool pools = strcmp(name, "Pooling") == 0;
+    if (pools != (embedding->step_count == 1)) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "Transformer, then Pooling, then Normalize and Dense",
+                              json_object_get(fields->object, "type"));
+    }
+    if (pools) {
+        step->kind = WEFT_EMBEDDING_POOL;
+        return weft_embedding_read_pooling(step, folder, &embedding->host);
+    }
+    step->kind = strcmp(name, "Dense") == 0 ? WEFT_EMBEDDING_DENSE : WEFT_EMBEDDING_NORMALIZE;
+    return step->kind == WEFT_EMBEDDING_DENSE
+               ? weft_embedding_read_dense(step, folder, &embedding->host)
+               : WEFT_OK;
+}
+
+static weft_status read_module(struct weft_embedding *embedding, const char *folder,
+                               const weft_json_fields *fields) {
+    static const char *const known[] = {"Transformer", "Pooling", "Normalize", "Dense"};
+    const weft_host *host = &embedding->host;
+    const char *type = NULL;
+    const char *path = "";
+    WEFT_TRY(weft_json_string(&type, fields, "type"));
+    WEFT_TRY(weft_json_optional_string(&path, fields, "path"));
+    const char *name = module_name(type);
+    size_t kind = 0;
+    while (name && kind < COUNT(known) && strcmp(name, known[kind]) != 0) {
+        kind++;
+    }
+    if (embedding->scores_pairs && (kind != 0 || embedding->encoder)) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "a Transformer alone in a CrossEncoder's folder",
+                              json_object_get(fields->object, "type"));
+    }
+    if (!name || kind == COUNT(known) || (kind == 0) != !embedding->encoder) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "sentence_transformers' Transformer, then Pooling, then any of "
+                              "Normalize and Dense",
+                              json_object_get(fields->object, "type"));
+    }
+    if (!is_below(path)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "path", "a folder in this one",
+                              json_object_get(fields->object, "path"));
+    }
+    char *inner = path[0] == '\0' ? weft_strdup(host, folder) : weft_path_join(folder, path, host);
+    if (!inner) {
+        return weft_fail_memory(host, "a path");
+    }
+    if (kind == 0) {
+        embedding->encoder = inner;
+        return WEFT_OK;
+    }
+    const weft_status status = read_step(embedding, name, inner, fields);
+    weft_free(host, inner);
+    return status;
+}
+
+static weft_status read_list(struct weft_embedding *embedding, const char *folder, const char *path,
+                             const json_t *list) {
+    const size_t count = json_array_size(list);
+    const json_t *module = NULL;
+    size_t index = 0;
+    if (count > MOST_MODULES) {
+        return weft_fail(&embedding->host, WEFT_UNSUPPORTED,
+                         "%s: expected at most %u modules, found %zu", path, MOST_MODULES, count);
+    }
+    embedding->steps = weft_alloc_zero(&embedding->host, count + 1, sizeof *embedding->steps);
+    if (!embedding->steps) {
+        return weft_fail_memory(&embedding->host, "the modules of an embedding");
+    }
+    json_array_foreach(list, index, module) {
+        WEFT_TRY(read_module(
+            embedding, folder,
+            &(weft_json_fields){.object = module, .path = path, .host = &embedding->host}));
+    }
+    return embedding->encoder && (embedding->step_count > 0 || embedding->scores_pairs)
+               ? WEFT_OK
+               : weft_fail(&embedding->host, WEFT_UNSUPPORTED,
+                           "%s: expected a Transformer%s, found %zu modules", path,
+                           embedding->scores_pairs ? "" : " and a Pooling", count);
+}
+
+weft_status weft_embedding_read_modules(struct weft_embedding *embedding, const char *folder,
+                                        const char *path) {
+    const weft_host *host = &embedding->host;
+    uint8_t *text = NULL;
+    size_t size = 0;
+    json_t *list = NULL;
+    WEFT_TRY(weft_file_read_regular(&text, &size, WEFT_JSON_MAX_BYTES, path, host));
+    const weft_json_part part = {.document = (const char *)text,
+                                 .text = (const char *)text,
+                                 .size = size,
+                                 .path = path,
+                                 .host = host};
+    weft_status status = weft_json_part_parse(&list, &part);
+    if (status == WEFT_OK) {
+        status = json_is_array(list)
+                     ? read_list(embedding, folder, path, list)
+                     : weft_fail(host, WEFT_BAD_FILE, "%s: expected an array of modules", path);
+    }
+    json_decref(list);
+    weft_free(host, text);
+    return status;
+}

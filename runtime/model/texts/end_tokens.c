@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/texts/end_tokens.h"
+
+#include <string.h>
+
+#include "core/system/file.h"
+#include "core/try.h"
+
+#define FIELD "eos_token_id"
+
+struct found {
+    int32_t *tokens;
+    uint32_t count;
+    bool is_said; /* a file has the field */
+};
+
+static weft_status add(struct found *found, const json_t *token, const weft_json_fields *fields,
+                       uint32_t vocabulary) {
+    if (!json_is_integer(token)) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, FIELD, "a token or a list of tokens", token);
+    }
+    const json_int_t value = json_integer_value(token);
+    if (value >= 0 && value < (json_int_t)vocabulary) {
+        found->tokens[found->count++] = (int32_t)value;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_field(struct found *found, const weft_json_fields *fields,
+                              uint32_t vocabulary) {
+    const json_t *value = json_object_get(fields->object, FIELD);
+    if (!weft_json_has(fields, FIELD)) {
+        return WEFT_OK;
+    }
+    const size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    found->is_said = true;
+    found->count = 0;
+    weft_free(fields->host, found->tokens);
+    found->tokens = weft_alloc_zero(fields->host, count + 1, sizeof *found->tokens);
+    if (!found->tokens) {
+        return weft_fail_memory(fields->host, "tokens that end a text");
+    }
+    if (!json_is_array(value)) {
+        return add(found, value, fields, vocabulary);
+    }
+    for (size_t i = 0; i < count; i++) {
+        WEFT_TRY(add(found, json_array_get(value, i), fields, vocabulary));
+    }
+    return WEFT_OK;
+}
+
+/* Of a document, which is released. */
+static weft_status read_document(struct found *found, json_t *document, const char *path,
+                                 uint32_t vocabulary, const weft_host *host) {
+    const weft_json_fields fields = {.object = document, .path = path, .host = host};
+    const weft_status status = read_field(found, &fields, vocabulary);
+    json_decref(document);
+    return status;
+}
+
+static weft_status read_config(struct found *found, const struct weft_model_source *source,
+                               uint32_t vocabulary, const weft_host *host) {
+    return read_document(found, json_incref(source->fields), source->name, vocabulary, host);
+}
+
+/* Where there is one. */
+static weft_status read_generation_config(struct found *found, const char *folder,
+                                          uint32_t vocabulary, const weft_host *host) {
+    weft_host quiet = *host;
+    quiet.log = NULL;
+    char *path = weft_path_join(folder, "generation_config.json", host);
+    json_t *document = NULL;
+    weft_status status =
+        path ? weft_json_read(&document, path, &quiet) : weft_fail_memory(host, "a path");
+    if (path && status != WEFT_OK && status != WEFT_NOT_FOUND) {
+        status = weft_json_read(&document, path, host); /* says what is wrong */
+    }
+    if (status == WEFT_OK) {
+        status = read_document(found, document, path, vocabulary, host);
+    } else if (status == WEFT_NOT_FOUND) {
+        status = WEFT_OK;
+    }
+    weft_free(host, path);
+    return status;
+}
+
+weft_status weft_end_tokens_read(int32_t **tokens, weft_model_info *info,
+                                 const struct weft_model_source *source, const weft_host *host) {
+    struct found found = {0};
+    if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
+        return WEFT_OK;
+    }
+    weft_status status = read_config(&found, source, info->vocabulary, host);
+    if (status == WEFT_OK && source->folder) {
+        status = read_generation_config(&found, source->folder, info->vocabulary, host);
+    }
+    if (status == WEFT_OK && !found.is_said && info->eos_token >= 0) {
+        found.tokens = weft_alloc_zero(host, 1, sizeof *found.tokens);
+        status = found.tokens ? WEFT_OK : weft_fail_memory(host, "tokens that end a text");
+        if (status == WEFT_OK) {
+            found.tokens[found.count++] = info->eos_token;
+        }
+    }
+    if (status != WEFT_OK) {
+        weft_free(host, found.tokens);
+        return status;
+    }
+    *tokens = found.tokens;
+    info->eos_tokens = found.tokens;
+    info->eos_token_count = found.count;
+    info->eos_token = found.count > 0 ? found.tokens[0] : -1;
+    return WEFT_OK;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a tokenizer.json. */
+#include "tokenizer/json/json_tokenizer.h"
+
+#include <string.h>
+
+#include "core/formats/json.h"
+#include "core/try.h"
+#include "tokenizer/json/json_tokenizer_parts.h"
+
+enum {
+    FIELD_VERSION,
+    FIELD_TRUNCATION,
+    FIELD_PADDING,
+    FIELD_ADDED,
+    FIELD_NORMALIZER,
+    FIELD_PRE,
+    FIELD_POST,
+    FIELD_DECODER,
+    FIELD_MODEL,
+    FIELD_COUNT
+};
+
+static const char *const names[FIELD_COUNT] = {"version",        "truncation", "padding",
+                                               "added_tokens",   "normalizer", "pre_tokenizer",
+                                               "post_processor", "decoder",    "model"};
+
+struct reader {
+    struct weft_json_tokenizer *tokenizer;
+    const char *path;
+    const weft_host *host;
+    struct weft_budget budget;
+    weft_json_part parts[FIELD_COUNT]; /* without text: missing */
+    struct weft_text place;            /* the path and a field, for messages */
+};
+
+static weft_status take_field(void *user, const char *key, const weft_json_part *part) {
+    struct reader *reader = user;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (strcmp(key, names[i]) == 0) {
+            const bool twice = reader->parts[i].text != NULL;
+            reader->parts[i] = *part;
+            return twice ? weft_fail(reader->host, WEFT_BAD_FILE,
+                                     "%s: field \"%s\": expected one, found two", reader->path, key)
+                         : WEFT_OK;
+        }
+    }
+    return weft_fail(reader->host, WEFT_UNSUPPORTED,
+                     "%s: field \"%.64s\": expected no such field, found it", reader->path, key);
+}
+
+/* Reads a field by `read`, with a null value where it is missing. */
+static weft_status read_field(struct reader *reader, size_t field,
+                              weft_status (*read)(struct reader *reader, const json_t *value,
+                                                  const char *place)) {
+    json_t *value = NULL;
+    reader->place.length = 0;
+    weft_text_add(&reader->place, "%s: %s", reader->path, names[field]);
+    if (reader->place.failed) {
+        return weft_fail_memory(reader->host, reader->path);
+    }
+    if (reader->parts[field].text) {
+        WEFT_TRY(weft_json_part_parse(&value, &reader->parts[field]));
+    }
+    const weft_status status = read(reader, value, reader->place.data);
+    json_decref(value);
+    return status;
+}
+
+static weft_status read_normalizer(struct reader *reader, const json_t *value, const char *place) {
+    return weft_normalizer_read(&reader->tokenizer->normalizer, value, place, reader->host);
+}
+
+static weft_status read_pre(struct reader *reader, const json_t *value, const char *place) {
+    return weft_pre_tokenizer_read(&reader->tokenizer->pre, value, place, reader->host);
+}
+
+static weft_status read_added(struct reader *reader, const json_t *value, const char *place) {
+    struct weft_json_tokenizer *tokenizer = reader->tokenizer;
+    return weft_added_tokens_read(&tokenizer->added, value, &tokenizer->model.vocabulary,
+                                  &tokenizer->normalizer, place, &reader->budget);
+}
+
+static weft_status read_post(struct reader *reader, const json_t *value, const char *place) {
+    return weft_post_processor_read(&reader->tokenizer->post, value, place, reader->host);
+}
+
+static weft_status read_truncation(struct reader *reader, const json_t *value, const char *place) {
+    return weft_truncation_read(&reader->tokenizer->post.templates.truncation, value, place,
+                                reader->host);
+}
+
+static weft_status read_decoder(struct reader *reader, const json_t *value, const char *place) {
+    return weft_text_decoder_read(&reader->tokenizer->decoder, value, place, reader->host);
+}
+
+static weft_status read_model(struct reader *reader) {
+    const weft_json_part *part = &reader->parts[FIELD_MODEL];
+    if (!part->text) {
+        return weft_fail(reader->host, WEFT_BAD_FILE,
+                         "%s: field \"model\": expected an object, found nothing", reader->path);
+    }
+    reader->place.length = 0;
+    weft_text_add(&reader->place, "%s: model", reader->path);
+    return reader->place.failed ? weft_fail_memory(reader->host, reader->path)
+                                : weft_word_model_read(&reader->tokenizer->model, part,
+                                                       reader->place.data, &reader->budget);
+}
+
+/* Padding is not looked at: it is a matter of batches. Added tokens need what comes before them. */
+static weft_status read_all(struct reader *reader, const char *bytes, size_t size) {
+    const weft_json_part document = {
+        .document = bytes, .text = bytes, .size = size, .path = reader->path, .host = reader->host};
+    WEFT_TRY(weft_json_walk(&document, take_field, reader));
+    WEFT_TRY(read_model(reader));
+    WEFT_TRY(read_field(reader, FIELD_NORMALIZER, read_normalizer));
+    WEFT_TRY(read_field(reader, FIELD_PRE, read_pre));
+    WEFT_TRY(read_field(reader, FIELD_ADDED, read_added));
+    WEFT_TRY(read_field(reader, FIELD_POST, read_post));
+    WEFT_TRY(read_field(reader, FIELD_TRUNCATION, read_truncation));
+    return read_field(reader, FIELD_DECODER, read_decoder);
+}
+
+weft_status weft_json_tokenizer_create(struct weft_json_tokenizer **tokenizer, const char *bytes,
+                                       size_t size, const char *path, const weft_host *host) {
+    struct weft_json_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
+    if (!created) {
+        return weft_fail_memory(host, path);
+    }
+    created->host = host ? *host : (weft_host){0};
+    weft_ration_begin(&created->ration, host);
+    weft_ration_set(&created->ration, size, WEFT_FILE_RATION);
+    created->memory = weft_ration_host(&created->ration);
+    weft_word_model_begin(&created->model, &created->memory);
+    struct reader reader = {.tokenizer = created,
+                            .path = path,
+                            .host = &created->memory,
+                            .place = {.host = created->memory}};
+    weft_budget_begin(&reader.budget, WEFT_FILE_STEPS(size), path, &created->memory);
+    weft_status status = read_all(&reader, bytes, size);
+    status = weft_ration_judge(&created->ration, status, WEFT_BAD_FILE, path);
+    weft_free(&created->memory, reader.place.data);
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_json_tokenizer_destroy(created);
+    }
+    return status;
+}
+
+void weft_json_tokenizer_destroy(struct weft_json_tokenizer *tokenizer) {
+    if (tokenizer) {
+        const weft_host host = tokenizer->memory;
+        const weft_host beneath = tokenizer->host;
+        weft_encode_work_destroy(atomic_load(&tokenizer->work));
+        weft_added_tokens_clear(&tokenizer->added, &host);
+        weft_normalizer_clear(&tokenizer->normalizer, &host);
+        weft_pre_tokenizer_clear(&tokenizer->pre, &host);
+        weft_word_model_clear(&tokenizer->model, &host);
+        weft_post_processor_clear(&tokenizer->post, &host);
+        weft_text_decoder_clear(&tokenizer->decoder, &host);
+        weft_free(&beneath, tokenizer);
+    }
+}
+
+void weft_json_tokenizer_truncate_left(struct weft_json_tokenizer *tokenizer, bool left) {
+    tokenizer->post.templates.truncation.left = left;
+}
+
+void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
+                                  const struct weft_bert_rules *rules) {
+    for (uint32_t i = 0; i < tokenizer->normalizer.count; i++) {
+        struct weft_normal_step *step = &tokenizer->normalizer.steps[i];
+        if (step->kind == WEFT_NORMAL_BERT) {
+            step->lowercase = rules->lowercase;
+            step->strip_accents = rules->strip_accents;
+            step->chinese = rules->chinese;
+        }
+    }
+}
+
+const struct weft_templates *weft_json_tokenizer_templates(
+    const struct weft_json_tokenizer *tokenizer) {
+    return &tokenizer->post.templates;
+}
+
+/* ---- decoding ---- */
+
+static void put_token(const struct weft_json_tokenizer *tokenizer, struct weft_text *out,
+                      int32_t id, bool *known) {
+    const struct weft_added_token *added = weft_added_token_of(&tokenizer->added, id);
+    const struct weft_vocabulary *vocabulary = &tokenizer->model.vocabulary;
+    const bool in_model = id >= 0 && (uint32_t)id < vocabulary->count &&
+                          vocabulary->pieces[id].type != WEFT_PIECE_NONE;
+    *known = added ? !added->special : in_model;
+    if (*known && added) {
+        weft_text_put(out, added->found, added->found_size);
+    } else if (*known) {
+        weft_text_put(out, vocabulary->pieces[id].text, vocabulary->pieces[id].size);
+    }
+}
+
+weft_status weft_json_tokenizer_decode(const struct weft_json_tokenizer *tokenizer,
+                                       const int32_t *ids, uint32_t count, struct weft_text *out) {
+    struct weft_texts texts;
+    weft_status status = WEFT_OK;
+    struct weft_ration ration;
+    struct weft_budget budget;
+    weft_ration_begin(&ration, &tokenizer->host);
+    weft_ration_set(&ration, count, WEFT_DECODE_RATION);
+    weft_budget_begin(&budget, WEFT_DECODE_STEPS(count), NULL, &tokenizer->host);
+    const weft_host memory = weft_ration_host(&ration);
+    weft_texts_begin(&texts, &memory);
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        bool known = false;
+        put_token(tokenizer, &texts.all, ids[i], &known);
+        status = known ? weft_texts_end(&texts) : WEFT_OK;
+        status = status == WEFT_OK ? weft_budget_spend(&budget, 1) : status;
+    }
+    if (status == WEFT_OK) {
+        status = weft_text_decode(&tokenizer->decoder, &texts, out, &budget);
+    }
+    weft_texts_clear(&texts);
+    return weft_ration_judge(&ration, status, WEFT_INVALID_ARGUMENT, "the text of tokens");
+}
