@@ -36,13 +36,13 @@ def asked_for(source: Path) -> str:
 
 
 def resolve(source: Path) -> list[str]:
-    """One entry for each package: its name, version and marker, then a line for each hash."""
+    """One line for each package: its name, version and marker, then its hashes."""
     oldest = OLDEST_WITH_TORCH if "torch" in asked_for(source) else OLDEST_PYTHON
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", oldest]
     command += ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate", "--upgrade", str(source)]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
-    return re.split(r"\n(?=[A-Za-z0-9])", text.strip())
+    return re.sub(r" \\\n +", " ", text.strip()).split("\n")
 
 
 def processor_build(entry: str) -> str:
@@ -51,7 +51,7 @@ def processor_build(entry: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, name], check=True)
         (file,) = Path(folder).iterdir()
-        return f"{name} \\\n    --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        return f"{name} --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
 
 
 def name_of(entry: str) -> str:

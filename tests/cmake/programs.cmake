@@ -149,7 +149,7 @@ function(weft_add_test_program folder source)
     # source is copied nowhere, only its time is watched.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
     set(labels ${folder})
-    if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|every|device|faults)"))
+    if(head MATCHES "/\\* weft-test: slow" OR (WEFT_SANITIZE AND head MATCHES "/\\* weft-test: (one|long|every|device|faults|opencl)"))
         list(APPEND labels long)
     endif()
     weft_test_program(target "${folder}" "${short}" "${source}" "${head}" "${labels}")

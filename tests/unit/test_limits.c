@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
+/* weft-test: long */
 /*
  * Refusing a file takes a small multiple of the memory that is needed to see that it is to be refused. Peaks are those of a child
  * process, so that what libraries allocate counts, too.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: long */
 /*
  * What a stranger's tokenizer.json may give and cost: tokens within their text, at most as many as asked for, steps and memory
  * in proportion to text and file.
