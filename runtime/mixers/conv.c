@@ -9,7 +9,7 @@
 #include "kernels/conv/bias.h"
 #include "kernels/conv/patches.h"
 #include "ops/matmul.h"
-#include "ops/windows.h"
+#include "ops/sliding_window.h"
 
 enum { X, WEIGHT, BIAS, INPUTS };
 

@@ -8,7 +8,7 @@
 #include "core/try.h"
 #include "kernels/pool/pool.h"
 #include "lower/lowering.h"
-#include "ops/windows.h"
+#include "ops/sliding_window.h"
 
 static const char *const words[] = {[WEFT_POOL_MAX] = "max", [WEFT_POOL_AVERAGE] = "average"};
 

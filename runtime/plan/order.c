@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* The order pass: a barrier exactly where a dispatch touches memory that one since the last barrier wrote or reads. */
+#include "plan/intervals.h"
 #include "plan/passes.h"
-#include "plan/spans.h"
 
 struct order {
     const struct weft_lowering *lowering;
     uint64_t *port_begin; /* per port: where it is on the line */
-    /* All that is touched in the arena begins where a tensor could. Then it may as well end there: neighbours become one span. */
+    /* All that is touched in the arena begins where a tensor could. Then it may as well end there: neighbours become one interval. */
     bool aligned;
     /* Since the last barrier. On one line: the arena and then each port; constants are never written. */
-    struct weft_spans written, reads;
+    struct weft_intervals written, reads;
 };
 
-static struct weft_span touch(const struct order *order, const struct weft_operand *operand) {
+static struct weft_interval touch(const struct order *order, const struct weft_operand *operand) {
     const struct weft_storage *storage = &order->lowering->storages[operand->storage];
     const uint64_t base =
         storage->kind == WEFT_STORAGE_ARENA ? storage->offset : order->port_begin[storage->port];
     const uint64_t bytes = operand->range ? operand->range : storage->bytes - operand->offset;
     const uint64_t begin = base + operand->offset;
-    return (struct weft_span){.begin = begin,
-                              .end = storage->kind == WEFT_STORAGE_ARENA && order->aligned
-                                         ? weft_place_aligned(begin + bytes)
-                                         : begin + bytes};
+    return (struct weft_interval){.begin = begin,
+                                  .end = storage->kind == WEFT_STORAGE_ARENA && order->aligned
+                                             ? weft_place_aligned(begin + bytes)
+                                             : begin + bytes};
 }
 
 static bool is_constant(const struct order *order, const struct weft_operand *operand) {
@@ -33,9 +33,9 @@ static bool must_wait(const struct order *order, const struct weft_dispatch *dis
     for (uint32_t i = 0; i < dispatch->operand_count; i++) {
         const struct weft_operand *operand = &dispatch->operand[i];
         if (!is_constant(order, operand)) {
-            const struct weft_span touched = touch(order, operand);
-            if (weft_spans_meet(&order->written, touched) ||
-                (operand->write && weft_spans_meet(&order->reads, touched))) {
+            const struct weft_interval touched = touch(order, operand);
+            if (weft_intervals_meet(&order->written, touched) ||
+                (operand->write && weft_intervals_meet(&order->reads, touched))) {
                 return true;
             }
         }
@@ -49,8 +49,8 @@ static bool note(struct order *order, const struct weft_dispatch *dispatch) {
     for (uint32_t i = 0; i < dispatch->operand_count && noted; i++) {
         const struct weft_operand *operand = &dispatch->operand[i];
         if (!is_constant(order, operand)) {
-            noted = weft_spans_add(operand->write ? &order->written : &order->reads,
-                                   touch(order, operand), host);
+            noted = weft_intervals_add(operand->write ? &order->written : &order->reads,
+                                       touch(order, operand), host);
         }
     }
     return noted;

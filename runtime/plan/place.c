@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "core/try.h"
+#include "plan/intervals.h"
 #include "plan/passes.h"
-#include "plan/spans.h"
 
 /* Covers minStorageBufferOffsetAlignment of every known device (256 is the largest value Vulkan allows). */
 #define PLACE_ALIGNMENT 256
@@ -44,8 +44,8 @@ struct item {
     bool placed;
     /* Of those of its subtree that have their place: when the first and the last of them end, and the memory of any. */
     uint32_t first_end, last_end;
-    struct weft_span hull;
-    struct weft_spans taken; /* of large subtrees, MOST_LISTED and more */
+    struct weft_interval hull;
+    struct weft_intervals taken; /* of large subtrees, MOST_LISTED and more */
 };
 
 enum { MOST_LISTED = 32 };
@@ -93,23 +93,23 @@ static int by_weight_then_index(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-static struct weft_span span_of(const struct weft_storage *storage) {
-    return (struct weft_span){.begin = storage->offset, .end = end_of(storage)};
+static struct weft_interval interval_of(const struct weft_storage *storage) {
+    return (struct weft_interval){.begin = storage->offset, .end = end_of(storage)};
 }
 
 /* Whether nothing of a subtree of `count` items is in the way of an item. */
 static bool is_elsewhere(const struct item *root, uint32_t count, const struct weft_storage *item) {
     return root->last_end < item->first || root->hull.end <= item->offset ||
            root->hull.begin >= end_of(item) ||
-           (count >= MOST_LISTED && !weft_spans_meet(&root->taken, span_of(item)));
+           (count >= MOST_LISTED && !weft_intervals_meet(&root->taken, interval_of(item)));
 }
 
 /* Moves an item up behind all of `taken` that is in its way. */
-static void move_behind(struct weft_storage *item, const struct weft_spans *taken) {
-    const struct weft_span *span = weft_spans_meet(taken, span_of(item));
-    while (span) {
-        item->offset = span->end;
-        span = weft_spans_meet(taken, span_of(item));
+static void move_behind(struct weft_storage *item, const struct weft_intervals *taken) {
+    const struct weft_interval *interval = weft_intervals_meet(taken, interval_of(item));
+    while (interval) {
+        item->offset = interval->end;
+        interval = weft_intervals_meet(taken, interval_of(item));
     }
 }
 
@@ -146,12 +146,12 @@ static void evade(struct place *place, uint32_t begin, uint32_t end, struct weft
 /* Adds an item to what is known of a subtree of `count`. */
 static bool note(struct item *root, uint32_t count, const struct weft_storage *item,
                  const weft_host *host) {
-    const struct weft_span span = span_of(item);
+    const struct weft_interval interval = interval_of(item);
     root->first_end = root->first_end < item->last ? root->first_end : item->last;
     root->last_end = root->last_end > item->last ? root->last_end : item->last;
-    root->hull.begin = root->hull.begin < span.begin ? root->hull.begin : span.begin;
-    root->hull.end = root->hull.end > span.end ? root->hull.end : span.end;
-    return count < MOST_LISTED || weft_spans_add(&root->taken, span, host);
+    root->hull.begin = root->hull.begin < interval.begin ? root->hull.begin : interval.begin;
+    root->hull.end = root->hull.end > interval.end ? root->hull.end : interval.end;
+    return count < MOST_LISTED || weft_intervals_add(&root->taken, interval, host);
 }
 
 static bool note_in_tree(struct place *place, uint32_t index) {
@@ -219,7 +219,7 @@ static void forget_places(struct place *place) {
         item->placed = false;
         item->first_end = UINT32_MAX;
         item->last_end = 0;
-        item->hull = (struct weft_span){.begin = UINT64_MAX};
+        item->hull = (struct weft_interval){.begin = UINT64_MAX};
         item->taken.count = 0;
     }
 }

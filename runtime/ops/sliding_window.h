@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The windows of convolutions and of pooling over x [B, c, l] or [B, c, h, w]. */
-#ifndef WEFT_OPS_WINDOWS_H
-#define WEFT_OPS_WINDOWS_H
+/* The sliding windows of convolutions and of pooling over x [B, c, l] or [B, c, h, w]. */
+#ifndef WEFT_OPS_SLIDING_WINDOW_H
+#define WEFT_OPS_SLIDING_WINDOW_H
 
 #include "graph/op.h"
 

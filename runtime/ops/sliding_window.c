@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/windows.h"
+#include "ops/sliding_window.h"
 
 #include "core/try.h"
 
