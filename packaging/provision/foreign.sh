@@ -166,7 +166,7 @@ setup_zig() {
     python_environment "$deps/zig" cmake/toolchains/requirements.txt
     WEFT_ZIG=$("$deps/zig/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
     export WEFT_ZIG WEFT_TARGET_ROOT=$folder
-    [[ -f $folder/packages && $(<"$folder/packages") == "${foreign_libraries[*]}" ]] && return 0
+    [[ -e $folder/usr/include/OpenCL && $(<"$folder/packages") == "${foreign_libraries[*]}" ]] && return 0
     update_private_lists
     rm -rf "$folder.partial" "$folder"
     for package in "${foreign_libraries[@]}"; do
@@ -175,6 +175,7 @@ setup_zig() {
         cp -a "$deps/libraries-$package/." "$folder.partial"
         rm -rf "$deps/libraries-$package"
     done
+    ln -s CL "$folder.partial/usr/include/OpenCL" # where macOS has them
     printf '%s' "${foreign_libraries[*]}" >"$folder.partial/packages"
     mv "$folder.partial" "$folder"
 }

@@ -76,3 +76,9 @@ set_tests_properties(drivers.noticed PROPERTIES PASS_REGULAR_EXPRESSION "without
 weft_add_host_test(fuzzers.listed LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/house/fuzzers.cmake)
 weft_add_host_test(fuzzers.missing LABELS house COMMAND "${CMAKE_COMMAND}" -DWITHOUT=npz -P tests/house/fuzzers.cmake)
 set_tests_properties(fuzzers.missing PROPERTIES PASS_REGULAR_EXPRESSION "lacks: npz")
+
+# A room grows by a decision.
+weft_add_host_test(size.rooms LABELS house COMMAND "${CMAKE_COMMAND}" -DLIST=tests/house/size.txt -P tests/house/size.cmake)
+weft_add_host_test(size.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" -DLIST=tests/house/size.txt -DTAKE=200 -P tests/house/size.cmake)
+set_tests_properties(size.noticed PROPERTIES PASS_REGULAR_EXPRESSION "runtime/null/ has [0-9]+ lines")

@@ -34,7 +34,7 @@ static void add_special(float *x, const struct problem *problem) {
 static void compare(struct weft_test_graph *f, const struct problem *problem, bool special,
                     const char *expected_by, const char *by) {
     struct weft_test_mix mix = {.sheet = &weft_sheet_fourier,
-                                .sizes = {problem->batch, problem->n, 1, problem->d}};
+                                .sizes = {problem->batch, problem->n, 1, problem->d, .keys = 0}};
     weft_test_mix_fill(&mix, 53);
     if (special) {
         add_special(mix.x[0], problem);
