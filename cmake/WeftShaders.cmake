@@ -84,7 +84,12 @@ if(NOT WEFT_KERNEL_HEADER)
         "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
     target_include_directories(kernel-header SYSTEM PRIVATE "${WEFT_SPIRV_HEADERS_INCLUDE_DIR}")
     weft_compile_options(kernel-header)
-    set(weft_kernel_header kernel-header)
+    target_link_options(kernel-header PRIVATE -s)
+    # A header that it reads may have another comment: where its own code is the same, no shader is compiled again.
+    set(weft_kernel_header "${PROJECT_BINARY_DIR}/kernel-header-used${CMAKE_EXECUTABLE_SUFFIX}")
+    add_custom_command(OUTPUT "${weft_kernel_header}"
+        COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:kernel-header>" "${weft_kernel_header}"
+        DEPENDS kernel-header VERBATIM)
 else()
     set(weft_kernel_header "${WEFT_KERNEL_HEADER}")
 endif()
