@@ -8,9 +8,10 @@ if(NOT WEFT_BUILD_CLI)
 endif()
 
 # A case says something of an op at one size, and something of a kernel's code. The former is the same wherever the same kernels run, so every
-# case runs on one device of each kind of rows that the engine chooses: the processor device, lavapipe with 8 lanes, and SwiftShader, which is
-# small. The latter depends on the compiler: everywhere else run the cases that are marked quick in tests/data/cases.txt, which execute every
-# kernel with each value of its constants, or, where nothing but the queue differs, those that are marked kernels.
+# case runs on the processor device, and for a change of shaders on one driver of each other kind of rows that the engine chooses: lavapipe with
+# 8 lanes, and SwiftShader, which is small. That is hours of a driver in software, so it is `./dev test cases`. The latter depends on the
+# compiler: these drivers run the cases that are marked quick in tests/data/cases.txt, which execute every kernel with each value of its
+# constants; where the same compiler has other lanes, another version or another queue, those that are marked kernels run.
 #
 # ./dev test has the quick ones on the processor device, and those that are marked kernels on one Vulkan driver and one OpenCL compiler. That
 # some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by the whole run on a driver.
@@ -35,13 +36,15 @@ endif()
 list(REMOVE_DUPLICATES weft_whole_drivers)
 set(weft_relatives ${weft_drivers} ${weft_processors})
 list(REMOVE_ITEM weft_relatives ${weft_whole_drivers} ${weft_whole_driver})
-weft_add_device_test(verify DRIVERS ${weft_whole_drivers} QUICK NONE LABELS verify
+weft_add_device_test(verify.cases DRIVERS ${weft_whole_drivers} QUICK NONE LABELS cases
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
+weft_add_device_test(verify DRIVERS ${weft_whole_drivers} QUICK NONE LABELS verify
+    COMMAND ${weft_verify} --device all ${weft_quick_list})
 if(weft_processors) # its rows are others than those of the drivers that the lists are made of
     weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
 endif()
 if(weft_relatives)
-    weft_add_device_test(verify DRIVERS ${weft_relatives} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_quick_list})
+    weft_add_device_test(verify DRIVERS ${weft_relatives} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_kernel_list})
 endif()
 weft_add_device_test(verify.quick DRIVERS ${weft_whole_driver} LABELS verify short COMMAND ${weft_verify} --device all ${weft_quick_list})
 if(weft_processors)
@@ -69,7 +72,7 @@ set(weft_opencl_compilers ${weft_opencl_drivers})
 list(REMOVE_ITEM weft_opencl_compilers opencl-oclgrind)
 if(weft_opencl_compilers)
     weft_add_device_test(verify DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
-        COMMAND ${weft_verify} --device all ${weft_quick_list})
+        COMMAND ${weft_verify} --device all ${weft_kernel_list})
 endif()
 if("opencl-pocl" IN_LIST weft_opencl_drivers)
     weft_add_device_test(verify.quick DRIVERS opencl-pocl LABELS verify short
@@ -80,13 +83,14 @@ if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
     set_tests_properties(verify.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
 endif()
-weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
+weft_add_device_test(verify.cases.fast ONE_DRIVER QUICK NONE LABELS cases COMMAND weft-cli verify --math fast)
+weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast ${weft_quick_list})
 weft_add_device_test(verify.fast.quick DRIVERS ${weft_whole_driver} LABELS verify short
     COMMAND weft-cli verify --math fast ${weft_kernel_list})
 # With f32 weights products are held to the tolerance of f32.
 weft_add_device_test(verify.fast.f32 ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)
-weft_add_device_test(verify.evaluate ONE_DRIVER QUICK NONE LABELS verify
+weft_add_device_test(verify.cases.evaluate ONE_DRIVER QUICK NONE LABELS cases
     COMMAND weft-cli verify --evaluate)
 weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
     COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
