@@ -25,6 +25,7 @@ SHELLS = {
 
 
 def run(*command: str) -> str:
+    """What a command prints."""
     environment = {**os.environ, "PATH": f"{WEFT.parent}:{os.environ['PATH']}"}
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8", env=environment).stdout
 
@@ -82,11 +83,13 @@ def offered(shell: str) -> dict[str, dict[str, set[str]]]:
 
 
 def compare(what: str, has: object, should: object) -> None:
+    """Ends the test unless they are equal."""
     if has != should:
         sys.exit(f"{what}: expected {should}, found {has}")
 
 
 def main() -> None:
+    """Compares all commands."""
     expected, of = helped(), sys.argv[2]
     found = manual() if of == "manual" else offered(of)
     assert len(expected) >= 11, expected
