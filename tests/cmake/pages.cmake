@@ -5,6 +5,7 @@
 
 weft_add_host_test(pages.links LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/links.cmake)
 weft_add_host_test(pages.case_count LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/case_count.cmake)
+find_package(Python 3.9 QUIET COMPONENTS Interpreter)
 foreach(page README docs/programming runtime/mixers/README api/examples/mixer/README)
     string(TOLOWER "${page}" name)
     string(REPLACE "/" "." name "${name}")
@@ -27,6 +28,13 @@ weft_add_host_test(pages.broken.not_section_4 LABELS pages
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${weft_broken}" -P tests/cmake/links.cmake)
 set_tests_properties(pages.broken.not_section_4 PROPERTIES
     PASS_REGULAR_EXPRESSION "Broken references" FAIL_REGULAR_EXPRESSION "section 4")
+
+# The site of ./dev docs has each page, and that this notices one that is not in it.
+if(Python_Interpreter_FOUND)
+    weft_add_host_test(pages.site LABELS pages COMMAND "${Python_EXECUTABLE}" -B tests/house/site.py)
+    weft_add_host_test(pages.site.noticed LABELS pages COMMAND "${Python_EXECUTABLE}" -B tests/house/site.py docs/new.md)
+    set_tests_properties(pages.site.noticed PROPERTIES PASS_REGULAR_EXPRESSION "lacks .'docs/new.md'")
+endif()
 
 # The manual and the shells that are here, and that each notices an option that it lacks.
 if(WEFT_BUILD_CLI AND Python_Interpreter_FOUND AND NOT WIN32)
