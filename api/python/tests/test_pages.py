@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-import weft
 from conftest import ROOT
 
 PAGE = ROOT / "api" / "python" / "README.md"
@@ -45,11 +44,6 @@ def test_the_page_with_torch(capsys, monkeypatch, tmp_path):
     said = run(["", "torch"], capsys, monkeypatch, tmp_path)
     assert "torch.Size([1, 16, 8])" in said
     assert float(re.search(r"^([\d.]+e-\d+)$", said, flags=re.M)[1]) < 1e-5
-
-
-def test_examples_are_named():
-    with pytest.raises(weft.NotFound, match="example: no model is named 'poems'; there are: languages, terms$"):
-        weft.example("poems")
 
 
 def test_the_page_is_readable_elsewhere():

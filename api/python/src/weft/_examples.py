@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import errors
+from . import _checks, errors
 
 _FOLDER = Path(__file__).parent / "example-models"
 
@@ -16,7 +16,7 @@ def example(name: str) -> Path:
     Args:
         name: "languages", which tells 24 languages apart, or "terms", which continues definitions of terms. Both read bytes.
     """
-    if not (_FOLDER / str(name) / "config.json").is_file():
-        known = ", ".join(sorted(folder.name for folder in _FOLDER.iterdir())) if _FOLDER.is_dir() else "none"
-        raise errors.NotFound(f"example: no model is named {name!r}; there are: {known}")
+    known = sorted(folder.name for folder in _FOLDER.iterdir()) if _FOLDER.is_dir() else []
+    if _checks.text(name, "name") not in known:
+        raise errors.NotFound(f"name: expected one of {', '.join(known) or 'none, as none are here'}, found {name!r}")
     return _FOLDER / name
