@@ -24,8 +24,15 @@ weft_compile_options(weft-cli-objects)
 # bench/expected.json is part of the command.
 set(weft_bench_expected "${PROJECT_BINARY_DIR}/bench/bench_expected.inc")
 weft_embed("${PROJECT_SOURCE_DIR}/bench/expected.json" "${weft_bench_expected}" bench/expected.json)
+# So are the completions, and of the manual what no table of options says.
+set(weft_help_dir "${PROJECT_BINARY_DIR}/help")
+foreach(name completion/weft.bash completion/weft.zsh completion/weft.fish manual.roff)
+    cmake_path(GET name FILENAME weft_help_file)
+    weft_embed("${PROJECT_SOURCE_DIR}/api/cli/${name}" "${weft_help_dir}/${weft_help_file}.inc" "api/cli/${name}")
+    target_sources(weft-cli-objects PRIVATE "${weft_help_dir}/${weft_help_file}.inc")
+endforeach()
 target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}" "${weft_certify_dir}/certify_bits.inc")
-target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench" "${weft_certify_dir}")
+target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench" "${weft_certify_dir}" "${weft_help_dir}")
 target_link_libraries(weft-cli-objects PRIVATE weft_core weft::weft m)
 
 # weft_add_command(<target> <file> <library>... [OBJECTS <source or object>...]): the command, linked to libraries and,
@@ -41,3 +48,13 @@ endfunction()
 
 weft_add_command(weft-cli weft weft::weft weft_core)
 set_target_properties(weft-cli PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+
+# The manual page is printed by the command itself, where that runs. Windows has no use for it.
+set(weft_manual "")
+if(NOT WIN32 AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+    set(weft_manual "${weft_help_dir}/weft.1")
+    add_custom_command(TARGET weft-cli POST_BUILD
+        COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:weft-cli>" help --man > "${weft_manual}"
+        BYPRODUCTS "${weft_manual}"
+        VERBATIM)
+endif()

@@ -17,10 +17,13 @@ if(TARGET weft-cli)
     install(TARGETS weft-cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     # The man page and the completions, where the shells look for them.
     set(weft_completion "${PROJECT_SOURCE_DIR}/api/cli/completion")
-    install(FILES "${PROJECT_SOURCE_DIR}/docs/weft.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    if(weft_manual)
+        install(FILES "${weft_manual}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    endif()
     install(FILES "${weft_completion}/weft.bash" RENAME weft
             DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-    install(FILES "${weft_completion}/_weft" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${weft_completion}/weft.zsh" RENAME _weft
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
     install(FILES "${weft_completion}/weft.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
     # Who built the command alone, as ./dev demo does, can install.
     add_dependencies(weft-cli weft)

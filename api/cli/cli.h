@@ -87,26 +87,29 @@ typedef struct weft_cli_option {
     const char *name; /* without dashes; null ends a list */
     weft_cli_kind kind;
     void *value;
-    const char *argument; /* what it is called in the help, such as "FILE"; null for flags */
-    const char *help;
+    /* What it is called in the help; null for flags. Shells complete "FILE" and "DIR"; words with | between them, such
+     * as "full|short", are the only values. */
+    const char *argument;
+    const char *help; /* sentences without newlines, of which shells show the first */
 } weft_cli_option;
 
 /** Rows for the options of a weft_cli_common; the second macro leaves out which device and how. */
-#define WEFT_CLI_DEVICE_OPTIONS(common)                                                    \
-    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                                    \
-     "which device: an index or part of a name (see weft devices)"},                       \
-        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                                   \
-         "reproducible (default: the same bits on every device), fused (the same, with\n"  \
-         "bits of its own: each multiply-add is rounded once) or fast"},                   \
-        {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                          \
-         "how weights are kept: f32, f16, int8, int8-only (multiplied with f32), or auto " \
-         "(default: f16 "                                                                  \
-         "with --math fast)"},                                                             \
-        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                         \
-         "turn on the Vulkan validation layer; any message from it fails the command"},    \
-    {                                                                                      \
-        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                              \
-            "keep no compiled shaders on disk, and use none"                               \
+#define WEFT_CLI_DEVICE_OPTIONS(common)                                                           \
+    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                                           \
+     "which device: an index or part of a name (see weft devices); opencl:TEXT is an OpenCL "     \
+     "device whose name or platform contains TEXT; uuid:, luid: and pci: stand before what weft " \
+     "devices --json says of it; processor loads no driver"},                                     \
+        {"math", WEFT_CLI_MATH, &(common)->math, "reproducible|fused|fast",                       \
+         "reproducible (default: the same bits on every device), fused (the same, with bits of "  \
+         "its own: each multiply-add is rounded once) or fast"},                                  \
+        {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "auto|f32|f16|int8|int8-only",          \
+         "how weights are kept: f32, f16, int8, int8-only (multiplied with f32), or auto "        \
+         "(default: f16 with --math fast)"},                                                      \
+        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                                \
+         "turn on the Vulkan validation layer; any message from it fails the command"},           \
+    {                                                                                             \
+        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                                     \
+            "keep no compiled shaders on disk, and use none"                                      \
     }
 #define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \
@@ -114,14 +117,14 @@ typedef struct weft_cli_option {
             "report choices and progress on stderr"                                    \
     }
 
-#define WEFT_CLI_RECEIPT_OPTIONS(common)                                                     \
-    {"receipt", WEFT_CLI_TEXT, &(common)->receipt, "FILE",                                   \
-     "write hashes of the model, the inputs, values on the way and the outputs as JSON:\n"   \
-     "weft verify --receipt FILE makes them again, on any device"},                          \
-    {                                                                                        \
-        "checkpoints", WEFT_CLI_TEXT, &(common)->checkpoints, "KIND",                        \
-            "with --receipt: which values on the way, none, layers (default) or nodes: all," \
-            "\nwhich takes longer"                                                           \
+#define WEFT_CLI_RECEIPT_OPTIONS(common)                                                       \
+    {"receipt", WEFT_CLI_TEXT, &(common)->receipt, "FILE",                                     \
+     "write hashes of the model, the inputs, values on the way and the outputs as JSON: weft " \
+     "verify --receipt FILE makes them again, on any device"},                                 \
+    {                                                                                          \
+        "checkpoints", WEFT_CLI_TEXT, &(common)->checkpoints, "none|layers|nodes",             \
+            "with --receipt: which values on the way, none, layers (default) or nodes: all, "  \
+            "which takes longer"                                                               \
     }
 
 typedef struct weft_cli_syntax {
@@ -129,7 +132,7 @@ typedef struct weft_cli_syntax {
     const char *positionals; /* for the help, such as "MODEL"; null for none */
     int positional_count;    /* exactly so many are required, */
     int *positional_found;   /* or where this is not null, at least so many; it receives how many */
-    const char *summary;     /* one line or several, without a newline at the end */
+    const char *summary;     /* paragraphs; a line that begins with a space stays one */
     const weft_cli_option *options;
 } weft_cli_syntax;
 

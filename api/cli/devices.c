@@ -170,17 +170,18 @@ int weft_cli_devices(int argc, char **argv) {
     bool all = false, fma = false;
     const weft_cli_option options[] = {
         {"all", WEFT_CLI_FLAG, &all, NULL,
-         "also list devices that are used only by name: OpenCL on the processor, and OpenCL "
-         "devices that a Vulkan driver serves"},
+         "also list devices that are used only by name, as --device opencl:TEXT: OpenCL on the "
+         "processor, and OpenCL devices that a Vulkan driver serves"},
         {"fma", WEFT_CLI_FLAG, &fma, NULL,
-         "also open each with fused math, and say how it rounds a multiply-add once"},
+         "also open each with fused math, and say how it rounds a multiply-add once: by an "
+         "instruction, an extension of Vulkan, float64 or integers"},
         WEFT_CLI_OUTPUT_OPTIONS(&common),
         {.name = NULL}};
     const weft_cli_syntax syntax = {
         .command = "devices",
         .summary =
             "Lists the Vulkan devices, the processor and OpenCL devices, whether Weft can use "
-            "each, and which one is taken by default.\nExit code 3 when no device is usable.",
+            "each, and which one is taken by default. Exit code 3 when no device is usable.",
         .options = options,
     };
     int exit_code = WEFT_CLI_FINE;

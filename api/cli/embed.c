@@ -180,22 +180,29 @@ int weft_cli_embed(int argc, char **argv) {
     embed_options options = {.common = {.command = "embed"}};
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_LIST, &options.texts, "STRING",
-         "a text itself; may be there several times"},
+         "a text itself; may be there several times: without --out, a few are shown with the "
+         "cosine "
+         "of their vectors and that of the first"},
         {"file", WEFT_CLI_TEXT, &options.file, "FILE",
          "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input; an empty line is the empty text"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
-         "write the vectors to this .npy file, float32 [texts, size], in the texts' order"},
+         "write the vectors to this .npy file, float32 [texts, size], in the texts' order; if the "
+         "command is stopped, it has those of the first lines, and FILE.resume says what they are "
+         "of"},
         {"resume", WEFT_CLI_FLAG, &options.resume, NULL,
-         "with --lines and --out: go on where a stopped command with the same model, options\n"
-         "and lines left the file, which then is the one that it would have been; without the\n"
-         "file, begin"},
+         "with --lines and --out: go on where a stopped command with the same model, options "
+         "and lines left the file, which then is the one that it would have been; without the "
+         "file, begin. FILE.resume binds the rows by SHA-256 to the model's config, tokenizer, "
+         "pooling and weights, to --math and --weights, to the prompt, to the tokens of their "
+         "lines in order, and to their own bits: anything else is refused. Lines behind them may "
+         "be others"},
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
-         "what stands in front of each text: the name of one of the model's prompts, or\n"
+         "what stands in front of each text: the name of one of the model's prompts, or "
          "the prompt itself (default: the model's, if it has one)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
-         "mean, cls, last or max: for a model without a modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "mean|cls|last|max",
+         "how the vectors of tokens become one, for a model without a modules.json"},
         {"normalize", WEFT_CLI_FLAG, &options.how.normalize, NULL,
          "give vectors of length 1, also where the model's folder does not say so"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
@@ -210,9 +217,12 @@ int weft_cli_embed(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Makes a vector of each text by an encoder: a folder of sentence-transformers as it\n"
-            "is, or any encoder with --pooling. It prints how many there are, the time, and the\n"
-            "SHA-256 of all vectors' bits: in reproducible mode the same on every machine.",
+            "Makes a vector of each text by an encoder: a folder of sentence-transformers as it "
+            "is (modules.json with Transformer, Pooling, Normalize and Dense), or any encoder with "
+            "--pooling. It prints the number of texts and tokens, the time, the vectors' shape, "
+            "and the SHA-256 of their bits as little-endian float32 in the order of the texts: in "
+            "reproducible mode the same on every machine. Texts of about one length run together; "
+            "each has the bits that it has alone.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

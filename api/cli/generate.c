@@ -427,7 +427,7 @@ int weft_cli_generate(int argc, char **argv) {
         {"reevaluate", WEFT_CLI_FLAG, &params->reevaluate, NULL,
          "run the whole text again for each token, even if a state would do"},
         {"receipt", WEFT_CLI_TEXT, &options.common.receipt, "FILE",
-         "write hashes of the model, the texts, the settings and what came of them as JSON:\n"
+         "write hashes of the model, the texts, the settings and what came of them as JSON: "
          "weft verify --receipt FILE makes them again, on any device"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
@@ -438,11 +438,12 @@ int weft_cli_generate(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Continues texts with a causal language model. It prints new text on standard\n"
-            "output at once, with control characters other than newlines and tabs escaped as\n"
-            "\\x1b, and times on standard error. A text ends at the model's eos_token_id, which\n"
-            "is not shown, if there is one. Of several texts each is a line, in which \\n is a\n"
-            "newline: they are made together, and each is the one that it is alone.",
+            "Continues texts with a causal language model. It prints new text on standard "
+            "output at once, with control characters other than newlines and tabs escaped as "
+            "\\x1b (--out and --json give the text as it is), and times on standard error. A text "
+            "ends at the model's eos_token_id, which is not shown, if there is one. Of several "
+            "texts each is a line, in which \\n is a newline: they are made together, and each is "
+            "the one that it is alone.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

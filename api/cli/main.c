@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "console.h"
+#include "help.h"
 #include "stop.h"
 
 typedef struct subcommand {
@@ -31,15 +32,18 @@ static const subcommand subcommands[] = {
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
 
+static const char summary[] = "runs sequence-mixing networks on any Vulkan 1.1 device";
+
 static void print_help(FILE *stream) {
-    weft_cli_print_lines(stream, "usage: weft COMMAND [ARGUMENTS]\n\n"
-                                 "Runs sequence-mixing networks on any Vulkan 1.1 device.\n\n");
+    weft_cli_print_lines(stream, "usage: weft COMMAND [ARGUMENTS]\n\n");
+    weft_cli_print(stream, "weft %s.\n\n", summary);
     for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
         weft_cli_print(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);
     }
     weft_cli_print_lines(
         stream,
-        "  help      print this; weft COMMAND --help describes a command\n"
+        "  help      print this; weft COMMAND --help describes a command, and weft help --man is\n"
+        "            the manual; weft help --bash, --zsh or --fish completes command lines there\n"
         "  --version print the version, the commit and what is compiled in\n\n"
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
         "130 or 143 stopped by Ctrl-C or SIGTERM: what is done is kept.\n");
@@ -60,19 +64,62 @@ static int unknown(const char *name) {
     return WEFT_CLI_USAGE;
 }
 
+/* weft COMMAND OPTION */
+static int run_with(const subcommand *chosen, const char *option) {
+    char command[32];
+    char copy[32];
+    snprintf(command, sizeof command, "%s", chosen->name);
+    snprintf(copy, sizeof copy, "%s", option);
+    char *arguments[] = {command, copy, NULL};
+    return chosen->run(2, arguments);
+}
+
+static void describe_all(const char *option) {
+    for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
+        run_with(&subcommands[index], option);
+    }
+}
+
+static void print_manual(void) {
+    weft_cli_manual_begin(summary);
+    describe_all("--help=man");
+    weft_cli_manual_shared();
+    run_with(find("run"), "--help=shared");
+    weft_cli_manual_end();
+}
+
+/* What shells complete by: see weft_cli_print_row. */
+static void print_rows(void) {
+    for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
+        weft_cli_print_row(subcommands[index].name,
+                           &(weft_cli_option){.help = subcommands[index].help});
+    }
+    weft_cli_print_row("help", &(weft_cli_option){.help = "print the help"});
+    weft_cli_print_row("", &(weft_cli_option){.name = "version", .help = "print the version"});
+    weft_cli_print_row("", &(weft_cli_option){.name = "help", .help = "print the help"});
+    describe_all("--help=options");
+}
+
 /* weft help [COMMAND] */
 static int help(int argc, char **argv) {
+    const char *what = argc < 2 ? "" : argv[1];
+    const subcommand *chosen = find(what);
+    const char *completion = strncmp(what, "--", 2) == 0 ? weft_cli_completion(what + 2) : NULL;
+    if (chosen) {
+        return run_with(chosen, "--help");
+    }
     if (argc < 2) {
         print_help(stdout);
-        return WEFT_CLI_FINE;
+    } else if (completion) {
+        weft_cli_print_lines(stdout, completion);
+    } else if (strcmp(what, "--man") == 0) {
+        print_manual();
+    } else if (strcmp(what, "--options") == 0) {
+        print_rows();
+    } else {
+        return unknown(what);
     }
-    const subcommand *chosen = find(argv[1]);
-    if (!chosen) {
-        return unknown(argv[1]);
-    }
-    char option[] = "--help";
-    char *arguments[] = {argv[1], option, NULL};
-    return chosen->run(2, arguments);
+    return WEFT_CLI_FINE;
 }
 
 static int dispatch(int argc, char **argv) {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "help.h"
+
 #define MAX_OPTIONS 32 /* of one subcommand, --help included */
 #define HELP        MAX_OPTIONS
 
@@ -23,35 +25,6 @@ int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...)
     weft_cli_print(stderr, "\n");
     weft_cli_print(stderr, "Try: weft %s --help\n", syntax->command);
     return WEFT_CLI_USAGE;
-}
-
-static void print_option(const char *name, const char *argument, const char *help, int width) {
-    char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", name, !argument ? "" : " ", !argument ? "" : argument);
-    weft_cli_print(stdout, "  %-*s  ", width, left);
-    for (size_t length; length = strcspn(help, "\n"), help[length] != '\0'; help += length + 1) {
-        weft_cli_print(stdout, "%.*s\n", (int)length, help);
-        weft_cli_print(stdout, "  %*s  ", width, "");
-    }
-    weft_cli_print(stdout, "%s\n", help);
-}
-
-static void print_help(const weft_cli_syntax *syntax) {
-    weft_cli_print(stdout, "usage: weft %s%s%s [OPTIONS]\n\n", syntax->command,
-                   !syntax->positionals ? "" : " ",
-                   !syntax->positionals ? "" : syntax->positionals);
-    weft_cli_print_lines(stdout, syntax->summary);
-    weft_cli_print(stdout, "\n\n");
-    int width = (int)strlen("--help");
-    for (const weft_cli_option *option = syntax->options; option->name; option++) {
-        size_t argument = !option->argument ? 0 : strlen(option->argument) + 1;
-        int length = (int)(strlen(option->name) + argument) + 2;
-        width = length > width ? length : width;
-    }
-    for (const weft_cli_option *option = syntax->options; option->name; option++) {
-        print_option(option->name, option->argument, option->help, width);
-    }
-    print_option("help", NULL, "print this", width);
 }
 
 static bool read_count(uint32_t *value, const char *text) {
@@ -103,6 +76,17 @@ static bool read_weights(weft_weight_storage *value, const char *text) {
     return false;
 }
 
+/* Whether an option takes any value, or this is one of its words. */
+static bool is_any_of(const char *argument, const char *text) {
+    bool only = argument && strchr(argument, '|');
+    for (const char *word = argument; only && word; word = strchr(word, '|')) {
+        word += *word == '|';
+        const size_t length = strcspn(word, "|");
+        only = length != strlen(text) || strncmp(word, text, length) != 0;
+    }
+    return !only;
+}
+
 static bool append(weft_cli_list *list, const char *text) {
     if (list->count == sizeof list->at / sizeof *list->at) {
         return false;
@@ -113,8 +97,13 @@ static bool append(weft_cli_list *list, const char *text) {
 
 /* Stores an option's value; false after a usage error. */
 static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, const char *text) {
-    bool fits = true;
-    char expected[64] = "";
+    bool fits = is_any_of(option->argument, text);
+    char expected[128] = "";
+    if (!fits) {
+        weft_cli_usage_error(syntax, "--%s: expected %s, found '%s'", option->name,
+                             weft_cli_any_of(expected, sizeof expected, option->argument), text);
+        return false;
+    }
     switch (option->kind) {
     case WEFT_CLI_FLAG:
         *(bool *)option->value = true;
@@ -137,11 +126,9 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
         break;
     case WEFT_CLI_MATH:
         fits = read_math(option->value, text);
-        snprintf(expected, sizeof expected, "reproducible, fused or fast");
         break;
     case WEFT_CLI_WEIGHTS:
         fits = read_weights(option->value, text);
-        snprintf(expected, sizeof expected, "auto, f32 or f16");
         break;
     }
     if (!fits) {
@@ -161,7 +148,7 @@ static void make_long_options(struct option long_options[MAX_OPTIONS + 1],
             count};
         count++;
     }
-    long_options[count] = (struct option){"help", no_argument, NULL, HELP};
+    long_options[count] = (struct option){"help", optional_argument, NULL, HELP};
     long_options[count + 1] = (struct option){0};
 }
 
@@ -169,8 +156,9 @@ static void make_long_options(struct option long_options[MAX_OPTIONS + 1],
 static bool take(const weft_cli_syntax *syntax, int result, char **argv, int *exit_code) {
     *exit_code = WEFT_CLI_USAGE;
     if (result == HELP || result == 'h') {
-        print_help(syntax);
-        *exit_code = WEFT_CLI_FINE;
+        *exit_code = weft_cli_describe(syntax, optarg)
+                         ? WEFT_CLI_FINE
+                         : weft_cli_usage_error(syntax, "--help takes no value");
         return false;
     }
     if (result == ':') {

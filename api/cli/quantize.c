@@ -41,9 +41,8 @@ int weft_cli_quantize(int argc, char **argv) {
         .positional_count = 2,
         .summary =
             "Writes the model folder OUT, in which matrices that only products and embeddings read "
-            "are\nint8, with a scale for each output or row. It loads wherever MODEL does, with "
-            "the "
-            "bits that\nMODEL gives with --weights int8. Configs and tokenizers are copied.",
+            "are int8, with a scale for each output or row. It loads wherever MODEL does, with the "
+            "bits that MODEL gives with --weights int8. Configs and tokenizers are copied.",
         .options = list,
     };
     int exit_code = WEFT_CLI_FINE;

@@ -28,18 +28,6 @@ bool weft_cli_checkpoints_named(weft_checkpoints *checkpoints, const char *name)
     return false;
 }
 
-/* What the options ask for. */
-static int read_options(weft_cli_recording *recording, const weft_cli_common *common) {
-    recording->checkpoints = WEFT_CHECKPOINTS_LAYERS;
-    if (!common->checkpoints ||
-        weft_cli_checkpoints_named(&recording->checkpoints, common->checkpoints)) {
-        return WEFT_CLI_FINE;
-    }
-    weft_cli_print(stderr, "weft %s: --checkpoints: expected none, layers or nodes, found '%s'\n",
-                   common->command, common->checkpoints);
-    return WEFT_CLI_USAGE;
-}
-
 int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, weft_device *device,
                            const weft_cli_common *common) {
     if (!watching && !common->receipt) {
@@ -52,10 +40,9 @@ int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, wef
                        common->command);
         return WEFT_CLI_USAGE;
     }
-    if (watching) {
-        recording->checkpoints = watching->checkpoints;
-    } else {
-        WEFT_CLI_TRY(read_options(recording, common));
+    recording->checkpoints = watching ? watching->checkpoints : WEFT_CHECKPOINTS_LAYERS;
+    if (!watching && common->checkpoints) {
+        weft_cli_checkpoints_named(&recording->checkpoints, common->checkpoints);
     }
     const weft_receipt_params params = {.model = model, .command = common->command};
     return weft_cli_exit_code_of_file(weft_receipt_create(&recording->receipt, device, &params));

@@ -294,8 +294,8 @@ int weft_cli_rerank(int argc, char **argv) {
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input"},
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many texts to show (default 10)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
-         "mean, cls, last or max: for an encoder without a modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "mean|cls|last|max",
+         "how the vectors of tokens become one, for an encoder without a modules.json"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
          "run so many texts at once (default: by their length); no bit depends on it"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),
@@ -308,9 +308,10 @@ int weft_cli_rerank(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Sorts texts by how well they answer a query. A cross-encoder, which is a classifier\n"
-            "with one label, reads the query with each text; a model that makes vectors compares\n"
-            "theirs, with its prompts for queries and documents where it has them.",
+            "Sorts texts by how well they answer a query. A cross-encoder, which is a classifier "
+            "with one label, reads the query with each text; its score is the sigmoid of its "
+            "output. A model that makes vectors compares them by its similarity_fn_name, or by "
+            "their cosine, with its prompts for queries and documents where it has them.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

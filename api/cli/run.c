@@ -234,31 +234,35 @@ int weft_cli_run(int argc, char **argv) {
         {"file", WEFT_CLI_TEXT, &options.paths.source.file, "FILE",
          "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.paths.lines, "FILE",
-         "a text on each line, or - for standard input: labels or values for each, in\n"
-         "order as they come; an empty line has an empty answer"},
+         "a text on each line, or - for standard input: labels or values for each, in "
+         "order as they come. Lines of about one length run together, and each has the bits that "
+         "it has alone. They are read a window at a time, 64 at first and then up to 8,192. An "
+         "empty line has an empty answer. Ctrl-C or SIGTERM keeps the answers so far"},
         {"pairs", WEFT_CLI_FLAG, &options.pairs, NULL,
-         "with --lines: each line has two texts with a tab between them, as lines of a model\n"
-         "that answers questions always have"},
+         "with --lines: each line has two texts with a tab between them, as lines of a model "
+         "that answers questions always have: the question and its context"},
         {"jsonl", WEFT_CLI_FLAG, &options.jsonl, NULL,
-         "with --lines: print a JSON object on a line for each"},
+         "with --lines: print a JSON object on a line for each, with its number as \"line\", "
+         "counted "
+         "from 1, and with \"top\" or \"values\""},
         {"tsv", WEFT_CLI_FLAG, &options.tsv, NULL,
-         "with --lines: print a line for each, of labels and probabilities or of values,\n"
+         "with --lines: print a line for each, of labels and probabilities or of values, "
          "with tabs between them, and ' before what a spreadsheet takes for a formula"},
         {"tokens", WEFT_CLI_TEXT, &options.paths.tokens, "FILE",
          "token ids, .npy, int32 or int64 [batch, length] or [length]"},
         {"token-types", WEFT_CLI_TEXT, &options.paths.types, "FILE",
          "token types, .npy, of the tokens' shape (default: all 0)"},
         {"input", WEFT_CLI_LIST, &options.inputs, "FILE",
-         "vectors, .npy, float32 [batch, length, width] or [length, width], or uint8 with\n"
-         "255 for 1, for models that take them; of a program an input, or NAME=FILE for\n"
-         "each of its inputs"},
+         "vectors, .npy, float32 [batch, length, width] or [length, width], or uint8 with "
+         "255 for 1, for models that take them; of a program an input, or NAME=FILE for each of "
+         "its inputs; may be there several times"},
         {"symbol", WEFT_CLI_LIST, &options.symbols, "NAME=N",
          "of a program, a symbol that no axis of its inputs gives"},
         {"positions", WEFT_CLI_TEXT, &options.paths.positions, "FILE",
-         "positions, .npy, float32 [batch, length, l] or [length, l], for models that take\n"
-         "them"},
+         "positions, .npy, float32 [batch, length, l] or [length, l], for models that take them"},
         {"out", WEFT_CLI_LIST, &options.outs, "FILE",
-         "write the output to this .npy file, float32; of a program also NAME=FILE"},
+         "write the output to this .npy file, float32; of a program also NAME=FILE, for each "
+         "output that is to be written"},
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many labels or tokens to show (default 3)"},
         {"trace", WEFT_CLI_TEXT, &options.trace, "FILE",
          "write the device time of every dispatch as a Chrome trace"},
@@ -274,12 +278,12 @@ int weft_cli_run(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Runs a model, a folder with config.json and model.safetensors, on a text, on token\n"
+            "Runs a model, a folder with config.json and model.safetensors, on a text, on token "
             "ids or on vectors, or a program on arrays. It prints a classifier's best labels, a "
-            "masked language model's\n"
-            "best tokens for each [MASK], a causal one's best next tokens, a regression's\n"
-            "values, the entities that a token classifier finds or the answer to a question, else\n"
-            "the shape of the output. Models for retrieval take pairs of sequences.",
+            "masked language model's best tokens for each [MASK], a causal one's best next tokens, "
+            "a regression's values, the entities that a token classifier finds or the answer to a "
+            "question, with their places in characters, and otherwise the shape of the output. "
+            "Models for retrieval take pairs of sequences.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

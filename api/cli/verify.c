@@ -362,14 +362,15 @@ int weft_cli_verify(int argc, char **argv) {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
          "only the cases whose names contain S, such as fourier/fft"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
-         "also compare the bits of every output with a file of SHA-256 digests, or with a folder\n"
+         "also compare the bits of every output with a file of SHA-256 digests, or with a folder "
          "that has a file OP.json for each op"},
         {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
          "write such a file, or into such a folder, if nothing failed"},
         {"cases", WEFT_CLI_FLAG, &options.prints_cases, NULL,
          "print a line for each case with the SHA-256 of its output"},
         {"list", WEFT_CLI_TEXT, &options.list, "FILE",
-         "only the cases that a text names, one on each line"},
+         "only the cases that a text names, one on each line; lines that begin with # are "
+         "comments"},
         {"check-list", WEFT_CLI_TEXT, &options.check_list, "FILE",
          "fail unless those cases that such a list names execute every kernel that all do, with "
          "each value of each of its constants"},
@@ -378,15 +379,16 @@ int weft_cli_verify(int argc, char **argv) {
         {"kernels-once", WEFT_CLI_FLAG, &options.kernels_once, NULL,
          "of these two lists ask for each kernel once, whatever its constants"},
         {"evaluate", WEFT_CLI_FLAG, &options.evaluate, NULL,
-         "also evaluate each case's shaders in plain C on the host: a device whose bits\n"
+         "also evaluate each case's shaders in plain C on the host: a device whose bits "
          "differ from that does not do what the shaders say"},
         {"evaluate-limit", WEFT_CLI_COUNT, &options.evaluate_limit, "N",
          "skip evaluations that take more than N million steps (default: skip none)"},
         {"receipt", WEFT_CLI_TEXT, &receipt, "FILE",
-         "instead make a receipt again: behind it stand the model and inputs of the command\n"
-         "that wrote it, such as MODEL --text STRING; exit code 1 when anything differs"},
+         "instead make a receipt again: behind it stand the model and inputs of the command "
+         "that wrote it, such as MODEL --text STRING; exit code 1 when anything differs, and it "
+         "says what, and the first values"},
         {"against", WEFT_CLI_TEXT, &against, "SEL",
-         "with --receipt: where it differs, run every node here on this device, too, and\n"
+         "with --receipt: where it differs, run every node here on this device, too, and "
          "find the first one in which the two differ"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
@@ -394,11 +396,11 @@ int weft_cli_verify(int argc, char **argv) {
     };
     const weft_cli_syntax syntax = {
         .command = "verify",
-        .summary = "Runs every op and mixer on many shapes and compares the results with float64.\n"
-                   "--device all takes every usable device, and in reproducible mode compares\n"
+        .summary = "Runs every op and mixer on many shapes and compares the results with float64. "
+                   "--device all takes every usable device, and in reproducible mode compares "
                    "their bits. With --receipt it makes the receipt of a run again. Exit code 1 "
-                   "when a case fails, a bit differs, or the validation\n"
-                   "layer complains; 3 when there is no usable device.",
+                   "when a case fails, a bit differs, or the validation layer complains; 3 when "
+                   "there is no usable device.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

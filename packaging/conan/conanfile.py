@@ -17,7 +17,7 @@ from conan.tools.system.package_manager import Apt
 required_conan_version = ">=2.0"
 
 # What is built, of the source tree.
-FILES = ("CMakeLists.txt", "LICENSE", "THIRD-PARTY-NOTICES.txt", "docs/weft.1", "packaging/components.json",
+FILES = ("CMakeLists.txt", "LICENSE", "THIRD-PARTY-NOTICES.txt", "packaging/components.json",
          "packaging/commit.txt")
 FOLDERS = ("cmake", "runtime", "shaders", "bench", "api/include", "api/cli", "api/verify")
 

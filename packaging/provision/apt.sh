@@ -13,7 +13,7 @@ build_packages=(
 driver_packages=(mesa-vulkan-drivers)
 # OpenCL on the processor, and its loader, for tests.
 opencl_packages=(ocl-icd-opencl-dev pocl-opencl-icd mesa-opencl-icd)
-test_packages=("${driver_packages[@]}" "${opencl_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers)
+test_packages=("${driver_packages[@]}" "${opencl_packages[@]}" libcmocka-dev rapidjson-dev vulkan-validationlayers zsh fish)
 # LLVM of 15 to 22 for the processor device's compiler: the first of these that a release has. Debian 12's llvm-dev is 14.
 processor_packages=(llvm-15-dev llvm-dev llvm-22-dev llvm-21-dev llvm-20-dev llvm-19-dev)
 # Others, by which tests compile kernels, too: the first that a release has, and in ./dev test all each.

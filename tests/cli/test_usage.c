@@ -49,7 +49,17 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "run MODEL --text a --top -1", "--top", "'-1'", NULL);
     expect_refused(2, "run MODEL --text a --top 4294967296", "--top", "'4294967296'", NULL);
     expect_refused(2, "run MODEL --text a --repeat 3x", "--repeat", "'3x'", NULL);
-    expect_refused(2, "run MODEL --text a --math quick", "--math", "'quick'", NULL);
+    expect_refused(2, "run MODEL --text a --math quick",
+                   "--math: expected reproducible, fused or fast", "'quick'", NULL);
+    expect_refused(2, "run MODEL --text a --math 'fused|fast'", "'fused|fast'", NULL);
+    expect_refused(2, "run MODEL --text a --math ''", "found ''", NULL);
+    expect_refused(2, "run MODEL --text a --weights f8",
+                   "--weights: expected auto, f32, f16, int8 or int8-only", "'f8'", NULL);
+    expect_refused(2, "bench --size big", "--size: expected full, short or smallest", NULL);
+    expect_refused(2, "bench --suite best", "--suite: expected ops, mixers,", NULL);
+    expect_refused(2, "embed MODEL --text a --pooling best", "mean, cls, last or max", NULL);
+    expect_refused(2, "run --help=html", "--help takes no value", NULL);
+    expect_refused(2, "help --html", "unknown command '--html'", NULL);
     expect_refused(2, "run MODEL --text a --token-types b", "--token-types", NULL);
     expect_refused(2, "run MODEL --input a.npy --tokens b", "several", NULL);
     expect_refused(2, "run " GOLDEN " --input a.npy", "--input", "tokens, not vectors", NULL);

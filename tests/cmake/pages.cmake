@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # The pages: links and citations lead somewhere, code that a page shows is the code of the files it links to, the number of
-# cases is that of their hashes, and the man page and the completions have what `weft help` has.
+# cases is that of their hashes, and the manual and the completions have what `weft help` has.
 
 weft_add_host_test(pages.links LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/links.cmake)
 weft_add_host_test(pages.case_count LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/case_count.cmake)
+find_package(Python 3.9 QUIET COMPONENTS Interpreter)
 foreach(page README docs/programming runtime/mixers/README api/examples/mixer/README)
     string(TOLOWER "${page}" name)
     string(REPLACE "/" "." name "${name}")
@@ -28,9 +29,26 @@ weft_add_host_test(pages.broken.not_section_4 LABELS pages
 set_tests_properties(pages.broken.not_section_4 PROPERTIES
     PASS_REGULAR_EXPRESSION "Broken references" FAIL_REGULAR_EXPRESSION "section 4")
 
-find_program(WEFT_BASH bash)
-mark_as_advanced(WEFT_BASH)
-if(WEFT_BUILD_CLI AND WEFT_BASH)
-    weft_add_host_test(pages.usage LABELS pages
-        COMMAND "${CMAKE_COMMAND}" "-DWEFT=$<TARGET_FILE:weft-cli>" "-DBASH=${WEFT_BASH}" -P tests/cmake/usage.cmake)
+# The site of ./dev docs has each page, and that this notices one that is not in it.
+if(Python_Interpreter_FOUND)
+    weft_add_host_test(pages.site LABELS pages COMMAND "${Python_EXECUTABLE}" -B tests/house/site.py)
+    weft_add_host_test(pages.site.noticed LABELS pages COMMAND "${Python_EXECUTABLE}" -B tests/house/site.py docs/new.md)
+    set_tests_properties(pages.site.noticed PROPERTIES PASS_REGULAR_EXPRESSION "lacks .'docs/new.md'")
+endif()
+
+# The manual and the shells that are here, and that each notices an option that it lacks.
+if(WEFT_BUILD_CLI AND Python_Interpreter_FOUND AND NOT WIN32)
+    foreach(of manual bash zsh fish)
+        if(NOT of STREQUAL "manual")
+            find_program(WEFT_SHELL_${of} ${of})
+            mark_as_advanced(WEFT_SHELL_${of})
+            if(NOT WEFT_SHELL_${of})
+                continue()
+            endif()
+        endif()
+        set(weft_usage "${Python_EXECUTABLE}" -B tests/house/usage.py "$<TARGET_FILE:weft-cli>" ${of})
+        weft_add_host_test(pages.usage.${of} LABELS pages COMMAND ${weft_usage})
+        weft_add_host_test(pages.usage.${of}.noticed LABELS pages COMMAND ${weft_usage} --unheard-of)
+        set_tests_properties(pages.usage.${of}.noticed PROPERTIES PASS_REGULAR_EXPRESSION "weft run in ${of}: .*--unheard-of")
+    endforeach()
 endif()

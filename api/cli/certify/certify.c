@@ -314,7 +314,7 @@ int weft_cli_certify(int argc, char **argv) {
         {"html", WEFT_CLI_TEXT, &options.html, "FILE",
          "write the page to FILE (default: beside the record, .html)"},
         {"seconds", WEFT_CLI_SECONDS, &options.seconds, "S",
-         "be done in S seconds (default 540): every part gets its share, and what does not\n"
+         "be done in S seconds (default 540): every part gets its share, and what does not "
          "fit is left out and counted"},
         {"seed", WEFT_CLI_COUNT, &options.seed, "N",
          "of the order of the cases behind those that execute every kernel (default 1)"},
@@ -330,10 +330,11 @@ int weft_cli_certify(int argc, char **argv) {
     const weft_cli_syntax syntax = {
         .command = "certify",
         .summary =
-            "Tries a device for ten minutes: the bits of the cases of weft verify and of three\n"
-            "models in reproducible and fused math, a short bench twice, a minute without a\n"
-            "pause. Writes one JSON and one page. All that it needs is in the program. Exit\n"
-            "code 1 when a bit is wrong or no case ran in a mode.",
+            "Tries a device for ten minutes: the bits of the cases of weft verify and of three "
+            "models in reproducible and fused math, a short bench twice, a minute without a "
+            "pause. Writes a record as JSON, and a page. All that it needs is in the program. Exit "
+            "code 1 when a bit is wrong or no case ran in a mode; if it is stopped, it writes "
+            "nothing.",
         .options = table,
     };
     int code = WEFT_CLI_FINE;

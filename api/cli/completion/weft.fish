@@ -1,135 +1,21 @@
 # SPDX-License-Identifier: MIT
-# fish completion for weft. Installed as fish/vendor_completions.d/weft.fish; a test holds it to `weft help`.
+# fish completion for weft, which says itself what there is: lines COMMAND|OPTION|ARGUMENT|HELP.
+# Installed as fish/vendor_completions.d/weft.fish; `weft help --fish` prints it.
 
 complete -c weft -n __fish_use_subcommand -f
-complete -c weft -n __fish_use_subcommand -a devices -d 'list the devices'
-complete -c weft -n __fish_use_subcommand -a run -d 'run a model on a text or on arrays'
-complete -c weft -n __fish_use_subcommand -a embed -d 'make vectors of texts'
-complete -c weft -n __fish_use_subcommand -a rerank -d 'sort texts by how well they answer a query'
-complete -c weft -n __fish_use_subcommand -a eval -d 'measure models on data'
-complete -c weft -n __fish_use_subcommand -a generate -d 'continue a text'
-complete -c weft -n __fish_use_subcommand -a quantize -d 'write a model folder with weights as int8'
-complete -c weft -n __fish_use_subcommand -a verify -d 'check every op and mixer'
-complete -c weft -n __fish_use_subcommand -a bench -d 'measure speed'
-complete -c weft -n __fish_use_subcommand -a certify -d 'try the bits and the speed of a device in ten minutes'
-complete -c weft -n __fish_use_subcommand -a inspect -d 'show a model and its plan'
-complete -c weft -n __fish_use_subcommand -a help -d 'print the help'
-
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench certify inspect' -l device -x -d 'which device: an index or part of a name'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l math -xa 'reproducible fused fast' -d 'math mode'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l weights -xa 'auto f32 f16 int8 int8-only' -d 'how weights are kept'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench inspect' -l validation -d 'turn on the Vulkan validation layer'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate verify bench certify inspect' -l no-cache -d 'keep no compiled shaders on disk, and use none'
-complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l json -d 'print one JSON object instead'
-complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l verbose -d 'tell on stderr what is chosen and done'
-complete -c weft -n '__fish_seen_subcommand_from devices run embed rerank eval generate quantize verify bench certify inspect' -l help -d 'print the help'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval generate' -l receipt -rF -d 'write hashes of the model, inputs, values and outputs'
-complete -c weft -n '__fish_seen_subcommand_from run embed rerank eval' -l checkpoints -xa 'none layers nodes' -d 'which values a receipt has'
-
-complete -c weft -n '__fish_seen_subcommand_from devices' -l all -d 'also list devices that are used only by name'
-complete -c weft -n '__fish_seen_subcommand_from devices' -l fma -d 'also open each with fused math, and say how it rounds a multiply-add once'
-complete -c weft -n '__fish_seen_subcommand_from run' -l text -x -d 'the text itself'
-complete -c weft -n '__fish_seen_subcommand_from run' -l pair -x -d 'the second text of a pair, with --text'
-complete -c weft -n '__fish_seen_subcommand_from run' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from run' -l pairs -d 'with --lines, each line has two texts with a tab between them'
-complete -c weft -n '__fish_seen_subcommand_from run' -l jsonl -d 'with --lines, print a JSON object on a line for each'
-complete -c weft -n '__fish_seen_subcommand_from run' -l tsv -d 'with --lines, print a line for each, with tabs between labels and probabilities'
-complete -c weft -n '__fish_seen_subcommand_from run' -l tokens -rF -d 'token ids, .npy'
-complete -c weft -n '__fish_seen_subcommand_from run' -l token-types -rF -d 'token types, .npy'
-complete -c weft -n '__fish_seen_subcommand_from run' -l input -rF -d 'vectors, .npy, or an input of a program'
-complete -c weft -n '__fish_seen_subcommand_from run' -l symbol -x -d 'a symbol of a program'
-complete -c weft -n '__fish_seen_subcommand_from run' -l positions -rF -d 'positions, .npy'
-complete -c weft -n '__fish_seen_subcommand_from run' -l out -rF -d 'write the output to this .npy file, float32'
-complete -c weft -n '__fish_seen_subcommand_from run' -l top -x -d 'how many labels or tokens to show'
-complete -c weft -n '__fish_seen_subcommand_from run' -l trace -rF -d 'write the device time of every dispatch as a Chrome trace'
-complete -c weft -n '__fish_seen_subcommand_from run' -l repeat -x -d 'run so many times and give the median time'
-
-complete -c weft -n '__fish_seen_subcommand_from embed' -l text -x -d 'a text itself'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l file -rF -d 'a text (UTF-8) in a file, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l lines -rF -d 'a text on each line, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l out -rF -d 'write the vectors to this .npy file, float32'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l resume -d 'go on where a stopped command left --out'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l prompt -x -d 'what stands in front of each text, or its name'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l pooling -xa 'mean cls last max' -d 'how the vectors of tokens become one'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l normalize -d 'give vectors of length 1'
-complete -c weft -n '__fish_seen_subcommand_from embed' -l batch -x -d 'texts in a run, at most'
-
-complete -c weft -n '__fish_seen_subcommand_from rerank' -l query -x -d 'the query itself'
-complete -c weft -n '__fish_seen_subcommand_from rerank' -l lines -rF -d 'a text on each line, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from rerank' -l top -x -d 'how many texts to show'
-complete -c weft -n '__fish_seen_subcommand_from rerank' -l pooling -xa 'mean cls last max' -d 'how the vectors of tokens become one'
-complete -c weft -n '__fish_seen_subcommand_from rerank' -l batch -x -d 'texts in a run, at most'
-
-complete -c weft -n '__fish_seen_subcommand_from eval' -l compare -d 'take several models and print one line for each'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l examples -x -d 'look at so many examples only, evenly spread over the data'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l answers -d 'show every example\'s predicted label, too'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l batch -x -d 'examples in a run, at most'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l out -rF -d 'write the outputs to this .npy file'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l bits -rF -d 'compare the SHA-256 of all outputs with the one in this file'
-complete -c weft -n '__fish_seen_subcommand_from eval' -l expect -rF -d 'compare with what another program found, in an .npz file'
-
-complete -c weft -n '__fish_seen_subcommand_from generate' -l text -x -d 'the text that goes on'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l file -rF -d 'the same in a file, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l lines -rF -d 'a text on each line, or - for standard input'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l tokens -x -d 'how many tokens to make'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l greedy -d 'take the likeliest token each time'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l seed -x -d 'draw tokens with this seed'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l temperature -x -d 'draw by softmax(logits / T)'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l top-k -x -d 'draw among the K likeliest tokens'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l top-p -x -d 'draw among the fewest tokens whose probabilities reach P'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l repetition-penalty -x -d 'make tokens that the text has already less likely'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l stop -x -d 'end a text before this string'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l window -x -d 'go on behind the last position with the last N tokens'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l out -rF -d 'write the new text to this file, byte for byte'
-complete -c weft -n '__fish_seen_subcommand_from generate' -l reevaluate -d 'run the whole text again for each token, also where a state would do'
-
-complete -c weft -n '__fish_seen_subcommand_from verify' -l filter -x -d 'only the cases with S in their names, such as fourier/fft'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l bits -rF -d 'also compare the bits of every output with a file of SHA-256 digests'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l write-bits -rF -d 'write that file, when nothing failed'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l cases -d 'print a line for each case with the SHA-256 of its output'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l list -rF -d 'only the cases that a text names, one on each line'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l check-list -rF -d 'fail unless those cases that such a list names execute every kernel that all do, with each value of each of its constants'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l write-list -rF -d 'write such a list, if nothing failed'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l kernels-once -d 'of these two lists ask for each kernel once, whatever its constants'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate -d 'also evaluate each shader in plain C on the host'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate-limit -x -d 'skip evaluations of more than N million steps'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l receipt -rF -d 'make the receipt of a run again'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l against -x -d 'with --receipt: a second device, to find the first different node'
-
-complete -c weft -n '__fish_seen_subcommand_from bench' -l suite -xa 'ops mixers papers fnet fmm flt ski spectra models decode device' -d 'only this suite'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l filter -x -d 'only cases whose name has TEXT in it'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l size -xa 'full short smallest' -d 'how much of each suite'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l lengths -x -d 'lengths n of the series'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'repeat a case for at most S seconds'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l rounds -x -d 'go through all cases N times'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l time-cap -x -d 'leave out a case that would take longer, in seconds'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l no-limits -d 'do not measure the limits of the device'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l out -rF -d 'write the report as JSON to FILE, too'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l csv -rF -d 'write the rows as comma-separated values to FILE, too'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l html -rF -d 'write the report as a page with plots to FILE, too'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l from -rF -d 'measure nothing: take the report of --out in FILE'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l index -rF -d 'measure nothing: list the results in the folders of DIR'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l compare -rF -d 'say what is slower or faster than in FILE'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l noise -x -d 'with --compare: the least difference that counts'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l fail-on-slower -d 'with --compare: exit code 1 when a row is slower'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l debug-slow-down -x -d 'execute every case FACTOR times in each run'
-complete -c weft -n '__fish_seen_subcommand_from bench' -l write-expected -rF -d 'write the hashes of the outputs as found'
-
-complete -c weft -n '__fish_seen_subcommand_from certify' -l out -rF -d 'write the record to FILE'
-complete -c weft -n '__fish_seen_subcommand_from certify' -l html -rF -d 'write the page to FILE'
-complete -c weft -n '__fish_seen_subcommand_from certify' -l seconds -x -d 'be done in S seconds'
-complete -c weft -n '__fish_seen_subcommand_from certify' -l seed -x -d 'of the order of the cases'
-complete -c weft -n '__fish_seen_subcommand_from certify' -l check-submission -rF -d 'instead say whether a record fits'
-
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l length -x -d 'tokens of a sequence'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l batch -x -d 'sequences'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l symbol -x -d 'a symbol of a program'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l pass -xa 'graph fuse choose place order choices' -d 'print what a pass made of the graph instead: graph, fuse, choose, place, order or choices'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l choices -d 'print the candidates for each piece of work instead, why some were left out, their times, and which was taken'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l pipelines -d 'print what the driver\'s compiler made of each kernel instead: registers, spills, occupancy, instructions'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l isa -rF -d 'the same, and write the machine code of each kernel to DIR'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l compile-only -d 'a device that can only compile will do: hardware that is not there'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l case -d 'MODEL is the name of a case of weft verify, such as one op'
-complete -c weft -n '__fish_seen_subcommand_from help' -fa 'devices run embed rerank eval generate verify bench certify inspect'
-complete -c weft -n '__fish_seen_subcommand_from quantize' -l weights-only -d 'leave f32 what they are multiplied with'
+weft help --options 2>/dev/null | while read -d '|' -l command option argument help
+    set -l when __fish_use_subcommand
+    test -n "$command"; and set when "__fish_seen_subcommand_from $command"
+    if test -z "$option"
+        complete -c weft -n __fish_use_subcommand -a $command -d $help
+        complete -c weft -n '__fish_seen_subcommand_from help' -fa $command -d $help
+    else if test -z "$argument"
+        complete -c weft -n $when -l (string sub -s 3 -- $option) -d $help
+    else if contains -- "$argument" FILE DIR
+        complete -c weft -n $when -l (string sub -s 3 -- $option) -rF -d $help
+    else if string match -q '* *' -- $argument
+        complete -c weft -n $when -l (string sub -s 3 -- $option) -xa $argument -d $help
+    else
+        complete -c weft -n $when -l (string sub -s 3 -- $option) -x -d $help
+    end
+end

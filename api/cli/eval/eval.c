@@ -144,17 +144,17 @@ int weft_cli_eval(int argc, char **argv) {
         {"answers", WEFT_CLI_FLAG, &options.answers, NULL,
          "show every example's predicted label, too; wrong ones are marked"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "N",
-         "examples in a run, at most (default 32, or fewer that have 8,192 tokens and,\n"
+         "examples in a run, at most (default 32, or fewer that have 8,192 tokens and, "
          "of a language model, 2^24 logits together)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the outputs to this .npy file, float32 [examples, outputs]"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
-         "compare the SHA-256 of all outputs with the digest that begins this file;\n"
+         "compare the SHA-256 of all outputs with the digest that begins this file; "
          "exit code 1 when they differ (not in fast mode)"},
         {"expect", WEFT_CLI_TEXT, &options.expect, "FILE",
-         "compare with another program's results in an .npz file; exit code 1 when\n"
-         "they differ. Classification and retrieval: logits [N, C], and labels\n"
-         "[N] where they were predicted otherwise: every label; language models:\n"
+         "compare with another program's results in an .npz file; exit code 1 when "
+         "they differ. Classification and retrieval: logits [N, C], and labels "
+         "[N] where they were predicted otherwise: every label; language models: "
          "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
@@ -174,12 +174,12 @@ int weft_cli_eval(int argc, char **argv) {
             "\n"
             "DATA is an .npz file with the members\n"
             "  tokens [S, n], or inputs [S, n, c] (float32, or uint8 with 255 for 1)\n"
-            "  labels [S] for classification; [S / 2] for retrieval, with pairs of\n"
-            "      sequences; [S, n] for masked language models, -1 where a token is not scored\n"
+            "  labels [S] for classification; [S / 2] for retrieval, with pairs of "
+            "sequences; [S, n] for masked language models, -1 where a token is not scored\n"
             "  targets [S, outputs] for regression\n"
             "  positions [S, n, l] if the model takes them\n"
             "  lengths [S] if sequences are shorter than n\n"
-            "or, for classification, a folder of texts, LABEL/NAME.txt, where LABEL is a label or\n"
+            "or, for classification, a folder of texts, LABEL/NAME.txt, where LABEL is a label or "
             "its first word. Speeds exclude a plan's first run.",
         .options = table,
     };

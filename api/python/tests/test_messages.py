@@ -53,6 +53,8 @@ CALLS = [
     ("load", lambda m: weft.load(MODELS / "langid", "processor"),
      "device: .*'processor': weft.Device\\('processor'\\) opens one"),
     ("load", lambda m: weft.load(MODELS / "langid", 3.0), "device: expected a weft.Device, found float"),
+    ("example", lambda m: weft.example(3), "name: expected a text, found int"),
+    ("example", lambda m: weft.example("../weft"), "name: expected one of languages, terms, found '../weft'"),
     ("quantize", lambda m: weft.quantize(3, "out"), "folder: expected a path, found int"),
     ("quantize", lambda m: weft.quantize(MODELS / "langid", None), "out: expected a path, found NoneType"),
     ("Pool", lambda m: weft.Pool(3.5), "devices: expected \"all\""),

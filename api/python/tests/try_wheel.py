@@ -17,8 +17,11 @@ if answer.label != "fr":
 where = pathlib.Path(weft.__file__).parent
 if (where / "weft-kernels").is_dir():  # made on this kind of processor
     with tempfile.TemporaryDirectory() as empty, weft.Device("processor", cache_dir=empty) as device:
-        weft.load(folder.parent / "langid", device=device)((folder.parent / "langid" / "samples" / "vi.txt").read_text("utf-8"))
+        text = (folder.parent / "langid" / "samples" / "vi.txt").read_text("utf-8")
+        weft.load(weft.example("languages"), device=device)(text)
         compiled = device.stats().pipelines_compiled
     if compiled != 0:
         raise SystemExit(f"the kernels of langid come with the wheel, and {compiled} of its were compiled")
+if weft.load(weft.example("terms")).generate("compiler: ", tokens=1) == "":
+    raise SystemExit("the model of terms wrote nothing")
 print(f"{where}: imported in {imported - begin:.3f} s, an answer after {time.perf_counter() - begin:.2f} s: {answer}")

@@ -18,6 +18,7 @@ from ._core import text_of as _text_of
 if _TYPE_CHECKING:
     from . import features, flt, nn, ops
     from . import torch_ops as torch_ops  # not in __all__: it needs PyTorch
+    from ._examples import example
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
         BadFile,
@@ -52,6 +53,7 @@ __version__ = _text_of(_lib.weft_version())
 
 # Where each name is. Modules are imported when something of them is asked for: the package itself takes a third of the time.
 _PLACES = {name: place for place, names in {
+    "_examples": ("example",),
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "SlowDevice", "Unsupported", "WeftError"),
@@ -76,7 +78,8 @@ if _TYPE_CHECKING:
         "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs", "Plan",
         "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch",
         "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
-        "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify", *ops.__all__]
+        "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify",
+        *ops.__all__]
 
 
 def __getattr__(name: str) -> object:
