@@ -84,7 +84,7 @@ static const struct layer headers[] = {
     {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
     {"api/include/weft/generate.h", MODEL}, {"api/include/weft/opencl.h", DEVICE},
     {"api/include/weft/arithmetic.h", OPS}, {"api/include/weft/movement.h", OPS},
-    {"api/include/weft/receipt.h", MODEL},
+    {"api/include/weft/receipt.h", MODEL},  {"api/include/weft/texts.h", MODEL},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
