@@ -2,6 +2,8 @@
 /* weft embed: a vector for each text, as .npy, and the hash of all. */
 #include <string.h>
 
+#include <weft/texts.h>
+
 #include "commands.h"
 #include "core/formats/npy.h"
 #include "core/system/clock.h"
@@ -47,7 +49,8 @@ static int print_vectors(const embed_state *state) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%.6f ", (double)row[k]);
         }
         weft_cli_table_cell(table, "%u", i + 1);
-        weft_cli_table_cell(table, "%.4f", weft_cli_cosine(result->values, row, result->width));
+        weft_cli_table_cell(table, "%.4f",
+                            weft_vector_similarity(NULL, result->values, row, result->width));
         weft_cli_table_cell(table, "%s…", text);
     }
     return weft_cli_table_print(&table);
@@ -201,8 +204,9 @@ int weft_cli_embed(int argc, char **argv) {
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
          "what stands in front of each text: the name of one of the model's prompts, or "
          "the prompt itself (default: the model's, if it has one)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "mean|cls|last|max",
-         "how the vectors of tokens become one, for a model without a modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
+         "cls, max, mean, mean_sqrt_len, weighted_mean or last: for a model without a "
+         "modules.json"},
         {"normalize", WEFT_CLI_FLAG, &options.how.normalize, NULL,
          "give vectors of length 1, also where the model's folder does not say so"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",

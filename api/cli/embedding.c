@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "embedding.h"
 
-#include <math.h>
 #include <string.h>
+
+#include <weft/texts.h>
 
 #include "core/bytes.h"
 #include "core/try.h"
@@ -15,90 +16,24 @@
 
 /* ---- what the options say ---- */
 
-static const struct {
-    const char *name;
-    uint32_t pooling;
-} poolings[] = {{"mean", WEFT_EMBED_MEAN},
-                {"cls", WEFT_EMBED_CLS},
-                {"last", WEFT_EMBED_LAST},
-                {"max", WEFT_EMBED_MAX}};
-
-static int read_pooling(uint32_t *pooling, const char *name, const weft_cli_syntax *syntax) {
-    for (size_t i = 0; name && i < sizeof poolings / sizeof *poolings; i++) {
-        if (strcmp(name, poolings[i].name) == 0) {
-            *pooling = poolings[i].pooling;
-        }
-    }
-    return !name || *pooling != 0
-               ? WEFT_CLI_FINE
-               : weft_cli_usage_error(
-                     syntax, "--pooling: expected mean, cls, last or max, found '%s'", name);
-}
-
-/* The text that stands in front of all texts; null: none. */
-static const char *find_prompt(const char *asked, const weft_cli_session *session) {
-    weft_embed_info info;
-    weft_prompt_info prompt;
-    if (weft_model_get_embedding(session->model, &info) != WEFT_OK) {
-        return NULL;
-    }
-    const char *name = asked ? asked : info.default_prompt;
-    for (uint32_t i = 0; name && i < info.prompt_count; i++) {
-        if (weft_model_get_prompt(session->model, i, &prompt) == WEFT_OK &&
-            strcmp(prompt.name, name) == 0) {
-            return prompt.text;
-        }
-    }
-    return asked;
-}
-
-/* How many tokens a prompt has, without what ends a text. */
-static weft_status count_tokens(uint32_t *tokens, const char *prompt,
-                                const weft_cli_session *session) {
-    weft_encoding encoding;
-    const weft_status status = weft_model_encode(
-        &encoding, session->model, weft_encode_params(.text = prompt, .size = strlen(prompt)));
-    if (status == WEFT_OK) {
-        const bool ends = encoding.sequences[encoding.count - 1] == 255;
-        *tokens = encoding.count - (ends ? 1 : 0);
-        weft_encoding_free(session->model, &encoding);
-    }
-    return status;
-}
-
-/* Where pooling leaves out the prompt, the model has to know how long it is. */
-static weft_status tell_prompt(const char *prompt, const weft_cli_session *session) {
-    weft_embed_info info;
-    uint32_t tokens = 0;
-    weft_status status = weft_model_get_embedding(session->model, &info);
-    if (status != WEFT_OK || !info.skips_prompt) {
-        return status;
-    }
-    if (prompt && prompt[0] != '\0') {
-        status = count_tokens(&tokens, prompt, session);
-    }
-    return status == WEFT_OK ? weft_model_set_embedding(session->model,
-                                                        weft_embed_params(.prompt_tokens = tokens))
-                             : status;
-}
-
 int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
                              weft_cli_session *session, const weft_cli_syntax *syntax) {
-    weft_embed_params params = {.normalize = options->normalize};
-    WEFT_CLI_TRY(read_pooling(&params.pooling, options->pooling, syntax));
-    const bool embeds = session->info.task == WEFT_TASK_EMBED;
-    if (!embeds && params.pooling == 0) {
+    const weft_vectors_params params = {
+        .pooling = options->pooling, .normalize = options->normalize, .prompt = options->prompt};
+    uint32_t pooling = 0;
+    if (options->pooling && weft_pooling_named(&pooling, options->pooling, NULL) != WEFT_OK) {
+        return weft_cli_usage_error(syntax, "--pooling: expected one of %s, found '%s'",
+                                    weft_pooling_names(), options->pooling);
+    }
+    if (session->info.task != WEFT_TASK_EMBED && pooling == 0) {
         return weft_cli_usage_error(syntax,
                                     "the folder %s does not say how vectors of texts are made "
                                     "(it has no modules.json): expected --pooling",
                                     session->folder);
     }
-    if (!embeds || options->normalize || options->pooling) {
-        WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_model_set_embedding(session->model, &params)));
-    }
-    const char *prompt = find_prompt(options->prompt, session);
-    WEFT_CLI_TRY(weft_cli_exit_code_of_file(tell_prompt(prompt, session)));
-    *form = (weft_cli_form){.empty_counts = true, .before = prompt};
+    *form = (weft_cli_form){.empty_counts = true};
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_model_set_vectors(&form->before, session->model, &params)));
     return weft_cli_exit_code(weft_model_get_info(session->model, &session->info));
 }
 
@@ -294,25 +229,9 @@ void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host
 weft_status weft_cli_embedding_note(const weft_cli_form *form, const char *name,
                                     const weft_cli_session *session) {
     const char *prompt = form->before ? form->before : "";
-    uint32_t skipped = 0;
     weft_embed_info info;
     WEFT_TRY(weft_model_get_embedding(session->model, &info));
-    if (info.skips_prompt && prompt[0] != '\0') {
-        WEFT_TRY(count_tokens(&skipped, prompt, session));
-    }
     return weft_cli_receipt_note(&session->recording, WEFT_RECORD_DATA, name, prompt,
                                  strlen(prompt), "%zu bytes, %u tokens of it left out of pooling",
-                                 strlen(prompt), skipped);
-}
-
-double weft_cli_cosine(const float *a, const float *b, uint32_t width) {
-    double products = 0;
-    double squares[2] = {0};
-    for (uint32_t i = 0; i < width; i++) {
-        products += (double)a[i] * (double)b[i];
-        squares[0] += (double)a[i] * (double)a[i];
-        squares[1] += (double)b[i] * (double)b[i];
-    }
-    const double sizes = sqrt(squares[0] * squares[1]);
-    return sizes > 0.0 ? products / sizes : 0.0; /* a vector of zeros is like no other */
+                                 strlen(prompt), info.prompt_tokens);
 }

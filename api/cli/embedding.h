@@ -9,8 +9,8 @@
 
 /** What the options say of pooling and prompts; nulls where they say nothing. */
 typedef struct weft_cli_embedding_options {
-    const char *pooling; /* "mean", "cls", "last", "max" */
-    const char *prompt;  /* the name of one of the model's, or the text itself */
+    const char *pooling; /* as of weft_vectors_params, as the next two */
+    const char *prompt;
     bool normalize;
     uint32_t batch; /* 0: chosen by length */
 } weft_cli_embedding_options;
@@ -50,8 +50,5 @@ weft_status weft_cli_embedding_note(const weft_cli_form *form, const char *name,
                                     const weft_cli_session *session);
 
 void weft_cli_embedding_clear(weft_cli_vectors_of_texts *result, const weft_host *host);
-
-/** The cosine of the angle between two vectors, in float64; 0 for a vector of zeros. */
-double weft_cli_cosine(const float *a, const float *b, uint32_t width);
 
 #endif

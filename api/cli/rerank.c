@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft rerank: texts by how well they answer a query. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <weft/texts.h>
 
 #include "commands.h"
 #include "core/try.h"
@@ -19,47 +19,20 @@ typedef struct rerank_options {
     weft_cli_embedding_options how;
 } rerank_options;
 
-typedef struct ranked {
-    double score;  /* what they are sorted by: a similarity, or a classifier's output as it is */
-    uint64_t line; /* from 1 */
-} ranked;
-
 typedef struct rerank_state {
     const rerank_options *options;
     weft_cli_session session;
     weft_cli_lines lines;
     weft_cli_window window;
     weft_cli_score score;
-    bool has_query; /* its vector has been made */
-    float *query;   /* of a model that makes vectors: the query's; else null */
-    ranked *order;
-    uint32_t count; /* texts that were run: all, unless the command was stopped */
+    bool has_query;     /* its vector has been made */
+    float *query;       /* of a model that makes vectors: the query's; else null */
+    weft_ranked *order; /* by similarities, or a classifier's outputs as they are */
+    uint32_t count;     /* texts that were run: all, unless the command was stopped */
     weft_cli_evaluation evaluation;
 } rerank_state;
 
 /* ---- scores ---- */
-
-static double sigmoid(double value) {
-    const double small = exp(-fabs(value));
-    return (value >= 0 ? 1.0 : small) / (1.0 + small);
-}
-
-/* Larger is more alike, as the folder's similarity_fn_name measures it. */
-static double similarity(const char *name, const float *a, const float *b, uint32_t width) {
-    double products = 0;
-    double squares = 0;
-    double sizes = 0;
-    for (uint32_t i = 0; i < width; i++) {
-        const double difference = (double)a[i] - (double)b[i];
-        products += (double)a[i] * (double)b[i];
-        squares += difference * difference;
-        sizes += fabs(difference);
-    }
-    return strcmp(name, "dot") == 0         ? products
-           : strcmp(name, "euclidean") == 0 ? -sqrt(squares)
-           : strcmp(name, "manhattan") == 0 ? -sizes
-                                            : weft_cli_cosine(a, b, width);
-}
 
 /* How vectors are compared; of a classifier what it is. */
 static const char *measure_of(const rerank_state *state) {
@@ -74,22 +47,15 @@ static const char *measure_of(const rerank_state *state) {
 static double score_of(const rerank_state *state, uint32_t line) {
     const uint32_t width = state->score.width;
     const float *row = &state->score.outputs[(size_t)line * width];
-    return state->query ? similarity(measure_of(state), state->query, row, width) : (double)row[0];
+    return state->query ? weft_vector_similarity(measure_of(state), state->query, row, width)
+                        : (double)row[0];
 }
 
-/* Only what is shown of a classifier is a probability: the exponential function of the system decides no order. */
+/* Only what is shown of a classifier is a probability: large outputs have the same. */
 static double shown_score(const rerank_state *state, uint32_t place) {
-    const double score = state->order[place].score;
-    return state->query || state->session.info.raw_scores ? score : sigmoid(score);
-}
-
-static int compare(const void *left, const void *right) {
-    const ranked *a = left;
-    const ranked *b = right;
-    if (a->score != b->score) {
-        return a->score > b->score ? -1 : 1;
-    }
-    return (a->line > b->line) - (a->line < b->line);
+    const weft_ranked *ranked = &state->order[place];
+    return state->query ? ranked->score
+                        : weft_model_pair_score(state->session.model, (float)ranked->score);
 }
 
 static weft_status sort(rerank_state *state) {
@@ -104,10 +70,10 @@ static weft_status sort(rerank_state *state) {
     }
     for (uint32_t line = 0; line < all; line++) {
         if (state->score.has[line]) {
-            state->order[state->count++] = (ranked){score_of(state, line), (uint64_t)line + 1};
+            state->order[state->count++] = (weft_ranked){line, score_of(state, line)};
         }
     }
-    qsort(state->order, state->count, sizeof *state->order, compare);
+    weft_rank(state->order, state->count);
     return WEFT_OK;
 }
 
@@ -124,25 +90,26 @@ static weft_status note_query(const rerank_state *state) {
 }
 
 static weft_status note_ranking(const rerank_state *state) {
-    return weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "ranking",
-                                 state->order, state->count * sizeof *state->order,
-                                 "%u texts, each f64 score, u64 line", state->count);
+    const weft_host *host = &state->session.host;
+    struct {
+        double score;
+        uint64_t line; /* from 1 */
+    } *lines = weft_alloc_zero(host, (size_t)state->count + 1, sizeof *lines);
+    if (!lines) {
+        return weft_fail_memory(host, "the ranking of a receipt");
+    }
+    for (uint32_t i = 0; i < state->count; i++) {
+        lines[i].score = state->order[i].score;
+        lines[i].line = (uint64_t)state->order[i].index + 1;
+    }
+    const weft_status status = weft_cli_receipt_note(
+        &state->session.recording, WEFT_RECORD_ANSWER, "ranking", lines,
+        state->count * sizeof *lines, "%u texts, each f64 score, u64 line", state->count);
+    weft_free(host, lines);
+    return status;
 }
 
 /* ---- running ---- */
-
-/* The first of those names that is one of the model's prompts; else no prompt. */
-static const char *choose_prompt(const char *const *names, const weft_cli_session *session) {
-    weft_prompt_info prompt;
-    for (; *names; names++) {
-        for (uint32_t i = 0; weft_model_get_prompt(session->model, i, &prompt) == WEFT_OK; i++) {
-            if (strcmp(prompt.name, *names) == 0) {
-                return *names;
-            }
-        }
-    }
-    return "";
-}
 
 static int evaluate(rerank_state *state) {
     if (state->window.count == 0) { /* the command was stopped before its first text */
@@ -170,17 +137,16 @@ static int embed_query(rerank_state *state, const weft_cli_form *form) {
 
 /* Two towers: the query's vector, and the form of the texts. */
 static int begin_vectors(rerank_state *state, weft_cli_form *form, const weft_cli_syntax *syntax) {
-    static const char *const of_queries[] = {"query", NULL};
-    static const char *const of_texts[] = {"document", "passage", "corpus", NULL};
     weft_cli_embedding_options how = state->options->how;
     weft_cli_session *session = &state->session;
-    how.prompt = choose_prompt(of_queries, session);
+    how.prompt = weft_model_role_prompt(session->model, WEFT_TEXT_QUERY);
     WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(session, &state->options->common));
     WEFT_CLI_TRY(weft_cli_exit_code(note_query(state)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_embedding_note(form, "query's prompt", session)));
     WEFT_CLI_TRY(embed_query(state, form));
-    how = (weft_cli_embedding_options){.prompt = choose_prompt(of_texts, session)};
+    how = (weft_cli_embedding_options){
+        .prompt = weft_model_role_prompt(session->model, WEFT_TEXT_DOCUMENT)};
     WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
     return weft_cli_exit_code(weft_cli_embedding_note(form, "texts' prompt", session));
 }
@@ -228,11 +194,11 @@ static uint32_t shown(const rerank_state *state) {
 static json_t *results_json(const rerank_state *state) {
     json_t *list = json_array();
     for (uint32_t i = 0; list && i < shown(state); i++) {
-        const uint64_t line = state->order[i].line;
+        const uint32_t line = state->order[i].index;
         list = weft_cli_json_append(
-            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line, "score",
+            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line + 1, "score",
                             weft_cli_json_real(shown_score(state, i)), "text",
-                            weft_cli_json_text(state->window.kept[line - 1].text)));
+                            weft_cli_json_text(state->window.kept[line].text)));
     }
     return list;
 }
@@ -250,10 +216,10 @@ static int print_text(const rerank_state *state) {
     static const char *const columns[] = {">score", ">line", "text", NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t i = 0; i < shown(state); i++) {
-        const uint64_t line = state->order[i].line;
+        const uint32_t line = state->order[i].index;
         weft_cli_table_cell(table, "%.4f", shown_score(state, i));
-        weft_cli_table_cell(table, "%llu", (unsigned long long)line);
-        weft_cli_table_cell(table, "%s", state->window.kept[line - 1].text);
+        weft_cli_table_cell(table, "%llu", (unsigned long long)line + 1);
+        weft_cli_table_cell(table, "%s", state->window.kept[line].text);
     }
     WEFT_CLI_TRY(weft_cli_table_print(&table));
     if (weft_cli_stopped()) {
@@ -294,8 +260,9 @@ int weft_cli_rerank(int argc, char **argv) {
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input"},
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many texts to show (default 10)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "mean|cls|last|max",
-         "how the vectors of tokens become one, for an encoder without a modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
+         "cls, max, mean, mean_sqrt_len, weighted_mean or last: for an encoder without a "
+         "modules.json"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
          "run so many texts at once (default: by their length); no bit depends on it"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),

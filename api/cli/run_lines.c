@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/texts.h>
+
 #include "core/formats/npy.h"
 #include "core/system/clock.h"
 #include "core/text.h"
@@ -188,16 +190,6 @@ static uint32_t line_of(const weft_cli_window *window, uint32_t example) {
     return line;
 }
 
-/* Tokens can be parts of a character; what is shown is not. */
-static void widen(weft_text_span *span, const char *text) {
-    while (span->begin > 0 && ((unsigned char)text[span->begin] & 0xC0U) == 0x80U) {
-        span->begin--;
-    }
-    while (((unsigned char)text[span->end] & 0xC0U) == 0x80U) {
-        span->end++;
-    }
-}
-
 /* What the model finds in a text, in fresh memory. */
 static weft_status find_spans(weft_cli_found *found, const lines_state *state,
                               const weft_encoding *encoding, const float *output) {
@@ -228,8 +220,12 @@ static weft_status find_parts(void *user, uint32_t example, const float *output,
     memcpy(found->text, kept->text + kept->pair, size);
     state->states[row] = WEFT_CLI_LINE_DONE;
     WEFT_TRY(find_spans(found, state, &kept->encoding, output));
-    for (uint32_t i = 0; i < found->count; i++) {
-        widen(&found->spans[i], found->text);
+    for (uint32_t i = 0; i < found->count; i++) { /* tokens can be parts of a character */
+        weft_text_span *span = &found->spans[i];
+        const weft_text_part part =
+            weft_text_find_part(found->text, size - 1, span->begin, span->end);
+        span->begin = (uint32_t)part.begin;
+        span->end = (uint32_t)part.end;
     }
     return WEFT_OK;
 }

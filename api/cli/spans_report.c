@@ -3,16 +3,14 @@
 
 #include <string.h>
 
+#include <weft/texts.h>
+
 #define NUMBER_WIDTH 8
 #define LABEL_WIDTH  12
 
-/* Characters in front of a byte of a text in UTF-8. */
-static uint32_t characters(const char *text, uint32_t bytes) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < bytes; i++) {
-        count += ((unsigned char)text[i] & 0xC0U) != 0x80U;
-    }
-    return count;
+/* Whole characters, as spans of the command are (run_lines.c). */
+static weft_text_part part_of(const weft_cli_found *found, const weft_text_span *span) {
+    return weft_text_find_part(found->text, span->end, span->begin, span->end);
 }
 
 static const char *label_of(const weft_text_span *span) {
@@ -35,8 +33,8 @@ void weft_cli_found_text(const weft_cli_found *found, uint64_t number) {
         if (i < found->count) {
             const weft_text_span *span = &found->spans[i];
             weft_cli_print(stdout, "  %-*s  %7.4f  %6u-%-6u  %.*s", LABEL_WIDTH, label_of(span),
-                           span->score, characters(found->text, span->begin),
-                           characters(found->text, span->end), (int)(span->end - span->begin),
+                           span->score, (uint32_t)part_of(found, span).first,
+                           (uint32_t)part_of(found, span).last, (int)(span->end - span->begin),
                            found->text + span->begin);
         }
         weft_cli_print(stdout, "\n");
@@ -51,9 +49,9 @@ void weft_cli_found_tsv(const weft_cli_found *found) {
         weft_cli_print_text(stdout, "\t", 1);
         weft_cli_print(stdout, "%.6g", span->score);
         weft_cli_print_text(stdout, "\t", 1);
-        weft_cli_print(stdout, "%u", characters(found->text, span->begin));
+        weft_cli_print(stdout, "%u", (uint32_t)part_of(found, span).first);
         weft_cli_print_text(stdout, "\t", 1);
-        weft_cli_print(stdout, "%u", characters(found->text, span->end));
+        weft_cli_print(stdout, "%u", (uint32_t)part_of(found, span).last);
         weft_cli_print_text(stdout, "\t", 1);
         weft_cli_print_cell(found->text + span->begin, span->end - span->begin);
     }
@@ -64,8 +62,8 @@ static json_t *span_json(const weft_cli_found *found, const weft_text_span *span
     json_t *object = json_pack("{s:o, s:o, s:I, s:I}", "word",
                                json_stringn(found->text + span->begin, span->end - span->begin),
                                "score", weft_cli_json_real(span->score), "begin",
-                               (json_int_t)characters(found->text, span->begin), "end",
-                               (json_int_t)characters(found->text, span->end));
+                               (json_int_t)(uint32_t)part_of(found, span).first, "end",
+                               (json_int_t)(uint32_t)part_of(found, span).last);
     return span->label ? weft_cli_json_field(object, "label", weft_cli_json_text(span->label))
                        : object;
 }

@@ -34,7 +34,7 @@ NOT_ALIASED = {"weft_status", "weft_job_system"}
 # Where null parameters are an error in C, there is no call without them.
 NEEDS_PARAMS = {"weft_graph_embedding", "weft_graph_batch_norm", "weft_graph_norm", "weft_graph_project_qkv",
                 "weft_graph_dgm_weights", "weft_graph_gtu", "weft_graph_ski_toeplitz", "weft_model_encode",
-                "weft_model_set_embedding"}
+                "weft_model_set_embedding", "weft_texts_run", "weft_texts_rank"}
 
 NUMBERS = {"uint8_t", "uint32_t", "uint64_t", "int32_t", "size_t", "float", "double", "bool", "char", "weft_external_handle"}
 
@@ -117,7 +117,7 @@ class Writer:
             if own:
                 parameters.remove(own)
         optional = (parameters and parameters[-1].name == "params" and parameters[-1].pointers == 1
-                    and name not in NEEDS_PARAMS and noun in ("graph", "plan", "model", "decoder", "device"))
+                    and name not in NEEDS_PARAMS and noun in ("graph", "plan", "model", "decoder", "device", "texts"))
         for without in ([False, True] if optional else [False]):
             self.one(function, noun, short, own, parameters, out, result, unwrap, without)
 
@@ -153,6 +153,9 @@ class Writer:
             if noun and first.pointers == 2:
                 parameters.remove(first)
                 return first, f"result<weft::{noun}>", f"weft::{noun}(made)"
+            if first.type == "char" and first.pointers == 2 and first.text.startswith("const "):
+                parameters.remove(first)
+                return first, "result<const char *>", "made"
             if first.type == "weft_tensor" and first.array:
                 parameters.remove(first)
                 return first, f"result<std::array<::weft_tensor, {first.array}>>", "made"

@@ -92,6 +92,28 @@ PLACE_TEST(every_pooling_is_what_its_name_says, place) {
     }
 }
 
+/* The names of Python and those of folders, of an encoder without a modules.json. */
+PLACE_TEST(every_pooling_can_be_asked_for_by_each_of_its_names, place) {
+    static const struct {
+        const char *name;
+        size_t pooling;
+    } names[] = {{"mean", 0},          {"max", 1},       {"mean_sqrt_len", 2},
+                 {"weighted_mean", 3}, {"cls", 4},       {"last", 5},
+                 {"weightedmean", 3},  {"lasttoken", 5}, {"mean_sqrt_len_tokens", 2}};
+    double pooled[6][HIDDEN];
+    write_encoder(make_folder(make_folder(place->folder, "model"), "encoder"));
+    float *x = hidden_of(place, "abc");
+    pool_as_defined(pooled, x, strlen("abc"), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_decref(run_json("", "embed %s/model/encoder --text abc --pooling %s --out %s",
+                             place->folder, names[i].name, place->out));
+        float *found = read_reals(place->out, HIDDEN);
+        expect_near(found, pooled[names[i].pooling], HIDDEN);
+        free(found);
+    }
+    free(x);
+}
+
 PLACE_TEST(maps_and_lengths_follow_in_their_order, place) {
     char *folder = write_sentences(
         place, START ", " MODULE("Dense", "2_Dense") ", " MODULE("Normalize", "3_Normalize") "]",
@@ -174,6 +196,19 @@ PLACE_TEST(pooling_leaves_out_a_prompt_where_the_folder_says_so, place) {
     free(found);
 }
 
+PLACE_TEST(a_prompt_that_is_left_out_takes_no_length_away, place) {
+    char *model =
+        write_prompts(place, "{'pooling_mode_mean_tokens': true, 'include_prompt': false}");
+    json_decref(run_json("", "embed %s --text abc --normalize --out %s", model, place->out));
+    float *found = read_reals(place->out, HIDDEN);
+    double square = 0;
+    for (size_t c = 0; c < HIDDEN; c++) {
+        square += (double)found[c] * (double)found[c];
+    }
+    assert_true(fabs(square - 1) < 1e-6);
+    free(found);
+}
+
 /* ---- files and bits ---- */
 
 PLACE_TEST(each_vector_has_the_bits_that_it_has_alone, place) {
@@ -252,8 +287,8 @@ PLACE_TEST(more_modules_than_a_model_has_are_refused, place) {
 PLACE_TEST(wrong_usage_says_what_is_expected, place) {
     char *model = write_sentences(place, START "]", "{'pooling_mode_mean_tokens': true}");
     expect_refused(2, "embed " TRAINED " --text a", "modules.json", "expected --pooling", NULL);
-    expect_refused(2, "embed " TRAINED " --text a --pooling median", "mean, cls, last or max",
-                   NULL);
+    expect_refused(2, "embed " TRAINED " --text a --pooling median",
+                   "mean_sqrt_len, weighted_mean, last", NULL);
     expect_refused(2, "embed " TRAINED " --pooling mean", "found none", NULL);
     expect_refused(2, "embed " TRAINED " --text a --file b", "found several", NULL);
     expect_refused(4, weft_test_text("embed %s --text a --pooling cls", model), "modules.json",

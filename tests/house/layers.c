@@ -125,7 +125,7 @@ static const struct layer headers[] = {
     {"api/include/weft/decode.h", MIXERS},    {"api/include/weft/model.h", FILES},
     {"api/include/weft/generate.h", TEXTS},   {"api/include/weft/opencl.h", DEVICE},
     {"api/include/weft/arithmetic.h", OPS},   {"api/include/weft/movement.h", OPS},
-    {"api/include/weft/receipt.h", RECEIPTS},
+    {"api/include/weft/receipt.h", RECEIPTS}, {"api/include/weft/texts.h", TEXTS},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */

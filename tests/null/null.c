@@ -24,6 +24,7 @@ static struct {
     weft_model *model;
     weft_decoder *decoder;
     weft_generator *generator;
+    weft_texts *texts;
     weft_receipt *receipt;
     weft_frame_queue *queue;
     weft_op *op;
@@ -79,6 +80,7 @@ void *weft_null_object(const char *type) {
                  {"weft_model", made.model},
                  {"weft_decoder", made.decoder},
                  {"weft_generator", made.generator},
+                 {"weft_texts", made.texts},
                  {"weft_receipt", made.receipt},
                  {"weft_frame_queue", made.queue},
                  {"weft_op", made.op},
@@ -311,6 +313,7 @@ static void make_model(const char *folder) {
     expect(weft_generator_create(&made.generator, made.model, made.device,
                                  weft_generator_params(.prompts = &prompt, .prompt_count = 1)),
            "generator");
+    expect(weft_texts_create(&made.texts, made.model, made.device, NULL), "texts");
     expect(weft_receipt_create(&made.receipt, made.device, NULL), "receipt");
 }
 
@@ -337,6 +340,7 @@ static void use_op(void) {
 
 static void destroy_all(void) {
     weft_receipt_destroy(&made.receipt);
+    weft_texts_destroy(&made.texts);
     weft_generator_destroy(&made.generator);
     weft_decoder_destroy(&made.decoder);
     weft_model_destroy(&made.model);

@@ -27,11 +27,8 @@ typedef struct weft_cli_evaluation {
 double weft_cli_speed(const weft_cli_evaluation *evaluation, uint64_t amount);
 
 /**
- * Runs examples of equal length together, or of up to 4/3 of the shortest one's where the model takes lengths, at most
- * `batch` at a time; 0: 32, or fewer that have 8,192 tokens and, of a language model, 2^24 logits together, and then batches of about equal
- * size. Each has the bits that it has alone. A last, smaller batch is filled up with copies of its first example,
- * whose results are dropped. Shows a progress bar with that label. The session is open. Returns an
- * exit code.
+ * Runs the examples by weft_texts_run, with batches of at most `batch`, 0: by their length. Where that is cancelled, what is done stays.
+ * Shows a progress bar with that label. The session is open. Returns an exit code.
  */
 int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, uint32_t batch,
                       const char *label);

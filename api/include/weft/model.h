@@ -226,7 +226,8 @@ typedef struct weft_embed_info {
     const char *similarity; /**< similarity_fn_name, such as "cosine", or null */
     uint32_t prompt_count;  /**< weft_model_get_prompt lists them */
     const char
-        *default_prompt; /**< the name of the prompt to use where none is asked for, or null */
+        *default_prompt;    /**< the name of the prompt to use where none is asked for, or null */
+    uint32_t prompt_tokens; /**< what weft_model_set_embedding was told */
 } weft_embed_info;
 
 /** Errors: WEFT_UNSUPPORTED for a model of another task. */

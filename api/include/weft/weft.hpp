@@ -28,6 +28,7 @@
 #include <weft/movement.h>
 #include <weft/op.h>
 #include <weft/receipt.h>
+#include <weft/texts.h>
 
 #include <string_view>
 
@@ -126,6 +127,7 @@ class bindings;
 class model;
 class decoder;
 class generator;
+class texts;
 class receipt;
 class executable;
 class op;
@@ -706,6 +708,13 @@ class model : public handle<::weft_model, weft_model_destroy> {
                                        const ::weft_plan_params &params) noexcept;
     result<weft::plan> compile_program(weft::device &device,
                                        span<const ::weft_symbol> symbols) noexcept;
+    /** weft_model_role_prompt of weft/texts.h. */
+    [[nodiscard]] const char *role_prompt(::weft_text_role role) const noexcept;
+    /** weft_model_set_vectors of weft/texts.h. */
+    result<const char *> set_vectors(const ::weft_vectors_params &params) noexcept;
+    result<const char *> set_vectors() noexcept;
+    /** weft_model_pair_score of weft/texts.h. */
+    [[nodiscard]] double pair_score(float value) const noexcept;
 
     /** weft_model_find_symbols of weft/model.h. */
     status find_symbols(span<weft_symbol> symbols, span<const weft_shape> shapes) const noexcept {
@@ -825,6 +834,23 @@ class generator : public handle<::weft_generator, weft_generator_destroy> {
     status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
     /** weft_generator_get_decoder_info of weft/generate.h. */
     result<::weft_decoder_info> decoder_info() const noexcept;
+};
+
+/** Owns a weft_texts: what it is, and what threads may do with it, is said there. */
+class texts : public handle<::weft_texts, weft_texts_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_texts_create of weft/texts.h. */
+    static result<weft::texts> create(weft::model &model, weft::device &device,
+                                      const ::weft_texts_params &params) noexcept;
+    static result<weft::texts> create(weft::model &model, weft::device &device) noexcept;
+    /** weft_texts_run of weft/texts.h. */
+    status run(const ::weft_texts_run_params &params) noexcept;
+    /** weft_texts_get_info of weft/texts.h. */
+    result<::weft_texts_info> info() const noexcept;
+    /** weft_texts_rank of weft/texts.h. */
+    status rank(::weft_ranked &ranked, const ::weft_rank_params &params) noexcept;
 };
 
 /** Owns a weft_receipt: what it is, and what threads may do with it, is said there. */
@@ -3070,6 +3096,68 @@ inline result<::weft_decoder_info> generator::decoder_info() const noexcept {
     return made;
 }
 
+inline const char *model::role_prompt(::weft_text_role role) const noexcept {
+    return weft_model_role_prompt(get(), role);
+}
+
+inline result<const char *> model::set_vectors(const ::weft_vectors_params &params) noexcept {
+    const char *made{};
+    const weft_status code = weft_model_set_vectors(&made, get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<const char *> model::set_vectors() noexcept {
+    const char *made{};
+    const weft_status code = weft_model_set_vectors(&made, get(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::texts> texts::create(weft::model &model, weft::device &device,
+                                         const ::weft_texts_params &params) noexcept {
+    ::weft_texts *made = nullptr;
+    const weft_status code = weft_texts_create(&made, model.get(), device.get(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::texts(made);
+}
+
+inline result<weft::texts> texts::create(weft::model &model, weft::device &device) noexcept {
+    ::weft_texts *made = nullptr;
+    const weft_status code = weft_texts_create(&made, model.get(), device.get(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::texts(made);
+}
+
+inline status texts::run(const ::weft_texts_run_params &params) noexcept {
+    return weft_texts_run(get(), &params);
+}
+
+inline result<::weft_texts_info> texts::info() const noexcept {
+    ::weft_texts_info made{};
+    const weft_status code = weft_texts_get_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline double model::pair_score(float value) const noexcept {
+    return weft_model_pair_score(get(), value);
+}
+
+inline status texts::rank(::weft_ranked &ranked, const ::weft_rank_params &params) noexcept {
+    return weft_texts_rank(&ranked, get(), &params);
+}
+
 inline result<weft::receipt> receipt::create(weft::device &device,
                                              const ::weft_receipt_params &params) noexcept {
     ::weft_receipt *made = nullptr;
@@ -3418,6 +3506,34 @@ inline status penalize(float *logits, uint32_t count, span<const int32_t> tokens
     return weft_ending_name(ending);
 }
 
+/** weft_pooling_named of weft/texts.h. */
+inline status pooling_named(uint32_t *pooling, const char *name,
+                            const ::weft_host *host = nullptr) noexcept {
+    return weft_pooling_named(pooling, name, host);
+}
+
+/** weft_pooling_names of weft/texts.h. */
+[[nodiscard]] inline const char *pooling_names() noexcept {
+    return weft_pooling_names();
+}
+
+/** weft_vector_similarity of weft/texts.h. */
+[[nodiscard]] inline double vector_similarity(const char *similarity, const float *a,
+                                              const float *b, uint32_t width) noexcept {
+    return weft_vector_similarity(similarity, a, b, width);
+}
+
+/** weft_rank of weft/texts.h. */
+inline void rank(::weft_ranked &ranked, uint32_t count) noexcept {
+    weft_rank(&ranked, count);
+}
+
+/** weft_text_find_part of weft/texts.h. */
+[[nodiscard]] inline ::weft_text_part text_find_part(std::string_view text, size_t begin,
+                                                     size_t end) noexcept {
+    return weft_text_find_part(text.data(), text.size(), begin, end);
+}
+
 /** weft_record_kind_name of weft/receipt.h. */
 [[nodiscard]] inline const char *record_kind_name(::weft_record_kind kind) noexcept {
     return weft_record_kind_name(kind);
@@ -3457,6 +3573,7 @@ using task = ::weft_task;
 using embed_pooling = ::weft_embed_pooling;
 using decoding = ::weft_decoding;
 using ending = ::weft_ending;
+using text_role = ::weft_text_role;
 using record_kind = ::weft_record_kind;
 using storage_kind = ::weft_storage_kind;
 using module_form = ::weft_module_form;
@@ -3539,6 +3656,16 @@ using sampling = ::weft_sampling;
 using prompt = ::weft_prompt;
 using generator_params = ::weft_generator_params;
 using generated = ::weft_generated;
+using vectors_params = ::weft_vectors_params;
+using text_input = ::weft_text_input;
+using text_output = ::weft_text_output;
+using text_batch = ::weft_text_batch;
+using texts_params = ::weft_texts_params;
+using texts_run_params = ::weft_texts_run_params;
+using texts_info = ::weft_texts_info;
+using ranked = ::weft_ranked;
+using rank_params = ::weft_rank_params;
+using text_part = ::weft_text_part;
 using receipt_params = ::weft_receipt_params;
 using record_info = ::weft_record_info;
 using storage_info = ::weft_storage_info;

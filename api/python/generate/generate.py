@@ -23,6 +23,7 @@ extern "Python" bool weft_py_interrupted(void *user);
 bool weft_py_ask(void *user);
 void weft_py_watch_thread(unsigned long thread);
 extern "Python" void weft_py_release(void *user);
+extern "Python" weft_status weft_py_take(void *user, const weft_text_output *output);
 extern "Python" weft_status weft_py_infer(const weft_graph *graph, weft_node *node, weft_dtype *dtype,
                                           weft_shape *shape);
 extern "Python" weft_status weft_py_lower(weft_lowering *lowering, const weft_node *node);

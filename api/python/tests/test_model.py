@@ -13,7 +13,6 @@ import pytest
 
 import weft
 from conftest import DATA, MODELS, ROOT
-from weft._batches import batches
 
 
 def test_what_a_model_is(langid):
@@ -78,7 +77,7 @@ def test_texts_of_all_lengths_go_together(classifier):
     texts = [source[start:start + length] for start, length in enumerate([3, 200, 17, 64, 65, 1, 90, 333, 91, 33, 60, 63])]
     tokens = [classifier.tokenize(text) for text in texts]
     assert classifier.info.takes_lengths
-    for row, alone in zip(classifier._rows(tokens, lambda _: None), tokens):
+    for row, alone in zip(classifier._rows(tokens), tokens):
         assert np.array_equal(row, classifier.logits(alone))
     lengths = [len(row) for row in tokens]
     padded = np.zeros((len(tokens), max(lengths)), np.int32)
@@ -87,20 +86,6 @@ def test_texts_of_all_lengths_go_together(classifier):
     hidden = classifier.hidden(padded, lengths=lengths)
     for row, some in zip(hidden, tokens):
         assert np.array_equal(row[:len(some)], classifier.hidden(some))
-
-
-@pytest.mark.parametrize("pad", [False, True])
-def test_batches(pad):
-    lengths = [int(n) for n in np.random.default_rng(2).integers(1, 700, 300)]
-    found = batches(lengths, 32, 700, pad)
-    assert sorted(i for batch in found for i in batch.indices) == list(range(300))
-    for indices, length in found:
-        own = [lengths[i] for i in indices]
-        assert 1 <= len(own) <= 32 and max(own) <= length <= 700
-        assert min(own) == length if not pad else min(own) > max(own) * 3 // 4 or len(own) == 1
-    assert len({batch.length for batch in found}) <= (40 if pad else 300)
-    assert pad == (len(found) < 60)
-    assert [len(batch.indices) for batch in batches([5] * 65, 32, 700, pad)] == [22, 22, 21]
 
 
 def test_lengths_where_there_are_none(langid, classifier):

@@ -303,7 +303,8 @@ void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_
                               .skips_prompt = embedding->steps[0].skips_prompt,
                               .similarity = embedding->similarity,
                               .prompt_count = embedding->prompt_count,
-                              .default_prompt = embedding->default_prompt};
+                              .default_prompt = embedding->default_prompt,
+                              .prompt_tokens = embedding->prompt_tokens};
 }
 
 void weft_embedding_destroy(struct weft_embedding **address) {

@@ -8,6 +8,7 @@
 #include "model/files/checkpoint.h"
 #include "model/files/other_weights.h"
 #include "model/texts/embedding.h"
+#include "model/texts/pooling_names.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof(array)[0])
 #define MOST_CHANNELS 16777216
@@ -15,23 +16,9 @@
 
 /* ---- pooling ---- */
 
-struct pooling_name {
-    const char *flag; /* what 1_Pooling/config.json has, and … */
-    const char *word; /* … what newer versions write in pooling_mode */
-    enum weft_embed_pooling pooling;
-};
-
-static const struct pooling_name pooling_names[] = {
-    {"pooling_mode_cls_token", "cls", WEFT_EMBED_CLS},
-    {"pooling_mode_max_tokens", "max", WEFT_EMBED_MAX},
-    {"pooling_mode_mean_tokens", "mean", WEFT_EMBED_MEAN},
-    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", WEFT_EMBED_MEAN_SQRT},
-    {"pooling_mode_weightedmean_tokens", "weightedmean", WEFT_EMBED_WEIGHTED_MEAN},
-    {"pooling_mode_lasttoken", "lasttoken", WEFT_EMBED_LAST},
-};
-
 static weft_status add_pooling(struct weft_embedding_step *step, const char *field,
-                               const struct pooling_name *name, const weft_json_fields *fields) {
+                               const struct weft_pooling_name *name,
+                               const weft_json_fields *fields) {
     if (step->pooling_count == WEFT_EMBEDDING_MOST_POOLINGS) {
         return weft_json_fail(fields, WEFT_UNSUPPORTED, field, "at most 6 poolings",
                               json_object_get(fields->object, field));
@@ -42,9 +29,9 @@ static weft_status add_pooling(struct weft_embedding_step *step, const char *fie
 
 static weft_status add_word(struct weft_embedding_step *step, const json_t *word,
                             const weft_json_fields *fields) {
-    for (size_t i = 0; json_is_string(word) && i < COUNT(pooling_names); i++) {
-        if (strcmp(json_string_value(word), pooling_names[i].word) == 0) {
-            return add_pooling(step, "pooling_mode", &pooling_names[i], fields);
+    for (size_t i = 0; json_is_string(word) && i < WEFT_POOLING_COUNT; i++) {
+        if (strcmp(json_string_value(word), weft_pooling_table[i].word) == 0) {
+            return add_pooling(step, "pooling_mode", &weft_pooling_table[i], fields);
         }
     }
     return weft_json_fail(fields, WEFT_UNSUPPORTED, "pooling_mode",
@@ -77,10 +64,10 @@ static weft_status check_flags(const weft_json_fields *fields) {
             continue;
         }
         WEFT_TRY(weft_json_optional_bool(&chosen, fields, key));
-        while (i < COUNT(pooling_names) && strcmp(key, pooling_names[i].flag) != 0) {
+        while (i < WEFT_POOLING_COUNT && strcmp(key, weft_pooling_table[i].flag) != 0) {
             i++;
         }
-        if (chosen && i == COUNT(pooling_names)) {
+        if (chosen && i == WEFT_POOLING_COUNT) {
             return weft_json_fail(fields, WEFT_UNSUPPORTED, key,
                                   "false: Weft does not have this pooling", value);
         }
@@ -91,11 +78,11 @@ static weft_status check_flags(const weft_json_fields *fields) {
 /* Flags have no order: results stand in that of the table, whatever the file's. */
 static weft_status read_flags(struct weft_embedding_step *step, const weft_json_fields *fields) {
     WEFT_TRY(check_flags(fields));
-    for (size_t i = 0; i < COUNT(pooling_names); i++) {
+    for (size_t i = 0; i < WEFT_POOLING_COUNT; i++) {
         bool chosen = false;
-        WEFT_TRY(weft_json_optional_bool(&chosen, fields, pooling_names[i].flag));
+        WEFT_TRY(weft_json_optional_bool(&chosen, fields, weft_pooling_table[i].flag));
         if (chosen) {
-            WEFT_TRY(add_pooling(step, pooling_names[i].flag, &pooling_names[i], fields));
+            WEFT_TRY(add_pooling(step, weft_pooling_table[i].flag, &weft_pooling_table[i], fields));
         }
     }
     return WEFT_OK;

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from . import _batches, _encoding, errors
+from . import _core, errors
 from ._core import check, ffi, lib, text_of
 from ._text import harmless
 
@@ -22,10 +20,7 @@ if TYPE_CHECKING:
 
     F32 = npt.NDArray[np.float32]
 
-POOLINGS = {"cls": lib.WEFT_EMBED_CLS, "max": lib.WEFT_EMBED_MAX, "mean": lib.WEFT_EMBED_MEAN,
-            "mean_sqrt_len": lib.WEFT_EMBED_MEAN_SQRT, "weighted_mean": lib.WEFT_EMBED_WEIGHTED_MEAN,
-            "last": lib.WEFT_EMBED_LAST}
-_LARGEST_BATCH = 32
+    Done = Optional[Callable[[int], object]]
 
 
 class Ranked(NamedTuple):
@@ -64,85 +59,171 @@ class Answer:
         return f"{harmless(self.text)} [{self.begin}:{self.end}] {self.score:.1%}"
 
 
-# ---- token ids ----
+# ---- many at once ----
 
 
-class Tokens(NamedTuple):
-    """A text's, or a pair's, as a model takes them."""
+class Runner:
+    """A weft_texts: a model on a device, with plans for batches."""
 
-    tokens: Any
-    types: Any
+    def __init__(self, model: Model) -> None:
+        self.device = model.device
+        with model._handle.lock, self.device.handle.lock:
+            pointer = _core.make("weft_texts", lib.weft_texts_create, model._handle.get(), self.device.handle.get(), ffi.NULL)
+        self.handle = _core.Handle(pointer, lib.weft_texts_destroy, self.device.handle)
 
 
-def tokens_of(model: Model, texts: Sequence[Any], first: str | None, pairs: bool) -> list[Tokens]:
-    """Of each text; with `first` of its pair with each; with `pairs` texts are pairs. Errors name a text's number."""
+def runner_of(model: Model) -> Any:
+    """The weft_texts of a model, made anew where it was closed or the device is another."""
+    runner = model._runner
+    if runner is None or runner.handle.pointer is None or runner.device is not model.device:
+        runner = model._runner = Runner(model)
+    return runner.handle.get()
+
+
+@ffi.def_extern(name="weft_py_take", error=lib.WEFT_CANCELLED,  # type: ignore[untyped-decorator]
+                onerror=lambda _kind, error, _trace: _core.note_error(error))
+def _take(user: Any, output: Any) -> int:
+    ffi.from_handle(user)(output)
+    return int(lib.WEFT_OK)
+
+
+class Inputs:
+    """Texts as weft_text_input, pairs or sequences of tokens, and the memory that these point to."""
+
+    def __init__(self, count: int) -> None:
+        self.array = ffi.new("weft_text_input[]", count)
+        self.cut = ffi.new("uint32_t[]", count)
+        self._kept: list[Any] = []
+
+    def _lend(self, data: Any, kind: str) -> Any:
+        self._kept.append(ffi.from_buffer(kind, data))
+        return self._kept[-1]
+
+    def set_text(self, index: int, text: str, pair: str | None) -> None:
+        """The bytes of a text, or of a pair."""
+        one = self.array[index]
+        for name, part in (("text", text), ("pair", pair)):
+            if not isinstance(part, str) and (part is not None or name == "text"):
+                raise TypeError(f"{name}: expected a text, found {type(part).__name__}" if pair is not None else
+                                f"expected a text, found {type(part).__name__}")
+            if part is not None:
+                data = part.encode()
+                setattr(one, name, self._lend(data, "char[]"))
+                setattr(one, "size" if name == "text" else "pair_size", len(data))
+
+    def set_tokens(self, index: int, tokens: Sequence[int]) -> None:
+        """What another tokenizer made."""
+        import numpy as np
+
+        array = np.ascontiguousarray(tokens, np.int32)
+        self.array[index].tokens = self._lend(array, "int32_t[]")
+        self.array[index].length = len(array)
+
+
+def _inputs_of(model: Model, texts: Sequence[Any], pairs: bool = False, prompt: str = "") -> tuple[Inputs, list[int]]:
+    """Texts, or pairs, for a run; and which of them another tokenizer has cut. Errors name a text's number."""
     from .model import _of_text
 
-    found, cut = [], []
+    found, cut = Inputs(len(texts)), []
     for index, given in enumerate(texts):
-        text, second = (given if pairs else (given, None)) if first is None else (first, given)
+        text, second = given if pairs else (given, None)
         try:
-            one, was_cut = _tokens(model, text, second)
+            if model._tokenizer is None:
+                found.set_text(index, text, second)
+            elif second is not None:
+                raise errors.Unsupported("pairs of texts need the model's own tokenizer")
+            else:
+                tokens, note = model._tokens_of(prompt + text if isinstance(text, str) else text)
+                found.set_tokens(index, tokens)
+                cut += [index] if note else []
         except (errors.WeftError, TypeError, UnicodeError) as error:
             raise _of_text(error, index) from error
-        found.append(one)
-        cut += [index] if was_cut else []
+    return found, cut
+
+
+def _warn(model: Model, inputs: Inputs, cut: list[int], stacklevel: int = 4) -> None:
+    cut = cut or [index for index, tokens in enumerate(inputs.cut) if tokens]
     if cut:
         more = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
         warnings.warn(f"text {cut[0]}{more} is longer than the model's {model.info.max_length} tokens: what is beyond them is "
-                      "left out", stacklevel=4)
+                      "left out", stacklevel=stacklevel)
+
+
+def _call(model: Model, function: Any, params: Any, take: Callable[[Any], object] | None, *out: Any) -> None:
+    """Runs texts, with an exception of `take` as it was raised."""
+    failed: list[Exception] = []
+
+    def taken(output: Any) -> None:
+        try:
+            assert take is not None
+            take(output)
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    handle = ffi.new_handle(taken)
+    if take is not None:
+        params.take, params.user = lib.weft_py_take, handle
+    with model._handle.lock, model.device.handle.lock:
+        try:
+            check(function(*out, runner_of(model), params))
+        except errors.WeftError:
+            if failed:
+                raise failed[0] from None
+            raise
+
+
+def run(model: Model, inputs: Inputs, *, values: Any = None, take: Callable[[Any], object] | None = None, batch_size: int = 0,
+        prompt: str = "") -> None:
+    """weft_texts_run: the output of each text as a row of `values`, or each to `take`."""
+    params = ffi.new("weft_texts_run_params *", {
+        "texts": inputs.array, "count": len(inputs.array), "batch": batch_size, "cut": inputs.cut,
+        "prompt": (text := ffi.new("char[]", prompt.encode())),
+        "values": ffi.from_buffer("float[]", values) if values is not None else ffi.NULL})
+    assert text is not None  # it lives until here
+    _call(model, lib.weft_texts_run, params, take)
+
+
+def _each(done: Done) -> Callable[[Any], object] | None:
+    return None if done is None else lambda _: done(1)
+
+
+def width_of(model: Model) -> int:
+    """Values of a text's output."""
+    shape = ffi.new("weft_shape *")
+    check(lib.weft_model_get_output_shape(model._handle.get(), 2, 1, shape))
+    return int(shape.dim[shape.rank - 1])
+
+
+def rows_of(model: Model, inputs: Inputs, done: Done) -> F32:
+    """The outputs f32 [n, width] of a model that gives each text one row."""
+    import numpy as np
+
+    found: F32 = np.empty((len(inputs.array), width_of(model)), np.float32)
+    run(model, inputs, values=found, take=_each(done))
     return found
 
 
-def _tokens(model: Model, text: Any, second: Any) -> tuple[Tokens, bool]:
-    if model._tokenizer is not None:
-        if second is not None:
-            raise errors.Unsupported("pairs of texts need the model's own tokenizer")
-        by_other, note = model._tokens_of(text)
-        return Tokens(by_other, None), bool(note)
-    ids, types, cut = _encoding.tokens(model._handle, text, second)
-    return Tokens(ids, types if second is not None and model.info.takes_types else None), cut > 0
+def sequence_rows(model: Model, sequences: Sequence[Sequence[int]], done: Done) -> F32:
+    """The same of token ids."""
+    inputs = Inputs(len(sequences))
+    for index, tokens in enumerate(sequences):
+        inputs.set_tokens(index, tokens)
+    return rows_of(model, inputs, done)
 
 
-def outputs(model: Model, sequences: Sequence[Tokens], batch_size: int | None,
-            done: Callable[[int], object]) -> Iterator[tuple[int, Any]]:
-    """The number of each sequence with its row of the output, in any order."""
-    found = _batches.batches([len(sequence.tokens) for sequence in sequences], batch_size or _LARGEST_BATCH,
-                             model.info.max_length, model.info.takes_lengths)
-    for batch in found:
-        tokens, lengths = _batches.padded([sequences[i].tokens for i in batch.indices], batch.length)
-        types = None
-        if sequences[batch.indices[0]].types is not None:
-            types, _ = _batches.padded([sequences[i].types for i in batch.indices], batch.length)
-        rows = model.logits(tokens, types=types, lengths=lengths)
-        yield from zip(batch.indices, rows)
-        done(len(batch.indices))
-
-
-def pair_rows(model: Model, pairs: Sequence[Any], done: Callable[[int], object]) -> list[Any]:
+def pair_rows(model: Model, pairs: Sequence[Any], done: Done) -> F32:
     """The output of each pair."""
     for index, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
-    rows: list[Any] = [None] * len(pairs)
-    for index, row in outputs(model, tokens_of(model, pairs, None, True), None, done):
-        rows[index] = row
-    return rows
+    inputs, cut = _inputs_of(model, pairs, pairs=True)
+    found = rows_of(model, inputs, done)
+    _warn(model, inputs, cut)
+    return found
 
 
 # ---- vectors ----
-
-
-@contextlib.contextmanager
-def _settings(model: Model, pooling: str | None, normalize: bool, prompt_tokens: int) -> Iterator[None]:
-    """The model, as it makes these vectors."""
-    if pooling is not None and pooling not in POOLINGS:
-        raise errors.InvalidArgument(f"pooling: expected one of {', '.join(POOLINGS)}, found {pooling!r}")
-    bits = POOLINGS[pooling] if pooling else 0
-    with model._texts_lock:
-        if model._embedding != (bits, normalize, prompt_tokens):
-            model._set_embedding(bits, normalize, prompt_tokens)
-        yield
 
 
 def prompts_of(model: Model) -> dict[str, str]:
@@ -154,140 +235,108 @@ def prompts_of(model: Model) -> dict[str, str]:
     return found
 
 
-def _prompt(model: Model, prompt: str | None) -> str:
-    prompts = prompts_of(model)
-    if prompt is None and prompts:
-        info = ffi.new("weft_embed_info *")
-        check(lib.weft_model_get_embedding(model._handle.get(), info))
-        prompt = text_of(info.default_prompt) if info.default_prompt != ffi.NULL else ""
-    return prompts.get(prompt, prompt) if prompt else ""
-
-
-def _prompt_tokens(model: Model, prompt: str) -> int:
-    """How many tokens pooling leaves out."""
-    info = ffi.new("weft_embed_info *")
-    if not prompt or model.info.task != "embed":
-        return 0
-    check(lib.weft_model_get_embedding(model._handle.get(), info))
-    if not info.skips_prompt:
-        return 0
-    encoding = model.encode(prompt)
-    return len(encoding) - int(encoding.sequences[-1] == -1)
+def _set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None) -> str:
+    """Has the model make such vectors, and gives the prompt's text."""
+    if "\0" in (prompt or ""):
+        raise errors.InvalidArgument("prompt: expected a text without zeros, found one with")
+    names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (pooling, prompt)]
+    params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1]})
+    text = ffi.new("char **")
+    with model._handle.lock:
+        check(lib.weft_model_set_vectors(text, model._handle.get(), params))
+        model._follow_vectors()
+        return text_of(text[0])
 
 
 def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
-          normalize: bool, done: Callable[[int], object]) -> F32:
+          normalize: bool, done: Done) -> F32:
     """f32 [n, d]."""
     import numpy as np
 
     if model.info.task != "embed" and pooling is None:
         raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
                                  "that says how: pooling=\"mean\", for example, does")
-    text = _prompt(model, prompt)
-    with _settings(model, pooling, normalize, _prompt_tokens(model, text)):
-        sequences = tokens_of(model, [text + one if isinstance(one, str) else one for one in texts], None, False)
-        found = np.empty((len(texts), model.info.embedding_size), np.float32)
-        for index, row in outputs(model, sequences, batch_size, done):
-            found[index] = row
-        return found
+    with model._texts_lock:
+        text = _set_vectors(model, pooling, normalize, prompt)
+        inputs, cut = _inputs_of(model, texts, prompt=text)
+        found: F32 = np.empty((len(texts), model.info.embedding_size), np.float32)
+        run(model, inputs, values=found, take=_each(done), batch_size=batch_size or 0, prompt=text)
+    _warn(model, inputs, cut)
+    return found
 
 
 # ---- ranks ----
 
 
 def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batch_size: int | None,
-           done: Callable[[int], object]) -> list[Ranked]:
+           done: Done) -> list[Ranked]:
     """The likeliest first, equal ones in their order."""
-    info = model.info
-    if info.task in ("classify", "regress") and info.label_count == 1:
-        scores = [0.0] * len(texts)
-        for index, row in outputs(model, tokens_of(model, texts, query, False), batch_size, done):
-            scores[index] = float(row[0]) if info.raw_scores else _sigmoid(float(row[0]))
-    else:
-        scores = _likeness(model, query, texts, batch_size, done)
-    order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))
-    return [Ranked(i, scores[i], texts[i]) for i in order[:top]]
+    def inputs_of(some: Sequence[str], role: int) -> tuple[Inputs, list[int]]:
+        name = text_of(lib.weft_model_role_prompt(model._handle.get(), role))
+        return _inputs_of(model, some, prompt=prompts_of(model).get(name, ""))
 
-
-def _sigmoid(value: float) -> float:
-    small = math.exp(-abs(value))
-    return (1.0 if value >= 0 else small) / (1.0 + small)
-
-
-def _likeness(model: Model, query: str, texts: Sequence[str], batch_size: int | None,
-              done: Callable[[int], object]) -> list[float]:
-    import numpy as np
-
-    prompts = prompts_of(model)
-    of_texts = next((name for name in ("document", "passage", "corpus") if name in prompts), "")
-    one = embed(model, [query], "query" if "query" in prompts else "", None, None, False, lambda _: None)[0].astype(np.float64)
-    many = embed(model, texts, of_texts, batch_size, None, False, done).astype(np.float64)
-    info = ffi.new("weft_embed_info *")
-    check(lib.weft_model_get_embedding(model._handle.get(), info))
-    name = text_of(info.similarity) if info.similarity != ffi.NULL else "cosine"
-    if name == "dot":
-        found = many @ one
-    elif name == "euclidean":
-        found = -np.sqrt(((many - one) ** 2).sum(1))
-    elif name == "manhattan":
-        found = -np.abs(many - one).sum(1)
-    else:
-        found = many @ one / np.sqrt((many ** 2).sum(1) * (one ** 2).sum())
-    return [float(value) for value in found]
+    with model._texts_lock:
+        if model.info.task == "embed":
+            _set_vectors(model, None, False, "")
+        asked, _ = inputs_of([query], lib.WEFT_TEXT_QUERY)
+        inputs, cut = inputs_of(texts, lib.WEFT_TEXT_DOCUMENT)
+        ranked = ffi.new("weft_ranked[]", len(texts))
+        params = ffi.new("weft_rank_params *", {"query": asked.array, "texts": inputs.array, "count": len(texts),
+                                                "batch": batch_size or 0, "cut": inputs.cut})
+        _call(model, lib.weft_texts_rank, params, _each(done), ranked)
+    _warn(model, inputs, cut)
+    return [Ranked(one.index, one.score, texts[one.index]) for one in list(ranked)[:top]]
 
 
 # ---- parts of texts ----
 
 
-def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Callable[[int], object],
-           take: Callable[[Any, Any, bytes], Any]) -> list[Any]:
-    """What `take` makes of each text's weft_encoding, its logits, and the bytes that parts are of."""
-    import numpy as np
-
+def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Done, part: Callable[[Any, Any, str], Any]) -> list[Any]:
+    """What `part` makes of each text's weft_encoding, its logits, and the text that parts are of."""
     if model._tokenizer is not None:
         raise errors.Unsupported("parts of texts need the model's own tokenizer")
     found: list[Any] = [None] * len(texts)
-    for index, row in outputs(model, tokens_of(model, texts, None, pairs), None, done):
-        text, second = texts[index] if pairs else (texts[index], None)
-        with _encoding.encoded(model._handle, text, second) as (made, data):
-            logits = np.ascontiguousarray(row[:made.count])
-            found[index] = take(made, ffi.cast("const float *", ffi.from_buffer(logits)), data[1 if pairs else 0])
+
+    def take(output: Any) -> None:
+        text = texts[output.index]
+        found[output.index] = part(output.encoding, output.values, text[1] if pairs else text)
+        if done is not None:
+            done(1)
+
+    inputs, cut = _inputs_of(model, texts, pairs)
+    run(model, inputs, take=take)
+    _warn(model, inputs, cut, 5)
     return found
 
 
-def entities(model: Model, texts: Sequence[str], done: Callable[[int], object]) -> list[list[Entity]]:
+def entities(model: Model, texts: Sequence[str], done: Done) -> list[list[Entity]]:
     """Those of each text."""
     spans, count = ffi.new("weft_text_span **"), ffi.new("uint32_t *")
 
-    def take(made: Any, logits: Any, data: bytes) -> list[Entity]:
+    def part(made: Any, logits: Any, text: str) -> list[Entity]:
         check(lib.weft_model_find_entities(spans, count, model._handle.get(), made, logits))
         try:
-            return [Entity(text_of(span.label), span.score, *_part(data, span.begin, span.end))
+            return [Entity(text_of(span.label), span.score, *_part(text.encode(), span))
                     for span in (spans[0][i] for i in range(count[0]))]
         finally:
             lib.weft_spans_free(model._handle.get(), spans)
 
-    return _parts(model, texts, False, done, take)
+    return _parts(model, texts, False, done, part)
 
 
-def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Callable[[int], object], max_tokens: int) -> list[Answer]:
+def answers(model: Model, pairs: Sequence[tuple[str, str]], done: Done, max_tokens: int) -> list[Answer]:
     """That to the question of each pair, in its context."""
     span = ffi.new("weft_text_span *")
 
-    def take(made: Any, logits: Any, data: bytes) -> Answer:
+    def part(made: Any, logits: Any, text: str) -> Answer:
         check(lib.weft_model_find_answer(span, model._handle.get(), made, logits, max_tokens))
-        word, begin, end = _part(data, span.begin, span.end)
+        word, begin, end = _part(text.encode(), span)
         return Answer(word, span.score, begin, end)
 
-    return _parts(model, pairs, True, done, take)
+    return _parts(model, pairs, True, done, part)
 
 
-def _part(data: bytes, begin: int, end: int) -> tuple[str, int, int]:
+def _part(data: bytes, span: Any) -> tuple[str, int, int]:
     """A part of a text, and its place in characters: whole ones, also where tokens are bytes."""
-    while begin > 0 and data[begin] & 0xC0 == 0x80:
-        begin -= 1
-    while end < len(data) and data[end] & 0xC0 == 0x80:
-        end += 1
-    first = len(data[:begin].decode("utf-8", "replace"))
-    word = data[begin:end].decode("utf-8", "replace")
-    return word, first, first + len(word)
+    part = lib.weft_text_find_part(ffi.from_buffer("char[]", data), len(data), span.begin, span.end)
+    return data[part.begin:part.end].decode(), part.first, part.last

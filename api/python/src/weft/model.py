@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _batches, _checks, _core, _encoding, _generation, _inputs, _outputs, _texts, _travel, errors
+from . import _checks, _core, _encoding, _generation, _inputs, _outputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
@@ -140,7 +140,8 @@ class Model:
         self._plans: collections.OrderedDict[tuple[int, int, frozenset[str]], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
-        self._embedding: tuple[int, bool, int] = (0, False, 0)  # what weft_model_set_embedding was told
+        self._runner: _texts.Runner | None = None
+        self._vectors: tuple[int, bool, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
@@ -176,6 +177,8 @@ class Model:
             plans, self._plans = self._plans, collections.OrderedDict()
         for plan in plans.values():
             plan.close()
+        if self._runner is not None:
+            self._runner.handle.close()
         if self._headless is not None:
             self._headless.close()
         self._handle.close()
@@ -320,7 +323,7 @@ class Model:
     def _streamed(self, texts: Iterator[str], ahead: int) -> Iterator[Classification]:
         first = 0
         while several := list(itertools.islice(texts, ahead)):
-            for row in self._rows(self._sequences(several, first), lambda _: None):
+            for row in self._rows(self._sequences(several, first)):
                 yield self._classification(row)
             first += len(several)
 
@@ -345,22 +348,9 @@ class Model:
             warnings.warn(f"{notes[0]}{more}: {_LEFT_OUT}", stacklevel=3)
         return found
 
-    def _rows(self, sequences: Sequence[Sequence[int]], done: Callable[[int], object]) -> list[F32]:
-        """The output for each sequence, whatever their lengths."""
-        rows: list[Any] = [None] * len(sequences)
-        for batch in self._in_batches(sequences, _LARGEST_BATCH):
-            for index, row in zip(batch.indices, self._batch_rows(sequences, batch)):
-                rows[index] = row
-            done(len(batch.indices))
-        return rows
-
-    def _in_batches(self, sequences: Sequence[Sequence[int]], largest: int) -> list[_batches.Batch]:
-        return _batches.batches([len(sequence) for sequence in sequences], largest, self.info.max_length,
-                                self.info.takes_lengths)
-
-    def _batch_rows(self, sequences: Sequence[Sequence[int]], batch: _batches.Batch) -> F32:
-        tokens, lengths = _batches.padded([sequences[i] for i in batch.indices], batch.length)
-        return self.logits(tokens, lengths=lengths)
+    def _rows(self, sequences: Sequence[Sequence[int]], done: Callable[[int], object] | None = None) -> F32:
+        """The output for each sequence of tokens, whatever their lengths, f32 [n, labels]."""
+        return _texts.sequence_rows(self, sequences, done)
 
     def _classification(self, logits: F32) -> Classification:
         if self.info.multi_label:
@@ -389,7 +379,7 @@ class Model:
             texts: one or many.
             prompt: what stands in front of each: the name of one of `prompts`, or the text itself; None: the folder's default.
             batch_size: how many run at once, at most; no bit depends on it.
-            pooling: mean, cls, last, max, mean_sqrt_len or weighted_mean, for a folder without a modules.json.
+            pooling: cls, max, mean, mean_sqrt_len, weighted_mean or last, for a folder without a modules.json.
             normalize: gives vectors of length 1, also where the folder does not say so.
             progress: as of a call.
         """
@@ -434,17 +424,20 @@ class Model:
     def answer(self, question: str, context: str, *, max_tokens: int = 15) -> Answer:
         """The likeliest answer to a question: a part of the context of at most so many tokens."""
         _checks.whole(max_tokens, "max_tokens", 1)
-        return _texts.answers(self, [(question, context)], lambda _: None, max_tokens)[0]
+        return _texts.answers(self, [(question, context)], None, max_tokens)[0]
 
-    def _set_embedding(self, pooling: int, normalize: bool, prompt_tokens: int) -> None:
-        """What plans make from now on: older ones make something else."""
-        params = ffi.new("weft_embed_params *", {"pooling": pooling, "normalize": normalize, "prompt_tokens": prompt_tokens})
-        info = ffi.new("weft_model_info *")
-        with self._handle.lock:
-            check(lib.weft_model_set_embedding(self._handle.get(), params))
-            check(lib.weft_model_get_info(self._handle.get(), info))
+    def _follow_vectors(self) -> None:
+        """Drops plans that make other vectors than the model does now. The caller has its lock."""
+        embed, info = ffi.new("weft_embed_info *"), ffi.new("weft_model_info *")
+        if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
+            _core.forget()  # a program: what it makes is fixed
+            return
+        vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens)
+        if vectors == self._vectors:
+            return
+        self._vectors = vectors
+        check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
-        self._embedding = (pooling, normalize, prompt_tokens)
         with self._plans_lock:
             plans, self._plans = self._plans, collections.OrderedDict()
         for plan in plans.values():
@@ -613,17 +606,17 @@ def _of_batch(how: dict[str, Any], start: int, count: int, total: int) -> dict[s
 
 
 @contextlib.contextmanager
-def _progress(total: int, wanted: bool | None) -> Iterator[Callable[[int], object]]:
-    """A bar by tqdm, where it is installed; gives what is called with how many more are done."""
+def _progress(total: int, wanted: bool | None) -> Iterator[Callable[[int], object] | None]:
+    """A bar by tqdm, where it is installed; gives what is called with how many more are done, or None without a bar."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         if wanted:
             raise
-        yield lambda _: None
+        yield None
         return
     with tqdm(total=total, unit="text", delay=1.0, disable=None if wanted is None else not wanted) as bar:
-        yield bar.update
+        yield None if bar.disable else bar.update
 
 
 def _model_info(info: Any) -> ModelInfo:

@@ -245,11 +245,13 @@ class PooledModel:
     def _rows(self, sequences: Sequence[Sequence[int]]) -> list[F32]:
         """The output for each sequence, whatever their lengths."""
         # The longest first: towards the end the pieces are short, and no device waits long for another.
-        pieces = self._models[0]._in_batches(sequences, self._largest_piece(len(sequences)))
-        found = self._pool._each(lambda number, piece: self._models[number]._batch_rows(sequences, piece), pieces)
+        order = sorted(range(len(sequences)), key=lambda i: -len(sequences[i]))
+        largest = self._largest_piece(len(sequences))
+        pieces = [order[start:start + largest] for start in range(0, len(order), largest)]
+        found = self._pool._each(lambda number, piece: self._models[number]._rows([sequences[i] for i in piece]), pieces)
         rows: list[Any] = [None] * len(sequences)
         for piece, outputs in zip(pieces, found):
-            for index, row in zip(piece.indices, outputs):
+            for index, row in zip(piece, outputs):
                 rows[index] = row
         return rows
 
