@@ -6,8 +6,9 @@
 set -eu
 tree=weft-$1
 tar xf "$tree.tar.gz"
-weft=/opt/weft/weft
-grep '^[^#].* kernels' "$tree/tests/data/cases.txt" | sed 's/ .*//' >kernels.txt
+# shellcheck source=packaging/trials/use.sh
+. "$tree/packaging/trials/use.sh"
+weft=/kept/weft/weft
 export WEFT_PROCESSOR=0
 
 # try NAME VARIABLE=VALUE...: on the one driver that the variables leave.
@@ -16,7 +17,7 @@ try() {
     shift
     for math in reproducible fused; do
         printf '%s, %s\n' "$name" "$math"
-        env "$@" "$weft" verify --device all --list kernels.txt --bits "$tree/tests/data/bits" --math "$math" || failed="$failed $name/$math"
+        use_kernels "$math" all env "$@" "$weft" || failed="$failed $name/$math"
     done
 }
 
@@ -32,5 +33,5 @@ try llvmpipe WEFT_OPENCL=0 WEFT_VALIDATION=1
 try_opencl pocl pocl.icd
 try_opencl rusticl rusticl.icd
 printf 'the layer sees what shaders access\n'
-WEFT_VALIDATION=1 WEFT_OPENCL=0 /opt/weft/unit-tests frames >log 2>&1 || { tail -n 40 log && failed="$failed frames"; }
+WEFT_VALIDATION=1 WEFT_OPENCL=0 /kept/weft/unit-frames-tests frames >log 2>&1 || { tail -n 40 log && failed="$failed frames"; }
 [ -z "$failed" ] || { printf 'failed:%s\n' "$failed" >&2 && exit 1; }

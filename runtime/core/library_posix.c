@@ -49,7 +49,7 @@ static bool find_own_file(char file[PATH_MAX]) {
 }
 
 bool weft_library_beside(char *path, size_t size, const char *name) {
-    static const char *const folders[] = {"", "../lib/", "../" WEFT_LIBRARY_FOLDER "/"};
+    static const char *const folders[] = {"", "weft/", "../lib/", "../" WEFT_LIBRARY_FOLDER "/"};
     char own[PATH_MAX];
     char *slash = find_own_file(own) ? strrchr(own, '/') : NULL;
     if (!slash) {

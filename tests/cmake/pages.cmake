@@ -28,6 +28,19 @@ weft_add_host_test(pages.broken.not_section_4 LABELS pages
 set_tests_properties(pages.broken.not_section_4 PROPERTIES
     PASS_REGULAR_EXPRESSION "Broken references" FAIL_REGULAR_EXPRESSION "section 4")
 
+# What a stranger types first; and that the test notices other lines, and words for an index.
+weft_add_host_test(pages.install LABELS pages COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" -P tests/cmake/install.cmake)
+set(weft_broken_install "${CMAKE_CURRENT_BINARY_DIR}/broken-install")
+file(WRITE "${weft_broken_install}/packaging/install.txt" "    tar xf weft.tar\n")
+file(WRITE "${weft_broken_install}/README.md" "## Install\n\n```\ntar xf other.tar\n```\n")
+file(WRITE "${weft_broken_install}/api/a.py" "\"\"\"It needs `pip install 'weft[ray]'`.\"\"\"\n")
+foreach(broken "has not: tar xf other\\.tar" "a\\.py: no index has Weft")
+    string(MAKE_C_IDENTIFIER "${broken}" name)
+    weft_add_host_test(pages.broken.${name} LABELS pages
+        COMMAND "${CMAKE_COMMAND}" "-DROOT=${weft_broken_install}" -P tests/cmake/install.cmake)
+    set_tests_properties(pages.broken.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${broken}")
+endforeach()
+
 find_program(WEFT_BASH bash)
 mark_as_advanced(WEFT_BASH)
 if(WEFT_BUILD_CLI AND WEFT_BASH)

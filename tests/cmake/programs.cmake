@@ -18,6 +18,8 @@ target_compile_definitions(weft_test_support INTERFACE
 if(WEFT_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES "Clang") # gcc says so by itself
     target_compile_definitions(weft_test_support INTERFACE __SANITIZE_ADDRESS__=1)
 endif()
+# cmocka 2 has new names for what 1.1 has under the old ones alone.
+target_compile_definitions(weft_test_support INTERFACE CMOCKA_DISABLE_DEPRECATION_WARNINGS=1)
 # assert() in a test must hold in every build type.
 target_compile_options(weft_test_support INTERFACE -UNDEBUG)
 if(MINGW) # cmocka's messages are declared to be of Microsoft's printf

@@ -3,6 +3,7 @@
 /* Which files count as having come with us: core/library.h. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/library.h"
@@ -36,6 +37,21 @@ WEFT_TEST(a_file_in_the_programs_folder_came_with_it) {
     assert_true(there);
     assert_string_equal(found, made);
     assert_false(fits);
+}
+
+/* As Debian's package has it. */
+WEFT_TEST(a_file_in_the_folder_weft_beside_the_program_came_with_it) {
+    char folder[2048], inner[3072], made[4096], found[4096] = "";
+    find_folder(folder, sizeof folder);
+    snprintf(inner, sizeof inner, "%sweft", folder);
+    snprintf(made, sizeof made, "%s/%s", inner, name);
+    assert_int_equal(mkdir(inner, 0755), 0);
+    make_file(made);
+    const bool there = weft_library_beside(found, sizeof found, name);
+    assert_int_equal(unlink(made), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_true(there);
+    assert_string_equal(found, made);
 }
 
 /* Others may have put one there. */
