@@ -16,7 +16,10 @@ if(WEFT_BUILD_KERNELS)
     add_custom_command(OUTPUT "${PROJECT_BINARY_DIR}/kernels/weft-kernels.stamp"
         COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/packaging/kernels.py" "${weft_kernels_folder}" "$<TARGET_FILE:weft-cli>"
         COMMAND "${CMAKE_COMMAND}" -E touch "${PROJECT_BINARY_DIR}/kernels/weft-kernels.stamp"
-        DEPENDS weft-cli $<TARGET_NAME_IF_EXISTS:weft-llvm> "${PROJECT_SOURCE_DIR}/packaging/kernels.py"
+        DEPENDS weft-cli "${PROJECT_SOURCE_DIR}/packaging/kernels.py"
         COMMENT "Kernels of common models" VERBATIM)
+    if(TARGET weft-llvm)
+        add_dependencies(weft-cli weft-llvm)
+    endif()
     add_custom_target(weft_kernels ALL DEPENDS "${PROJECT_BINARY_DIR}/kernels/weft-kernels.stamp")
 endif()
