@@ -13,6 +13,9 @@ install(TARGETS weft EXPORT weftTargets
 if(TARGET weft-llvm)
     install(TARGETS weft-llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
+if(weft_kernels_folder)
+    install(DIRECTORY "${weft_kernels_folder}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(TARGET weft-cli)
     install(TARGETS weft-cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     # The man page and the completions, where the shells look for them.

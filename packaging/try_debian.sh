@@ -37,8 +37,9 @@ for package in libweft0.1 libweft-dev weft python3-weft; do
     expect "$package's notices" 'VkFFT (MIT)' zcat -f "$root/usr/share/doc/$package/THIRD-PARTY-NOTICES.txt"*
     expect "$package's parts" 'CycloneDX' zcat -f "$root/usr/share/doc/$package/weft.cdx.json"*
 done
-module=$(find "$root" -name '_native*.so')
-expect 'hardening' '' cmake -DREADELF=readelf "-DFILES=$libraries/libweft.so.0.1;$root/usr/bin/weft;$module" "-DTREES=$source;$packages" \
+module=$(find "$root" -type f -name '_native*.so')
+compiler=$(find "$root" -name 'libweft-llvm-*.so')
+expect 'hardening' '' cmake -DREADELF=readelf "-DFILES=$libraries/libweft.so.0.1;$root/usr/bin/weft;$module;$compiler" "-DTREES=$source;$packages" \
     -P "$source/tests/packaging/hardening.cmake"
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig

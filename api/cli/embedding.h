@@ -3,8 +3,8 @@
 #ifndef WEFT_CLI_EMBEDDING_H
 #define WEFT_CLI_EMBEDDING_H
 
-#include "eval/lines.h"
 #include "eval/score.h"
+#include "lines.h"
 #include "partial.h"
 
 /** What the options say of pooling and prompts; nulls where they say nothing. */

@@ -11,9 +11,9 @@
 #include "core/system/clock.h"
 #include "core/text.h"
 #include "core/try.h"
-#include "eval/lines.h"
 #include "eval/run.h"
 #include "input.h"
+#include "lines.h"
 #include "logits.h"
 #include "stop.h"
 

@@ -23,7 +23,7 @@ python_packages=(python3 python3-venv python3-dev)
 host_packages=(libglfw3-dev libplacebo-dev libavcodec-dev libavformat-dev libavutil-dev xvfb xauth)
 fuzz_packages=(clang)
 lint_packages=(clang-format clang-tidy shellcheck)
-debian_packages=(dpkg-dev debhelper dh-python lintian python3-cffi python3-dev python3-numpy llvm-15-dev)
+debian_packages=(dpkg-dev debhelper dh-python lintian python3-cffi python3-dev python3-numpy llvm-15-dev zlib1g-dev)
 
 package_installed() {
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

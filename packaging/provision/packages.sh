@@ -88,7 +88,7 @@ command_wheel() {
 
 # command_archive: the command, the library and the compiler for a Linux with nothing else, in one folder that may lie anywhere.
 command_archive() {
-    local version name place=$root/build/archive prefix files
+    local version name place=$root/build/archive prefix files archive
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
     name=weft-$version-linux-$(uname -m)
     prefix=$place/$name
@@ -101,7 +101,8 @@ command_archive() {
     # shellcheck disable=SC2016 # the dynamic linker's name
     env PKG_CONFIG_PATH="$deps/wheel-$(uname -m)/lib/pkgconfig" SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
         "$cmake" -G Ninja -S . -B "$place/cmake" "${ninja_options[@]}" "${older_glibc_options[@]/#/-D}" "$shaders_option" \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DWEFT_LLVM=BUNDLED -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF \
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DWEFT_LLVM=BUNDLED -DWEFT_BUILD_KERNELS=ON -DWEFT_BUILD_TESTS=OFF \
+        -DWEFT_BUILD_EXAMPLES=OFF \
         -DCMAKE_INSTALL_LIBDIR=lib '-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib' >/dev/null
     build_tree "$place/cmake" --parallel "$jobs"
     "$cmake" --install "$place/cmake" --strip --prefix "$prefix" >/dev/null
@@ -129,8 +130,9 @@ package_conan() {
     "$environment/bin/conan" create packaging/conan --no-remote "${options[@]}"
 }
 
-# The Debian packages of packaging/debian, from what is or could be committed here. VkFFT may be one that setup unpacked: it is then
-# the one build dependency that dpkg does not know, and is named.
+# The Debian packages of packaging/debian, from what is or could be committed here, for Debian 12 and those after it. So they have inside what
+# wheels have: libzip, utf8proc and LLVM have other names in each release. VkFFT may be one that setup unpacked: it is then the one build
+# dependency that dpkg does not know, and is named.
 command_package() {
     case ${1:-} in
     conan)
@@ -141,8 +143,10 @@ command_package() {
     *) die "./dev package builds Debian packages, ./dev package conan the Conan package; '$1' is neither" ;;
     esac
     setup_build "${debian_packages[@]}"
+    build_shaders
+    wheel_libraries "wheel-$(uname -m)"
     WEFT_COMMIT=$(git rev-parse --short=12 HEAD)
-    export WEFT_COMMIT
+    export WEFT_COMMIT WEFT_COMPILED_SHADERS=$root/build/shaders PKG_CONFIG_PATH=$deps/wheel-$(uname -m)/lib/pkgconfig
     local version place=$root/build/package source vkfft missing
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
     source=$place/weft-$version

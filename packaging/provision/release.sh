@@ -2,27 +2,10 @@
 # shellcheck shell=bash disable=SC2154 # read by ./dev, which has the names that are not set here
 #
 # A release: everything that is handed out, made of one commit, and each part tried where nothing of its making is
-# (packaging/trials).
+# (packaging/trials), as INSTALL.txt says.
 
-release_packages=(mmdebstrap)
 release_parts=(source wheel aarch64 archive debian)
 release=$root/build/release
-
-# in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
-# and these packages, these files, and nothing of our environment but the way to an archive. It is gone afterwards.
-in_empty_debian() {
-    local trial=$1 packages=$2 file hooks=()
-    shift 2
-    for file in "packaging/trials/$trial.sh" "$@"; do
-        hooks+=("--customize-hook=copy-in '$file' /root")
-    done
-    # shellcheck disable=SC2016 # the hook has its own $1
-    hooks+=('--customize-hook=chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-        "http_proxy=${http_proxy-}" "https_proxy=${https_proxy-}" sh -c "cd /root && sh '"$trial.sh $version"'"')
-    say "trying: $trial"
-    cat "$deps"/apt/sources.d/weft.* |
-        mmdebstrap --quiet --variant=minbase --format=null --dpkgopt=force-unsafe-io "--include=$packages" "${hooks[@]}" "$(codename)" - -
-}
 
 # fetch_wheels [PIP OPTION...]: what the wheel asks for, for Debian's Python, in $release/wheels.
 fetch_wheels() {
@@ -38,33 +21,43 @@ prerequisites() {
         sed "/dev setup/d; s/^\`libvkfft-dev\`.*/libvkfft-dev\/$(codename)-backports/" | tr -d '`' | tr ' ' '\n' | paste -s -d ,
 }
 
-try_source() { in_empty_debian source "$(prerequisites)" "$archive"; }
+# release_root NAME PACKAGE,...: $new_root, of this release of Debian.
+release_root() {
+    local names
+    IFS=, read -ra names <<<"$2"
+    make_root "$(codename)" "$1" "${names[@]}"
+}
+
+try_source() {
+    release_root source "$(prerequisites)"
+    in_root "$new_root" source "$source"
+}
 
 try_wheel() {
     fetch_wheels
-    in_empty_debian wheel python3,python3-venv "$archive" "$release/wheels" "$out"/*_"$(uname -m)".whl
+    release_root python python3,python3-venv
+    in_root "$new_root" wheel "$source" "$release/wheels" "$out"/*_"$(uname -m)".whl
 }
 
-try_archive() { in_empty_debian archive ca-certificates "$archive" "$out"/*-linux-"$(uname -m)".tar.gz; }
+try_archive() {
+    release_root plain ca-certificates
+    in_root "$new_root" archive "$source" "$out"/*-linux-"$(uname -m)".tar.gz
+}
 
-try_debian() { in_empty_debian debian ca-certificates "$archive" "$out"/*.deb; }
+try_debian() {
+    release_root plain ca-certificates
+    in_root "$new_root" debian "$source" "$out"/*.deb
+}
 
 # The packages' own scripts would have to run by QEMU: these are only unpacked.
 try_aarch64() {
-    local folder=$release/aarch64
+    local root_options=(--variant=extract --architectures=arm64) qemu=$deps/qemu/usr/bin/qemu-aarch64-static
     fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
-    [[ -x $deps/qemu/usr/bin/qemu-aarch64-static ]] ||
+    [[ -x $qemu ]] ||
         unpack qemu-user-static "$(available_version qemu-user-static "$(codename)")" qemu ./usr/bin/qemu-aarch64-static
+    release_root arm64 python3,python3-pip-whl
     say "trying: aarch64"
-    rm -rf "$folder"
-    cat "$deps"/apt/sources.d/weft.* | mmdebstrap --quiet --variant=extract --architectures=arm64 \
-        --include=python3,python3-pip-whl "$(codename)" "$folder" -
-    mkdir -p "$folder/root"
-    cp "$deps/qemu/usr/bin/qemu-aarch64-static" "$folder/usr/bin"
-    cp -R "$release/wheels" "$out"/*_aarch64.whl "$folder/root"
-    tar -x -C "$folder/root" -f "$archive"
-    packaging/trials/aarch64.sh "$version" "$folder"
-    rm -rf "$folder"
+    in_copy "$new_root" "$source" "$qemu" "$release/wheels" "$out"/*_aarch64.whl -- packaging/trials/aarch64.sh "$version"
 }
 
 # make_release TREE OUT: makes the source archive and $parts of $commit in a new work tree, from nothing that was built before.
@@ -78,6 +71,8 @@ make_release() {
         [[ ${entry##*/} == wheel-* ]] || ln -s "$entry" "$tree/build/deps"
     done
     cp "$tree/THIRD-PARTY-NOTICES.txt" "$out"
+    awk -v parts=" source ${parts[*]} " '/^@/ { left_out = !index(parts, " " substr($0, 2) " "); next } !left_out' \
+        "$tree/packaging/install.txt" >"$out/INSTALL.txt"
     git -c tar.umask=0022 archive --format=tar --prefix="weft-$version/" "$commit" | gzip -9n >"$out/weft-$version.tar.gz"
     for part in "${parts[@]}"; do
         say "making: $part"
@@ -107,7 +102,7 @@ make_release() {
 
 # command_release [--twice] [--only PART,...] [COMMIT]: of the tag of this version, or, as a rehearsal, of any commit.
 command_release() {
-    local twice=0 parts=("${release_parts[@]}") part version commit out=$release/out archive
+    local twice=0 parts=("${release_parts[@]}") part version commit out=$release/out source
     while [[ ${1:-} == --* ]]; do
         case $1 in
         --twice) twice=1 ;;
@@ -124,10 +119,10 @@ command_release() {
     done
     [[ $(uname -m) == x86_64 ]] || die "a release is made on x86-64"
     version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-    archive=$out/weft-$version.tar.gz
+    source=$out/weft-$version.tar.gz
     commit=$(git rev-parse --quiet --verify "${1:-v$version}^{commit}") ||
         die "there is no ${1:-tag v$version}; \`./dev release HEAD\` rehearses one"
-    setup_build "${debian_packages[@]}" "${release_packages[@]}"
+    setup_build "${debian_packages[@]}"
     update_private_lists || die "Debian's archive is not known here"
     rm -rf "$release"
     git worktree prune

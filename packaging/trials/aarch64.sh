@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: MIT
 #
 # aarch64.sh VERSION FOLDER: the wheel for AArch64 in FOLDER, a Debian of that architecture with Python and its pip, which was
-# unpacked and never ran. Its /root has the source archive's tree and the wheels. A static QEMU in it runs Python, which starts no
-# other program.
+# unpacked and never ran. Its /root has the source archive, the wheels, and a static QEMU, which runs Python; that starts no other program.
 set -eu
 tree=/root/weft-$1
 folder=$2
+tar xf "$folder$tree.tar.gz" -C "$folder/root"
 # shellcheck source=packaging/trials/use.sh
 . "$folder$tree/packaging/trials/use.sh"
 
 python() {
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 PYTHONPATH=/root/site "WEFT_LLVM=$llvm" \
-        chroot "$folder" /usr/bin/qemu-aarch64-static /usr/bin/python3 "$@"
+        chroot "$folder" /root/qemu-aarch64-static /usr/bin/python3 "$@"
 }
 
 llvm=1

@@ -5,12 +5,13 @@
 set -eu
 tree=weft-$1
 tar xf "$tree.tar.gz"
-tar xf "$tree-linux-$(uname -m).tar.gz"
 # shellcheck source=packaging/trials/use.sh
 . "$tree/packaging/trials/use.sh"
 
 if command -v cc; then exit 1; fi
+as_typed archive
 mv "$tree-linux-$(uname -m)" elsewhere
 ln -s "$PWD/elsewhere/bin/weft" /usr/local/bin/weft
 use_compiled weft
+use_shipped weft
 use weft

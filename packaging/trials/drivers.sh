@@ -6,9 +6,9 @@
 set -eu
 tree=weft-$1
 tar xf "$tree.tar.gz"
-weft=/opt/weft/weft
-grep '^[^#].* kernels' "$tree/tests/data/cases.txt" | sed 's/ .*//' >kernels.txt
-export WEFT_PROCESSOR=0
+# shellcheck source=packaging/trials/use.sh
+. "$tree/packaging/trials/use.sh"
+weft=/kept/weft/weft
 
 # try NAME VARIABLE=VALUE...: on the one driver that the variables leave.
 try() {
@@ -16,21 +16,21 @@ try() {
     shift
     for math in reproducible fused; do
         printf '%s, %s\n' "$name" "$math"
-        env "$@" "$weft" verify --device all --list kernels.txt --bits "$tree/tests/data/bits" --math "$math" || failed="$failed $name/$math"
+        use_kernels "$math" all env "$@" "$weft" || failed="$failed $name/$math"
     done
 }
 
 # try_opencl NAME FILE. PoCL's default since 7 loses values at barriers, and Weft refuses it (docs/programming.md).
 try_opencl() {
-    try "$1" WEFT_OPENCL=1 VK_DRIVER_FILES="$PWD/none.json" VK_ICD_FILENAMES="$PWD/none.json" OCL_ICD_VENDORS="/etc/OpenCL/vendors/$2" RUSTICL_ENABLE=llvmpipe \
-        POCL_WORK_GROUP_METHOD=cbs
+    # shellcheck disable=SC2046 # words
+    try "$1" $(grep '^[A-Z_]*=' "$tree/tests/opencl/alone.env") OCL_ICD_VENDORS="/etc/OpenCL/vendors/$2" RUSTICL_ENABLE=llvmpipe POCL_WORK_GROUP_METHOD=cbs
 }
 
 failed=
 "$weft" devices
-try llvmpipe WEFT_OPENCL=0 WEFT_VALIDATION=1
+try llvmpipe WEFT_PROCESSOR=0 WEFT_OPENCL=0 WEFT_VALIDATION=1
 try_opencl pocl pocl.icd
 try_opencl rusticl rusticl.icd
 printf 'the layer sees what shaders access\n'
-WEFT_VALIDATION=1 WEFT_OPENCL=0 /opt/weft/unit-tests frames >log 2>&1 || { tail -n 40 log && failed="$failed frames"; }
+WEFT_VALIDATION=1 WEFT_PROCESSOR=0 WEFT_OPENCL=0 /kept/weft/unit-frames-tests frames >log 2>&1 || { tail -n 40 log && failed="$failed frames"; }
 [ -z "$failed" ] || { printf 'failed:%s\n' "$failed" >&2 && exit 1; }

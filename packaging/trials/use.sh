@@ -4,6 +4,13 @@
 # Read by the trials, which set $tree to the source archive's tree: it has what the answers are compared with. All is done on the
 # processor device.
 
+# as_typed PART: runs the lines by which packaging/install.txt installs a part.
+as_typed() {
+    awk -v part="@$1" '/^@/ { here = $0 == part } here && sub(/^    /, "")' "$tree/packaging/install.txt" >"$1.sh"
+    [ -s "$1.sh" ]
+    sh -eux "$1.sh"
+}
+
 # use COMMAND...: what a stranger does first with the command: its devices, a few cases, and a model.
 use() {
     "$@" --version
@@ -18,6 +25,14 @@ use_cases() {
     "$@" verify --device processor --list "$tree/packaging/trials/cases.txt" --bits "$tree/tests/data/bits" --math fused
 }
 
+# use_kernels MATH DEVICE COMMAND...: every kernel once.
+use_kernels() {
+    math=$1 device=$2
+    shift 2
+    grep '^[^#].* kernels' "$tree/tests/data/cases.txt" | sed 's/ .*//' >kernels.txt
+    "$@" verify --device "$device" --math "$math" --list kernels.txt --bits "$tree/tests/data/bits"
+}
+
 # use_compiled COMMAND...: the processor device has its compiler where no package brings one.
 use_compiled() {
     set -- "$@" devices
@@ -28,6 +43,12 @@ use_compiled() {
         return 1
         ;;
     esac
+}
+
+# use_shipped COMMAND...: it comes with kernels, and langid's first run compiles nothing.
+use_shipped() {
+    expect '"pipelines_compiled": 0' env XDG_CACHE_HOME="$PWD/empty" "$@" run "$tree/api/examples/models/langid" --device processor --json \
+        --file "$tree/api/examples/models/langid/samples/vi.txt"
 }
 
 use_model() {

@@ -8,8 +8,8 @@ tar xf "$tree.tar.gz"
 # shellcheck source=packaging/trials/use.sh
 . "$tree/packaging/trials/use.sh"
 
-python3 -m venv v
-v/bin/pip install -q --no-index --find-links wheels ./*.whl
-use_compiled v/bin/weft
-use v/bin/weft
-v/bin/python "$tree/api/python/tests/try_wheel.py"
+PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheels as_typed wheel
+use_compiled weft-env/bin/weft
+use_shipped weft-env/bin/weft
+use weft-env/bin/weft
+weft-env/bin/python "$tree/api/python/tests/try_wheel.py"

@@ -13,6 +13,7 @@
 #include "model/files/other_weights.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
+#include "model/network/network_build.h"
 #include "model/program/program.h"
 #include "model/texts/embedding.h"
 #include "model/texts/end_tokens.h"
@@ -443,13 +444,6 @@ void weft_model_destroy(weft_model **address) {
 
 /* ---- what it is ---- */
 
-const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
-                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
-                                        "program",   "embed"};
-    return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
-}
-
 weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) {
     WEFT_ENTER;
     WEFT_GIVEN(weft_model_host(model), model, info);
@@ -749,19 +743,6 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
     WEFT_GIVEN(weft_model_host(model), out, model, graph, inputs);
     WEFT_TRY(expect_task(model, "weft_model_build"));
     return build_model(out, model, graph, inputs, NULL);
-}
-
-weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
-                                  uint32_t length, uint32_t input_size, uint32_t position_size) {
-    WEFT_TRY(input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
-                                           weft_shape_of(batch, length, input_size))
-                        : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
-                                           weft_shape_of(batch, length)));
-    if (position_size) {
-        WEFT_TRY(weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
-                                  weft_shape_of(batch, length, position_size)));
-    }
-    return WEFT_OK;
 }
 
 static weft_status build_graph(weft_graph *graph, weft_model *model,

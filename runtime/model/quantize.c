@@ -15,6 +15,7 @@
 #include "model/files/int8_file.h"
 #include "model/files/other_files.h"
 #include "model/network/architecture.h"
+#include "model/network/network_build.h"
 #include "model/program/program.h"
 #include "plan/matrices.h"
 

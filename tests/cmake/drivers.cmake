@@ -71,6 +71,7 @@ if(WEFT_HAVE_LLVM)
 endif()
 
 # OpenCL drivers, each the only one: <name>.opencl has VARIABLE=VALUE lines.
+file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/opencl/alone.env" weft_opencl_alone REGEX "^[A-Z_]+=")
 file(GLOB weft_opencl_files CONFIGURE_DEPENDS "${WEFT_DRIVERS_DIR}/*.opencl")
 set(weft_opencl_drivers "")
 foreach(file IN LISTS weft_opencl_files)
@@ -78,8 +79,7 @@ foreach(file IN LISTS weft_opencl_files)
     list(APPEND weft_opencl_drivers ${name})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     file(STRINGS "${file}" lines REGEX "=")
-    set(weft_driver_env_${name} "VK_DRIVER_FILES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json"
-        "VK_ICD_FILENAMES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json" "WEFT_PROCESSOR=0" "WEFT_OPENCL=1" ${lines})
+    set(weft_driver_env_${name} ${weft_opencl_alone} ${lines})
 endforeach()
 
 # The driver for tests that need some device and do not test it.

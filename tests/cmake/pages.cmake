@@ -36,6 +36,19 @@ if(Python_Interpreter_FOUND)
     set_tests_properties(pages.site.noticed PROPERTIES PASS_REGULAR_EXPRESSION "lacks .'docs/new.md'")
 endif()
 
+# What a stranger types first; and that the test notices other lines, and words for an index.
+weft_add_host_test(pages.install LABELS pages COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" -P tests/cmake/install.cmake)
+set(weft_broken_install "${CMAKE_CURRENT_BINARY_DIR}/broken-install")
+file(WRITE "${weft_broken_install}/packaging/install.txt" "    tar xf weft.tar\n")
+file(WRITE "${weft_broken_install}/README.md" "## Install\n\n```\ntar xf other.tar\n```\n")
+file(WRITE "${weft_broken_install}/api/a.py" "\"\"\"It needs `pip install 'weft[ray]'`.\"\"\"\n")
+foreach(broken "has not: tar xf other\\.tar" "a\\.py: no index has Weft")
+    string(MAKE_C_IDENTIFIER "${broken}" name)
+    weft_add_host_test(pages.broken.${name} LABELS pages
+        COMMAND "${CMAKE_COMMAND}" "-DROOT=${weft_broken_install}" -P tests/cmake/install.cmake)
+    set_tests_properties(pages.broken.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${broken}")
+endforeach()
+
 # The manual and the shells that are here, and that each notices an option that it lacks.
 if(WEFT_BUILD_CLI AND Python_Interpreter_FOUND AND NOT WIN32)
     foreach(of manual bash zsh fish)

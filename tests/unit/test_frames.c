@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: slow device */
+/* weft-test: own program */
 /* A run in parts: wherever it is cut, and however long frames are, it has the bits of a whole run. */
 #include <math.h>
 #include <pthread.h>

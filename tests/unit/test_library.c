@@ -3,6 +3,7 @@
 /* Which files count as having come with us: core/system/library.h. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/system/library.h"
@@ -36,6 +37,56 @@ WEFT_TEST(a_file_in_the_programs_folder_came_with_it) {
     assert_true(there);
     assert_string_equal(found, made);
     assert_false(fits);
+}
+
+struct places {
+    char folder[2048], inner[3072], made[4096], found[4096];
+};
+
+/* A file in the folder `weft` beside this program. */
+static void begin(struct places *places) {
+    find_folder(places->folder, sizeof places->folder);
+    snprintf(places->inner, sizeof places->inner, "%sweft", places->folder);
+    snprintf(places->made, sizeof places->made, "%s/%s", places->inner, name);
+    assert_int_equal(mkdir(places->inner, 0755), 0);
+    make_file(places->made);
+}
+
+static bool is_found(struct places *places, mode_t mode) {
+    assert_int_equal(chmod(places->inner, mode), 0);
+    return weft_library_beside(places->found, sizeof places->found, name);
+}
+
+static void end(const struct places *places) {
+    assert_int_equal(unlink(places->made), 0);
+    assert_int_equal(rmdir(places->inner), 0);
+}
+
+/* As Debian's package has it. Others may write to the folder that is writable. */
+WEFT_TEST(a_file_in_the_folder_weft_beside_the_program_came_with_it) {
+    struct places places;
+    begin(&places);
+    const bool there = is_found(&places, 0755) && strcmp(places.found, places.made) == 0;
+    const bool writable = is_found(&places, 0757), sticky = is_found(&places, 01757);
+    end(&places);
+    assert_true(there);
+    assert_false(writable || sticky);
+}
+
+/* As /tmp/lib of a program in /tmp/folder may be. */
+WEFT_TEST(a_file_in_somebody_elses_folder_did_not) {
+    if (geteuid() != 0) {
+        skip();
+    }
+    struct places places;
+    begin(&places);
+    const bool before = is_found(&places, 0755);
+    const int changed = chown(places.inner, 12345, 12345);
+    const bool after = is_found(&places, 0755);
+    end(&places);
+    assert_true(before);
+    assert_int_equal(changed, 0);
+    assert_false(after);
 }
 
 /* Others may have put one there. */

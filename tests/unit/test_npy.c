@@ -363,7 +363,7 @@ WEFT_TEST_ON_HOST(the_bytes_written_are_those_of_the_format, test) {
     assert_ok(weft_npy_write_f32(path, &value, (weft_shape){0}, NULL));
     size_t size = 0;
     uint8_t *bytes = weft_test_read(path, &size);
-    static const char expected[128] =
+    static const char expected[] =
         "\x93NUMPY\1\0\x76\0{'descr': '<f4', 'fortran_order': False, 'shape': (), }"
         "                                                              \n";
     assert_int_equal(size, 132);

@@ -231,7 +231,7 @@ WEFT_TEST_ON_HOST(text_without_a_token_is_an_error_of_its_own, test) {
     struct weft_token_list list = {.host = test->host};
     assert_ok(weft_json_tokenizer_encode(tokenizer, &list, "a", 1));
     WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
-                        weft_json_tokenizer_encode(tokenizer, &list, "b", 1), "unknown text");
+                        weft_json_tokenizer_encode(tokenizer, &list, "b", 1), "unknown token");
     weft_free(&test->host, list.tokens);
     weft_json_tokenizer_destroy(tokenizer);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Classifies a folder of texts on a local Ray cluster, and writes Parquet. It needs `pip install weft[ray]`.
+"""Classifies a folder of texts on a local Ray cluster, and writes Parquet. It needs what weft.ray needs.
 
     python api/python/examples/ray_classify.py build/texts --model api/examples/models/langid --workers 4 --out build/labels
 

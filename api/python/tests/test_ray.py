@@ -291,7 +291,7 @@ def test_ray_is_not_needed():
     assert run("import sys, weft; sys.exit('ray' in sys.modules)").returncode == 0
     said = run("import sys; sys.modules['ray'] = None; import weft.ray")
     assert said.returncode == 1
-    assert "ImportError: weft.ray needs Ray, which is not installed here: pip install 'weft[ray]'" in said.stderr
+    assert "ImportError: weft.ray needs Ray, which is not installed here: pip install 'ray[data,serve]' pyarrow" in said.stderr
 
 
 def test_a_program_runs_on_columns(tmp_path):

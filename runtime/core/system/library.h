@@ -24,9 +24,11 @@ bool weft_library_installed(char *path, size_t size, const char *package, const 
 
 /**
  * Where the file `name`, or but on Windows the folder, is that came with us: in the folder of the file that this code was loaded from,
- * or, but on Windows, in `lib` or the folder of libraries beside that folder. False where there is none. The file is that of libweft or
+ * or, but on Windows, in the folder `weft` in that one, which distributions keep such files in, or in `lib` or the folder of libraries
+ * beside that folder. False where there is none. The file is that of libweft or
  * of the Python module, or, with a static libweft, the program's. Neither the current folder nor the environment counts, where others
- * may have put one.
+ * may have put one; nor does another folder than ours to which somebody may write who may not write to ours, nor in a sticky folder a
+ * file that is neither this user's nor the administrator's.
  */
 bool weft_library_beside(char *path, size_t size, const char *name);
 

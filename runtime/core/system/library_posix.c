@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, S_ISVTX */
 #endif
 #include "core/system/library.h"
 
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void *weft_library_open(const char *name, char *reason, size_t size) {
@@ -48,8 +49,27 @@ static bool find_own_file(char file[PATH_MAX]) {
     return realpath(info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe", file) != NULL;
 }
 
+/* Nobody but the administrator may write there who may not write to our folder: he could replace us as well. */
+static bool is_as_ours(const struct stat *folder, const struct stat *ours) {
+    const mode_t writers = S_IWOTH | (folder->st_gid == ours->st_gid ? S_IWGRP : 0U);
+    return (folder->st_uid == ours->st_uid || folder->st_uid == 0) &&
+           (folder->st_mode & (S_IWGRP | S_IWOTH) & ~(ours->st_mode & writers)) == 0;
+}
+
+/* Of our own folder when `folder` is empty. In one that is sticky, as /tmp is, each file may be somebody else's. */
+static bool is_trusted(const char *own, const char *folder, const char *path) {
+    char place[PATH_MAX + 64];
+    struct stat ours, there, file;
+    (void)snprintf(place, sizeof place, "%s%s", own, folder);
+    if (stat(own, &ours) != 0 || stat(place, &there) != 0 || stat(path, &file) != 0) {
+        return false;
+    }
+    return (folder[0] == '\0' || is_as_ours(&there, &ours)) &&
+           ((there.st_mode & S_ISVTX) == 0 || file.st_uid == geteuid() || file.st_uid == 0);
+}
+
 bool weft_library_beside(char *path, size_t size, const char *name) {
-    static const char *const folders[] = {"", "../lib/", "../" WEFT_LIBRARY_FOLDER "/"};
+    static const char *const folders[] = {"", "weft/", "../lib/", "../" WEFT_LIBRARY_FOLDER "/"};
     char own[PATH_MAX];
     char *slash = find_own_file(own) ? strrchr(own, '/') : NULL;
     if (!slash) {
@@ -58,7 +78,8 @@ bool weft_library_beside(char *path, size_t size, const char *name) {
     slash[1] = '\0';
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         const int written = snprintf(path, size, "%s%s%s", own, folders[i], name);
-        if (written > 0 && (size_t)written < size && weft_library_is_there(path)) {
+        if (written > 0 && (size_t)written < size && weft_library_is_there(path) &&
+            is_trusted(own, folders[i], path)) {
             return true;
         }
     }

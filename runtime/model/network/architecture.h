@@ -90,11 +90,4 @@ weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_de
                                     const struct weft_model_step *step,
                                     const weft_plan_params *params);
 
-/**
- * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32
- * [B, n, input_size]; and with a position_size "positions" f32 [B, n, position_size].
- */
-weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
-                                  uint32_t length, uint32_t input_size, uint32_t position_size);
-
 #endif

@@ -239,3 +239,10 @@ void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host) {
     weft_free(host, config->tokenizer_class);
     *config = (weft_fnet_config){.architecture = WEFT_FNET_MODEL};
 }
+
+const char *weft_task_name(weft_task task) {
+    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
+                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
+                                        "program",   "embed"};
+    return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
+}

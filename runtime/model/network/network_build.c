@@ -415,3 +415,16 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
     weft_tensor result = {0};
     return WEFT_BUILT(builder, result, weft_graph_norm(&result, builder->graph, x, &params));
 }
+
+weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
+                                  uint32_t length, uint32_t input_size, uint32_t position_size) {
+    WEFT_TRY(input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
+                                           weft_shape_of(batch, length, input_size))
+                        : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
+                                           weft_shape_of(batch, length)));
+    if (position_size) {
+        WEFT_TRY(weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
+                                  weft_shape_of(batch, length, position_size)));
+    }
+    return WEFT_OK;
+}

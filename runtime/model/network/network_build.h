@@ -134,4 +134,11 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
 /** One vector of each sequence, [B, d] of x [B, n, d]; with lengths, of the tokens before them. */
 weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling);
 
+/**
+ * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32
+ * [B, n, input_size]; and with a position_size "positions" f32 [B, n, position_size].
+ */
+weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
+                                  uint32_t length, uint32_t input_size, uint32_t position_size);
+
 #endif

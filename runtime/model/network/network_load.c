@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/network/architecture.h"
 #include "model/network/network.h"
+#include "model/network/network_build.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weft on Ray: a predictor for Ray Data, a deployment for Ray Serve. It needs `pip install weft[ray]`.
+"""Weft on Ray: a predictor for Ray Data, a deployment for Ray Serve. It needs `pip install 'ray[data,serve]' pyarrow`.
 
     texts = ray.data.from_items([{"text": "What language is this?"}, ...])
     answers = texts.map_batches(weft.ray.Predictor, fn_constructor_kwargs={"folder": folder},
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Union
 try:
     import ray
 except ImportError as error:
-    raise ImportError("weft.ray needs Ray, which is not installed here: pip install 'weft[ray]'") from error
+    raise ImportError("weft.ray needs Ray, which is not installed here: pip install 'ray[data,serve]' pyarrow") from error
 
 from . import errors
 from .device import Device, DeviceInfo, Math, devices

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "eval/lines.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A text on each line of a file, a window of lines at a time: however many there are, few are in memory. */
-#ifndef WEFT_CLI_EVAL_LINES_H
-#define WEFT_CLI_EVAL_LINES_H
+#ifndef WEFT_CLI_LINES_H
+#define WEFT_CLI_LINES_H
 
 #include <stdio.h>
 
