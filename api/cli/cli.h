@@ -88,7 +88,7 @@ typedef struct weft_cli_option {
     weft_cli_kind kind;
     void *value;
     /* What it is called in the help; null for flags. Shells complete "FILE" and "DIR"; words with | between them, such
-     * as "full|short", are the only values. */
+     * as "full|short", are the only values, but with "..." behind them some of more. */
     const char *argument;
     const char *help; /* sentences without newlines, of which shells show the first */
 } weft_cli_option;

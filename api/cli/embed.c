@@ -204,9 +204,9 @@ int weft_cli_embed(int argc, char **argv) {
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
          "what stands in front of each text: the name of one of the model's prompts, or "
          "the prompt itself (default: the model's, if it has one)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
-         "cls, max, mean, mean_sqrt_len, weighted_mean or last: for a model without a "
-         "modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling,
+         "mean|cls|last|max|weighted_mean|mean_sqrt_len|...",
+         "how the vectors of tokens become one, for a model without a modules.json"},
         {"normalize", WEFT_CLI_FLAG, &options.how.normalize, NULL,
          "give vectors of length 1, also where the model's folder does not say so"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",

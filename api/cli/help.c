@@ -91,7 +91,8 @@ static size_t first_sentence(const char *text) {
 void weft_cli_print_row(const char *command, const weft_cli_option *option) {
     weft_cli_print(stdout, "%s|%s%s|", command, !option->name ? "" : "--",
                    !option->name ? "" : option->name);
-    for (const char *at = !option->argument ? "" : option->argument; *at != '\0'; at++) {
+    for (const char *at = !option->argument ? "" : option->argument;
+         *at != '\0' && strcmp(at, "|...") != 0; at++) {
         weft_cli_print(stdout, "%c", *at == '|' ? ' ' : *at);
     }
     weft_cli_print(stdout, "|%.*s\n", (int)first_sentence(option->help), option->help);

@@ -78,7 +78,7 @@ static bool read_weights(weft_weight_storage *value, const char *text) {
 
 /* Whether an option takes any value, or this is one of its words. */
 static bool is_any_of(const char *argument, const char *text) {
-    bool only = argument && strchr(argument, '|');
+    bool only = argument && strchr(argument, '|') && !strstr(argument, "...");
     for (const char *word = argument; only && word; word = strchr(word, '|')) {
         word += *word == '|';
         const size_t length = strcspn(word, "|");

@@ -260,9 +260,9 @@ int weft_cli_rerank(int argc, char **argv) {
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input"},
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many texts to show (default 10)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, "POOLING",
-         "cls, max, mean, mean_sqrt_len, weighted_mean or last: for an encoder without a "
-         "modules.json"},
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling,
+         "mean|cls|last|max|weighted_mean|mean_sqrt_len|...",
+         "how the vectors of tokens become one, for an encoder without a modules.json"},
         {"batch", WEFT_CLI_COUNT, &options.how.batch, "B",
          "run so many texts at once (default: by their length); no bit depends on it"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),

@@ -57,7 +57,6 @@ WEFT_TEST(wrong_usage_is_refused) {
                    "--weights: expected auto, f32, f16, int8 or int8-only", "'f8'", NULL);
     expect_refused(2, "bench --size big", "--size: expected full, short or smallest", NULL);
     expect_refused(2, "bench --suite best", "--suite: expected ops, mixers,", NULL);
-    expect_refused(2, "embed MODEL --text a --pooling best", "mean, cls, last or max", NULL);
     expect_refused(2, "run --help=html", "--help takes no value", NULL);
     expect_refused(2, "help --html", "unknown command '--html'", NULL);
     expect_refused(2, "run MODEL --text a --token-types b", "--token-types", NULL);

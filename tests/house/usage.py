@@ -30,13 +30,18 @@ def run(*command: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8", env=environment).stdout
 
 
+def words(argument: str) -> set[str]:
+    """The values that an argument names."""
+    return set(argument.split("|")) - {"..."} if "|" in argument else set()
+
+
 def helped() -> dict[str, dict[str, set[str]]]:
     """Of each command its options, and of each the words that are its values."""
     commands = re.findall(r"^  ([a-z]+) +[a-z]", run(str(WEFT), "help"), re.MULTILINE)
     found = {}
     for command in set(commands) - {"help"}:
         rows = re.findall(r"^  (--[a-z-]+)(?: (\S+))?", run(str(WEFT), command, "--help"), re.MULTILINE)
-        found[command] = {name: set(value.split("|")) if "|" in value else set() for name, value in rows}
+        found[command] = {name: words(value) for name, value in rows}
     return found
 
 
@@ -47,7 +52,7 @@ def manual() -> dict[str, dict[str, set[str]]]:
     found, common, shared = {}, {"--help"}, {}
     for section in re.split(r"^\.S[SH] ", page.replace("\\-", "-"), flags=re.MULTILINE):
         rows = re.findall(r'^\.TP\n\.BI? (--[a-z-]+)(?: " (.*)")?$', section, re.MULTILINE)
-        own = {name: set(value.split("|")) if "|" in value else set() for name, value in rows}
+        own = {name: words(value) for name, value in rows}
         below = set(re.findall("--[a-z-]+", "".join(re.findall(r"^As below: .*", section, re.MULTILINE))))
         common |= below
         if section.startswith("COMMON OPTIONS"):
@@ -62,23 +67,23 @@ def manual() -> dict[str, dict[str, set[str]]]:
 
 def offered(shell: str) -> dict[str, dict[str, set[str]]]:
     """What a shell offers behind a command, and behind an option with values."""
-    def words(*line: str) -> list[str]:
+    def answers(*line: str) -> list[str]:
         return run(*SHELLS[shell], "weft", *line).splitlines()
 
     found = {}
-    for command in {re.split("[:\t]", line)[0] for line in words("")} - {"help"}:
+    for command in {re.split("[:\t]", line)[0] for line in answers("")} - {"help"}:
         options: dict[str, set[str]] = {}
-        for line in words(command, "--"):
+        for line in answers(command, "--"):
             name = re.match(r"\*?(--[a-z-]+)", line)
             values = re.search(r":\((.*)\)$", line)
             if name:
                 options[name[1]] = set(values[1].split()) if values else set()
         if shell != "zsh":
             for name in set(options) & {"--math", "--weights", "--pooling", "--pass", "--checkpoints", "--size", "--suite"}:
-                options[name] = {line.split("\t")[0] for line in words(command, name, "")}
+                options[name] = {line.split("\t")[0] for line in answers(command, name, "")}
         found[command] = options
     if shell == "bash":
-        compare("--math= in bash", set(words("run", "--math", "=", "f")), {"fused", "fast"})
+        compare("--math= in bash", set(answers("run", "--math", "=", "f")), {"fused", "fast"})
     return found
 
 

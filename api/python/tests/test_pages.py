@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The code of README.md, which PyPI shows, runs from top to bottom in an empty folder: what it loads is in the package, or the
-code before has made it. The results page has the tables that its commands print."""
+code before has made it. That of the repository's first page runs in the repository. Pages have what their commands print."""
 
 import importlib.util
 import re
@@ -44,6 +44,28 @@ def test_the_page_with_torch(capsys, monkeypatch, tmp_path):
     said = run(["", "torch"], capsys, monkeypatch, tmp_path)
     assert "torch.Size([1, 16, 8])" in said
     assert float(re.search(r"^([\d.]+e-\d+)$", said, flags=re.M)[1]) < 1e-5
+
+
+def test_the_first_page(capsys, monkeypatch, tmp_path):
+    """Its code names example models as they lie in the repository."""
+    (tmp_path / "api").symlink_to(ROOT / "api")
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S)
+    for block in code:
+        if HAVE_TORCH or "torch" not in block.split():
+            exec(compile(block, "README.md", "exec"), {"__name__": "page"})
+    said = capsys.readouterr().out
+    assert "fr 9" in said and ("True\n" in said or not HAVE_TORCH)
+
+
+def test_commands_print_what_the_first_page_shows():
+    page = (ROOT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^```\n\$ (?:build/)?weft (run api/examples/.*)\n((?:.*\n)*?)```$", page, flags=re.M)
+    assert commands
+    for command, shown in commands:
+        line = [sys.executable, "-m", "weft", *shlex.split(command)]
+        done = subprocess.run(line, cwd=ROOT, check=True, capture_output=True, text=True)
+        assert done.stdout.startswith(shown), command  # and then a time
 
 
 def test_the_page_is_readable_elsewhere():
