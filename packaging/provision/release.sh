@@ -71,7 +71,8 @@ make_release() {
         [[ ${entry##*/} == wheel-* ]] || ln -s "$entry" "$tree/build/deps"
     done
     cp "$tree/THIRD-PARTY-NOTICES.txt" "$out"
-    awk -v parts=" source ${parts[*]} " '/^@/ { left_out = !index(parts, " " substr($0, 2) " "); next } !left_out' \
+    awk -v parts=" source ${parts[*]} " -v version="$version" \
+        '/^@/ { left_out = !index(parts, " " substr($0, 2) " "); next } !left_out { gsub(/VERSION/, version); print }' \
         "$tree/packaging/install.txt" >"$out/INSTALL.txt"
     git -c tar.umask=0022 archive --format=tar --prefix="weft-$version/" "$commit" | gzip -9n >"$out/weft-$version.tar.gz"
     for part in "${parts[@]}"; do
