@@ -5,7 +5,7 @@
 # (packaging/trials).
 
 release_packages=(mmdebstrap)
-release_parts=(source wheel aarch64 archive debian)
+release_parts=(source wheel aarch64 archive static debian)
 release=$root/build/release
 
 # in_empty_debian TRIAL PACKAGE,... FILE...: runs packaging/trials/TRIAL.sh in /root of a new Debian, with nothing but its smallest set
@@ -49,12 +49,18 @@ try_archive() { in_empty_debian archive ca-certificates "$archive" "$out"/*-linu
 
 try_debian() { in_empty_debian debian ca-certificates "$archive" "$out"/*.deb; }
 
+try_static() {
+    write_kernel_list
+    packaging/try_static.sh "$out"/*-linux-"$(uname -m)"-static.tar.gz build/kernels.txt
+    setup_static_qemu
+    packaging/try_static.sh "$out"/*-linux-aarch64-static.tar.gz '' '' "$deps/qemu/usr/bin/qemu-aarch64-static"
+}
+
 # The packages' own scripts would have to run by QEMU: these are only unpacked.
 try_aarch64() {
     local folder=$release/aarch64
     fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
-    [[ -x $deps/qemu/usr/bin/qemu-aarch64-static ]] ||
-        unpack qemu-user-static "$(available_version qemu-user-static "$(codename)")" qemu ./usr/bin/qemu-aarch64-static
+    setup_static_qemu
     say "trying: aarch64"
     rm -rf "$folder"
     cat "$deps"/apt/sources.d/weft.* | mmdebstrap --quiet --variant=extract --architectures=arm64 \
@@ -93,6 +99,10 @@ make_release() {
         archive)
             (cd "$tree" && ./dev archive)
             cp "$tree"/build/archive/*.tar.gz "$out"
+            ;;
+        static)
+            (cd "$tree" && ./dev static && ./dev static aarch64)
+            cp "$tree"/build/static*/*.tar.gz "$out"
             ;;
         debian)
             (cd "$tree" && ./dev package)
