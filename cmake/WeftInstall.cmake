@@ -2,6 +2,13 @@
 #
 # Install rules, the CMake package (find_package(weft)) and weft.pc.
 
+if(WEFT_STATIC) # one folder, from which the command may be copied alone
+    install(TARGETS weft-cli RUNTIME DESTINATION .)
+    install(FILES ${weft_licence_files} "${PROJECT_SOURCE_DIR}/packaging/compiler/RELINKING.txt" "${PROJECT_BINARY_DIR}/weft.cdx.json"
+            "${PROJECT_SOURCE_DIR}/docs/weft.1" DESTINATION .)
+    return()
+endif()
+
 include(CMakePackageConfigHelpers)
 include(WeftPkgConfig)
 

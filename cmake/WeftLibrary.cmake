@@ -21,6 +21,17 @@ list(REMOVE_ITEM weft_c_sources ${weft_compiler_c_sources})
 if(WEFT_HAVE_LLVM)
     list(REMOVE_ITEM weft_c_sources "${PROJECT_SOURCE_DIR}/runtime/native/no_compiler.c")
 endif()
+# What opens libraries, or what stands in its place.
+set(weft_opening core/system/library_posix.c device/volk_unit.c native/llvm/find.c native/llvm/build_id.c native/llvm/jumps.c)
+set(weft_not_opening core/system/library_none.c device/no_loader.c native/llvm/linked.c)
+set(weft_left_out ${weft_not_opening})
+if(WEFT_STATIC)
+    set(weft_left_out ${weft_opening})
+endif()
+list(TRANSFORM weft_left_out PREPEND "${PROJECT_SOURCE_DIR}/runtime/")
+list(REMOVE_ITEM weft_c_sources ${weft_left_out})
+list(REMOVE_ITEM weft_core_sources ${weft_left_out})
+list(REMOVE_ITEM weft_compiler_c_sources ${weft_left_out})
 
 # What every part of the library compiles against, and what a static libweft needs at its last link.
 add_library(weft_requirements INTERFACE)
@@ -37,6 +48,9 @@ set(weft_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER weft_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi)$")
 list(REMOVE_DUPLICATES weft_cxx_libraries)
 list(APPEND weft_link_libraries ${weft_cxx_libraries} Threads::Threads ${CMAKE_DL_LIBS} m)
+if(WEFT_STATIC)
+    list(PREPEND weft_link_libraries ${weft_linked_llvm})
+endif()
 target_link_libraries(weft_requirements INTERFACE Vulkan::Headers ${weft_link_libraries})
 
 # Memory, files and their formats, hashing, and reading SPIR-V. Without Vulkan's headers, to hold it to that.
@@ -109,7 +123,7 @@ if(WEFT_HAVE_LLVM)
     target_link_libraries(weft_compiler_objects PRIVATE weft_llvm)
     target_compile_definitions(weft_compiler_objects PRIVATE WEFT_BUILDING=1)
     # Optimisers across files do not see what assembly in C defines.
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/native/llvm/llvm.c" PROPERTIES
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/native/llvm/jumps.c" PROPERTIES
         COMPILE_OPTIONS -fno-lto OBJECT_DEPENDS "${weft_llvm_dir}/llvm_functions.h")
     set(weft_compiler_objects $<TARGET_OBJECTS:weft_compiler_objects>)
 endif()

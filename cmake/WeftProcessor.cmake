@@ -2,8 +2,8 @@
 #
 # The compiler of the processor device (runtime/native/llvm), which needs LLVM's C headers to be built and libLLVM to run.
 # LLVM is not linked but opened at the first compilation, see runtime/native/llvm/llvm.h, so that neither a program's start nor
-# a package of Weft depends on it. It is the system's, or with WEFT_LLVM=BUNDLED one that this build makes, see
-# WeftBundledLlvm.cmake. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
+# a package of Weft depends on it. It is the system's, or with WEFT_LLVM=BUNDLED one that this build makes, or with WEFT_STATIC part
+# of the command, see WeftBundledLlvm.cmake. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
 # call LLVM compile against.
 
 # Those that the compiler works with, of whichever the headers are: runtime/native/llvm/version.h.
@@ -166,7 +166,9 @@ if(WEFT_HAVE_LLVM)
 
     add_library(weft_llvm INTERFACE)
     target_include_directories(weft_llvm SYSTEM INTERFACE ${weft_llvm_include_dirs} "${weft_llvm_dir}")
-    target_compile_options(weft_llvm INTERFACE "SHELL:-include \"${weft_llvm_dir}/llvm_names.h\"")
+    if(NOT WEFT_STATIC) # its linker finds them by LLVM's own names
+        target_compile_options(weft_llvm INTERFACE "SHELL:-include \"${weft_llvm_dir}/llvm_names.h\"")
+    endif()
     # What may lie beside us: a library with the functions of these headers, or on Windows LLVM's own.
     string(REGEX MATCH "^[0-9]+" weft_llvm_major "${weft_llvm_version}")
     set(weft_llvm_beside "libweft-llvm-${weft_llvm_major}.so")
@@ -175,7 +177,7 @@ if(WEFT_HAVE_LLVM)
     endif()
     target_compile_definitions(weft_llvm INTERFACE "WEFT_LLVM_BESIDE=\"${weft_llvm_beside}\""
         "WEFT_LLVM_NAME=\"${weft_llvm_name}\"" "WEFT_LLVM_PATH=\"${weft_llvm_path}\"")
-    if(WEFT_LLVM STREQUAL "BUNDLED")
+    if(WEFT_STATIC OR WEFT_LLVM STREQUAL "BUNDLED")
         include(WeftBundledLlvm)
     endif()
 endif()

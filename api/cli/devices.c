@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/system/library.h"
 #include "trial.h"
 
 /*
@@ -204,6 +205,9 @@ int weft_cli_devices(int argc, char **argv) {
     } else if (count > 0) {
         exit_code = print_as_table(infos, count, taken, fma);
         print_slow(infos, count);
+    }
+    if (weft_library_refusal() && !common.json) {
+        weft_cli_print(stdout, "No other devices: %s.\n", weft_library_refusal());
     }
     if (!taken) {
         weft_cli_print(stderr, "weft: error: %s\n", explain(count, dropped));

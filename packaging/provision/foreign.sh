@@ -112,14 +112,20 @@ foreign_aarch64() {
         "-DLLVM_DIR=$(llvm_folder)/lib/cmake/llvm"
 }
 
-# The wheel for AArch64. What is compiled into it has its place among the target's libraries.
-wheel_aarch64() {
+# What the wheel and the static command for AArch64 are made of, in WEFT_TARGET_ROOT. What is compiled in has its place among the target's
+# libraries.
+wheel_aarch64_libraries() {
     local target=$deps/wheel-aarch64 toolchain=$root/cmake/toolchains/aarch64-linux-gnu.cmake
     install_packages g++-aarch64-linux-gnu
     unpack_foreign wheel-aarch64 arm64 '' "${foreign_compiled_in[@]}" libpython3-dev zlib1g-dev "$(basename "$(llvm_folder)")-dev" ||
         die "the arm64 packages could not be fetched (log: build/deps/apt/wheel-aarch64/install.log)"
     export WEFT_TARGET_ROOT=$target
     DESTDIR=$target wheel_libraries wheel-aarch64/usr -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX=/usr
+}
+
+wheel_aarch64() {
+    local target=$deps/wheel-aarch64 toolchain=$root/cmake/toolchains/aarch64-linux-gnu.cmake
+    wheel_aarch64_libraries
     _PYTHON_HOST_PLATFORM=linux-aarch64 make_wheel wheel-aarch64 aarch64 aarch64-linux-gnu-gcc "CMAKE_TOOLCHAIN_FILE=$toolchain" \
         "WEFT_KERNEL_HEADER=$root/build/kernel-header" "LLVM_DIR=$target$(llvm_folder)/lib/cmake/llvm" \
         "Python_INCLUDE_DIR=$(echo "$target"/usr/include/python3.*)"

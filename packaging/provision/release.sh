@@ -4,7 +4,7 @@
 # A release: everything that is handed out, made of one commit, and each part tried where nothing of its making is
 # (packaging/trials), as INSTALL.txt says.
 
-release_parts=(source wheel aarch64 archive debian)
+release_parts=(source wheel aarch64 archive static debian)
 release=$root/build/release
 
 # fetch_wheels [PIP OPTION...]: what the wheel asks for, for Debian's Python, in $release/wheels.
@@ -49,12 +49,18 @@ try_debian() {
     in_root "$new_root" debian "$source" "$out"/*.deb
 }
 
+try_static() {
+    write_kernel_list
+    packaging/try_static.sh "$out"/*-linux-"$(uname -m)"-static.tar.gz build/kernels.txt
+    setup_static_qemu
+    packaging/try_static.sh "$out"/*-linux-aarch64-static.tar.gz '' '' "$deps/qemu/usr/bin/qemu-aarch64-static"
+}
+
 # The packages' own scripts would have to run by QEMU: these are only unpacked.
 try_aarch64() {
     local root_options=(--variant=extract --architectures=arm64) qemu=$deps/qemu/usr/bin/qemu-aarch64-static
     fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
-    [[ -x $qemu ]] ||
-        unpack qemu-user-static "$(available_version qemu-user-static "$(codename)")" qemu ./usr/bin/qemu-aarch64-static
+    setup_static_qemu
     release_root arm64 python3,python3-pip-whl
     say "trying: aarch64"
     in_copy "$new_root" "$source" "$qemu" "$release/wheels" "$out"/*_aarch64.whl -- packaging/trials/aarch64.sh "$version"
@@ -89,6 +95,10 @@ make_release() {
         archive)
             (cd "$tree" && ./dev archive)
             cp "$tree"/build/archive/*.tar.gz "$out"
+            ;;
+        static)
+            (cd "$tree" && ./dev static && ./dev static aarch64)
+            cp "$tree"/build/static*/*.tar.gz "$out"
             ;;
         debian)
             (cd "$tree" && ./dev package)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/system/fork_gate.h"
+#include "core/system/library.h"
 #include "core/try.h"
 #include "device/loader.h"
 #include "device/result.h"
@@ -335,7 +336,9 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
     *instance = (struct weft_vk_instance){0};
     instance->GetInstanceProcAddr = weft_loader_open();
     if (!instance->GetInstanceProcAddr) {
-        (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan loader is installed");
+        const char *refusal = weft_library_refusal();
+        (void)snprintf(reason, WEFT_REASON_SIZE, "%s",
+                       refusal ? refusal : "no Vulkan loader is installed");
         return WEFT_NO_DEVICE;
     }
     static weft_fork_gate gate; /* the loader and its drivers have locks of their own */

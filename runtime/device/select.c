@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/system/library.h"
 #include "device/identity.h"
 #include "device/physical.h"
 #include "device/software.h"
@@ -196,8 +197,9 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
         return weft_fail(host, WEFT_NO_DEVICE, "no device but by name; there is %s", there);
     }
     if (!found) {
-        return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s", select,
-                         there);
+        const char *refusal = weft_library_refusal();
+        return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s%s%s", select,
+                         there, refusal ? "; " : "", refusal ? refusal : "");
     }
     const bool good = serves(found, compile_only);
     if (!good && any) {

@@ -61,6 +61,9 @@ static bool load(void *function, void *library, const char *name) {
 static bool load_all(void) {
     void *library = open_any();
     bool all = library != NULL;
+    if (weft_library_refusal()) {
+        (void)snprintf(missing, sizeof missing, "%s", weft_library_refusal());
+    }
 #define LOAD(name) all = all && load(&functions.name, library, "cl" #name);
     WEFT_CL_FUNCTIONS(LOAD)
 #undef LOAD

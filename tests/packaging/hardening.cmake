@@ -24,7 +24,7 @@ set(wanted
     " __[a-z]+_chk[@ \n]" "has no checked calls of the C library")
 
 foreach(file IN LISTS FILES)
-    execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${READELF}" -W -h -l -d --dyn-syms "${file}" OUTPUT_VARIABLE text
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${READELF}" -W -h -l -d --syms "${file}" OUTPUT_VARIABLE text
                     COMMAND_ERROR_IS_FATAL ANY)
     set(rest "${wanted}")
     while(rest)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening shared libraries at run time: library_posix.c, library_windows.c. */
+/* Opening shared libraries at run time: library_posix.c, library_windows.c; library_none.c in a static program, which cannot. */
 #ifndef WEFT_CORE_LIBRARY_H
 #define WEFT_CORE_LIBRARY_H
 
@@ -12,6 +12,9 @@
  * others may have put one. Null with the reason.
  */
 void *weft_library_open(const char *name, char *reason, size_t size);
+
+/** Why this program opens no library at all, in a sentence without its full stop. Null: it opens those that are there. */
+const char *weft_library_refusal(void);
 
 /** The address of what it exports by that name, or null. */
 void *weft_library_function(void *library, const char *name);

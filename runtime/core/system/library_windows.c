@@ -33,6 +33,10 @@ void *weft_library_open(const char *name, char *reason, size_t size) {
     return library;
 }
 
+const char *weft_library_refusal(void) {
+    return NULL;
+}
+
 void *weft_library_function(void *library, const char *name) {
     void *address = NULL;
     const FARPROC function = GetProcAddress(library, name);

@@ -10,6 +10,7 @@
 #include "core/system/library.h"
 #include "native/kernel.h"
 #include "native/llvm/build_id.h"
+#include "native/llvm/jumps.h"
 #include "native/llvm/version.h"
 
 /* ---- what is wanted ---- */
@@ -191,7 +192,7 @@ static void look_for_others(struct search *search) {
     }
 }
 
-void *weft_llvm_find(struct weft_llvm_file *file, char *fault, size_t size) {
+bool weft_llvm_find(struct weft_llvm_file *file, char *fault, size_t size) {
     struct search search = {.file = file, .wanted = read_wanted(), .fault = fault, .size = size};
     const struct wanted *wanted = &search.wanted;
     fault[0] = '\0';
@@ -208,5 +209,5 @@ void *weft_llvm_find(struct weft_llvm_file *file, char *fault, size_t size) {
                       : "of the version that WEFT_LLVM names was found");
         look_for_others(&search);
     }
-    return search.library;
+    return search.library && weft_llvm_lead(search.library, file->path, fault, size);
 }

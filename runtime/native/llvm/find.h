@@ -5,6 +5,8 @@
  * Files in folders come before what the dynamic linker finds by name: which file that is it tells only by loading it, which takes 20 ms.
  *
  * WEFT_LLVM in the environment chooses: a version, or the absolute path of a library. 1 is any, and 0 none at all (llvm.c).
+ *
+ * A static program is linked to its LLVM, and has linked.c in place of find.c.
  */
 #ifndef WEFT_NATIVE_LLVM_FIND_H
 #define WEFT_NATIVE_LLVM_FIND_H
@@ -23,7 +25,7 @@ struct weft_llvm_file {
 /** What would be opened first. False: there is no file in a known folder, or no telling its version, without opening it. */
 bool weft_llvm_expect(struct weft_llvm_file *file);
 
-/** Opens the first that fits. Null with the reasons, of all that were there. */
-void *weft_llvm_find(struct weft_llvm_file *file, char *fault, size_t size);
+/** Opens the first that fits and makes its functions ready to be called. False with the reasons, of all that were there. */
+bool weft_llvm_find(struct weft_llvm_file *file, char *fault, size_t size);
 
 #endif

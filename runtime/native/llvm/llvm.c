@@ -9,60 +9,16 @@
 
 #include <llvm-c/Target.h>
 
-#include "core/system/library.h"
 #include "llvm_identity.h"
 #include "native/interpreted.h"
 #include "native/llvm/find.h"
 #include "native/llvm/version.h"
 
-/* ---- a jump for each function of LLVM that the sources of this folder name ---- */
-
-#define WEFT_LLVM_FUNCTION(name) void (*weft_llvm_at_##name)(void);
-#include "llvm_functions.h"
-#undef WEFT_LLVM_FUNCTION
-
-/* Without touching an argument, so that one kind of jump fits every signature. Each begins as the target of a jump may have to. */
-#if defined(__x86_64__)
-#define JUMP(name)       "endbr64\n jmp *weft_llvm_at_" name "(%rip)\n"
+#ifdef __x86_64__
 #define INITIALIZE(part) LLVMInitializeX86##part()
-#elif defined(__aarch64__)
-#define JUMP(name)                                   \
-    "hint #34\n"                                     \
-    " adrp x16, weft_llvm_at_" name "\n"             \
-    " ldr x16, [x16, :lo12:weft_llvm_at_" name "]\n" \
-    " br x16\n"
+#else
 #define INITIALIZE(part) LLVMInitializeAArch64##part()
-#else
-#error "WEFT_PROCESSOR is for x86-64 and AArch64"
 #endif
-
-#ifdef _WIN32 /* COFF, which has no more to say of a function */
-#define BEGIN(name) ".text\n .balign 16\n .globl weft_" name "\n"
-#define END(name)
-#else
-#define BEGIN(name)            \
-    ".pushsection .text\n"     \
-    " .balign 16\n"            \
-    " .globl weft_" name "\n"  \
-    " .hidden weft_" name "\n" \
-    " .type weft_" name ", %function\n"
-#define END(name) " .size weft_" name ", . - weft_" name "\n .popsection\n"
-#endif
-
-#define WEFT_LLVM_FUNCTION(name) __asm__(BEGIN(#name) "weft_" #name ":\n " JUMP(#name) END(#name));
-#include "llvm_functions.h"
-#undef WEFT_LLVM_FUNCTION
-
-/* ---- where they lead ---- */
-
-static const struct {
-    const char *name;
-    void (**function)(void);
-} functions[] = {
-#define WEFT_LLVM_FUNCTION(name) {#name, &weft_llvm_at_##name},
-#include "llvm_functions.h"
-#undef WEFT_LLVM_FUNCTION
-};
 
 /* ---- of the process, as the library is ---- */
 
@@ -98,27 +54,14 @@ static bool is_expected(void) {
     return expected.version != 0;
 }
 
-static bool find_functions(void *library) {
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *address = weft_library_function(library, functions[i].name);
-        if (!address) {
-            (void)snprintf(fault, sizeof fault, "%.300s has no %s", found.path, functions[i].name);
-            return false;
-        }
-        /* ISO C knows no way from an object's address to a function. */
-        memcpy(functions[i].function, &address, sizeof address);
-    }
-    return true;
-}
-
 /* The library stays for good: LLVM does not survive being closed. */
 static void find_all(void) {
     char others[sizeof fault];
-    void *library = weft_llvm_find(&found, others, sizeof others);
+    const bool is_there = weft_llvm_find(&found, others, sizeof others);
     (void)snprintf(identity, sizeof identity, "%s", WEFT_CPU_INTERPRETER);
-    if (!library) {
+    if (!is_there) {
         memcpy(fault, others, sizeof fault);
-    } else if (find_functions(library)) {
+    } else {
         weft_llvm_set_version(found.version);
         write_identity(identity, &found);
         /* What LLVM calls native is what its headers were made for, which a cross compiler's need not be. */
