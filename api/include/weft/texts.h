@@ -100,7 +100,7 @@ typedef struct weft_text_batch {
 } weft_text_batch;
 
 typedef struct weft_texts_params {
-    /** How many compiled plans are kept for later runs; each has memory on the device. 0: 8 */
+    /** How many compiled plans are kept for later runs; each has memory on the device. 0: 8; at most 1024 */
     uint32_t plans;
     const weft_plan_params *plan; /**< or null; its texts must outlive the object */
 } weft_texts_params;

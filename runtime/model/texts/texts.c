@@ -11,6 +11,7 @@
 #include "model/texts/vectors.h"
 
 #define KEPT_PLANS 8U
+#define MOST_PLANS 1024U
 
 struct weft_texts {
     weft_host host;
@@ -30,7 +31,9 @@ static weft_status begin(weft_texts *texts, const weft_texts_params *params) {
                                             .model = texts->model,
                                             .device = texts->device,
                                             .params = &texts->plan_params,
-                                            .most = params->plans > 0 ? params->plans : KEPT_PLANS,
+                                            .most = params->plans == 0           ? KEPT_PLANS
+                                                    : params->plans < MOST_PLANS ? params->plans
+                                                                                 : MOST_PLANS,
                                             .done = &texts->done};
     texts->plans.kept = weft_alloc_zero(&texts->host, texts->plans.most, sizeof *texts->plans.kept);
     return texts->plans.kept ? WEFT_OK : weft_fail_memory(&texts->host, "plans for texts");
