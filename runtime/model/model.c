@@ -10,14 +10,14 @@
 #include "core/system/system.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/embedding/embedding.h"
+#include "model/embedding/pair_score.h"
+#include "model/end_tokens.h"
 #include "model/files/other_weights.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
 #include "model/program/program.h"
-#include "model/texts/embedding.h"
-#include "model/texts/end_tokens.h"
-#include "model/texts/pair_score.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};

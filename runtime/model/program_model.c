@@ -47,18 +47,6 @@ weft_status weft_model_get_port(const weft_model *model, uint32_t index,
 
 /* ---- values of symbols ---- */
 
-weft_status weft_program_check_symbol(const struct weft_program *program, uint32_t symbol,
-                                      int64_t value) {
-    const struct weft_symbol_row *row = &program->symbols.rows[symbol];
-    if (value < row->minimum || value > row->maximum) {
-        return weft_fail(&program->host, WEFT_INVALID_ARGUMENT,
-                         "%s: symbol %s: expected %lld to %lld, found %lld", program->path,
-                         row->name, (long long)row->minimum, (long long)row->maximum,
-                         (long long)value);
-    }
-    return WEFT_OK;
-}
-
 static weft_status take_symbols(int64_t values[WEFT_MAX_SYMBOLS],
                                 const struct weft_program *program, const weft_symbol *symbols,
                                 uint32_t count) {

@@ -11,7 +11,7 @@
 #include <weft/mixers.h>
 
 #include "fuzz.h"
-#include "model/texts/embedding.h"
+#include "model/embedding/embedding.h"
 #include "program_grammar.h"
 
 #define MEMORY    ((size_t)4 << 20)

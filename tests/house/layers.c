@@ -56,9 +56,10 @@ enum {
     FILES,
     NETWORK,
     PROGRAM,
+    EMBEDDING,
+    MODEL,
     TEXTS,
     RECEIPTS,
-    MODEL,
     EVALUATOR,
     VERIFY,
     PROGRAMS
@@ -103,6 +104,7 @@ static const struct layer layers[] = {
     {"runtime/model/files/", FILES},
     {"runtime/model/network/", NETWORK},
     {"runtime/model/program/", PROGRAM},
+    {"runtime/model/embedding/", EMBEDDING},
     {"runtime/model/texts/", TEXTS},
     {"runtime/model/receipts/", RECEIPTS},
     {"runtime/model/", MODEL},
@@ -125,7 +127,7 @@ static const struct layer headers[] = {
     {"api/include/weft/decode.h", MIXERS},    {"api/include/weft/model.h", FILES},
     {"api/include/weft/generate.h", TEXTS},   {"api/include/weft/opencl.h", DEVICE},
     {"api/include/weft/arithmetic.h", OPS},   {"api/include/weft/movement.h", OPS},
-    {"api/include/weft/receipt.h", RECEIPTS}, {"api/include/weft/texts.h", TEXTS},
+    {"api/include/weft/receipt.h", RECEIPTS}, {"api/include/weft/texts.h", EMBEDDING},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
@@ -379,7 +381,7 @@ static void check_layer(const char *from, const char *how, const char *to) {
         return; /* has been complained of */
     }
     const struct layer *own = &layers[row], *other = &layers[to_row];
-    if (own->rank > MODEL && other->rank <= MODEL) {
+    if (own->rank > RECEIPTS && other->rank <= RECEIPTS) {
         if (!is_core(to)) {
             complain("%s %s %s, which is hidden in the library", from, how, to);
         }

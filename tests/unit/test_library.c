@@ -73,7 +73,7 @@ WEFT_TEST(a_file_in_the_folder_weft_beside_the_program_came_with_it) {
     assert_false(writable || sticky);
 }
 
-/* As /tmp/lib of a program in /tmp/folder may be. */
+/* As a library beside the folder of a program may be, where everybody can write. */
 WEFT_TEST(a_file_in_somebody_elses_folder_did_not) {
     if (geteuid() != 0) {
         skip();

@@ -15,7 +15,8 @@
  *   features.h the weight matrices of random features
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
- *   texts.h    many texts through a model, whatever their lengths; generate.h: texts that language models make
+ *   texts.h    many texts through a model, whatever their lengths
+ *   generate.h texts that language models make
  *   receipt.h  what a computation read, went through and gave, as hashes that another device can make again
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V

@@ -297,6 +297,18 @@ weft_status weft_program_given_input(weft_tensor *out, weft_graph *graph,
     return out->id ? WEFT_OK : add_full(out, graph, name, shape, is_lengths ? tokens.dim[1] : 0);
 }
 
+weft_status weft_program_check_symbol(const struct weft_program *program, uint32_t symbol,
+                                      int64_t value) {
+    const struct weft_symbol_row *row = &program->symbols.rows[symbol];
+    if (value < row->minimum || value > row->maximum) {
+        return weft_fail(&program->host, WEFT_INVALID_ARGUMENT,
+                         "%s: symbol %s: expected %lld to %lld, found %lld", program->path,
+                         row->name, (long long)row->minimum, (long long)row->maximum,
+                         (long long)value);
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
                                     struct weft_program *program, const weft_model_inputs *inputs) {
     int64_t values[WEFT_MAX_SYMBOLS] = {0};

@@ -7,9 +7,9 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/embedding/embedding.h"
 #include "model/files/checkpoint.h"
 #include "model/network/architecture.h"
-#include "model/texts/embedding.h"
 
 #define POOLINGS_SIZE 32 /* room for six */
 

@@ -6,8 +6,8 @@
 
 #include "core/given.h"
 #include "core/host.h"
+#include "model/embedding/embedding.h"
 #include "model/network/architecture.h"
-#include "model/texts/embedding.h"
 
 #define SPECIAL 255U
 

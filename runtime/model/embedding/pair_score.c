@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/texts/pair_score.h"
+#include "model/embedding/pair_score.h"
 
 #include <string.h>
 

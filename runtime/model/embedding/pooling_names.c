@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/texts/pooling_names.h"
+#include "model/embedding/pooling_names.h"
 
 #include <string.h>
 

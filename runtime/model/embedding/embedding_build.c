@@ -6,7 +6,7 @@
 
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/texts/embedding.h"
+#include "model/embedding/embedding.h"
 
 #define LEAST_LENGTH 1e-12F /* torch.nn.functional.normalize's eps */
 #define TOKENS       1U     /* the axis */

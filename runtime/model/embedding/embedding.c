@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/texts/embedding.h"
+#include "model/embedding/embedding.h"
 
 #include <float.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
-#include "model/texts/pair_score.h"
+#include "model/embedding/pair_score.h"
 
 #define MOST_TOKENS 16777216 /* 2^24 */
 

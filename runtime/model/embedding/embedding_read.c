@@ -5,10 +5,10 @@
 #include "core/formats/json.h"
 #include "core/system/file.h"
 #include "core/try.h"
+#include "model/embedding/embedding.h"
+#include "model/embedding/pooling_names.h"
 #include "model/files/checkpoint.h"
 #include "model/files/other_weights.h"
-#include "model/texts/embedding.h"
-#include "model/texts/pooling_names.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof(array)[0])
 #define MOST_CHANNELS 16777216
