@@ -175,9 +175,9 @@ WEFT_API weft_status weft_texts_get_info(const weft_texts *texts, weft_texts_inf
 /* ---- ranks ---- */
 
 /**
- * How alike two vectors of `width` values are, in float64, larger for more alike: by "dot" their product, by "euclidean" and "manhattan"
- * the negative distance, by any other name, or null, the cosine, which is 0 for a vector of zeros. The names are those of
- * weft_embed_info.similarity. Thread safe. 0 for null vectors.
+ * How alike two vectors of `width` values are, in float64, larger for more alike: by "dot" their product, by "euclidean" and
+ * "manhattan" the negative distance, by any other name the cosine, which is 0 for a vector of zeros. The names are those of
+ * weft_embed_info.similarity. similarity may be null: the cosine. Thread safe. 0 for null vectors.
  */
 WEFT_API double weft_vector_similarity(const char *similarity, const float *a, const float *b,
                                        uint32_t width);

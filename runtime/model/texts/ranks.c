@@ -209,11 +209,11 @@ weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,
     WEFT_ENTER;
     weft_model *model = texts ? weft_texts_model(texts) : NULL;
     const weft_host *host = weft_model_host(model);
-    WEFT_GIVEN(host, texts, params);
+    WEFT_GIVEN(host, ranked, texts, params);
     if (params->count == 0) {
         return WEFT_OK;
     }
-    WEFT_GIVEN_AS(host, "ranked, params.query, params.texts", ranked, params->query, params->texts);
+    WEFT_GIVEN_AS(host, "params.query, params.texts", params->query, params->texts);
     struct ranking self = {.texts = texts, .model = model, .params = params};
     const weft_status status = rank_all(&self);
     if (status == WEFT_OK) {

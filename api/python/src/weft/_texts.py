@@ -244,8 +244,9 @@ def _set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str
     text = ffi.new("char **")
     with model._handle.lock:
         check(lib.weft_model_set_vectors(text, model._handle.get(), params))
-        model._follow_vectors()
-        return text_of(text[0])
+        found = text_of(text[0])
+    model._follow_vectors()
+    return found
 
 
 def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,

@@ -427,17 +427,18 @@ class Model:
         return _texts.answers(self, [(question, context)], None, max_tokens)[0]
 
     def _follow_vectors(self) -> None:
-        """Drops plans that make other vectors than the model does now. The caller has its lock."""
+        """Drops plans that make other vectors than the model does now."""
         embed, info = ffi.new("weft_embed_info *"), ffi.new("weft_model_info *")
-        if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
-            _core.forget()  # a program: what it makes is fixed
-            return
-        vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens)
-        if vectors == self._vectors:
-            return
-        self._vectors = vectors
-        check(lib.weft_model_get_info(self._handle.get(), info))
-        self.info = _model_info(info)
+        with self._handle.lock:
+            if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
+                _core.forget()  # a program: what it makes is fixed
+                return
+            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens)
+            if vectors == self._vectors:
+                return
+            self._vectors = vectors
+            check(lib.weft_model_get_info(self._handle.get(), info))
+            self.info = _model_info(info)
         with self._plans_lock:
             plans, self._plans = self._plans, collections.OrderedDict()
         for plan in plans.values():
