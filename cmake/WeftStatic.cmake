@@ -28,8 +28,18 @@ if(WEFT_LINKER_PACKS_RELOCATIONS)
 endif()
 
 # weft_link_statically(<target>): the C library warns where something is linked that would open a library after all (dlopen, or the
-# names of users and hosts): here that is an error. What LLVM has of it leads to no_libraries.c.
+# names of users and hosts): here that is an error. What LLVM has of it leads to no_libraries.c. Of LLVM's passes passes.cpp names those
+# that are needed.
 function(weft_link_statically target)
+    if(WEFT_HAVE_LLVM)
+        if(NOT weft_llvm_major EQUAL 15)
+            message(FATAL_ERROR "LLVM is ${weft_llvm_version}, but packaging/compiler/passes.cpp is for LLVM 15; LLVM_DIR chooses among several.")
+        endif()
+        target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/packaging/compiler/passes.cpp")
+        target_include_directories(${target} SYSTEM PRIVATE ${weft_llvm_include_dirs})
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/packaging/compiler/passes.cpp" PROPERTIES
+            COMPILE_OPTIONS "-fno-rtti;-fno-exceptions")
+    endif()
     target_sources(${target} PRIVATE
         "${PROJECT_SOURCE_DIR}/packaging/compiler/no_terminal.c" "${PROJECT_SOURCE_DIR}/packaging/compiler/no_libraries.c")
     target_link_options(${target} PRIVATE -static-pie -Wl,--gc-sections -Wl,--fatal-warnings ${weft_packed_relocations})

@@ -3,7 +3,7 @@
 #
 # The static command: one file for servers that have nothing, for the processor device alone (cmake/WeftStatic.cmake).
 
-static_limit=$((45 << 20)) # bytes
+static_limit=45000000 # bytes
 
 # static_name ARCHITECTURE: of the archive, and of the folder in it.
 static_name() { printf 'weft-%s-linux-%s-static' "$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" "$1"; }
