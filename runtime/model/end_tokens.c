@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/texts/end_tokens.h"
+#include "model/end_tokens.h"
 
 #include <string.h>
 

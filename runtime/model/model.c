@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "model/embedding/embedding.h"
 #include "model/embedding/pair_score.h"
-#include "model/texts/end_tokens.h"
+#include "model/end_tokens.h"
 #include "model/files/other_weights.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
