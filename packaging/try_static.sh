@@ -15,7 +15,7 @@ new=$place/root
 mkdir -p "$new/home"
 chmod 755 "$place" "$new"
 tar -x -C "$new" -f "$archive"
-cp -R "$source/api/examples/models/langid" "$source/tests/data/bits" "$new"
+cp -R "$source/api/examples/models/langid" "$source"/tests/data/bits* "$new"
 cp "${list:-$source/packaging/trials/cases.txt}" "$new/list.txt"
 [[ -z $model ]] || cp -R "$model" "$new/minilm"
 run=("/$name/weft")
