@@ -5,7 +5,7 @@
 if(WEFT_STATIC) # one folder, from which the command may be copied alone
     install(TARGETS weft-cli RUNTIME DESTINATION .)
     install(FILES ${weft_licence_files} "${PROJECT_SOURCE_DIR}/packaging/compiler/RELINKING.txt" "${PROJECT_BINARY_DIR}/weft.cdx.json"
-            "${PROJECT_SOURCE_DIR}/docs/weft.1" DESTINATION .)
+            ${weft_manual} DESTINATION .)
     return()
 endif()
 

@@ -42,6 +42,9 @@ function(weft_link_statically target)
     endif()
     target_sources(${target} PRIVATE
         "${PROJECT_SOURCE_DIR}/packaging/compiler/no_terminal.c" "${PROJECT_SOURCE_DIR}/packaging/compiler/no_libraries.c")
+    # For the property CMake would add -pie, which undoes -static-pie.
+    set_property(TARGET ${target} PROPERTY POSITION_INDEPENDENT_CODE)
+    target_compile_options(${target} PRIVATE -fPIE)
     target_link_options(${target} PRIVATE -static-pie -Wl,--gc-sections -Wl,--fatal-warnings ${weft_packed_relocations})
     foreach(name dlopen dlclose dlerror dlsym getpwnam getpwuid)
         target_link_options(${target} PRIVATE "-Wl,--wrap=${name}")
