@@ -94,7 +94,7 @@ typedef struct weft_bench_suite {
     void (*add)(weft_bench_list *list, const weft_bench_scope *scope);
 } weft_bench_suite;
 
-/** Whether `name` is the suite's, or "papers" and the suite one of those with figures and tables of papers. */
+/** True if `name` is the suite's, or "papers" and the suite one of those with figures and tables of papers. */
 bool weft_bench_suite_is(const weft_bench_suite *suite, const char *name);
 
 /** The suite at this place of the table, in the order they run; null behind the last. */

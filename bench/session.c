@@ -32,7 +32,7 @@ static uint32_t runs_at_least(uint32_t rounds) {
     return rounds * (1 + weft_bench_round_runs(rounds));
 }
 
-/** Whether the rows before it tell that this one would take too long; skips it then. */
+/** True if the rows before it tell that this one would take too long; skips it then. */
 static bool too_long(weft_bench_row *rows, uint32_t index, uint32_t rounds, uint32_t time_cap) {
     const double expected_s =
         runs_at_least(rounds) * 1e-3 * weft_bench_expected_ms(rows, index, rows[index].bench_case);
@@ -98,7 +98,7 @@ static void measure_start(weft_bench_session *session, weft_bench_row *row, cons
     row->status = weft_bench_status_of(status);
 }
 
-/** Whether the time of the whole session has passed. */
+/** True if the time of the whole session has passed. */
 static bool is_over(const weft_bench_session *session) {
     return session->settings.end_ms > 0.0 && weft_clock_ms() >= session->settings.end_ms;
 }

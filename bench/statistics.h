@@ -29,7 +29,7 @@ typedef struct weft_bench_statistics {
 /** Sorts the values, 1 to WEFT_BENCH_MAX_RUNS of them. */
 weft_bench_statistics weft_bench_summarize(double *values, uint32_t count);
 
-/** Whether an interval is as narrow as WEFT_BENCH_TIGHT asks. */
+/** True if an interval is as narrow as WEFT_BENCH_TIGHT asks. */
 bool weft_bench_is_tight(double median, double low, double high);
 
 /** The median alone; sorts the values, at least one. */

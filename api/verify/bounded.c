@@ -83,7 +83,7 @@ weft_bounded weft_bounded_subtract(weft_bounded a, weft_bounded b) {
     return weft_bounded_add(a, b);
 }
 
-/* Whether a b is what special operands make of it. */
+/* True if a b is what special operands make of it. */
 static bool special_product(weft_bounded *product, weft_bounded a, weft_bounded b) {
     if (isnan(a.value) || isnan(b.value)) {
         *product = weft_bounded_exact(NAN);
@@ -243,7 +243,7 @@ static double at_infinity(weft_activation activation, double x) {
     return activation == WEFT_ACTIVATION_NONE ? x : activation == WEFT_ACTIVATION_TANH ? -1.0 : 0.0;
 }
 
-/* Whether the function is no more than a choice, so that exact numbers give exact results. */
+/* True if the function is no more than a choice, so that exact numbers give exact results. */
 static bool is_choice(weft_activation activation) {
     return activation == WEFT_ACTIVATION_NONE || activation == WEFT_ACTIVATION_RELU;
 }
@@ -292,7 +292,7 @@ static void note_quantum(weft_bounded_sum *sum, weft_bounded term) {
     sum->has_plus_zero = sum->has_plus_zero || term.value != 0.0 || !signbit(term.value);
 }
 
-/* Whether every partial sum in every order is a number that float32 holds. */
+/* True if every partial sum in every order is a number that float32 holds. */
 static bool is_exact(const weft_bounded_sum *sum) {
     return !sum->is_rounded && sum->has_plus_zero && sum->size <= 0x1p24 * sum->quantum &&
            (sum->quantum == 0.0 || sum->quantum >= LEAST);

@@ -318,7 +318,7 @@ void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *de
 void weft_case_result_free(weft_case_result *result);
 
 /**
- * Whether two results have the same bits; if not, writes which element differs first and both of
+ * True if two results have the same bits; if not, writes which element differs first and both of
  * its values. `c` is the case of both.
  */
 bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const weft_case_result *a,
@@ -333,7 +333,7 @@ typedef struct weft_case_difference {
     double number[2];
 } weft_case_difference;
 
-/** Whether there is such an element; a and b are as weft_case_result.bits. */
+/** True if there is such an element; a and b are as weft_case_result.bits. */
 bool weft_case_find_difference(weft_case_difference *difference, const weft_case *c,
                                const uint8_t *a, const uint8_t *b);
 

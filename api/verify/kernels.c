@@ -139,7 +139,7 @@ static weft_status add_dispatch(weft_case_kernels *kernels, const weft_plan *pla
     return WEFT_OK;
 }
 
-/* Whether dispatch `index` has that name; false behind the last. */
+/* True if dispatch `index` has that name; false behind the last. */
 static bool has_name(const weft_plan *plan, uint32_t index, const char *name) {
     weft_dispatch_info dispatch;
     return weft_plan_get_dispatch(plan, index, &dispatch) == WEFT_OK &&

@@ -118,7 +118,7 @@ static bool is_expected(const weft_case_port *port, uint64_t index) {
     return !port->allowed || !isinf(port->allowed[index]);
 }
 
-/* Whether a NaN or an infinity is there where it has to be. */
+/* True if a NaN or an infinity is there where it has to be. */
 static bool is_right_special(double expected, double found) {
     return isnan(expected) ? isnan(found) : isinf(expected) && found == expected;
 }
@@ -178,7 +178,7 @@ static void fail_element(weft_case_result *result, const weft_case_port *port, c
          number_of(word, port->dtype), word, port->value[index], error, result->tolerance);
 }
 
-/* Whether elements have to be looked at one by one, however small the error of all is. */
+/* True if elements have to be looked at one by one, however small the error of all is. */
 static bool is_exacting(const weft_case_result *result, const weft_case_port *port) {
     return result->tolerance <= 0.0 || port->allowed || port->words;
 }
@@ -435,7 +435,7 @@ static void digest_bits(weft_case_result *result) {
     weft_digest_text(&digest, result->digest);
 }
 
-/* Whether the case is not for this device, and why. */
+/* True if the case is not for this device; says why. */
 static bool is_skipped(weft_case_result *result, const weft_case *c, weft_device *device) {
     weft_device_info info;
     if (c->only_reproducible && weft_device_get_math(device) == WEFT_MATH_FAST) {

@@ -121,7 +121,7 @@ weft_features_params weft_bench_mixer_features(const weft_bench_mixer *mixer, ui
 /** The directions of hybrid features, likewise. */
 weft_features_params weft_bench_mixer_directions(uint32_t width);
 
-/** Whether the rows of the matrix have different weights, so that their roots are the features' coefficients. */
+/** True if the rows of the matrix have different weights, so that their roots are the features' coefficients. */
 bool weft_bench_mixer_is_weighted(const weft_bench_mixer *mixer);
 
 /** How many numbers a position has; 0 without positions. */

@@ -41,7 +41,7 @@ static bool decode(uint32_t *character, size_t *length, const char *bytes, size_
            !(value >= 0xd800 && value <= 0xdfff);
 }
 
-/* Whether the bytes are the beginning of a character and end before it does. */
+/* True if the bytes are the beginning of a character and end before it does. */
 static bool is_begun(const char *bytes, size_t size) {
     bool fits = length_by((uint8_t)bytes[0]) > size;
     for (size_t i = 1; fits && i < size; i++) {

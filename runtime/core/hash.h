@@ -39,7 +39,7 @@ weft_digest weft_tree_hash_end(weft_tree_hash *hash);
 
 /** Lower-case hexadecimal; text holds WEFT_DIGEST_TEXT_SIZE bytes. Returns text. */
 const char *weft_digest_text(const weft_digest *digest, char *text);
-/** Whether `length` characters are 64 lower-case hexadecimal digits, as weft_digest_text writes. */
+/** True if `length` characters are 64 lower-case hexadecimal digits, as weft_digest_text writes. */
 bool weft_is_digest_text(const char *text, size_t length);
 
 #endif

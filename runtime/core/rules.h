@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/** Whether a rule is to be kept. Rules: "no-contraction", "float-modes", "lint",
+/** True if a rule is to be kept. Rules: "no-contraction", "float-modes", "lint",
  * "tables", "thread-flush", "light-flush"; "fused" (an Fma is not split in fused math), "exact-fma" (nor left to a driver that
  * splits it); and what only some compilers need: "whole-blocks",
  * "equal-branches", "barrier-ends", "hidden-signs"; "opencl-contraction" is no-contraction in text. */

@@ -19,7 +19,7 @@ void weft_sha256_blocks_of_two(uint32_t states[2][8], const uint8_t *const data[
 /** The same in plain C, whatever the processor has. */
 void weft_sha256_blocks_in_c(uint32_t state[8], const uint8_t *data, size_t count);
 
-/** Whether this processor has instructions for it; without, the two below do nothing. */
+/** True if this processor has instructions for it; without, the two below do nothing. */
 bool weft_sha256_has_instructions(void);
 void weft_sha256_blocks_by_instructions(uint32_t state[8], const uint8_t *data, size_t count);
 void weft_sha256_blocks_of_two_by_instructions(uint32_t states[2][8], const uint8_t *const data[2],

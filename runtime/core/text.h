@@ -33,7 +33,7 @@ void weft_text_cut(struct weft_text *text, size_t length);
 /** As when memory has run out. */
 void weft_text_fail(struct weft_text *text);
 
-/** Whether a string ends in another. */
+/** True if a string ends in another. */
 bool weft_ends_with(const char *text, const char *end);
 
 /** The text, which the caller frees, or null when memory ran out; never null otherwise. */

@@ -123,7 +123,7 @@ struct weft_device {
 /** All or, where the system has no more of them, none and false. */
 bool weft_device_locks_create(struct weft_device_locks *locks);
 void weft_device_locks_destroy(struct weft_device_locks *locks);
-/** Whether nobody holds one. */
+/** True if nobody holds one. */
 bool weft_device_locks_are_free(struct weft_device_locks *locks);
 
 /**

@@ -7,7 +7,7 @@
 
 #include "device/vk.h"
 
-/** Whether a device with the extension has the feature, too. */
+/** True if a device with the extension has the feature, too. */
 bool weft_executable_feature(VkPhysicalDevice handle, const struct weft_vk_instance *instance);
 
 /** Loads the functions of a device that has it enabled. WEFT_UNSUPPORTED where one is missing. */

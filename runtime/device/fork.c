@@ -52,7 +52,7 @@ static void forget(weft_device *device) {
 
 #define NOBODY 0UL /* a device that was not opened, such as a test's for compiling GLSL */
 
-/* Whether what the threads share is as it is between two calls: a lock that is held here is that of a thread which is not. */
+/* True if what the threads share is as it is between two calls: a lock that is held here is that of a thread which is not. */
 static bool is_whole(weft_device *device) {
     return weft_device_locks_are_free(&device->locks) && device->locks.making == 0;
 }

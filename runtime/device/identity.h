@@ -26,7 +26,7 @@ struct weft_identity {
 
 struct weft_identity weft_identity_parse(const char *text);
 
-/** Whether a device is the one of a valid identity. */
+/** True if a device is the one of a valid identity. */
 bool weft_identity_is(const struct weft_identity *identity, const weft_device_info *info);
 
 #endif

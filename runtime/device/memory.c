@@ -214,7 +214,7 @@ static void release_empty(weft_device *device) {
     }
 }
 
-/* Whether another block of the same type and kind is empty. */
+/* True if another block of the same type and kind is empty. */
 static bool has_empty_twin(const struct weft_memory_pool *pool,
                            const struct weft_memory_block *block) {
     for (const struct weft_memory_block *b = pool->blocks; b; b = b->next) {

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-/** Whether `size` bytes more of a memory type are within its heap's budget; true where the driver tells none. */
+/** True if `size` bytes more of a memory type are within its heap's budget; true where the driver tells none. */
 bool weft_memory_is_in_budget(const weft_device *device, uint32_t type, uint64_t size);
 
 /** The budget of all device-local heaps, and what this process takes of it; both 0 where the driver tells none. */

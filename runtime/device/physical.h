@@ -68,18 +68,18 @@ weft_status weft_physical_expect(const struct weft_physical *list, uint32_t coun
                                  const char *select, const weft_host *host);
 
 /**
- * Whether the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none can be
+ * True if the devices of weft_discover are not enough to choose by `select`: it names none of them or OpenCL's, or, where it is empty, none can be
  * used, or none is a GPU and there may be one.
  */
 bool weft_physical_needs_more(const struct weft_physical *list, uint32_t count, const char *select);
 
 /**
- * Whether what is chosen by `select` may stand in for the processor device: that is there, and no device was named. Whoever names a driver in
+ * True if what is chosen by `select` may stand in for the processor device: that is there, and no device was named. Whoever names a driver in
  * software, or hides the processor device, wants that driver.
  */
 bool weft_physical_stands_in(const struct weft_physical *list, uint32_t count, const char *select);
 
-/** Whether `select` is the name of a device of this library's own that is there: then no driver need be asked. */
+/** True if `select` is the name of a device of this library's own that is there: then no driver need be asked. */
 bool weft_physical_is_own(const char *select, const weft_host *host);
 
 /** Where `handle` stands in the system's order; 0 when the system does not list it. */

@@ -13,7 +13,7 @@
 /** The extension's name; null where the headers that Weft was built with do not have it. */
 const char *weft_robustness_extension(void);
 
-/** Whether a device with the extension has the feature, too. */
+/** True if a device with the extension has the feature, too. */
 bool weft_robustness_feature(VkPhysicalDevice handle, const struct weft_vk_instance *instance);
 
 /** A link that turns the feature on, for the chain of a VkDeviceCreateInfo; `next` is the rest of the chain. */

@@ -32,7 +32,7 @@ static bool is_equal(const char *a, const char *b) {
     return strlen(a) == strlen(b) && contains(a, b);
 }
 
-/* Whether text is a number. *value saturates: that is out of range for any list. */
+/* True if text is a number. *value saturates: that is out of range for any list. */
 static bool is_number(const char *text, uint32_t *value) {
     uint32_t number = 0;
     for (const char *c = text; *c != '\0'; c++) {

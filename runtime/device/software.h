@@ -21,7 +21,7 @@ enum { WEFT_SOFTWARE_COUNT = 3 };
 /** In the order in which they are listed, behind those of Vulkan drivers. */
 extern const struct weft_software weft_software[WEFT_SOFTWARE_COUNT];
 
-/** Whether a GPU may be there that only a device of this kind serves: no driver is started to find out. */
+/** True if a GPU may be there that only a device of this kind serves: no driver is started to find out. */
 bool weft_software_may_have_gpu(void);
 
 /** The one whose driver has that name, also where a loader has opened it; null for a driver of others. */

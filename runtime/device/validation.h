@@ -7,7 +7,7 @@
 
 #define WEFT_VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
-/** Whether a caller's wish, or WEFT_VALIDATION=1 in the environment, turns validation on. */
+/** True if a caller's wish, or WEFT_VALIDATION=1 in the environment, turns validation on. */
 bool weft_validation_wanted(bool asked);
 
 /** Describes a messenger that hands warnings and errors to `device`; it is called by any thread

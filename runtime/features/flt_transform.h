@@ -7,7 +7,7 @@
 
 #include <weft/flt.h>
 
-/** Whether frequencies are drawn from |g_t| itself; if not, from N(0, sigma² I). */
+/** True if frequencies are drawn from |g_t| itself; if not, from N(0, sigma² I). */
 bool weft_flt_is_matched(weft_flt_kind kind);
 
 /** g at frequency [dimensions]. params have been checked. */

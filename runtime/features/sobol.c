@@ -37,7 +37,7 @@ static uint32_t power_of_x(uint32_t exponent, uint32_t polynomial, uint32_t degr
     return result;
 }
 
-/* Whether x generates the field: its order is 2^degree - 1 and no proper divisor. degree ≥ 1, constant term 1. */
+/* True if x generates the field: its order is 2^degree - 1 and no proper divisor. degree ≥ 1, constant term 1. */
 static bool is_primitive(uint32_t polynomial, uint32_t degree) {
     const uint32_t order = (1U << degree) - 1;
     if (power_of_x(order, polynomial, degree) != 1) {

@@ -102,7 +102,7 @@ static uint32_t find_input(const weft_graph *graph, const char *name) {
     return valid ? found : 0;
 }
 
-/** Whether an input or a result has that name already. */
+/** True if an input or a result has that name already. */
 static bool name_taken(const weft_graph *graph, const char *name) {
     return find_input(graph, name) != 0 ||
            weft_index_find(&graph->outputs, name, strlen(name)) != WEFT_INDEX_NONE;

@@ -130,9 +130,9 @@ struct weft_op {
     /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
     bool view; /* the output is the first input under another shape: no dispatch */
-    /** Whether this node is such a view, too: then it is added as a reshape. Null: never. */
+    /** True if this node is such a view, too: then it is added as a reshape. Null: never. */
     bool (*is_view)(const weft_graph *graph, const struct weft_node *node);
-    /** Whether this node exchanges the last two axes of its input and does nothing else. Null: never. */
+    /** True if this node exchanges the last two axes of its input and does nothing else. Null: never. */
     bool (*is_transpose)(const weft_graph *graph, const struct weft_node *node);
     /** Makes a node take an input's last two axes the other way round. Null: it cannot. */
     void (*read_transposed)(struct weft_node *node, uint32_t input);
@@ -183,7 +183,7 @@ struct weft_op {
 };
 
 /**
- * Whether programs can have it: not steps, whose infer trusts what the functions of weft/decode.h have checked, nor ops whose
+ * True if programs can have it: not steps, whose infer trusts what the functions of weft/decode.h have checked, nor ops whose
  * parameters are not all fields, such as those that only lowering adds.
  */
 bool weft_op_is_for_programs(const struct weft_op *op);
@@ -194,7 +194,7 @@ uint32_t weft_field_count(const struct weft_member *field, const void *params);
 /** The word of an element of a WEFT_MEMBER_WORD, or null. */
 const char *weft_field_word(const struct weft_member *field, const void *params, uint32_t index);
 
-/** Whether a WEFT_MEMBER_BOOL is set. */
+/** True if a WEFT_MEMBER_BOOL is set. */
 bool weft_field_is_set(const struct weft_member *field, const void *params);
 
 /** Appends the fields of a node's parameters to a text: "[heads 12, causal]"; nothing where nothing is to be said. */

@@ -241,7 +241,7 @@ static uint32_t place_slots(const struct weft_interpreted *kernel, uint32_t row)
 
 /* ---- reads of variables ---- */
 
-/* Whether the slots of a variable keep what a read of them finds until the last instruction that uses it, which may not be the one that writes them. */
+/* True if the slots of a variable keep what a read of them finds until the last instruction that uses it, which may not be the one that writes them. */
 static bool is_kept(const struct places *places, uint32_t read) {
     const struct weft_ir_program *program = &places->kernel->program;
     const struct weft_ir_instruction *instruction = &program->instructions[read];

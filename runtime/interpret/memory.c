@@ -233,7 +233,7 @@ static void load(struct weft_interpret_group *group,
     }
 }
 
-/* Whether a binding may be written; else that is the fault. */
+/* True if a binding may be written; else that is the fault. */
 static bool is_writable(struct weft_interpret_group *group,
                         const struct weft_ir_instruction *instruction,
                         const struct access *access) {

@@ -172,7 +172,7 @@ static void wait_for(struct weft_threads *threads, uint32_t calls) {
     pthread_mutex_unlock(&threads->lock);
 }
 
-/* Whether all are there. */
+/* True if all are there. */
 static bool start(struct weft_threads *threads) {
     while (threads->started < threads->wanted &&
            weft_thread_start(&threads->handles[threads->started], thread_main, threads)) {

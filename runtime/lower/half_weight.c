@@ -38,7 +38,7 @@ static float largest_of(const float *data, uint64_t count) {
     return largest;
 }
 
-/* Whether at most 1 % of the elements that are not 0 become 0. */
+/* True if at most 1 % of the elements that are not 0 become 0. */
 static bool keeps_enough(const float *data, uint64_t count, float scale) {
     uint64_t vanishing = 0;
     uint64_t zeros = 0;

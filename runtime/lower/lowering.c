@@ -30,7 +30,7 @@ weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status) 
     return lowering->status;
 }
 
-/** Whether a callback gave a lowering and this pointer; if not, that is the lowering's error. */
+/** True if a callback gave a lowering and this pointer; if not, that is the lowering's error. */
 static bool is_given(struct weft_lowering *lowering, const char *function, const char *name,
                      const void *pointer) {
     return lowering && weft_lower_fail(lowering, weft_check_given(&lowering->device->host, function,

@@ -114,7 +114,7 @@ struct weft_lowering {
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
 
-/** Whether the 32-bit indices of kernels reach that many of `what`; else sticks WEFT_UNSUPPORTED with both. */
+/** True if the 32-bit indices of kernels reach that many of `what`; else sticks WEFT_UNSUPPORTED with both. */
 bool weft_lower_countable(struct weft_lowering *lowering, double count, const char *what);
 
 /** The storage of a value as it is in memory. */
@@ -144,7 +144,7 @@ enum weft_half {
 };
 
 /**
- * Whether a value is a weight that this device keeps as f16, rounded, times 2^exponent. Reads all its elements the first time.
+ * True if a value is a weight that this device keeps as f16, rounded, times 2^exponent. Reads all its elements the first time.
  */
 bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value);
 
@@ -178,7 +178,7 @@ enum weft_layout {
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
                                  enum weft_half half);
 
-/** Whether a value is a matrix of bytes with a scale for each row, or each column. */
+/** True if a value is a matrix of bytes with a scale for each row, or each column. */
 bool weft_lower_is_int8(const weft_graph *graph, uint32_t value, bool scale_columns);
 
 /** Whether, besides, products make bytes of what they multiply with it: not where a sum of 32 bits could overflow. */

@@ -57,7 +57,7 @@ static const char *shader_misfit(const struct weft_shader *shader, const weft_de
     return invocations > device->info.max_workgroup_invocations ? "wants larger workgroups" : NULL;
 }
 
-/* Whether the shape is on a device's list, or none is asked for. */
+/* True if the shape is on a device's list, or none is asked for. */
 static bool has_matrices(const weft_matrix_shape list[WEFT_MAX_MATRIX_SHAPES],
                          const weft_matrix_shape *shape) {
     bool has = shape->m == 0;

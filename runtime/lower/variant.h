@@ -31,7 +31,7 @@ struct weft_variant {
     struct weft_needs needs;
     struct weft_cost cost;
     /**
-     * Whether it is expected to be fast for these arguments (words of the shader's struct), whatever the device; null: for
+     * True if it is expected to be fast for these arguments (words of the shader's struct), whatever the device; null: for
      * all. It can do the others, too: a caller that names the row gets it.
      */
     bool (*suits)(const struct weft_variant *variant, const void *args);
@@ -81,7 +81,7 @@ double weft_cost_on(const struct weft_cost *cost, const weft_device *device);
 /** Not on a Raspberry Pi's GPU and on Arm's, whose compilers look for minutes for a way to put tiles into fewer. */
 bool weft_has_over_64_registers(const weft_device_info *info);
 
-/** Whether an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some. */
+/** True if an invocation's 64 sums and what they are made of are in registers: compilers for Intel's GPUs spill some. */
 bool weft_has_registers_for_tiles(const weft_device_info *info);
 
 /** As AMD's and NVIDIA's: compilers for Qualcomm's spill of the largest tiles, too, or hold fewer subgroups at once than without. */

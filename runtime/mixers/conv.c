@@ -81,7 +81,7 @@ static weft_status conv_infer(const weft_graph *graph, struct weft_node *node, w
     return WEFT_OK;
 }
 
-/* Whether the windows are the elements of x themselves. */
+/* True if the windows are the elements of x themselves. */
 static bool is_pointwise(const struct weft_windows *w) {
     bool is = true;
     for (uint32_t i = 0; i < 2; i++) {

@@ -70,7 +70,7 @@ static struct weft_fft_desc row_transform(const struct rows *rows) {
 }
 
 /*
- * Whether VkFFT transforms two rows as one: not where workgroups of as many rows as it wants take half of the shared memory.
+ * True if VkFFT transforms two rows as one: not where workgroups of as many rows as it wants take half of the shared memory.
  * `each` is the invocations that it gives a row.
  */
 static bool is_paired(uint32_t d, uint32_t each) {

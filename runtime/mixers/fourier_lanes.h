@@ -8,7 +8,7 @@
 
 #include "lower/lowering.h"
 
-/** Whether transforms of d channels, and of n tokens where n is not 0, are made so. */
+/** True if transforms of d channels, and of n tokens where n is not 0, are made so. */
 bool weft_fourier_lanes_fit(uint32_t n, uint32_t d);
 
 /** The columns of a half spectrum in memory: d/2 + 1, and zeros up to whole vectors. */

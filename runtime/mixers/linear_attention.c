@@ -91,7 +91,7 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
-/* Whether the 64 sums of an invocation have registers, or there are no workgroups of twice as many invocations with half as many each. */
+/* True if the 64 sums of an invocation have registers, or there are no workgroups of twice as many invocations with half as many each. */
 static bool has_registers_for_apply(const weft_device_info *info) {
     return weft_has_over_64_registers(info) || info->max_workgroup_invocations < 256;
 }

@@ -97,7 +97,7 @@ void weft_lower_linear_attention_step(struct weft_lowering *lowering,
 void weft_lower_linear_attention_prompt(struct weft_lowering *lowering,
                                         const struct weft_linear_attention *prompt);
 
-/** Whether rows of that length start at multiples of four elements and hold whole fours. */
+/** True if rows of that length start at multiples of four elements and hold whole fours. */
 static inline bool weft_whole_fours(uint32_t length) {
     return length % 4 == 0;
 }

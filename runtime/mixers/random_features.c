@@ -61,7 +61,7 @@ const char *weft_stabilizer_name(weft_stabilizer stabilizer) {
                                                         : "unknown weft_stabilizer";
 }
 
-/** Whether the other side's tokens decide on the features. */
+/** True if the other side's tokens decide on the features. */
 static bool takes_other(const struct weft_random_features_node *params) {
     return params->component == WEFT_COMPONENT_OPTIMAL ||
            params->component == WEFT_COMPONENT_ASYMMETRIC;

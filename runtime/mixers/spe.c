@@ -180,7 +180,7 @@ static uint64_t wave_count(const struct codes *codes) {
     return (uint64_t)codes->n * codes->channels * codes->frequencies;
 }
 
-/** Whether 32-bit indices reach all that is made. */
+/** True if 32-bit indices reach all that is made. */
 static bool countable(struct weft_lowering *lowering, const struct codes *codes) {
     uint64_t waves = 2 * wave_count(codes);
     uint64_t count = code_count(codes) > waves ? code_count(codes) : waves;

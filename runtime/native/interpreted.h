@@ -18,7 +18,7 @@
 weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
                                const weft_host *host);
 
-/** Whether an object's code is a module. */
+/** True if an object's code is a module. */
 bool weft_cpu_is_interpreted(const uint8_t *code, size_t size);
 
 /** Makes the kernel of such an object callable. WEFT_BAD_FILE where the code does not hold together. */

@@ -86,11 +86,11 @@ struct weft_cpu_kernel {
     size_t code_size;
 };
 
-/** Whether the system lets this process execute code that it has made; `in_place`: in the memory where it was written, as drivers do. */
+/** True if the system lets this process execute code that it has made; `in_place`: in the memory where it was written, as drivers do. */
 bool weft_cpu_can_execute(bool in_place);
 
 /**
- * Whether there is a compiler: this library was built with LLVM, LLVM is there, and the environment does not have WEFT_LLVM=0.
+ * True if there is a compiler: this library was built with LLVM, LLVM is there, and the environment does not have WEFT_LLVM=0.
  * Without, kernels are interpreted (native/interpreted.h).
  */
 bool weft_cpu_can_compile(void);
@@ -114,7 +114,7 @@ const char *weft_cpu_compiler_remedy(void);
  */
 uint32_t weft_cpu_compiler_changes(void);
 
-/** Whether WEFT_LLVM in the environment chooses one: nothing else takes its place. */
+/** True if WEFT_LLVM in the environment chooses one: nothing else takes its place. */
 bool weft_cpu_compiler_is_chosen(void);
 
 /** The build of LLVM and a hash of the compiler's sources, or that kernels are interpreted, in static memory: what a cache of

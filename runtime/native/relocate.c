@@ -78,7 +78,7 @@ static const struct row *find_row(uint32_t machine, uint32_t type) {
     return NULL;
 }
 
-/* Whether a number modulo 2^64 is one of `bits` bits with a sign. */
+/* True if a number modulo 2^64 is one of `bits` bits with a sign. */
 static bool fits(uint64_t number, unsigned bits) {
     const uint64_t half = UINT64_C(1) << (bits - 1);
     return bits >= 64 || number + half < 2 * half;

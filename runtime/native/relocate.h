@@ -16,7 +16,7 @@ struct weft_cpu_place {
     uint64_t address; /* of the first */
 };
 
-/** Whether a relocation is about a slot that holds a symbol's address, instead of about the symbol. */
+/** True if a relocation is about a slot that holds a symbol's address, instead of about the symbol. */
 bool weft_cpu_relocation_wants_slot(uint32_t machine, uint32_t type);
 
 /**

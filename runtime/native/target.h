@@ -33,7 +33,7 @@ struct weft_cpu_machine {
  */
 const struct weft_cpu_machine *weft_cpu_machine(void);
 
-/** Whether WEFT_PROCESSOR_TARGET is set to what this processor does not run, or what is not known. */
+/** True if WEFT_PROCESSOR_TARGET is set to what this processor does not run, or what is not known. */
 bool weft_cpu_machine_is_wrong(void);
 
 #endif

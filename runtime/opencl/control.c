@@ -66,7 +66,7 @@ static bool is_over(const struct walk *walk, struct chain chain) {
 
 /* ---- where jumps lead ---- */
 
-/* Whether what a frame's end leads to is the end, or latch, of a node. */
+/* True if what a frame's end leads to is the end, or latch, of a node. */
 static bool falls_to(const struct frame *frame, uint32_t target, bool to_latch) {
     for (; frame; frame = frame->outer) {
         if (frame->kind == BODY || frame->kind == LATCH) {
@@ -108,7 +108,7 @@ static const char *statement_of(const struct walk *walk, const struct weft_ir_no
     return own || behind ? "break;\n" : NULL;
 }
 
-/* Whether a jump leads out of the loop it is in. */
+/* True if a jump leads out of the loop it is in. */
 static bool leaves_loop(const struct frame *frame, const struct weft_ir_node *jump) {
     for (; frame && frame->kind != BODY && frame->kind != LATCH; frame = frame->outer) {
         if (frame->kind == SCOPE && frame->node == jump->target) {
@@ -122,7 +122,7 @@ static uint32_t number_of(uint32_t node, bool to_latch) {
     return 2 * node + (to_latch ? 2 : 1);
 }
 
-/* Whether `jump` may be set behind it, as of all that follows. */
+/* True if `jump` may be set behind it, as of all that follows. */
 static bool write_jump(struct walk *walk, const struct weft_ir_node *jump,
                        const struct frame *frame) {
     struct weft_cl_writer *writer = walk->writer;
@@ -159,7 +159,7 @@ static bool settle(const struct walk *walk, uint32_t node, uint8_t which, bool p
 
 /* ---- constructs ---- */
 
-/* Whether nothing is written for a list. */
+/* True if nothing is written for a list. */
 static bool is_silent(const struct walk *walk, uint32_t list, const struct frame *frame) {
     uint32_t node = first_of(walk, list);
     while (node != WEFT_IR_NONE && is_blank(walk, node)) {
@@ -193,7 +193,7 @@ static bool write_sides(struct walk *walk, const struct weft_ir_node *node,
     return pending;
 }
 
-/* Whether a list ends with a jump that C has a statement for. */
+/* True if a list ends with a jump that C has a statement for. */
 static bool ends_by_statement(const struct walk *walk, uint32_t list, const struct frame *frame) {
     const uint32_t last = walk->program->lists[list].last;
     return last != WEFT_IR_NONE && walk->program->nodes[last].kind == WEFT_IR_JUMP &&

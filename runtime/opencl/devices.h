@@ -29,11 +29,11 @@ void weft_cl_absence(char *reason);
 void weft_cl_describe(struct weft_soft_properties *properties, void *user);
 
 /**
- * Whether the device is used only where it is asked for by name: the processor's OpenCL, which is slower than the processor device, and
+ * True if the device is used only where it is asked for by name: the processor's OpenCL, which is slower than the processor device, and
  * platforms that stand on a Vulkan driver, which is used itself.
  */
 bool weft_cl_is_second_choice(const struct weft_cl_device *device);
-/** Whether the driver crashes when two threads build programs at the same time, which OpenCL allows: Oclgrind, whose LLVM has global state. */
+/** True if the driver crashes when two threads build programs at the same time, which OpenCL allows: Oclgrind, whose LLVM has global state. */
 bool weft_cl_builds_alone(const struct weft_cl_device *device);
 
 #endif

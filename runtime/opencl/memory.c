@@ -143,7 +143,7 @@ void weft_cl_write_load(struct weft_cl_writer *writer,
     }
 }
 
-/* Whether a vector lies where its type may: the memory of bindings and shared memory begins at such places. */
+/* True if a vector lies where its type may: the memory of bindings and shared memory begins at such places. */
 static bool is_whole(const struct weft_cl_writer *writer,
                      const struct weft_ir_instruction *instruction) {
     return weft_cl_is_aligned(writer, instruction, instruction->n == 4 ? 4 : 3);

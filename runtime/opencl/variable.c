@@ -38,7 +38,7 @@ static void find_blocks(struct weft_cl_writer *writer) {
     }
 }
 
-/* Whether an instruction declares a slot that it sets. */
+/* True if an instruction declares a slot that it sets. */
 static bool declares(const struct weft_cl_writer *writer, uint32_t index, uint32_t slot_index) {
     const struct weft_ir_program *program = writer->program;
     const struct weft_ir_slot *slot = &program->slots[slot_index];

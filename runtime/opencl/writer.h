@@ -146,10 +146,10 @@ size_t weft_cl_helper_count(void);
 
 /* ---- memory.c ---- */
 
-/** Whether a load's or store's scalars are one vector. */
+/** True if a load's or store's scalars are one vector. */
 bool weft_cl_is_vector(const struct weft_cl_writer *writer,
                        const struct weft_ir_instruction *instruction);
-/** Whether a load is of push constants at a place that is known: it has a name already. */
+/** True if a load is of push constants at a place that is known: it has a name already. */
 bool weft_cl_is_push(const struct weft_cl_writer *writer,
                      const struct weft_ir_instruction *instruction);
 /** How often the text of an access has its index. */
@@ -176,10 +176,10 @@ struct weft_cl_term {
 /** Takes a value apart that an instruction of the same piece of code makes; false where it is no such term. */
 bool weft_cl_take_apart(const struct weft_cl_writer *writer, struct weft_cl_term *term,
                         weft_ir_value value, uint32_t node);
-/** Whether an access writes its index in words, taken apart; else as bytes, whole. */
+/** True if an access writes its index in words, taken apart; else as bytes, whole. */
 bool weft_cl_is_in_words(const struct weft_cl_writer *writer,
                          const struct weft_ir_instruction *instruction);
-/** Whether it begins at a multiple of 2^exponent bytes. */
+/** True if it begins at a multiple of 2^exponent bytes. */
 bool weft_cl_is_aligned(const struct weft_cl_writer *writer,
                         const struct weft_ir_instruction *instruction, uint32_t exponent);
 /** Where it begins, in words, and `more` words. */

@@ -17,7 +17,7 @@ weft_status weft_graph_complex_multiply(weft_tensor *out, weft_graph *graph, wef
     return weft_graph_add(out, graph, &weft_op_complex_multiply, inputs, 2, NULL, 0);
 }
 
-/* Whether b has the last axes of a, of which the last is of pairs. */
+/* True if b has the last axes of a, of which the last is of pairs. */
 static bool fits(const weft_shape *a, const weft_shape *b) {
     bool does = a->rank >= b->rank && b->rank > 0 && a->dim[a->rank - 1] == 2;
     for (uint32_t i = 1; does && i <= b->rank; i++) {

@@ -146,7 +146,7 @@ weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary o
     return weft_graph_add(out, graph, &weft_op_binary, inputs, 2, &params, sizeof params);
 }
 
-/** Whether b is the shape of a's last axes. */
+/** True if b is the shape of a's last axes. */
 static bool is_suffix(weft_shape a, weft_shape b) {
     for (uint32_t i = 0; i < b.rank && i < a.rank; i++) {
         if (a.dim[a.rank - 1 - i] != b.dim[b.rank - 1 - i]) {
@@ -215,7 +215,7 @@ void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
     dispatch->bytes = 8.0 * (double)operands->count + 4.0 * (double)operands->b_count;
 }
 
-/* Whether the kernel for b repeated over a's leading axes does it. */
+/* True if the kernel for b repeated over a's leading axes does it. */
 static bool repeats_b(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     return params->kind <= WEFT_BINARY_DIVIDE && weft_node_dtype(graph, node, 0) == WEFT_F32 &&

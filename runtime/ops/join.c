@@ -38,7 +38,7 @@ struct layout {
     uint32_t fill;
 };
 
-/** Whether fours stay together. */
+/** True if fours stay together. */
 static bool has_fours(const struct layout *rows) {
     bool fours = rows->row % 4 == 0 && rows->begin % 4 == 0;
     for (uint32_t i = 0; i < rows->count && fours; i++) {

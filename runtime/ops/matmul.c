@@ -309,7 +309,7 @@ static bool fills_panels(uint64_t n) {
     return 4 * n >= 3 * padded;
 }
 
-/* Whether it takes less time to copy b to panels first: rows share what that costs. Who names an implementation gets that alone. */
+/* True if it takes less time to copy b to panels first: rows share what that costs. Who names an implementation gets that alone. */
 static bool is_worth_panels(const struct weft_lowering *lowering, const struct weft_product *p) {
     enum { ROWS = 128 };
     const bool is_plain = !p->b.panels && !p->b.along_k && p->b.half == WEFT_HALF_NOT;

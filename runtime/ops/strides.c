@@ -62,7 +62,7 @@ static struct axes axes_of(const struct weft_strides *strides) {
     return axes;
 }
 
-/** Whether fours stay together. */
+/** True if fours stay together. */
 static bool has_fours(const struct weft_strides *strides) {
     const uint32_t last = strides->rank - 1;
     bool fours = strides->rank > 0 && strides->stride[last] == 1 &&

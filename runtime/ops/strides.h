@@ -19,7 +19,7 @@ struct weft_strides weft_strides_of(weft_shape shape);
 /** The same elements in the same order with as few axes as there can be. */
 struct weft_strides weft_strides_merged(struct weft_strides strides);
 
-/** Whether they give all elements of a tensor of that shape in their order. */
+/** True if they give all elements of a tensor of that shape in their order. */
 bool weft_strides_are_dense(const struct weft_strides *strides, weft_shape x);
 
 /** Makes the node's output of its first input, whatever the size of both. */
@@ -31,7 +31,7 @@ struct weft_matrices {
     uint32_t count, rows, columns;
 };
 
-/** Whether the strides give the transpose of each. */
+/** True if the strides give the transpose of each. */
 bool weft_strides_are_transposed(struct weft_matrices *matrices,
                                  const struct weft_strides *strides);
 

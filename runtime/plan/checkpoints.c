@@ -68,7 +68,7 @@ static void look(struct search *search) {
     }
 }
 
-/* Whether a node makes elements that depend on an input, and no output has them. */
+/* True if a node makes elements that depend on an input, and no output has them. */
 static bool counts(const struct search *search, uint32_t node) {
     const struct weft_node *made = &search->graph->nodes[node];
     return made->op && search->varies[made->output] &&
@@ -81,7 +81,7 @@ static bool is_long_read(const struct search *search, uint32_t node) {
     return last > node && last - node > search->graph->node_count / 2;
 }
 
-/* Whether the only reader of a value could become a part of the node that makes it. */
+/* True if the only reader of a value could become a part of the node that makes it. */
 static bool could_be_fused(const struct search *search, uint32_t node) {
     const uint32_t value = search->graph->nodes[node].output;
     const uint32_t reader = search->last_read[value];

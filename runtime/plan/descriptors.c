@@ -2,7 +2,7 @@
 /* Descriptor sets: one per dispatch, holding its storage buffers. */
 #include "plan/plan.h"
 
-/** Whether a dispatch binds an input or output of the plan. */
+/** True if a dispatch binds an input or output of the plan. */
 static bool binds_port(const struct weft_lowering *lowering, const struct weft_dispatch *dispatch) {
     for (uint32_t i = 0; i < dispatch->operand_count; i++) {
         if (lowering->storages[dispatch->operand[i].storage].kind == WEFT_STORAGE_PORT) {

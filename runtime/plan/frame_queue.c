@@ -74,7 +74,7 @@ static bool share_state(const struct job *a, const struct job *b) {
     return false;
 }
 
-/* Whether `other` must end before `job` may go on. */
+/* True if `other` must end before `job` may go on. */
 static bool goes_before(const struct job *other, const struct job *job) {
     if (other == job || has_ended(other)) {
         return false;

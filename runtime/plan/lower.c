@@ -37,7 +37,7 @@ static void add_ports(struct weft_lowering *lowering) {
     }
 }
 
-/** Whether a result is in the output's buffer already. */
+/** True if a result is in the output's buffer already. */
 static bool is_written(const struct weft_lowering *lowering, uint32_t result, uint32_t port) {
     const weft_graph *graph = lowering->graph;
     const uint32_t root = weft_graph_storage_of(graph, graph->results[result].value);

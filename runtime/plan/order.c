@@ -28,7 +28,7 @@ static bool is_constant(const struct order *order, const struct weft_operand *op
     return order->lowering->storages[operand->storage].kind == WEFT_STORAGE_CONSTANT;
 }
 
-/** Whether a dispatch must wait for one since the last barrier. */
+/** True if a dispatch must wait for one since the last barrier. */
 static bool must_wait(const struct order *order, const struct weft_dispatch *dispatch) {
     for (uint32_t i = 0; i < dispatch->operand_count; i++) {
         const struct weft_operand *operand = &dispatch->operand[i];

@@ -97,7 +97,7 @@ static struct weft_interval interval_of(const struct weft_storage *storage) {
     return (struct weft_interval){.begin = storage->offset, .end = end_of(storage)};
 }
 
-/* Whether nothing of a subtree of `count` items is in the way of an item. */
+/* True if nothing of a subtree of `count` items is in the way of an item. */
 static bool is_elsewhere(const struct item *root, uint32_t count, const struct weft_storage *item) {
     return root->last_end < item->first || root->hull.end <= item->offset ||
            root->hull.begin >= end_of(item) ||

@@ -81,7 +81,7 @@ static weft_status read_times(struct weft_workspace *workspace, const weft_plan 
     return WEFT_OK;
 }
 
-/* Whether time stamps may be asked for without waiting, with the timeline at `value`. */
+/* True if time stamps may be asked for without waiting, with the timeline at `value`. */
 static bool may_ask(const struct weft_workspace *workspace, const weft_device *device,
                     uint64_t value) {
     return atomic_load(device->queries_wait ? &device->timeline_value : &workspace->newest_run) <=

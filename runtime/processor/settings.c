@@ -17,7 +17,7 @@ static uint32_t number_of(const char *text) {
     return *text == '\0' ? number : 0;
 }
 
-/* Whether the variable is set to anything. */
+/* True if the variable is set to anything. */
 static bool is_set(uint32_t *number, const char *name) {
     const char *text = getenv(name);
     if (!text || text[0] == '\0') {

@@ -6,7 +6,7 @@
 #include <weft/device.h>
 
 /**
- * Whether a device offers every capability that a checked module declares. Only those that Weft's
+ * True if a device offers every capability that a checked module declares. Only those that Weft's
  * own kernels may use are known: what every device of Vulkan 1.1 has without a feature turned on,
  * subgroup arithmetic, and f16 arithmetic, which is turned on in fast mode. All others count as missing, because Weft
  * turns on no other feature for shaders.

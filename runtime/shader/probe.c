@@ -62,7 +62,7 @@ static weft_digest verdict_key(const weft_device *device, const struct probe *pr
     return weft_sha256_end(&hash);
 }
 
-/* Whether a byte of a cached verdict says how the device computes an Fma: in fused math, and nothing in another. */
+/* True if a byte of a cached verdict says how the device computes an Fma: in fused math, and nothing in another. */
 static bool is_fma(const weft_device *device, uint8_t byte) {
     return device->math == WEFT_MATH_FUSED
                ? byte > NO_NEEDS + WEFT_FMA_NONE && byte <= NO_NEEDS + WEFT_FMA_INTEGERS

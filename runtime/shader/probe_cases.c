@@ -273,7 +273,7 @@ static bool is_plain(uint32_t word) {
            (magnitude >= UINT32_C(0x00800000) && magnitude < UINT32_C(0x7f800000));
 }
 
-/* Whether drivers have no choice about a case. */
+/* True if drivers have no choice about a case. */
 static bool is_decided(const struct weft_probe_input *input) {
     struct weft_probe_result expected;
     weft_probe_expect(&expected, input);

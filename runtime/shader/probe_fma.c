@@ -73,7 +73,7 @@ static const char *wanted(void) {
     return name ? name : "";
 }
 
-/* Whether that leaves a way open. */
+/* True if that leaves a way open. */
 static bool is_wanted(weft_fma fma) {
     const char *name = wanted();
     return name[0] == '\0' || strcmp(name, weft_fma_name(fma)) == 0;

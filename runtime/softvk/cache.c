@@ -110,7 +110,7 @@ static void put_header(uint8_t header[HEADER_SIZE], const struct weft_soft_devic
     memcpy(header + 16, device->physical->properties.uuid, VK_UUID_SIZE);
 }
 
-/* Whether the data is whole and this device's. */
+/* True if the data is whole and this device's. */
 static bool is_ours(const uint8_t *data, size_t size, const struct weft_soft_device *device) {
     uint8_t header[HEADER_SIZE];
     put_header(header, device);

@@ -25,7 +25,7 @@ WEFT_SOFT_OBJECT(VkPipelineCache, cache)
 weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
                                 const struct weft_soft_source *source);
 
-/** Whether the cache had the object and it could be loaded. Thread safe, as are the others. */
+/** True if the cache had the object and it could be loaded. Thread safe, as are the others. */
 bool weft_soft_cache_load(struct weft_soft_kernel *kernel, struct weft_soft_cache *cache,
                           const weft_digest *key, const struct weft_soft_device *device);
 

@@ -28,7 +28,7 @@ struct weft_soft_device {
 
 WEFT_SOFT_OBJECT(VkDevice, device)
 
-/** Whether the caller may use the device's job system, which it gives back soon; if not, it works alone. */
+/** True if the caller may use the device's job system, which it gives back soon; if not, it works alone. */
 static inline bool weft_soft_take_jobs(struct weft_soft_device *device) {
     return !atomic_flag_test_and_set(&device->jobs_taken);
 }

@@ -26,7 +26,7 @@ WEFT_SOFT_OBJECT(VkPhysicalDevice, physical)
 extern const VkExtensionProperties weft_soft_device_extensions[];
 uint32_t weft_soft_device_extension_count(const struct weft_soft_physical *physical);
 
-/** Whether all features that a chain, such as VkDeviceCreateInfo's, turns on are there. */
+/** True if all features that a chain, such as VkDeviceCreateInfo's, turns on are there. */
 bool weft_soft_has_features(const void *chain);
 
 #endif

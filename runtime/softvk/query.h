@@ -28,7 +28,7 @@ struct weft_soft_query_results {
     VkQueryResultFlags flags;
 };
 
-/** Whether all results were there. */
+/** True if all results were there. */
 bool weft_soft_query_write(const struct weft_soft_query_results *results);
 
 /** Makes the queries unavailable. */
@@ -40,7 +40,7 @@ void weft_soft_query_reset(const struct weft_soft_query_record *record);
 void weft_soft_run_other(struct weft_soft_record *record, const struct weft_watch *watch,
                          uint64_t nanoseconds);
 
-/** Whether a record is run even where its stream has been halted: time stamps are there all the same. */
+/** True if a record is run even where its stream has been halted: time stamps are there all the same. */
 bool weft_soft_runs_when_halted(const struct weft_soft_record *record);
 
 #endif

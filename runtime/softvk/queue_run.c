@@ -16,7 +16,7 @@ static bool is_reached(const struct weft_soft_point *point) {
     return atomic_load(&point->semaphore->value) >= point->value;
 }
 
-/* Whether the first submission could be run by whoever asks. */
+/* True if the first submission could be run by whoever asks. */
 static bool is_ready(const struct weft_soft_queue *queue) {
     const struct weft_soft_submission *first = queue->first;
     if (!first || queue->running || queue->stop) {

@@ -93,7 +93,7 @@ struct weft_spirv_layout weft_spirv_layout(uint32_t opcode);
 /** The words with an instruction's result and the type of it, or 0s: that much of its layout. */
 uint32_t weft_spirv_result(uint32_t *type, uint32_t opcode);
 
-/** Whether a word from `first` on is an id. */
+/** True if a word from `first` on is an id. */
 static inline bool weft_spirv_is_id(const struct weft_spirv_layout *layout, uint32_t word) {
     return word < layout->least ? (layout->ids >> word & 1) != 0 : layout->more_ids;
 }
@@ -101,7 +101,7 @@ static inline bool weft_spirv_is_id(const struct weft_spirv_layout *layout, uint
 /** Words that a literal string takes, with its terminating zero; 0 when it does not end in `count` words. */
 uint32_t weft_spirv_string_words(const uint32_t *words, size_t count);
 
-/** Whether the literal string at `words`, of which `count` may be read, ends and equals `text`. */
+/** True if the literal string at `words`, of which `count` may be read, ends and equals `text`. */
 bool weft_spirv_string_is(const uint32_t *words, size_t count, const char *text);
 
 /** Where the interface of a checked module's OpEntryPoint starts, behind the name; its length where there is none. */

@@ -79,7 +79,7 @@ const char *weft_spirv_name(const struct weft_spirv_module *module, uint32_t id)
 const char *weft_spirv_member_name(const struct weft_spirv_module *module, uint32_t type,
                                    uint32_t member);
 
-/** Whether an id has a decoration, its own or its group's. *literal, which may be null: what follows, or UINT32_MAX for nothing. */
+/** True if an id has a decoration, its own or its group's. *literal, which may be null: what follows, or UINT32_MAX for nothing. */
 bool weft_spirv_has_decoration(uint32_t *literal, const struct weft_spirv_module *module,
                                uint32_t id, SpvDecoration decoration);
 
@@ -87,12 +87,12 @@ bool weft_spirv_has_decoration(uint32_t *literal, const struct weft_spirv_module
 bool weft_spirv_member_has_decoration(uint32_t *literal, const struct weft_spirv_module *module,
                                       uint32_t type, uint32_t member, SpvDecoration decoration);
 
-/** Whether an id is the import of GLSL.std.450. */
+/** True if an id is the import of GLSL.std.450. */
 bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id);
 
-/** Whether an instruction is that set's Fma. */
+/** True if an instruction is that set's Fma. */
 bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction);
-/** Whether an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */
+/** True if an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */
 bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot);
 
 /** What numbers a value holds: of 32 bits, or true and false. */
@@ -127,7 +127,7 @@ struct weft_spirv_input {
 bool weft_spirv_find_input(struct weft_spirv_input *input, const struct weft_spirv_module *module,
                            SpvBuiltIn built_in);
 
-/** Whether the interface of an OpEntryPoint has a variable. */
+/** True if the interface of an OpEntryPoint has a variable. */
 bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable);
 
 /** The function of the first entry point of the execution model GLCompute that has this name, or 0. */

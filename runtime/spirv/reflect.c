@@ -97,7 +97,7 @@ static weft_status read_push(struct reflection *r, const uint32_t *block) {
     return WEFT_OK;
 }
 
-/* Whether a buffer, or all members of its block, which is how `readonly buffer` arrives, are decorated so. */
+/* True if a buffer, or all members of its block, which is how `readonly buffer` arrives, are decorated so. */
 static bool is_all(const struct reflection *r, uint32_t variable, const uint32_t *block,
                    SpvDecoration decoration) {
     if (weft_spirv_has_decoration(NULL, &r->module, variable, decoration)) {

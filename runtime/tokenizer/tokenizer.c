@@ -154,7 +154,7 @@ static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const w
 
 /* ---- a model folder ---- */
 
-/* Whether there is something of that name. */
+/* True if there is something of that name. */
 static bool is_there(const char *path) {
     weft_file_facts facts;
     const int error = weft_system_facts(&facts, path);

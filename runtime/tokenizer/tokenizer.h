@@ -82,7 +82,7 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
 void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
 
 /**
- * Whether a language model's prompt has special tokens, too: its tokenizer.json says which. Those of a spiece.model would end
+ * True if a language model's prompt has special tokens, too: its tokenizer.json says which. Those of a spiece.model would end
  * it.
  */
 bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer);

@@ -67,7 +67,7 @@ int32_t weft_vocabulary_find(const struct weft_vocabulary *vocabulary, const cha
 int32_t weft_vocabulary_match(const struct weft_vocabulary *vocabulary, const char *text,
                               size_t size);
 
-/** Whether a piece of that type can be found in a text. */
+/** True if a piece of that type can be found in a text. */
 static inline bool weft_piece_in_text(enum weft_piece_type type) {
     return type == WEFT_PIECE_NORMAL || type == WEFT_PIECE_USER_DEFINED ||
            type == WEFT_PIECE_UNUSED;

@@ -132,7 +132,7 @@ static bool may_lose(uint32_t function) {
     return found && function != AT_CreateDevice;
 }
 
-/* Whether this call fails. What a lost device was doing has ended: so the driver's, which is not lost, waits for it. */
+/* True if this call fails. What a lost device was doing has ended: so the driver's, which is not lost, waits for it. */
 static bool fails(uint32_t function, VkDevice device, VkResult *result) {
     if (weft_faults.paused) {
         return false;

@@ -24,7 +24,7 @@ void weft_test_floats_enter(const struct weft_test_floats *floats);
 /** Puts it back into that of a new thread. Returns whether it was still in the one entered, flags included. */
 bool weft_test_floats_leave(const struct weft_test_floats *floats);
 
-/** Whether the calling thread rounds to nearest, keeps subnormals, has all bits of long double, and nothing traps. */
+/** True if the calling thread rounds to nearest, keeps subnormals, has all bits of long double, and nothing traps. */
 bool weft_test_floats_default(void);
 
 #endif

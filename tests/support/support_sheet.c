@@ -28,7 +28,7 @@ struct weft_test_mix weft_test_mix_of(const weft_sheet *sheet, const weft_use *u
                                   .with = use->with};
 }
 
-/* Whether it has the operand. */
+/* True if it has the operand. */
 static bool has(const struct weft_test_mix *mix, uint32_t operand) {
     return !mix->sheet->operands[operand].is_optional || (mix->with >> operand & 1) != 0;
 }

@@ -42,7 +42,7 @@ void weft_test_take_interfaces(struct words words);
 /** How many instructions have that opcode. */
 uint32_t weft_test_count_ops(struct words words, uint32_t opcode);
 
-/** Whether spirv-val is installed; says so if not. */
+/** True if spirv-val is installed; says so if not. */
 bool weft_test_has_spirv_val(void);
 
 /** Fails the test, naming the module, if spirv-val has anything against it. */

@@ -55,7 +55,7 @@ uint64_t weft_evaluator_steps(const weft_evaluator *evaluator);
  * workgroup that completes `steps` more steps. 0: never.
  */
 void weft_evaluator_set_limit(weft_evaluator *evaluator, uint64_t steps);
-/** Whether that has happened. */
+/** True if that has happened. */
 bool weft_evaluator_was_stopped(const weft_evaluator *evaluator);
 
 /**

@@ -37,7 +37,7 @@ void weft_reference_end(weft_reference *ref);
 /** Keeps the first failure; whether there is none. */
 bool weft_reference_check(weft_reference *ref, weft_status status);
 
-/** Whether nothing has failed and this many more operations are within the limit: to be asked before they are done. */
+/** True if nothing has failed and this many more operations are within the limit: to be asked before they are done. */
 bool weft_reference_spend(weft_reference *ref, double operations);
 
 /** Zeroed memory; null after noting the failure. */

@@ -76,7 +76,7 @@ typedef struct weft_json_fields {
     const weft_host *host;
 } weft_json_fields;
 
-/** Whether a field is there and not null. Hugging Face writes null for "not set". */
+/** True if a field is there and not null. Hugging Face writes null for "not set". */
 bool weft_json_has(const weft_json_fields *fields, const char *name);
 
 /**

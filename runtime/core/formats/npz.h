@@ -21,7 +21,7 @@ weft_status weft_npz_open_memory(weft_npz **npz, const void *data, size_t size, 
                                  const weft_host *host);
 void weft_npz_close(weft_npz **npz);
 
-/** Whether the archive has an array of that name (without ".npy"). */
+/** True if the archive has an array of that name (without ".npy"). */
 bool weft_npz_has(const weft_npz *npz, const char *name);
 
 /** What the array `name` is, without its data: weft_npy_look. weft_npy_close releases it. Errors as weft_npz_get. */

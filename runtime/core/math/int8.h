@@ -23,7 +23,7 @@ struct weft_int8_scaling weft_int8_scaling_of(float largest);
 /** Of an element that is not larger, rounded to nearest even. */
 int8_t weft_int8_of(float value, struct weft_int8_scaling scaling);
 
-/** Whether a scale is one that weft_int8_scaling_of may have made: 0, or normal and positive. */
+/** True if a scale is one that weft_int8_scaling_of may have made: 0, or normal and positive. */
 bool weft_int8_is_scale(float scale);
 
 #endif

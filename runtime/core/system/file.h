@@ -36,7 +36,7 @@ weft_status weft_file_fail(const weft_host *host, int error, const char *action,
 char *weft_name_beside(const char *name, int attempt, const weft_host *host);
 #define WEFT_NAME_ATTEMPTS 100
 
-/** Whether `end`, which stands behind a name, makes it one of weft_name_beside, and of which process. */
+/** True if `end`, the end of a name, makes it one of weft_name_beside; tells of which process. */
 bool weft_is_name_beside(unsigned long *process, const char *end);
 
 /** Writes everything into a new file, syncs and closes it. 0 or a value of errno.h. */

@@ -19,7 +19,7 @@ const char *weft_library_refusal(void);
 /** The address of what it exports by that name, or null. */
 void *weft_library_function(void *library, const char *name);
 
-/** Whether `path` is absolute and the file can be read, without opening the library. */
+/** True if `path` is absolute and the file can be read, without opening the library. */
 bool weft_library_is_there(const char *path);
 
 /** Where the installer of the program `package` puts the library of that name, or false where there is no such place. */

@@ -64,7 +64,7 @@ int weft_system_list(const char *path, bool (*take)(void *user, const char *name
 /** For reading bytes; null with errno. */
 FILE *weft_system_stream(const char *path);
 
-/** Whether the letter stands between the parts of a path: '/', on Windows '\\' as well. */
+/** True if the letter stands between the parts of a path: '/', on Windows '\\' as well. */
 bool weft_system_is_separator(char letter);
 /** How many bytes at the start of a path name no folder that could be made: "/", "C:/". */
 size_t weft_system_root_length(const char *path);

@@ -109,7 +109,7 @@ size_t weft_system_root_length(const char *path) {
     return length;
 }
 
-/* Whether it means the same from whatever folder. */
+/* True if it means the same from whatever folder. */
 static bool is_absolute(const char *path) {
     return (has_drive(path) && weft_system_is_separator(path[2])) || is_network(path);
 }

@@ -37,7 +37,7 @@ void weft_checkpoint_share(struct weft_checkpoint *checkpoint);
 void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
 /**
- * Whether the file has the tensor; without a file false. What wrappers of PyTorch put in front of every name ("module.",
+ * True if the file has the tensor; without a file false. What wrappers of PyTorch put in front of every name ("module.",
  * "_orig_mod.", "model.") is no part of a name, here and below. Of tensors that share memory, a file may have one and note the other names
  * (model/files/tensor_names.h): these find it, too.
  */
@@ -59,11 +59,11 @@ const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint3
 weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
                                    const struct weft_checkpoint *checkpoint, uint32_t index);
 
-/** Whether tensor `index` of these has that name, or it is another name of the tensor. */
+/** True if tensor `index` of these has that name, or it is another name of the tensor. */
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name);
 
-/** Whether tensor `index` has the scales of a matrix of bytes (model/files/int8_tensor.h). */
+/** True if tensor `index` has the scales of a matrix of bytes (model/files/int8_tensor.h). */
 bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index);
 
 /** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */
@@ -100,7 +100,7 @@ bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const we
 /** All tensors. */
 const struct weft_tensor_names *weft_checkpoint_names(const struct weft_checkpoint *checkpoint);
 
-/** Whether the file has a tensor of exactly that name, whatever is in front of others. */
+/** True if the file has a tensor of exactly that name, whatever is in front of others. */
 bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**

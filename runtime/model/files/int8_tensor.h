@@ -20,7 +20,7 @@
 weft_status weft_int8_tensor_read(weft_weight_params *params, const struct weft_tensor_names *names,
                                   const struct weft_named_tensor *matrix, const weft_host *host);
 
-/** Whether a tensor has the scales of a matrix of bytes. */
+/** True if a tensor has the scales of a matrix of bytes. */
 bool weft_int8_tensor_is_scale(const struct weft_tensor_names *names, const char *name);
 
 #endif

@@ -149,7 +149,7 @@ uint64_t weft_safetensors_size(const weft_safetensors *file);
 weft_status weft_safetensors_check_finite(const weft_safetensors *file,
                                           const weft_safetensors_tensor *tensor);
 
-/** Whether it is F32, F16, BF16 or F64. */
+/** True if it is F32, F16, BF16 or F64. */
 bool weft_safetensors_is_float(weft_safetensors_dtype dtype);
 
 /** Whether weft_safetensors_read_i32 can read all of it; logs why not. */

@@ -67,7 +67,7 @@ const weft_host *weft_model_host(const weft_model *model);
  */
 weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length);
 
-/** Whether the model can take its tokens one by one. */
+/** True if the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);
 
 /** weft_model_tokenize without a limit. A text may have no tokens: *tokens is then null. */

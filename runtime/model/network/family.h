@@ -28,12 +28,12 @@ struct weft_model_family {
     /** l of the input "positions" f32 [B, n, l], or 0; may be null. */
     uint32_t (*position_size)(const void *config);
     /**
-     * Whether `mix` can take the tokens of a causal network one by one: whatever in it sees other tokens, or a token's
+     * True if `mix` can take the tokens of a causal network one by one: whatever in it sees other tokens, or a token's
      * number, is made by the functions below. Null: no.
      */
     bool (*recurrent)(const void *config);
     /**
-     * Whether the sequences of a batch may have lengths of their own, each with the bits that it has alone: all that sees other
+     * True if the sequences of a batch may have lengths of their own, each with the bits that it has alone: all that sees other
      * tokens is made by the functions below, or told of the builder's lengths. Null: no.
      */
     bool (*takes_lengths)(const void *config);

@@ -62,7 +62,7 @@ static void put_prefix(struct weft_stored_name *stored, const char *prefix) {
     snprintf(stored->text, sizeof stored->text, "%.64s%.180s", prefix, bare.text);
 }
 
-/* Whether the names of some tensors of the file have it. */
+/* True if the names of some tensors of the file have it. */
 static bool has_prefix(const struct weft_checkpoint *file, const char *prefix) {
     for (uint32_t i = 0; i < weft_checkpoint_count(file); i++) {
         if (begins(weft_checkpoint_name(file, i), prefix)) {
@@ -143,7 +143,7 @@ void weft_layout_find(struct weft_stored_name *stored, const struct weft_network
 
 /* ---- other tensors ---- */
 
-/* Whether a part of that name has the tensor. */
+/* True if a part of that name has the tensor. */
 static bool is_in(const char *name, const char *part) {
     const size_t size = part ? strlen(part) : 0;
     return part && strncmp(name, part, size) == 0 && (name[size] == '.' || name[size] == '\0');
@@ -153,7 +153,7 @@ static bool is_of_head(const struct weft_head *head, const char *name) {
     return is_in(name, head->dense) || is_in(name, head->norm) || is_in(name, head->out);
 }
 
-/* Whether a tensor stands beside a part of that name, below the same module. */
+/* True if a tensor stands beside a part of that name, below the same module. */
 static bool is_beside(const char *name, const char *part) {
     const char *point = part ? strrchr(part, '.') : NULL;
     return point && strncmp(name, part, (size_t)(point - part) + 1) == 0;
@@ -164,7 +164,7 @@ static bool is_beside_head(const struct weft_head *head, const char *name) {
            is_beside(name, head->out);
 }
 
-/* Whether an encoder's tensor has a name that begins like this: all up to the first point. */
+/* True if an encoder's tensor has a name that begins like this: all up to the first point. */
 static bool is_of_encoder(const struct weft_layout *layout, const char *name) {
     for (const struct weft_tensor_name *row = layout->names; row->ours; row++) {
         const size_t root = strcspn(row->theirs, ".#");

@@ -71,7 +71,7 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs, bool headless,
                                struct weft_layer_outputs *outputs);
-/** Whether it can be built with states. */
+/** True if it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs);

@@ -75,7 +75,7 @@ weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, ui
 /** The i32 weight `scope.name`, which the checkpoint has. */
 weft_tensor weft_build_stored_integers(struct weft_builder *builder, const char *name,
                                        weft_shape shape);
-/** Whether the checkpoint has `scope.name`. */
+/** True if the checkpoint has `scope.name`. */
 bool weft_build_has(struct weft_builder *builder, const char *name);
 
 /**

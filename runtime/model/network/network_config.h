@@ -105,7 +105,7 @@ typedef struct weft_network_config {
     weft_activation head_activation; /**< of a head that has no activation of its own */
 } weft_network_config;
 
-/** Whether the layer's attention is that of a band. */
+/** True if the layer's attention is that of a band. */
 bool weft_network_layer_is_local(const weft_network_config *config, uint32_t layer);
 uint32_t weft_network_head_size(const weft_network_config *config);
 /** Channels of the tables of words, types and positions. */

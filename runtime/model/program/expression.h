@@ -26,7 +26,7 @@ struct weft_symbol_table {
 /** The symbol of that name of `length` bytes, or UINT32_MAX. */
 uint32_t weft_symbol_find(const struct weft_symbol_table *table, const char *name, size_t length);
 
-/** Whether it is [A-Za-z_][A-Za-z0-9_]* and none of "min", "max", "inf" and "nan". */
+/** True if it is [A-Za-z_][A-Za-z0-9_]* and none of "min", "max", "inf" and "nan". */
 bool weft_symbol_is_name(const char *name);
 
 /**

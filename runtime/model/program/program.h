@@ -45,7 +45,7 @@ struct weft_program {
 /** The op of that name in graph/op_list.h, or null. */
 const struct weft_op *weft_op_named(const char *name);
 
-/** Whether a config is one. */
+/** True if a config is one. */
 bool weft_program_is_config(const json_t *config);
 
 /**

@@ -97,7 +97,7 @@ static bool inputs_fit(const struct weft_program *program) {
            program->symbols.count == 2;
 }
 
-/** Whether each token has a row of the output, and not each sequence. */
+/** True if each token has a row of the output, and not each sequence. */
 static bool is_by_token(weft_task task) {
     return task == WEFT_TASK_HIDDEN || task == WEFT_TASK_MASKED_LM || task == WEFT_TASK_CAUSAL_LM ||
            task == WEFT_TASK_CLASSIFY_TOKENS;

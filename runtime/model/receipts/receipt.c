@@ -91,7 +91,7 @@ weft_digest weft_receipt_chain(const weft_receipt *receipt) {
     return receipt->count > 0 ? receipt->records[receipt->count - 1].chain : (weft_digest){0};
 }
 
-/* Whether it can stand in JSON as it is. */
+/* True if it can stand in JSON as it is. */
 static bool is_text(const char *text) {
     json_t *string = strlen(text) <= WEFT_RECEIPT_MAX_NAME ? json_string(text) : NULL;
     json_decref(string);

@@ -50,7 +50,7 @@ weft_digest weft_receipt_chain(const weft_receipt *receipt);
 weft_status weft_receipt_add(weft_receipt *receipt, weft_record_kind kind, const char *name,
                              const char *type, const weft_digest *digest);
 
-/** Whether records of this kind have hashes. */
+/** True if records of this kind have hashes. */
 bool weft_record_has_digest(weft_record_kind kind);
 
 /** What a record of this kind would have to follow, such as "a run before its inputs", where the receipt has come to another place; else null. */

@@ -22,10 +22,10 @@ void weft_ir_find_shapes(struct weft_ir_program *program);
 /** How much more a linear value of a lane is than that of lane 0. */
 int64_t weft_ir_lane_offset(const struct weft_ir_program *program, struct weft_ir_shape shape,
                             uint32_t lane);
-/** Whether a linear value counts up by its stride over all lanes. */
+/** True if a linear value counts up by its stride over all lanes. */
 bool weft_ir_is_even(const struct weft_ir_program *program, struct weft_ir_shape shape);
 
-/** Whether a store in `list` reaches lanes other than those that are alive in the slot's home. */
+/** True if a store in `list` reaches lanes other than those that are alive in the slot's home. */
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,
                               const struct weft_ir_slot *slot);
 

@@ -149,7 +149,7 @@ LLVMValueRef weft_emit_turn(struct weft_emit *emit, LLVMBasicBlockRef head);
 
 /* ---- edge.c ---- */
 
-/** Whether a condition is an edge. */
+/** True if a condition is an edge. */
 bool weft_emit_is_edge(const struct weft_emit *emit, weft_ir_value condition);
 /** A scalar that is false unless an edge's condition is `sense` for all lanes, and rarely where it is; or null. */
 LLVMValueRef weft_emit_edge_holds(struct weft_emit *emit, weft_ir_value condition, bool sense);

@@ -158,7 +158,7 @@ static uint32_t left_of(const struct weft_emit *emit, uint32_t list, uint32_t bu
     return budget;
 }
 
-/* Whether a list is so short, and so harmless without lanes, that a branch around it does not pay. */
+/* True if a list is so short, and so harmless without lanes, that a branch around it does not pay. */
 static bool is_cheap(const struct weft_emit *emit, uint32_t list) {
     return left_of(emit, list, CHEAP_INSTRUCTIONS + 1) > 0;
 }
@@ -231,7 +231,7 @@ static LLVMValueRef both(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b)
 
 /* ---- twice: for all lanes, and for some ---- */
 
-/* Whether nodes from `first` on access memory, as far as they are few enough to be written out twice. */
+/* True if nodes from `first` on access memory, as far as they are few enough to be written out twice. */
 static bool accesses_memory(const struct weft_emit *emit, uint32_t first, uint32_t end,
                             uint32_t *budget) {
     const struct weft_ir_program *program = emit->program;
@@ -341,7 +341,7 @@ static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
 
 /* ---- loops and scopes ---- */
 
-/* Whether a list indexes variables, as far as it is short enough to be written out a number of times. */
+/* True if a list indexes variables, as far as it is short enough to be written out a number of times. */
 static bool indexes_variables(const struct weft_emit *emit, uint32_t list, uint32_t *budget) {
     const struct weft_ir_program *program = emit->program;
     bool indexes = false;

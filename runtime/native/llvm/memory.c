@@ -410,7 +410,7 @@ static void store_lanes(struct weft_emit *emit, const struct access *access,
 }
 
 /*
- * Whether lanes are loaded or stored one by one, with all components at once. Masks would need a branch for each lane, which
+ * True if lanes are loaded or stored one by one, with all components at once. Masks would need a branch for each lane, which
  * is what gathers and scatters of the processor are for; these take one component at a time.
  */
 static bool is_by_lane(const struct weft_emit *emit, const struct access *access,

@@ -6,7 +6,7 @@
 #include "native/llvm/analysis.h"
 #include "spirv/check.h"
 
-/* Whether an instruction can tell which invocations are a subgroup. */
+/* True if an instruction can tell which invocations are a subgroup. */
 static bool knows_subgroups(const struct weft_ir_instruction *instruction) {
     if (instruction->op != WEFT_IR_INPUT) {
         return instruction->op == WEFT_IR_SUBGROUP;

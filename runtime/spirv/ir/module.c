@@ -52,7 +52,7 @@ static void find_local_size(struct weft_ir_decoder *decoder) {
 
 /* ---- the survey of functions ---- */
 
-/* Whether what follows an instruction is another piece of code. */
+/* True if what follows an instruction is another piece of code. */
 static bool ends_piece(uint32_t opcode) {
     return opcode == SpvOpLabel || opcode == SpvOpControlBarrier || opcode == SpvOpFunctionCall;
 }

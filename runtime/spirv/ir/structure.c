@@ -33,7 +33,7 @@ static bool workgroup_behind(const struct weft_ir_program *program, uint32_t nod
 }
 
 /*
- * Whether all of the workgroup has to take a jump together: it leaves a loop with a barrier in it, or leads past a
+ * True if all of the workgroup has to take a jump together: it leaves a loop with a barrier in it, or leads past a
  * barrier. One that leads to the end of its list with no barrier on the way concerns each invocation alone.
  */
 static bool jumps_together(const struct weft_ir_program *program, uint32_t node) {

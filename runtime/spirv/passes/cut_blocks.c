@@ -36,7 +36,7 @@ struct cut {
     uint32_t ids[NEW_IDS];          /* the new ones, or the module's in their place */
 };
 
-/* Whether there is what cuts are made of. */
+/* True if there is what cuts are made of. */
 static bool survey(struct cut *cut) {
     static const SpvBuiltIn numbers[] = {SpvBuiltInNumWorkgroups, SpvBuiltInWorkgroupId,
                                          SpvBuiltInLocalInvocationId, SpvBuiltInGlobalInvocationId,

@@ -12,7 +12,7 @@
 
 /* ---- what is flushed ---- */
 
-/* Whether what a pointer points to was not written by this shader. */
+/* True if what a pointer points to was not written by this shader. */
 static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id) {
     const uint32_t *pointer =
         weft_spirv_made_by(module, weft_spirv_type_of(module, id), SpvOpTypePointer);
@@ -27,7 +27,7 @@ static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id)
     }
 }
 
-/* Whether an instruction can make a subnormal out of operands that are none. */
+/* True if an instruction can make a subnormal out of operands that are none. */
 static bool is_source(const struct weft_spirv_flush *flush, const uint32_t *instruction) {
     const struct weft_spirv_module *module = flush->module;
     switch (weft_spirv_opcode(instruction[0])) {

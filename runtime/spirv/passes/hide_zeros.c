@@ -63,7 +63,7 @@ static enum zero zero_of(const struct hide *hide, const uint32_t *constant) {
     }
 }
 
-/* Whether there is a zero, and a number to make it of. */
+/* True if there is a zero, and a number to make it of. */
 static bool survey(struct hide *hide) {
     static const SpvBuiltIn preferred[] = {SpvBuiltInLocalInvocationIndex,
                                            SpvBuiltInLocalInvocationId, SpvBuiltInWorkgroupId,
@@ -154,7 +154,7 @@ static void put_stand_ins(struct hide *hide) {
     }
 }
 
-/* Whether an instruction is at the start of a function, where no other may come between. */
+/* True if an instruction is at the start of a function, where no other may come between. */
 static bool is_at_start(uint32_t opcode) {
     return opcode == SpvOpFunction || opcode == SpvOpFunctionParameter || opcode == SpvOpLabel ||
            opcode == SpvOpVariable || opcode == SpvOpLine || opcode == SpvOpNoLine;

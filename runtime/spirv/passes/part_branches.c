@@ -34,7 +34,7 @@ static bool is_specialized(const struct weft_spirv_module *module) {
     return false;
 }
 
-/* Whether there is what conditions are made of: a vector of unsigned integers, and truth. */
+/* True if there is what conditions are made of: a vector of unsigned integers, and truth. */
 static bool survey(struct part *part) {
     static const SpvBuiltIn preferred[] = {SpvBuiltInWorkgroupId, SpvBuiltInGlobalInvocationId,
                                            SpvBuiltInLocalInvocationId};

@@ -59,7 +59,7 @@ static weft_status put_part(struct splitter *splitter) {
                                              .token = -1});
 }
 
-/* Whether what comes next belongs to the part in hand. */
+/* True if what comes next belongs to the part in hand. */
 static bool joins(const struct splitter *splitter, bool is_match) {
     switch (splitter->split) {
     case WEFT_SPLIT_CONTIGUOUS:

@@ -112,7 +112,7 @@ static weft_status put_unknown(const struct weft_word_model *model, struct weft_
     return put.is_there ? weft_symbols_add(symbols, model->vocabulary.unknown, put.size) : WEFT_OK;
 }
 
-/* Whether all bytes have tokens, which are then added. */
+/* True if all bytes have tokens, which are then added. */
 static bool put_bytes(const struct weft_word_model *model, struct weft_symbols *symbols,
                       const char *text, size_t size, weft_status *status) {
     for (size_t i = 0; i < size; i++) {

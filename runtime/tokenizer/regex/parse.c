@@ -242,7 +242,7 @@ static bool parse_interval(struct weft_regex_pattern *pattern, uint32_t *low, ui
     return (has_low || has_high) && weft_regex_accept(pattern, "}");
 }
 
-/* Whether a repeat comes next. */
+/* True if a repeat comes next. */
 static bool parse_times(struct weft_regex_pattern *pattern, struct weft_regex_op *op) {
     const size_t begin = pattern->at;
     op->low = 0;

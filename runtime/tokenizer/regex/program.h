@@ -79,7 +79,7 @@ struct weft_regex {
     uint32_t item_capacity;
 };
 
-/** Whether a class has a character, by its items, not by its table. Adds those that it asks to *steps. */
+/** True if a class has a character, by its items, not by its table. Adds those that it asks to *steps. */
 bool weft_regex_set_has(const struct weft_regex *regex, uint32_t set, uint32_t code,
                         uint64_t *steps);
 

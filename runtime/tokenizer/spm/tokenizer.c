@@ -127,7 +127,7 @@ struct output {
     weft_status status;          /* the first error */
 };
 
-/* Whether there is room for more. */
+/* True if there is room for more. */
 static bool put_token(struct output *output, struct weft_token token) {
     if (output->status == WEFT_OK) {
         output->status = weft_budget_spend(&output->budget, TOKEN_STEPS);

@@ -24,7 +24,7 @@ static inline size_t weft_utf8_size(const char *text, size_t size) {
     return length < size ? length : size;
 }
 
-/** Whether all of it is UTF-8 and no byte is zero. */
+/** True if all of it is UTF-8 and no byte is zero. */
 bool weft_utf8_is_text(const char *text, size_t size);
 
 /** U+2581, which stands for a space in pieces. */

@@ -14,7 +14,7 @@ enum weft_history {
     WEFT_HISTORY_DECOMPOSES = 16  /* in NFKC and NFKD */
 };
 
-/** Whether a character has the property there; `now` is what utf8proc says. */
+/** True if a character has the property there; `now` is what utf8proc says. */
 bool weft_history_has(uint32_t code, enum weft_history property, bool now);
 
 #endif

@@ -63,7 +63,7 @@ weft_status weft_spectraformer_check(void *config, const weft_network_config *ne
 weft_features_params weft_spectraformer_params(const struct weft_spectraformer *config,
                                                uint32_t matrix);
 
-/** Whether the rows of W have weights that differ. */
+/** True if the rows of W have weights that differ. */
 bool weft_spectraformer_weighted(const struct weft_spectraformer *config);
 
 /** A layer's matrix W: either w, or the parts of a structured one. */

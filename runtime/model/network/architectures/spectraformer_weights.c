@@ -190,7 +190,7 @@ static weft_status fill_square_norms(float *data, const void *user, const weft_h
     return status;
 }
 
-/* Whether weft_graph_structured_projection applies the matrix; hybrid features take W itself. */
+/* True if weft_graph_structured_projection applies the matrix; hybrid features take W itself. */
 static bool is_structured(const struct weft_spectraformer *config) {
     switch (config->matrix) {
     case WEFT_FEATURES_SORF:
