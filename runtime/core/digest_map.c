@@ -72,7 +72,7 @@ void weft_digest_map_remove(struct weft_digest_map *map, const weft_digest *key)
     }
     slot->taken = false;
     map->count--;
-    /* What was put behind it may be there because its own slot was taken: each gets the first that is free now. */
+    /* Later entries may be there because their own slots were taken: each gets the first that is free now. */
     const uint32_t removed = (uint32_t)(slot - map->slots);
     for (uint32_t i = removed + 1; map->slots[i & (map->capacity - 1)].taken; i++) {
         struct weft_digest_slot *next = &map->slots[i & (map->capacity - 1)];

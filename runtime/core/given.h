@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a public function was given all that it needs: one check, and one message, for all of them. */
+/* Checks that a public function got all required pointers: one check and one message for all functions. */
 #ifndef WEFT_CORE_GIVEN_H
 #define WEFT_CORE_GIVEN_H
 
@@ -13,12 +13,12 @@
  */
 #define WEFT_GIVEN(host, ...) WEFT_GIVEN_AS(host, #__VA_ARGS__, __VA_ARGS__)
 
-/** The same where the header has other names: "weight, params". */
+/** As WEFT_GIVEN, with the header's names where they differ: "weight, params". */
 #define WEFT_GIVEN_AS(host, names, ...)                                                  \
     WEFT_TRY(weft_check_given(host, __func__, names, (const void *const[]){__VA_ARGS__}, \
                               sizeof((const void *const[]){__VA_ARGS__}) / sizeof(const void *)))
 
-/** The same for a list, which may be null if it has no elements. */
+/** As WEFT_GIVEN for a list, which may be null if it has no elements. */
 #define WEFT_GIVEN_LIST(host, list, count)    \
     do {                                      \
         if ((count) > 0) {                    \

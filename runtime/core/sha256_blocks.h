@@ -13,10 +13,13 @@ extern const uint32_t weft_sha256_constants[64];
 /** Takes `count` blocks of 64 bytes into the state. */
 void weft_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t count);
 
-/** The same of two states and texts at once: no block of one waits for the other's, so it takes less time than one after the other. */
+/**
+ * Hashes two texts at once into two states: their blocks do not wait for each other, so this is faster than two
+ * calls.
+ */
 void weft_sha256_blocks_of_two(uint32_t states[2][8], const uint8_t *const data[2], size_t count);
 
-/** The same in plain C, whatever the processor has. */
+/** Hashes in plain C, on any processor. */
 void weft_sha256_blocks_in_c(uint32_t state[8], const uint8_t *data, size_t count);
 
 /** True if this processor has instructions for it; without, the two below do nothing. */

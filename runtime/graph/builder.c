@@ -26,7 +26,7 @@ weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
     return WEFT_OK;
 }
 
-/** What the values from the first on own. */
+/** Frees memory that values own, from the first on. */
 static void free_values(weft_graph *graph, uint32_t first) {
     for (uint32_t i = first; i < graph->value_count; i++) {
         weft_weight_destroy(&graph->values[i].weight);
@@ -293,7 +293,7 @@ static weft_status check_packed(const weft_graph *graph, const struct weft_node 
     return WEFT_OK;
 }
 
-/* What the op makes of its inputs. */
+/* Infers the op's result from its inputs. */
 static weft_status infer(const weft_graph *graph, struct weft_node *node,
                          struct weft_value *value) {
     const struct weft_op *op = node->op;

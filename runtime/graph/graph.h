@@ -57,12 +57,12 @@ void weft_weight_narrow(weft_weight *weight, weft_stored stored);
 
 /** Copies `count` elements of its dtype from `first` on. Errors: the reader's. */
 weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t count, void *out);
-/** The same as they are stored: weft_weight_element_size bytes each. */
+/** Reads elements as they are stored: weft_weight_element_size bytes each. */
 weft_status weft_weight_read_stored(const weft_weight *weight, uint64_t first, uint64_t count,
                                     void *out);
 uint32_t weft_weight_element_size(const weft_weight *weight);
 
-/** Whether it is stored as bytes, and then the scale of an element. */
+/** True if it is stored as bytes; below, the scale of an element. */
 bool weft_weight_is_int8(const weft_weight *weight);
 float weft_weight_scale(const weft_weight *weight, uint64_t element);
 
@@ -101,7 +101,7 @@ struct weft_value {
     uint32_t stride;  /* elements from row to row; 0: they lie one behind the other */
 };
 
-/** What a fused node does to its result: norm(activation(result + bias) + residual). Value ids; 0 is none. */
+/** Work of a fused node on its result: norm(activation(result + bias) + residual). Value ids; 0 means none. */
 struct weft_epilogue {
     uint32_t bias;     /* f32 [last axis] */
     uint32_t residual; /* f32, the result's shape */
@@ -142,7 +142,9 @@ struct weft_graph {
     const struct weft_op **ops; /* that programs have registered, each once; references */
     uint32_t op_count, op_capacity;
     struct weft_digest_map kept_ops; /* their numbers, by address */
-    /* Of what callers add (not in a copy): values by the name of an input and by weight, results by name. */
+    /*
+     * Lookup of callers' additions (not in a copy): values by the name of an input and by weight, results by name.
+     */
     struct weft_digest_map inputs, weights, outputs;
 };
 

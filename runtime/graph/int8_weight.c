@@ -9,7 +9,7 @@
 
 #define AT_ONCE ((uint64_t)1 << 16) /* elements that are read */
 
-/* What the bytes are made of. */
+/* Source of the bytes. */
 struct quantized {
     weft_weight *source; /* a reference */
     bool scale_columns;
@@ -24,7 +24,7 @@ static void release_quantized(void *user) {
     weft_free(&host, quantized);
 }
 
-/* Of an element: which row or column it is in. */
+/* Number of the row or column of an element. */
 static uint64_t channel_of(const struct quantized *quantized, uint64_t element) {
     const uint64_t columns = quantized->source->shape.dim[1];
     return quantized->scale_columns ? element % columns : element / columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the infer functions of ops share. */
+/* Functions that the infer functions of ops share. */
 #include "graph/op.h"
 
 #include "core/given.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op is. Programs outside Weft define ops through weft/op.h, which exposes most of this struct. To add one: a C file with its functions and a
- * `const struct weft_op`, a shader folder, a row in op_list.h, and a reference among those of `weft verify`.
+ * Definition of an op. Programs outside Weft define ops through weft/op.h, which exposes most of this struct. To add
+ * one: a C file with its functions and a `const struct weft_op`, a shader folder, a row in op_list.h, and a reference
+ * among those of `weft verify`.
  */
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
@@ -10,7 +11,7 @@
 #include "graph/graph.h"
 #include "graph/op_list.h"
 
-/** What an op's implementations can take over from the nodes behind it. */
+/** Work of later nodes that an op's implementations can take over. */
 enum weft_fusable {
     WEFT_FUSE_BIAS = 1,
     WEFT_FUSE_ACTIVATION = 2,
@@ -18,7 +19,7 @@ enum weft_fusable {
     WEFT_FUSE_NORM = 8
 };
 
-/** What a member of an op's parameters is. A bool may be kept in any number of bytes, a word in four. */
+/** Type of a member of an op's parameters. A bool may have any number of bytes, a word has four. */
 enum weft_member_kind {
     WEFT_MEMBER_U32,
     WEFT_MEMBER_COUNT, /* uint32_t, at least 1 */
@@ -127,7 +128,10 @@ struct weft_op {
      */
     const struct weft_member *fields;
     uint32_t fusable; /* weft_fusable bits: what its nodes can take over */
-    /** What a node is to the one before it, as weft_fusable bits; writes its activation or norm to the epilogue. Null: nothing. */
+    /**
+     * Ways to fuse a node into the one before it, as weft_fusable bits; writes its activation or norm to the
+     * epilogue. Null: none.
+     */
     uint32_t (*fuses_as)(struct weft_epilogue *epilogue, const struct weft_node *node);
     bool view; /* the output is the first input under another shape: no dispatch */
     /** True if this node is such a view, too: then it is added as a reshape. Null: never. */
@@ -138,7 +142,10 @@ struct weft_op {
     void (*read_transposed)(struct weft_node *node, uint32_t input);
     /** In what order the node's kernels read an input that is a constant matrix: an enum weft_layout. Null: as it is. */
     uint32_t (*constant_layout)(const struct weft_node *node, uint32_t input);
-    /** Whether an input of a node may be a matrix of bytes (weft_stored), and whether they need scales for its columns. Null: none. */
+    /**
+     * True if an input of a node may be a matrix of bytes (weft_stored); *columns tells if these need scales for
+     * columns. Null: none may.
+     */
     bool (*takes_bytes)(bool *columns, const weft_graph *graph, const struct weft_node *node,
                         uint32_t input);
     bool takes_packed; /* reads or makes f16 or u8, which other ops but views do not */
@@ -167,7 +174,7 @@ struct weft_op {
      * Null: all give the same bits.
      */
     const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
-    /** What `weft inspect` shows of the params; null: the fields but `shape`, which the output's tells. */
+    /** Text of the params for `weft inspect`; null: the fields but `shape`, which the output shows. */
     void (*describe)(const struct weft_node *node, char *text, size_t size);
     /** For devices that cannot bind all of a node's tensors (lower/cut.h): WEFT_CUTS(…); null: it cannot be cut. */
     const struct weft_cut *cuts;

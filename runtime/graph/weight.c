@@ -76,7 +76,7 @@ static weft_status take_scales(weft_weight *weight, const weft_weight_params *pa
     return WEFT_OK;
 }
 
-/* What is given as bytes: a matrix, with its scales. */
+/* Checks a weight that is given as bytes: a matrix, with its scales. */
 static weft_status check_int8(const weft_weight_params *params, const weft_host *host) {
     const char *name = params->name ? params->name : "weight";
     if (params->shape.rank != 2 || !params->scales) {

@@ -35,7 +35,7 @@ struct weft_choice {
     void *user;
 };
 
-/** What the choices of a plan share. */
+/** State that the choices of a plan share. */
 struct weft_chooser {
     weft_device *device;
     const char *forced; /* the candidate to take wherever there is one of that name; or null */

@@ -213,7 +213,7 @@ static weft_status find_or_begin(struct weft_constant **out, bool *begun, weft_d
     return constant ? WEFT_OK : weft_fail_memory(&device->host, "a constant");
 }
 
-/* What was made is there for all; what failed is gone, and who waited tries for himself. */
+/* Publishes a finished constant; removes a failed one, and each waiting thread then tries itself. */
 static void end_making(weft_device *device, struct weft_constant *constant, bool made) {
     pthread_mutex_lock(&device->locks.constants);
     constant->ready = made;

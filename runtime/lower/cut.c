@@ -218,7 +218,7 @@ bool weft_cut_along(struct weft_lowering *lowering, const struct weft_node *node
         if (!find_slices(&slices, lowering, node, cuts)) {
             continue;
         }
-        /* What an implementation needs besides may be what is too large: it is half of it then. */
+        /* The implementation's scratch memory may be the part that is too large: halve the slices then. */
         count = large ? weft_cut_count(lowering, slices.count, slices.step, slices.bytes)
                       : (slices.count / 2 + slices.step - 1) / slices.step * slices.step;
         if (count < slices.count) {

@@ -11,10 +11,10 @@
 /** Appends a node's dispatches: those of its implementation, or of its parts where one binds or launches more than it may. */
 void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node);
 
-/** Where parts may begin: at multiples of so many bytes, which the device can bind and kernels load four elements from. */
+/** Alignment of parts in bytes: the device can bind there, and kernels can load four elements. */
 uint64_t weft_cut_alignment(const struct weft_lowering *lowering);
 
-/** What the device can bind at once: a multiple of that. */
+/** Bytes that the device can bind at once, a multiple of weft_cut_alignment. */
 uint64_t weft_cut_limit(const struct weft_lowering *lowering);
 
 /** Bytes of the largest tensor of a node. */

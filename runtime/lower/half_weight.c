@@ -62,7 +62,7 @@ static int find_exponent(const float *data, uint64_t count) {
     return exponent + BIAS;
 }
 
-/* What is found depends on the data alone, so it does not matter which thread finds it first. */
+/* The result depends on the data alone, so it does not matter which thread finds it first. */
 static weft_status exponent_of(int *known, weft_weight *weight) {
     *known = atomic_load(&weight->half_exponent);
     if (*known == UNKNOWN) {

@@ -8,7 +8,7 @@
 /** All elements, in a form that the device keeps the weight in, but not as f32. Errors: the reader's. */
 weft_status weft_half_weight_read(const weft_weight *weight, enum weft_half half, uint16_t *out);
 
-/** The same in memory of the weight's host, to be freed. */
+/** Reads all of it into memory of the weight's host; the caller frees it. */
 weft_status weft_half_weight_read_all(uint16_t **out, const weft_weight *weight,
                                       enum weft_half half);
 

@@ -46,7 +46,7 @@ static uint64_t count_words(const struct matrix *m) {
     }
 }
 
-/* Where element (k, column) has its byte. */
+/* Index of the byte of element (k, column). */
 static size_t place_of(const struct matrix *m, size_t k, size_t column) {
     const size_t panel = column / COLUMNS;
     const size_t c = column % COLUMNS;
@@ -76,7 +76,7 @@ static void write_bytes(int8_t *target, const int8_t *source, const struct matri
     }
 }
 
-/* Of each column. */
+/* Writes the sum of each column. */
 static void write_sums(int32_t *sums, const int8_t *source, const struct matrix *m) {
     memset(sums, 0, m->n * sizeof *sums);
     for (size_t k = 0; k < m->k; k++) {

@@ -32,7 +32,7 @@ struct weft_measured_dispatch {
     uint64_t bytes[WEFT_MAX_BINDINGS]; /* of its buffers; 0: nothing is bound */
 };
 
-/** What lowering asks of the layer above it, which runs plans. */
+/** Functions that lowering needs from the layer above it, which runs plans. */
 struct weft_engine {
     /**
      * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it. No weight
@@ -120,14 +120,14 @@ bool weft_lower_countable(struct weft_lowering *lowering, double count, const ch
 /** The storage of a value as it is in memory. */
 uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
 
-/** The same, or WEFT_NO_STORAGE for value 0, an optional input that is not given. */
+/** Storage of a value, or WEFT_NO_STORAGE for value 0, an optional input that is not given. */
 uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value);
 
 /** A part of a storage: `offset` is a multiple of weft_cut_alignment (cut.h). */
 uint32_t weft_lower_part(struct weft_lowering *lowering, uint32_t storage, uint64_t offset,
                          uint64_t bytes);
 
-/** What a dispatch binds for a storage, or, with range not 0, so many bytes from `offset` on. */
+/** Operand that binds a storage, or if range is not 0 `range` bytes of it from `offset` on. */
 struct weft_operand weft_lower_operand(const struct weft_lowering *lowering, uint32_t storage,
                                        uint64_t offset, uint64_t range);
 
@@ -244,7 +244,7 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
 
 #define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
 
-/** What a grid is in workgroups along each axis, for kernels of that interface. */
+/** Workgroups of a grid along each axis, for kernels of that interface. */
 void weft_lower_groups(uint32_t groups[3], const struct weft_lowering *lowering,
                        const struct weft_shader_interface *interface, struct weft_grid grid);
 
@@ -255,8 +255,8 @@ uint32_t weft_lower_most_groups(const struct weft_lowering *lowering, uint32_t a
 uint32_t weft_lower_crowded_axis(const struct weft_lowering *lowering, const uint32_t groups[3]);
 
 /**
- * What the macros call. `args` are the words of the kernel's struct; `tiles` one word for each of its tile constants,
- * or null for their defaults (a 0 is the default, too).
+ * Function behind the macros. `args` are the words of the kernel's struct; `tiles` one word for each of its tile
+ * constants, or null for their defaults (a 0 is the default, too).
  */
 struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
                                         const struct weft_shader *kernel, const uint32_t *tiles,

@@ -26,7 +26,7 @@ static struct panels panels_of(const weft_weight *weight, bool transposed, enum 
                            .n = dim[transposed ? 0 : 1]};
 }
 
-/* Of all panels; zeros fill up the last one. */
+/* Number of elements of all panels; zeros fill up the last one. */
 static uint64_t padded_elements(const struct panels *p) {
     return ((uint64_t)p->n + COLUMNS - 1) / COLUMNS * COLUMNS * p->k;
 }

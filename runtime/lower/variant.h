@@ -66,11 +66,11 @@ uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at);
 const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
                                bool named);
 
-/** The same for a row of a set: what it needs, its subgroups and its matrices, and the size of its workgroups. */
+/** Missing requirement of a row of a set: its needs, subgroups, matrices and workgroup size. */
 const char *weft_variant_missing(const struct weft_variant *variant, const weft_device *device,
                                  bool named);
 
-/** Of these, why it has no such subgroups or matrices. */
+/** Missing requirement among subgroups and matrices alone. */
 const char *weft_variant_misfit(const struct weft_variant *variant, const weft_device_info *info);
 
 /** The relative cost of a row on a device. */

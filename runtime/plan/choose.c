@@ -21,7 +21,7 @@ static weft_status measure(double *ms, void *user, uint32_t candidate) {
                              job->node->op->implementations[candidate].name);
 }
 
-/** What of a node makes one implementation faster than another. */
+/** Adds the properties of a node that make one implementation faster than another. */
 static void identify(weft_sha256 *identity, const void *user) {
     const struct job *job = user;
     const struct weft_node *node = job->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passes made of a graph, as text for people. */
+/* Results of the passes as text for people. */
 #include <string.h>
 
 #include "core/given.h"

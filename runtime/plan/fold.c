@@ -21,7 +21,7 @@ struct fold {
     bool *constant;      /* depends on weights alone */
     weft_digest *digest; /* of a constant: determines its elements */
     bool *is_read;       /* a constant that nodes read which are none */
-    /* Of one constant, what it is made of: */
+    /* Values that one constant is computed from: */
     uint32_t *needed;
     uint32_t needed_count;
     bool *is_needed;  /* per value */

@@ -9,7 +9,7 @@
 #include "core/try.h"
 #include "plan/plan.h"
 
-/* What lies in memory as elements of one type, by channels. */
+/* Formats that lie in memory as elements of one type, by channels. */
 static const struct format {
     VkFormat format;
     const char *name;

@@ -28,7 +28,7 @@ static void add_ports(struct weft_lowering *lowering) {
         }
     }
     for (uint32_t i = 0; i < graph->result_count && lowering->status == WEFT_OK; i++, port++) {
-        /* What a node makes is written straight into the buffer of the first output that it is. */
+        /* A node writes its result straight into the buffer of the first output with that value. */
         const uint32_t root = weft_graph_storage_of(graph, graph->results[i].value);
         if (graph->values[root].source == WEFT_VALUE_NODE &&
             lowering->storage_of[root] == UINT32_MAX) {

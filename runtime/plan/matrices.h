@@ -5,7 +5,7 @@
 
 #include "graph/graph.h"
 
-/** What plans do with a graph before that. */
+/** Runs the passes that plans run on a graph before matrices become bytes. */
 weft_status weft_plan_prepare_matrices(weft_graph *graph);
 
 /** Calls `take` for each weight that only products and embeddings read, in such a way that it may be one of bytes, with scales for its columns or rows. */

@@ -9,7 +9,7 @@
 weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph *graph,
                               const struct weft_node *node, const char *implementation);
 
-/** The same of a single dispatch. */
+/** Measures a single dispatch. */
 weft_status weft_measure_dispatch(double *ms, weft_device *device,
                                   const struct weft_measured_dispatch *dispatch);
 

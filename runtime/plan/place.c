@@ -42,7 +42,7 @@ struct item {
     struct weft_storage *storage;
     uint32_t index;
     bool placed;
-    /* Of those of its subtree that have their place: when the first and the last of them end, and the memory of any. */
+    /* Placed items of its subtree: the end of the first and of the last one, and the memory of any. */
     uint32_t first_end, last_end;
     struct weft_interval hull;
     struct weft_intervals taken; /* of large subtrees, MOST_LISTED and more */
@@ -70,7 +70,7 @@ static int by_begin_then_index(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-/* What decides which item gets its place first. */
+/* Orders in which items get their places. */
 enum order { BY_SIZE, BY_SIZE_AND_LIFE, BY_END, ORDERS };
 
 struct weighed {

@@ -14,7 +14,9 @@ struct weft_port {
     uint64_t bytes;
     bool is_output;
     bool is_state;
-    /* Of i32 inputs that index tables or are lengths: the least value and the one behind the largest; else 0. */
+    /*
+     * Range of i32 inputs that index tables or are lengths: the least value and the one after the largest; else 0.
+     */
     uint32_t index_first, index_limit;
     const char *index_of; /* what it indexes, for messages */
 };
@@ -44,7 +46,10 @@ enum weft_plan_pass {
 };
 extern const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT];
 
-/* What one run at a time has to itself: the plan's own, which its bindings share, and that of bindings with an arena of their own. */
+/*
+ * Memory that one run at a time uses alone: the plan's own, which its bindings share, or that of bindings with their
+ * own arena.
+ */
 struct weft_workspace {
     VkBuffer arena;
     struct weft_allocation *arena_allocation;
@@ -137,7 +142,7 @@ void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan)
 /** The port of that name, or WEFT_INDEX_NONE. */
 uint32_t weft_plan_port_of(const weft_plan *plan, const char *name);
 
-/** The same. WEFT_NOT_FOUND with those that there are. */
+/** Finds a port; WEFT_NOT_FOUND lists the existing ones. */
 weft_status weft_plan_find_port(uint32_t *index, const weft_plan *plan, const char *name);
 
 /** A port is there from now on. */
@@ -171,9 +176,9 @@ void weft_stats_recorded(weft_plan *plan, uint32_t parts, bool last);
 /** VK_NOT_READY where the newest run has not finished; stamps [2 * steps]. Waits for nothing. */
 VkResult weft_stamps_read(uint64_t *stamps, const struct weft_workspace *workspace,
                           const weft_plan *plan);
-/** What is between two stamps, of which the second is later. */
+/** Milliseconds between two stamps; the second is later. */
 double weft_stamps_ms(const weft_plan *plan, uint64_t begin, uint64_t end);
-/** The same for two that may be in any order: below 0 where the stamp is the earlier one. */
+/** Milliseconds from `begin` to a stamp, negative if the stamp is the earlier one. */
 double weft_stamps_since_ms(const weft_plan *plan, uint64_t begin, uint64_t stamp);
 
 /** The plan has these steps from now on, instead of those that it had. */
@@ -182,7 +187,7 @@ void weft_plan_take_steps(weft_plan *plan, struct weft_steps *steps);
 /** Two queries per step, none of which is available yet. */
 weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uint32_t steps);
 
-/** What a dispatch is expected to take on the device, by what it computes and moves. */
+/** Expected time of a dispatch on the device, by its operations and bytes. */
 double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *dispatch);
 
 /**
@@ -199,9 +204,9 @@ void weft_record_barrier(const weft_device *device, VkCommandBuffer commands);
 void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
                       const weft_bindings *bindings, uint32_t index, bool ordered);
 
-/** What comes before the steps of a run. */
+/** Records the commands before the steps of a run. */
 void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands);
-/** What comes behind them. */
+/** Records the commands after the steps of a run. */
 void weft_record_end(const weft_bindings *bindings, VkCommandBuffer commands);
 
 /** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */

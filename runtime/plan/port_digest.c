@@ -6,7 +6,7 @@
 
 #include "core/try.h"
 
-/* Of bytes that come in order, those of rows before the lengths. */
+/* Collects, from bytes that come in order, those of rows before the lengths. */
 struct gatherer {
     weft_tree_hash hash;
     const struct weft_row_lengths *rows; /* or null: all */
@@ -14,7 +14,7 @@ struct gatherer {
     uint64_t at; /* bytes so far */
 };
 
-/* Of `size` bytes the first ones that all count or all do not. */
+/* Number of the first of `size` bytes that all count or all do not. */
 static uint64_t stretch(bool *counts, const struct gatherer *self, uint64_t size) {
     const uint64_t sequence_bytes = self->rows->tokens * self->row_bytes;
     const uint64_t inside = self->at % sequence_bytes;

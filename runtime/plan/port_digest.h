@@ -19,11 +19,17 @@ struct weft_row_lengths {
 weft_status weft_plan_find_lengths(struct weft_row_lengths *rows, const weft_plan *plan,
                                    const weft_host_tensor *tensors, uint32_t count);
 
-/** Whether only some rows of a port count; and whether it has tokens along other axes, so that nobody can say which elements count. */
+/**
+ * True if only some rows of a port count. weft_rows_hide: it has tokens along other axes, so the counting elements
+ * are unknown.
+ */
 bool weft_rows_apply(const struct weft_row_lengths *rows, const struct weft_port *port);
 bool weft_rows_hide(const struct weft_row_lengths *rows, const struct weft_port *port);
 
-/** Of the bytes at `data`, or null: in the buffer that weft_plan_execute has for the port. Errors: those of a download. */
+/**
+ * Digest of the bytes at `data`; null means the buffer that weft_plan_execute has for the port. Errors: those of a
+ * download.
+ */
 weft_status weft_plan_port_digest(weft_digest *digest, const weft_plan *plan, uint32_t index,
                                   const void *data, const struct weft_row_lengths *rows);
 

@@ -10,7 +10,7 @@
 #include "plan/matrices.h"
 #include "plan/passes.h"
 
-/* What reads a weight, per value. */
+/* Readers of a weight, per value. */
 enum readers { NOBODY = 0, BY_ROWS, BY_COLUMNS, OTHERS };
 
 static enum readers reader_of(const weft_graph *graph, const struct weft_node *node,
@@ -65,7 +65,7 @@ struct quantize {
     weft_device *device;
 };
 
-/* What is no number stays as it is: no byte stands for it. */
+/* A weight with an element that is not finite stays f32: no byte can represent it. */
 static weft_status is_finite(bool *finite, const weft_weight *weight) {
     enum { AT_ONCE = 1024 };
     uint32_t words[AT_ONCE];

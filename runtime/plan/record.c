@@ -18,7 +18,7 @@ void weft_record_barrier(const weft_device *device, VkCommandBuffer commands) {
                                   NULL);
 }
 
-/* What is in the host's own memory is there for it to see when the run is complete. */
+/* Makes results in the host's own memory visible to it when the run is complete. */
 static void host_barrier(const weft_device *device, VkCommandBuffer commands) {
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,

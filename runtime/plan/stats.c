@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a plan's runs have come to, told without waiting for any. */
+/* Statistics of a plan's runs, without waiting for any. */
 #include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the time stamps of a run say. */
+/* Times of a run by its time stamps. */
 #include "core/given.h"
 #include "core/try.h"
 #include "plan/plan.h"
@@ -32,7 +32,7 @@ double weft_stamps_since_ms(const weft_plan *plan, uint64_t begin, uint64_t stam
     return after <= before ? to_ms(plan, after) : -to_ms(plan, before);
 }
 
-/* What a dispatch takes is what its parts take: there may be frames between them. */
+/* The time of a dispatch is the sum over its parts: there may be frames between them. */
 static void take_times(weft_plan *plan, const uint64_t *stamps, weft_timing *timings,
                        uint32_t count) {
     for (uint32_t i = 0; i < plan->steps.count;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one run of a plan at a time has to itself. */
+/* Memory that one run of a plan at a time uses alone. */
 #include "core/try.h"
 #include "device/commands.h"
 #include "device/debug_label.h"

@@ -101,7 +101,10 @@ static const char *number_end(const char *at, const char *end, bool *is_long) {
     return at > from ? at : at + 1;
 }
 
-/* The same document with its largest integers as reals, such as transformers' "no limit" of 10^30; null when memory is out. */
+/*
+ * Copies a document with its largest integers as reals, such as transformers' "no limit" of 10^30; null when memory
+ * is out.
+ */
 static char *with_reals(size_t *size, const weft_json_part *text) {
     char *copy = weft_alloc(text->host, text->size + text->size / MOST_DIGITS * 2 + 2);
     const char *end = text->text + text->size;

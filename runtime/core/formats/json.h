@@ -33,7 +33,10 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 /** weft_json_parse on a regular file of at most WEFT_JSON_MAX_BYTES. Also WEFT_NOT_FOUND, WEFT_IO_ERROR. */
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
 
-/** The same, but integers of more than 18 digits are reals, such as the 10^30 that transformers writes for "no limit". */
+/**
+ * Reads like weft_json_read, but integers of more than 18 digits become reals, such as the 10^30 that transformers
+ * writes for "no limit".
+ */
 weft_status weft_json_read_with_reals(json_t **object, const char *path, const weft_host *host);
 
 /** A part of a document that is read one entry after the other, without a tree of the whole. All pointers are borrowed. */
@@ -53,7 +56,7 @@ weft_status weft_json_walk(const weft_json_part *object,
                            weft_status (*visit)(void *user, const char *key,
                                                 const weft_json_part *value),
                            void *user);
-/** The same of an array. */
+/** Walks an array likewise. */
 weft_status weft_json_walk_array(const weft_json_part *array,
                                  weft_status (*visit)(void *user, const weft_json_part *value),
                                  void *user);
@@ -101,7 +104,7 @@ weft_status weft_json_optional_string(const char **value, const weft_json_fields
 /** Room for the text of any value. */
 #define WEFT_JSON_TEXT_SIZE 96
 
-/** What a value is, for "found …": `-3`, `"text"`, `an array of 2`, `null`, `nothing`. Gives text. */
+/** Describes a value for "found …": `-3`, `"text"`, `an array of 2`, `null`, `nothing`. Returns text. */
 const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZE]);
 
 /**

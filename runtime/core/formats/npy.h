@@ -49,11 +49,11 @@ typedef struct weft_npy {
  */
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host);
 
-/** The same on bytes in memory, borrowed until weft_npy_close; `name` names them in errors. */
+/** Opens bytes in memory, borrowed until weft_npy_close; `name` names them in errors. */
 weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
                                  const weft_host *host);
 
-/** Where a file comes from that is read once, in order. */
+/** Source of a file that is read once, in order. */
 struct weft_npy_stream {
     /** The next `size` bytes; says in the log why it cannot give them. */
     weft_status (*read)(void *user, void *out, size_t size);
@@ -61,10 +61,10 @@ struct weft_npy_stream {
     uint64_t size; /* of the whole file */
 };
 
-/** The same of a stream, with at most `limit` bytes of data. Nothing is read, and no memory taken, for data that are refused. */
+/** Opens a stream with at most `limit` bytes of data. Refused data are neither read nor given memory. */
 weft_status weft_npy_open_stream(weft_npy *npy, const struct weft_npy_stream *stream,
                                  uint64_t limit, const char *name, const weft_host *host);
-/** The same without the data: what its header says. */
+/** Reads the header alone, without the data. */
 weft_status weft_npy_look(weft_npy *npy, const struct weft_npy_stream *stream, const char *name,
                           const weft_host *host);
 

@@ -16,7 +16,7 @@ struct weft_npy_header {
 
 /** Longest header, with what comes before its text: NumPy's own limit for files of strangers is 10,000 characters. */
 #define WEFT_NPY_MAX_HEADER 10240u
-/** What says how long the header is lies in so many bytes. */
+/** Bytes at the start that contain the header's length. */
 #define WEFT_NPY_START 12u
 
 /**

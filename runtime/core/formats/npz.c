@@ -187,7 +187,7 @@ static weft_status check_end(const struct member *member) {
                        : WEFT_OK;
 }
 
-/* Of a member its archive and name. */
+/* Opens a member by its archive and name. */
 static weft_status open_member(struct member *member, struct weft_npy_stream *stream) {
     const weft_npz *npz = member->npz;
     const char *name = member->name;
@@ -208,7 +208,7 @@ static weft_status open_member(struct member *member, struct weft_npy_stream *st
     return member->file ? WEFT_OK : fail_member(npz, name, zip_get_error(npz->archive));
 }
 
-/* Of the member's data at most `limit` bytes are unpacked; with `look` none. */
+/* Unpacks at most `limit` bytes of the member's data; with `look` none. */
 static weft_status get(weft_npy *npy, const weft_npz *npz, const char *name, bool look,
                        uint64_t limit) {
     struct member member = {.npz = npz, .name = name};

@@ -16,7 +16,7 @@ typedef struct weft_npz weft_npz;
  * WEFT_OUT_OF_HOST_MEMORY. host may be null and is copied.
  */
 weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *host);
-/** The same of bytes in memory, which must outlive it; `name` stands for the path in messages. */
+/** Opens bytes in memory, which must outlive the archive; `name` replaces the path in messages. */
 weft_status weft_npz_open_memory(weft_npz **npz, const void *data, size_t size, const char *name,
                                  const weft_host *host);
 void weft_npz_close(weft_npz **npz);
@@ -24,7 +24,10 @@ void weft_npz_close(weft_npz **npz);
 /** True if the archive has an array of that name (without ".npy"). */
 bool weft_npz_has(const weft_npz *npz, const char *name);
 
-/** What the array `name` is, without its data: weft_npy_look. weft_npy_close releases it. Errors as weft_npz_get. */
+/**
+ * Reads the header of the array `name` without its data, by weft_npy_look. weft_npy_close releases it. Errors as
+ * weft_npz_get.
+ */
 weft_status weft_npz_look(weft_npy *npy, const weft_npz *npz, const char *name);
 
 /**

@@ -30,9 +30,10 @@ typedef struct weft_float_state {
 } weft_float_state;
 
 /*
- * Whether the processor can count subnormals as zeros in the way of reproducible math, which looks at a product as rounded
- * (spirv/passes/flush_products.c). AArch64 looks before rounding (Arm Architecture Reference Manual, FPCR.FZ): a product that would
- * be rounded up to 2^-126 were then a zero. So it keeps subnormals, the probe finds that, and shaders flush them themselves.
+ * 1 if the processor can count subnormals as zeros as reproducible math does, which tests a product after rounding
+ * (spirv/passes/flush_products.c). AArch64 tests before rounding (Arm Architecture Reference Manual, FPCR.FZ), so a
+ * product that rounds up to 2^-126 would become zero. There subnormals are kept; the probe finds that, and shaders
+ * flush them themselves.
  */
 #if defined(__SSE__)
 #define WEFT_FLOAT_STATE_FLUSHES 1
@@ -47,9 +48,9 @@ typedef struct weft_float_state {
 weft_float_state weft_float_state_default(void);
 
 /**
- * The same, but the calling thread, and threads that it starts, count subnormal operands and results as zeros, where
- * WEFT_FLOAT_STATE_FLUSHES. For kernels, and for drivers while they start threads for kernels. Other code that computes
- * on the host must not run in between.
+ * Sets the state for kernels, and for drivers while they start threads for kernels. If WEFT_FLOAT_STATE_FLUSHES, the
+ * calling thread and threads that it starts also count subnormal operands and results as zeros. Other code that
+ * computes on the host must not run in between.
  */
 weft_float_state weft_float_state_kernel(void);
 

@@ -37,7 +37,7 @@ static bool is_zero(uint32_t x) {
     return exponent_of(x) == 0;
 }
 
-/* Of operands some of which are infinite or NaN. */
+/* Result for operands of which some are infinite or NaN. */
 static uint32_t special(uint32_t a, uint32_t b, uint32_t c) {
     const bool infinite = is_infinite(a) || is_infinite(b);
     const uint32_t sign = (a ^ b) & SIGN;

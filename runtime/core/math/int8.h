@@ -11,16 +11,16 @@
 /** The most products that a sum of 32 bits holds: of a weight's bytes, and of differences between bytes. */
 #define WEFT_INT8_MOST_TERMS (INT32_MAX / (255 * WEFT_INT8_MOST))
 
-/** What the elements of a row or column have in common. */
+/** Scale shared by the elements of a row or column. */
 struct weft_int8_scaling {
     float scale;   /* a byte's value: the 127th part of the largest magnitude, or 0 */
     float inverse; /* 0 where the scale is */
 };
 
-/** Of the largest magnitude, which is finite. */
+/** Scaling for a largest magnitude, which is finite. */
 struct weft_int8_scaling weft_int8_scaling_of(float largest);
 
-/** Of an element that is not larger, rounded to nearest even. */
+/** Byte of an element that is not larger, rounded to nearest even. */
 int8_t weft_int8_of(float value, struct weft_int8_scaling scaling);
 
 /** True if a scale is one that weft_int8_scaling_of may have made: 0, or normal and positive. */

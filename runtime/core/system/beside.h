@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the operating system has for files that are written beside the one that they will replace: beside_posix.c,
- * beside_windows.c. core/system/file.h stands on it. Results are 0 or a value of errno.h where nothing else is said.
+ * Functions of the operating system for files that are written beside the file that they will replace:
+ * beside_posix.c, beside_windows.c. core/system/file.h uses them. Results are 0 or a value of errno.h unless
+ * documented otherwise.
  */
 #ifndef WEFT_CORE_BESIDE_H
 #define WEFT_CORE_BESIDE_H
@@ -20,7 +21,7 @@ int weft_beside_create(int *file, const char *name, const char *path);
 /** Removes such a file where nobody holds it any more: who wrote it has ended before it was renamed. */
 void weft_beside_remove_left(const char *name);
 
-/** What the symbolic links of `path`, if it is one, lead to in the end, be that there or not. */
+/** Final target of `path` if it is a symbolic link, even if the target does not exist. */
 int weft_beside_target(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
 
 /** The descriptor of this process that the path is a name of, such as /dev/stdout; else -1. */

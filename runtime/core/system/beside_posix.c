@@ -36,7 +36,7 @@
 #define ACL      "system.posix_acl_access"
 #define ACL_SIZE 4096
 
-/* Of a file with an access control list the mode's bits of the group say what the list may give at most. */
+/* For a file with an access control list, the mode's group bits are the most that the list may grant. */
 static ssize_t read_acl(char acl[ACL_SIZE], const char *path) {
     const ssize_t size = getxattr(path, ACL, acl, ACL_SIZE);
     return size < 0 && errno == ERANGE ? 0 : size;
@@ -90,7 +90,10 @@ static int take_rights(int file, const struct stat *old, const char *path) {
 
 /* ---- files ---- */
 
-/* Where the file system has no locks, nobody takes it for left either. EEXIST: somebody has, before it was locked. */
+/*
+ * On a file system without locks nobody takes the file for abandoned either. EEXIST: somebody took it before it was
+ * locked.
+ */
 static int hold(int file) {
     struct stat made;
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

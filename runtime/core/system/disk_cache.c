@@ -30,7 +30,7 @@
 #define TOUCH_AFTER \
     ((int64_t)3600 * 1000000000) /* ns: entries' times of use are true to the hour */
 
-/* What is told once. */
+/* Warnings that are logged once. */
 #define TOLD_FOLDER 1u
 #define TOLD_ENTRY  2u
 #define TOLD_WRITE  4u

@@ -33,8 +33,8 @@ weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64
 void weft_cache_destroy(struct weft_cache **cache, const weft_host *host);
 
 /**
- * What is not in the cache's folder is then looked for in `dir`, which is only read, and must be as trusted. weft_cache_create does so with the
- * library's own, if there is one. Null: nowhere else.
+ * Searches `dir`, too, for entries that the cache's folder lacks. `dir` is only read, and must be as trusted.
+ * weft_cache_create sets the library's own folder, if there is one. Null: no second folder.
  */
 weft_status weft_cache_ship(struct weft_cache *cache, const char *dir, const weft_host *host);
 

@@ -31,7 +31,7 @@ uint64_t weft_cache_room(uint64_t size) {
     return (size + WEFT_CACHE_BLOCK - 1) / WEFT_CACHE_BLOCK * WEFT_CACHE_BLOCK;
 }
 
-/* What is behind "KIND-DIGEST" in a name, or null where it does not begin so. */
+/* Rest of a name after "KIND-DIGEST", or null if it does not begin so. */
 static const char *behind_entry_name(const char *name) {
     const size_t kind = strspn(name, "abcdefghijklmnopqrstuvwxyz");
     const char *digest = name + kind + 1;

@@ -8,14 +8,14 @@
 
 #define WEFT_CACHE_BLOCK 4096u /* bytes: what a file takes on disk is a multiple of this */
 
-/** What a file of `size` bytes takes of the limit. */
+/** Bytes of the limit that a file of `size` bytes takes. */
 uint64_t weft_cache_room(uint64_t size);
 
 /**
- * Where the entries take more than `limit`, those that were not used for the longest time go, until an eighth of the limit is
- * free. Half-written files go when no process of their number lives and they are a minute old, or when they are a day old:
- * of processes in another container, or on another machine, only the age is to be seen. Files that are not named as the
- * cache names its own stay, whatever they are. Other processes may do the same at the same time.
+ * If the entries exceed `limit`, removes the least recently used ones until an eighth of the limit is free. Removes
+ * half-written files that are a minute old and whose process is gone, or that are a day old: the age is all that
+ * shows for processes in another container or on another machine. Keeps files without a name of the cache. Other
+ * processes may do the same at the same time.
  */
 void weft_cache_clean(const struct weft_private_folder *folder, uint64_t limit,
                       const weft_host *host);

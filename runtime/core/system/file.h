@@ -19,15 +19,15 @@ weft_status weft_file_read_some(int file, void *data, size_t size, const char *p
 weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
                            const weft_host *host);
 
-/** The same of a regular file: where there must be one, nothing waits for the writer of a FIFO. */
+/** Reads a regular file; fails on a FIFO instead of waiting for its writer. */
 weft_status weft_file_read_regular(uint8_t **data, size_t *size, size_t limit, const char *path,
                                    const weft_host *host);
 
-/** The same of an open file, which it leaves open; `path` is for messages. */
+/** Reads an open file, which it leaves open; `path` is for messages. */
 weft_status weft_file_read_open(uint8_t **data, size_t *size, size_t limit, int file,
                                 const char *path, const weft_host *host);
 
-/** What a value of errno.h says about a path, logged: WEFT_NOT_FOUND, else WEFT_IO_ERROR. */
+/** Logs what a value of errno.h says about a path. Returns WEFT_NOT_FOUND, else WEFT_IO_ERROR. */
 weft_status weft_file_fail(const weft_host *host, int error, const char *action, const char *path);
 
 /* ---- writing: new_file.c ---- */
@@ -73,7 +73,7 @@ void weft_new_file_drop(struct weft_new_file *made, const weft_host *host);
 
 /** Makes a folder and its parents. An existing folder is fine. */
 weft_status weft_make_folders(const char *path, const weft_host *host);
-/** The same; those that it makes are for this user alone. */
+/** As weft_make_folders; new folders are for this user alone. */
 weft_status weft_make_private_folders(const char *path, const weft_host *host);
 
 /** "folder/name" in host memory, or null. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a folder, in an order that is the same everywhere. */
+/* Contents of a folder, in an order that is the same everywhere. */
 #ifndef WEFT_CORE_FOLDER_H
 #define WEFT_CORE_FOLDER_H
 

@@ -13,7 +13,7 @@ typedef struct weft_kept_file weft_kept_file;
 
 /** Opens a regular file. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR, logged with the path. host may be null and is copied. */
 weft_status weft_kept_file_open(weft_kept_file **file, const char *path, const weft_host *host);
-/** The same of bytes in memory, which must stay as they are until it is closed. `name` names them in errors. */
+/** Wraps bytes in memory, which must not change until it is closed. `name` names them in errors. */
 weft_status weft_kept_file_of_memory(weft_kept_file **file, const void *data, uint64_t size,
                                      const char *name, const weft_host *host);
 void weft_kept_file_close(weft_kept_file **file);

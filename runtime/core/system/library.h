@@ -22,16 +22,18 @@ void *weft_library_function(void *library, const char *name);
 /** True if `path` is absolute and the file can be read, without opening the library. */
 bool weft_library_is_there(const char *path);
 
-/** Where the installer of the program `package` puts the library of that name, or false where there is no such place. */
+/**
+ * Path at which the installer of the program `package` puts the library of that name; false if there is no such path.
+ */
 bool weft_library_installed(char *path, size_t size, const char *package, const char *name);
 
 /**
- * Where the file `name`, or but on Windows the folder, is that came with us: in the folder of the file that this code was loaded from,
- * or, but on Windows, in the folder `weft` in that one, which distributions keep such files in, or in `lib` or the folder of libraries
- * beside that folder. False where there is none. The file is that of libweft or
- * of the Python module, or, with a static libweft, the program's. Neither the current folder nor the environment counts, where others
- * may have put one; nor does another folder than ours to which somebody may write who may not write to ours, nor in a sticky folder a
- * file that is neither this user's nor the administrator's.
+ * Path of the file `name` (or folder, except on Windows) that was installed with us; false if there is none. Searches
+ * the folder of the file that contains this code: libweft, the Python module or, with a static libweft, the program.
+ * Except on Windows it also searches `weft` in that folder, where distributions keep such files, and `lib` or the
+ * folder of libraries beside it. Ignores the current folder and the environment, where others may have put a file;
+ * another folder than ours that more users may write to than ours; and in a sticky folder a file that belongs neither
+ * to this user nor to the administrator.
  */
 bool weft_library_beside(char *path, size_t size, const char *name);
 

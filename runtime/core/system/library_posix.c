@@ -63,7 +63,7 @@ static bool is_as_ours(const struct stat *folder, const struct stat *ours) {
            (folder->st_mode & (S_IWGRP | S_IWOTH) & ~(ours->st_mode & writers)) == 0;
 }
 
-/* Of our own folder when `folder` is empty. In one that is sticky, as /tmp is, each file may be somebody else's. */
+/* `folder` empty: our own folder. In a sticky folder such as /tmp each file may be somebody else's. */
 static bool is_trusted(const char *own, const char *folder, const char *path) {
     char place[PATH_MAX + 64];
     struct stat ours, there, file;

@@ -18,7 +18,7 @@ static bool is_absolute(const char *path) {
 
 void *weft_library_open(const char *name, char *reason, size_t size) {
     wchar_t wide[WEFT_WIDE_SIZE];
-    /* What an absolute path leads to may need libraries beside it. */
+    /* A library at an absolute path may need libraries beside it. */
     const DWORD where = is_absolute(name)
                             ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS
                             : LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;

@@ -5,7 +5,7 @@
 
 #include "core/host.h"
 
-/** What the thread had before. */
+/** Locale of the thread before. */
 typedef struct weft_locale {
     void *own;
     void *previous;

@@ -125,7 +125,7 @@ static weft_status create_for(struct weft_new_file *made, const char *target,
     return create_beside(made, host);
 }
 
-/* What the path means: a file that is replaced, or is not there yet; else it is written into. */
+/* Resolves the path: a file to replace or to create, or else a stream to write into. */
 static weft_status find_target(char target[WEFT_SYSTEM_PATH_SIZE], bool *is_stream,
                                const char *path, const weft_host *host) {
     weft_file_facts facts = {.kind = WEFT_FILE_REGULAR};

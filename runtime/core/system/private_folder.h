@@ -45,7 +45,7 @@ int weft_private_create(int *file, const struct weft_private_folder *folder, con
 /** Replaces a file of the name `to`. */
 int weft_private_rename(const struct weft_private_folder *folder, const char *from, const char *to);
 int weft_private_remove(const struct weft_private_folder *folder, const char *name);
-/** Of the entry itself, be it a link. */
+/** Facts about the entry itself, even if it is a link. */
 int weft_private_facts(weft_file_facts *facts, const struct weft_private_folder *folder,
                        const char *name);
 /** The names of all entries but . and .., until `take` gives false. */

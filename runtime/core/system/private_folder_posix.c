@@ -19,7 +19,7 @@
 
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-/* What openat says of a link that it does not follow; the BSDs have a value of their own. */
+/* True for the error of openat on a link that it does not follow; the BSDs have a value of their own. */
 static bool is_link_error(int error) {
     return error == ELOOP || error == EMLINK;
 }
@@ -59,7 +59,7 @@ static bool is_link(const char *path) {
     return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
 }
 
-/* What is known of the folder that an open one is in. */
+/* Reads facts about the parent of an open folder. */
 static int look_around(struct weft_private_folder *folder, int file) {
     struct stat around;
     if (fstatat(file, "..", &around, 0) != 0) {
@@ -75,7 +75,7 @@ static int open_folder(struct weft_private_folder *folder, const char *path,
                        char distrust[WEFT_DISTRUST_SIZE]) {
     int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0) {
-        /* Where both flags fail, systems differ in what they say. */
+        /* If both flags fail, systems report different errors. */
         const int error = errno;
         if ((error == ENOTDIR || is_link_error(error)) && is_link(path)) {
             snprintf(distrust, WEFT_DISTRUST_SIZE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Weft asks of the operating system about files: system_posix.c, system_windows.c. core/system/file.h is what stands on it.
- * Paths and names are UTF-8. Results are 0 or a value of errno.h where nothing else is said.
+ * Functions of the operating system for files: system_posix.c, system_windows.c. core/system/file.h is built on them.
+ * Paths and names are UTF-8. Results are 0 or a value of errno.h unless documented otherwise.
  */
 #ifndef WEFT_CORE_SYSTEM_H
 #define WEFT_CORE_SYSTEM_H
@@ -33,17 +33,19 @@ int weft_system_open(int *file, const char *path, weft_open_how how);
 int weft_system_close(int file);
 /** At most `size` bytes; *count is 0 at the end of the file. */
 int weft_system_read(size_t *count, int file, void *data, size_t size);
-/** The same from an offset on, of a regular file: any thread, several at once. */
+/** Reads a regular file from an offset on. Several threads may read at once. */
 int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset);
 /** At most `size` bytes, at least one. No signal comes of it: EFBIG above the limit of files, EPIPE where nobody reads. */
 int weft_system_write(size_t *count, int file, const void *data, size_t size);
 /** Until the device has it. */
 int weft_system_sync(int file);
 int weft_system_facts_of(weft_file_facts *facts, int file);
-/** Of what a symbolic link leads to. */
+/** Facts about a file; follows a symbolic link. */
 int weft_system_facts(weft_file_facts *facts, const char *path);
 
-/** The same path, but by another working folder, too. Symbolic links stay as they are, and nothing need be there. */
+/**
+ * Makes a path independent of the working folder. Symbolic links are not resolved, and nothing needs to exist there.
+ */
 int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** The file that symbolic links lead to. */
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
@@ -69,9 +71,9 @@ bool weft_system_is_separator(char letter);
 /** How many bytes at the start of a path name no folder that could be made: "/", "C:/". */
 size_t weft_system_root_length(const char *path);
 
-/** What an errno value means, in one line without its end. */
+/** Meaning of an errno value, one line without a newline. */
 void weft_system_error_text(char *text, size_t size, int error);
-/** Of this process, for names that other processes do not take. */
+/** Number of this process, for names that other processes do not take. */
 unsigned long weft_system_process(void);
 /** False where no process of that number is to be seen; one of another container may be there all the same. */
 bool weft_system_process_lives(unsigned long process);

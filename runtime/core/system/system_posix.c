@@ -272,7 +272,10 @@ bool weft_system_process_lives(unsigned long process) {
     return id > 0 && (unsigned long)id == process && (kill(id, 0) == 0 || errno != ESRCH);
 }
 
-/* Of kernel drivers that compute: Mesa's and others' render nodes, NVIDIA's, AMD's, Arm's, Qualcomm's, WSL's. */
+/*
+ * Device files of kernel drivers that compute: Mesa's and others' render nodes, NVIDIA's, AMD's, Arm's, Qualcomm's,
+ * WSL's.
+ */
 #if defined(__linux__)
 static bool note_render_node(void *user, const char *name) {
     bool *found = user;
@@ -309,7 +312,7 @@ void weft_system_random(void *bytes, size_t size) {
     if (getentropy(bytes, size) == 0) {
         return;
     }
-    /* Where the kernel has none: the time, and places in memory that are drawn for each process. */
+    /* Fallback if the kernel has none: the time, and addresses that are randomized for each process. */
     uint64_t state = (uint64_t)weft_system_now() ^ (uintptr_t)bytes << 20 ^ (uint64_t)getpid();
     for (size_t i = 0; i < size; i++) {
         state = (state ^ state >> 29) * 0xD6E8FEB86659FD93u + (uintptr_t)&weft_system_random;

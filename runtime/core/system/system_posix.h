@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What system_posix.c shares with the other files for POSIX. */
+/* Functions that system_posix.c shares with the other files for POSIX. */
 #ifndef WEFT_CORE_SYSTEM_POSIX_H
 #define WEFT_CORE_SYSTEM_POSIX_H
 
@@ -8,8 +8,9 @@
 #include "core/system/system.h"
 
 /**
- * What Weft opens has no number that standard input, output or error have: where the program has closed those, a line for standard
- * error would go into a file, and a reader of standard input would read one.
+ * First descriptor that Weft uses for its files, above standard input, output and error: if the program has closed
+ * those, a line for standard error would otherwise go into a file of Weft, and a reader of standard input would read
+ * one.
  */
 #define WEFT_POSIX_FIRST 3
 

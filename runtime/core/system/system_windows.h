@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files for Windows share: paths, handles, and whom a file or folder belongs to. Results are 0 or a value of errno.h. */
+/*
+ * Functions that the files for Windows share: paths, handles, and owners of files and folders. Results are 0 or a
+ * value of errno.h.
+ */
 #ifndef WEFT_CORE_SYSTEM_WINDOWS_H
 #define WEFT_CORE_SYSTEM_WINDOWS_H
 
@@ -13,7 +16,7 @@
 /** The path in UTF-16 as Windows takes it. */
 int weft_windows_widen(wchar_t wide[WEFT_WIDE_SIZE], const char *path);
 
-/** What GetLastError says. */
+/** Value of errno.h for GetLastError. */
 int weft_windows_last_error(void);
 
 int weft_windows_facts(weft_file_facts *facts, HANDLE handle);

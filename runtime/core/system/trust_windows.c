@@ -12,7 +12,7 @@
 
 #define SID_TEXT_SIZE 192
 
-/* What lets somebody change what is in a file or folder, or take the right to. */
+/* Rights that let somebody change the contents of a file or folder, or gain that right. */
 #define CHANGES                                                                         \
     (FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_DELETE_CHILD | WRITE_DAC | WRITE_OWNER | \
      GENERIC_WRITE | GENERIC_ALL)
