@@ -138,7 +138,7 @@ static void leave_out(struct weft_physical *physical, const weft_device_adopt_pa
     }
 }
 
-/* What there is on the VkDevice of the caller's, as far as the caller says. */
+/* Reads the features of the caller's VkDevice, as far as the caller declares them. */
 static weft_status read_physical(struct weft_physical *physical, weft_device *device,
                                  const weft_device_adopt_params *params) {
     uint32_t index = 0;

@@ -5,7 +5,7 @@
 #include "core/try.h"
 #include "device/result.h"
 
-/* Of the extension, number 507 (registry/vk.xml): names that older headers lack. */
+/* Names of the extension, number 507 (registry/vk.xml), that older headers lack. */
 enum {
     STRUCTURE_FEATURES = 1000506000,
     STRUCTURE_PROPERTIES = 1000506001,

@@ -46,7 +46,7 @@ struct weft_cooperative_links {
 void *weft_cooperative_enable(struct weft_cooperative_links *links, bool sizes, bool matrices,
                               void *next);
 
-/** What a pipeline's stage is told to get subgroups of a size, whole ones. */
+/** Request of a pipeline's stage for full subgroups of a size. */
 struct weft_subgroup_request {
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size;
 };

@@ -15,7 +15,7 @@ weft_status weft_debug_label_load(weft_device *device, bool commands);
 void weft_debug_name(const weft_device *device, VkObjectType type, uint64_t handle,
                      const char *name);
 
-/** What is recorded between the two is shown under the label. */
+/** Commands recorded between the two calls are shown under the label. */
 void weft_debug_label_begin(const weft_device *device, VkCommandBuffer commands, const char *label);
 void weft_debug_label_end(const weft_device *device, VkCommandBuffer commands);
 

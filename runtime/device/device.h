@@ -25,9 +25,9 @@ struct weft_commands;
 struct weft_fences;
 
 /*
- * What a device's threads share, and which lock guards it. All are held shortly: never while a pipeline is compiled, a plan is
- * measured, a file is read or written, or somebody waits for the device. Who holds one takes another only further down this
- * list, or none; callbacks of the host (log, allocator) may be called under any of them.
+ * Locks for state that a device's threads share. All are held shortly: never while a pipeline is compiled, a plan is
+ * measured, a file is read or written, or a thread waits for the device. A thread that holds one takes only locks
+ * further down this list. Callbacks of the host (log, allocator) may be called under any of them.
  */
 struct weft_device_locks {
     pthread_mutex_t
@@ -138,8 +138,8 @@ weft_status weft_device_check(weft_device *device, VkResult result, const char *
                       "vk" #function)
 
 /**
- * The same for a function that makes one object, as in WEFT_VK_MAKE(device, CreateFence, &info, &fence). A driver may leave
- * anything in `made` when it fails: then it is null, so that whoever cleans up destroys nothing.
+ * Calls a function that makes one object, as in WEFT_VK_MAKE(device, CreateFence, &info, &fence). A failing driver
+ * may leave anything in `made`, so it is then set to null, and cleaning up destroys nothing.
  */
 #define WEFT_VK_MAKE(device, function, info, made)                                               \
     weft_device_made((device), (device)->vk.function((device)->vk.handle, (info), NULL, (made)), \
@@ -150,9 +150,9 @@ weft_status weft_device_made(weft_device *device, VkResult result, const char *c
 /** WEFT_DEVICE_LOST when the device is lost or another process's, else WEFT_OK. The first line of every entry point that touches it. */
 weft_status weft_device_alive(const weft_device *device);
 
-/** The same for what needs memory or a queue: WEFT_UNSUPPORTED for a device that only compiles. */
+/** weft_device_alive for calls that need memory or a queue: WEFT_UNSUPPORTED for a device that only compiles. */
 weft_status weft_device_runs(const weft_device *device);
-/** The same for recording into a program's command buffer, which an OpenCL device has not. */
+/** weft_device_runs for recording into a program's command buffer: WEFT_UNSUPPORTED for an OpenCL device. */
 weft_status weft_device_records(const weft_device *device);
 
 /* ---- memory: blocks shared by many buffers ---- */
@@ -218,7 +218,7 @@ weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t of
                                const void *data, uint64_t size);
 /** Writes `size` bytes from `begin` on, at most WEFT_STAGING_SIZE and multiples of 4 but for the last. */
 typedef weft_status (*weft_upload_source)(void *user, uint64_t begin, void *out, size_t size);
-/** The same of bytes that are made piece by piece, in order, on this thread. */
+/** Uploads bytes that are made piece by piece, in order, on this thread. */
 weft_status weft_device_upload_from(weft_device *device, VkBuffer buffer, uint64_t offset,
                                     uint64_t size, weft_upload_source from, void *user);
 /** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */
@@ -227,7 +227,7 @@ weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t 
 
 /** Takes a piece of `size` bytes, which is gone when it returns. */
 typedef void (*weft_download_sink)(void *user, const void *data, size_t size);
-/** The same, piece by piece in order, on this thread. */
+/** Downloads bytes piece by piece, in order, on this thread. */
 weft_status weft_device_download_to(weft_device *device, VkBuffer buffer, uint64_t offset,
                                     uint64_t size, weft_download_sink to, void *user);
 
@@ -253,8 +253,8 @@ weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *c
  */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
 /**
- * The same for one's own submissions, from the one of `first` on: on the processor device they never begin or have ended when this
- * returns WEFT_CANCELLED.
+ * Waits for the caller's own submissions, from `first` on. When this returns WEFT_CANCELLED on the processor device,
+ * they have ended or never begin.
  */
 weft_status weft_device_wait_or_cancel(weft_device *device, uint64_t first, uint64_t value,
                                        uint64_t timeout_ns, bool *done);

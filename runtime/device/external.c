@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device has for memory and semaphores that others have, too. */
+/* Support of a device for memory and semaphores shared with others. */
 #include "device/external.h"
 
 const char *weft_external_type_name(weft_external_type type) {

@@ -45,7 +45,7 @@ weft_status weft_device_get_external(const weft_device *device, weft_external_ty
 
 /* ---- making ---- */
 
-/* Where a buffer's memory comes from: what a handle is of, or memory that handles can be made of. */
+/* Source of a buffer's memory: an imported handle, or new memory that can be exported. */
 struct source {
     weft_external_type type;
     bool imported;

@@ -46,7 +46,7 @@ void weft_fences_destroy(weft_device *device) {
 
 /* ---- submitting ---- */
 
-/* What is behind the value that is reached and nobody waits for can be used again. */
+/* Reuses fences up to the reached value that no thread waits for. */
 static void recycle(weft_device *device) {
     struct weft_fences *fences = device->fences;
     while (fences->oldest && fences->oldest->value <= fences->reached &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counts submissions on a device without timeline semaphores, as some of Vulkan 1.1 are: a fence for each call of vkQueueSubmit.
- * A fence that is signalled says that all that was submitted before is complete, too.
+ * Counter of submissions on a device without timeline semaphores, as some of Vulkan 1.1: a fence for each call of
+ * vkQueueSubmit. A signalled fence means that all earlier submissions are complete, too.
  */
 #ifndef WEFT_DEVICE_FENCES_H
 #define WEFT_DEVICE_FENCES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open device tells about itself, and how it is closed. */
+/* Properties of an open device, and closing it. */
 #include "device/commands.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
     const double newest_share = 0.25;
     const double rate = flops / milliseconds;
     if (flops > 0.0 && milliseconds > 0.0 && isfinite(rate)) {
-        /* Of two threads' rates at the same moment one may be lost: it is an estimate. */
+        /* Two threads may overwrite each other's rate: it is an estimate. */
         const double known = device->flops_per_ms;
         device->flops_per_ms = known + newest_share * (rate - known);
     }

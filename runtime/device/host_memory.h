@@ -5,7 +5,7 @@
 
 #include "device/vk.h"
 
-/** What such memory must begin at a multiple of, in bytes, on a device that has the extension. */
+/** Alignment in bytes of such memory, on a device that has the extension. */
 uint64_t weft_host_memory_alignment(VkPhysicalDevice handle,
                                     const struct weft_vk_instance *instance);
 

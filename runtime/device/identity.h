@@ -11,7 +11,7 @@
 void weft_identity_read(weft_device_info *info, VkPhysicalDevice handle,
                         const struct weft_vk_instance *instance);
 
-/** What a text of the forms uuid:…, luid:… and pci:… names. */
+/** Device that a text uuid:…, luid:… or pci:… names. */
 struct weft_identity {
     enum weft_identity_kind {
         WEFT_IDENTITY_NONE, /* it is of none of these forms */

@@ -22,7 +22,7 @@ struct global_functions {
 
 #define MAX_EXTENSIONS 4
 
-/* Of VK_EXT_layer_settings, which came with Vulkan's headers 1.3.272. */
+/* Declarations of VK_EXT_layer_settings, which came with Vulkan's headers 1.3.272. */
 #ifndef VK_EXT_layer_settings
 #define VK_EXT_LAYER_SETTINGS_EXTENSION_NAME             "VK_EXT_layer_settings"
 #define VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT ((VkStructureType)1000496000)
@@ -59,7 +59,7 @@ typedef struct VkLayerSettingsCreateInfoEXT {
 /* Vulkan's version that VK_KHR_cooperative_matrix came with. */
 #define FIRST_WITH_COOPERATIVE_MATRICES VK_MAKE_API_VERSION(0, 1, 3, 255)
 
-/* What an instance will be created with. */
+/* Parameters with which an instance will be created. */
 struct instance_plan {
     uint32_t version; /* of Vulkan */
     bool validation;
@@ -125,7 +125,7 @@ weft_status weft_vk_load_timeline(struct weft_vk_device *device, uint32_t versio
 
 #undef LOAD_AS
 
-/* Whether an extension is offered by the loader and drivers (layer null) or by a layer. */
+/* Sets *found if the loader and drivers (layer null) or a layer offer an extension. */
 static weft_status has_extension(bool *found, const struct global_functions *global,
                                  const char *layer, const char *name, const weft_host *host) {
     *found = false;
@@ -277,7 +277,7 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
     return global->CreateInstance(&info, NULL, handle);
 }
 
-/* What an instance can ask the loader for: at most 1.2, of which alone anything is used, and at least 1.1. */
+/* Version to request from the loader: at least 1.1, and at most 1.2, since nothing newer is used. */
 static weft_status choose_version(uint32_t *version, const struct global_functions *global,
                                   const weft_host *host, char *reason) {
     uint32_t found = VK_API_VERSION_1_0;

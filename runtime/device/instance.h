@@ -30,7 +30,7 @@ void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessen
  */
 weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_host *host);
 
-/** The same for device->handle through instance->GetDeviceProcAddr. */
+/** Fills the table for device->handle through instance->GetDeviceProcAddr. Errors likewise. */
 weft_status weft_vk_load_device(struct weft_vk_device *device,
                                 const struct weft_vk_instance *instance, const weft_host *host);
 

@@ -126,8 +126,7 @@ static uint64_t shared_block_size(const weft_device *device, uint32_t type,
     if (heap < SMALL_HEAP_SIZE && heap / 8 < size) {
         size = heap / 8;
     }
-    /* What is left of the limit bounds what is reserved too, as far as the requests themselves
-     * allow. */
+    /* The rest of the limit also bounds the reserve, as far as the requests themselves allow. */
     if (kind == WEFT_MEMORY_DEVICE && device->memory_limit != 0) {
         uint64_t reserved = device->memory->reserved;
         uint64_t left = device->memory_limit > reserved ? device->memory_limit - reserved : 0;
@@ -167,7 +166,7 @@ static VkResult allocate_and_map(struct weft_memory_block *block, const weft_dev
     return result;
 }
 
-/* What the driver said, and of which function. */
+/* Result of the driver, and the function that returned it. */
 struct answer {
     VkResult result;
     const char *call;
@@ -361,7 +360,7 @@ static weft_status find_range(struct weft_allocation *made, weft_device *device,
     return fail_full(device, requirements->size, &best);
 }
 
-/* What the owner sees of a range that was found. */
+/* Describes a found range to its owner. */
 static void describe_range(struct weft_allocation *made) {
     made->memory = made->block->memory;
     made->offset = made->range->offset;
@@ -371,7 +370,7 @@ static void describe_range(struct weft_allocation *made) {
 
 /* ---- from the allocator of an adopted device's owner ---- */
 
-/* What is wrong with what the allocator gave; null: nothing that can be seen. */
+/* Fault of the memory that the allocator gave; null: none is visible. */
 static const char *fault_of(const weft_vulkan_memory *given,
                             const VkMemoryRequirements *requirements, enum weft_memory_kind kind) {
     return given->memory == VK_NULL_HANDLE                ? "no VkDeviceMemory"

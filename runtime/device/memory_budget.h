@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver says that this process may take of each heap (VK_EXT_memory_budget), before it moves memory about or fails. */
+/* Bytes of each heap that this process may use before the driver moves memory or fails (VK_EXT_memory_budget). */
 #ifndef WEFT_DEVICE_MEMORY_BUDGET_H
 #define WEFT_DEVICE_MEMORY_BUDGET_H
 

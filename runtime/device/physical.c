@@ -18,11 +18,11 @@
 #include "device/slow.h"
 #include "device/software.h"
 
-/* What docs/reproducibility.md, rule 4 lets every shader count on. */
+/* Limits that every shader may rely on: docs/reproducibility.md, rule 4. */
 #define NEEDED_INVOCATIONS   128u
 #define NEEDED_SHARED_MEMORY (16u << 10)
 
-/* What Vulkan is asked for to fill one weft_physical. */
+/* Vulkan structures queried to fill one weft_physical. */
 struct facts {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceSubgroupProperties subgroup;
@@ -96,7 +96,7 @@ static weft_status read_family(struct facts *facts, struct weft_physical *physic
     return WEFT_OK;
 }
 
-/* Where it is noted that a device has that extension; null for one that does not matter. */
+/* Flag for an extension of a device; null for an extension that does not matter. */
 static bool *note_of(struct weft_physical *physical, const char *name) {
     const struct {
         const char *name; /* or null: not known to the headers that this was built with */

@@ -82,7 +82,7 @@ bool weft_physical_stands_in(const struct weft_physical *list, uint32_t count, c
 /** True if `select` is the name of a device of this library's own that is there: then no driver need be asked. */
 bool weft_physical_is_own(const char *select, const weft_host *host);
 
-/** Where `handle` stands in the system's order; 0 when the system does not list it. */
+/** Index of `handle` in the system's order; 0 when the system does not list it. */
 weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,
                                 VkPhysicalDevice handle, const weft_host *host);
 

@@ -26,7 +26,7 @@ struct weft_robustness_link {
 };
 void *weft_robustness_enable(struct weft_robustness_link *link, void *next);
 
-/** What a VkComputePipelineCreateInfo's chain ends with to have accesses to its storage buffers checked. */
+/** End of a VkComputePipelineCreateInfo's chain that requests checked accesses to storage buffers. */
 const void *weft_robustness_request(void);
 
 #endif

@@ -110,7 +110,7 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     return weft_cache_create(&device->cache, setup->cache_dir, setup->cache_limit, &device->host);
 }
 
-/* What counts submissions. */
+/* Creates the counter of submissions. */
 static weft_status create_timeline(weft_device *device) {
     if (!device->has_timeline) {
         return weft_fences_create(device);

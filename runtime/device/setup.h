@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What opening a device of our own and adopting one have in common. */
+/* Steps shared by opening a device and adopting one. */
 #ifndef WEFT_DEVICE_SETUP_H
 #define WEFT_DEVICE_SETUP_H
 
 #include "device/device.h"
 #include "device/physical.h"
 
-/** What all ways of making a device let the caller set; see weft_device_params. */
+/** Parameters common to all ways of making a device; see weft_device_params. */
 struct weft_setup {
     const weft_host *host;
     weft_math math;
@@ -18,7 +18,7 @@ struct weft_setup {
     const struct weft_device_part *parts;
 };
 
-/** Of parameters of any of these ways: the fields have the same names. */
+/** Makes a weft_setup from the parameters of any of these ways: the fields have the same names. */
 #define WEFT_SETUP(params, device_parts)                                               \
     {                                                                                  \
         .host = &(params)->host, .math = (params)->math, .weights = (params)->weights, \

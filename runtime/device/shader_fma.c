@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/shader_fma.h"
 
-/* Of the extension, number 580 (registry/vk.xml). */
+/* Number of the extension, 580 (registry/vk.xml). */
 enum { STRUCTURE_FEATURES = 1000579000 };
 
 void weft_shader_fma_read(bool *fma, bool *float64, bool has_extension, VkPhysicalDevice handle,

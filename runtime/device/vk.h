@@ -81,7 +81,7 @@
     X(DestroyPipelineCache)         \
     X(GetPipelineCacheData)
 
-/* Of devices that have timeline semaphores: of Vulkan 1.2 or, with KHR behind their names, VK_KHR_timeline_semaphore. */
+/* Functions of devices with timeline semaphores: Vulkan 1.2 or, with the suffix KHR, VK_KHR_timeline_semaphore. */
 #define WEFT_VK_TIMELINE_FUNCTIONS(X) \
     X(WaitSemaphores)                 \
     X(GetSemaphoreCounterValue)

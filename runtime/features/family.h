@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a family of weight matrices is to features.c: a row of its table. A new one takes a file with such a row, a value
+ * Row of a family of weight matrices in the table of features.c. A new family takes a file with such a row, a value
  * of weft_features_kind and a line in the table.
  */
 #ifndef WEFT_FEATURES_FAMILY_H
@@ -22,13 +22,13 @@ enum weft_features_option {
     WEFT_OPTION_RATE = 1 << 6
 };
 
-/** What a dense family fills. */
+/** Output of a dense family. */
 struct weft_features_target {
     float *w;       /* [rows, columns] */
     float *weights; /* [rows]; not null for a weighted family */
 };
 
-/** What a structured family fills, of one block. */
+/** Output of a structured family for one block. */
 struct weft_features_parts {
     float *diagonals;      /* [diagonals, size] */
     uint32_t *permutation; /* [size]; null when there is none */

@@ -158,7 +158,7 @@ struct parts {
     const uint32_t *permutation; /* null when there is none */
 };
 
-/* What expand_rows makes of the rows: either may be null. */
+/* Outputs of expand_rows; either may be null. */
 struct expansion {
     float *w;            /* the rows themselves */
     float *square_norms; /* their squared lengths */

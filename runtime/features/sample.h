@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** What a stream of draws is for; the matrix number is in the stream's upper half. */
+/** Purpose of a stream of draws; the matrix number is in the stream's upper half. */
 enum weft_draw {
     WEFT_DRAW_GAUSSIAN = 0,
     WEFT_DRAW_NORM = 1,

@@ -43,7 +43,7 @@ static inline uint32_t to_signed(float value) {
     return fits ? (uint32_t)(int32_t)value : SIGN_BIT;
 }
 
-/* The same; undefined values give 2^32 - 1. */
+/* Converts to unsigned; undefined values give 2^32 - 1. */
 static inline uint32_t to_unsigned(float value) {
     bool fits = value > -1.0F && value < 0x1p32F;
     return fits ? (uint32_t)value : UINT32_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What only fast math has: operations whose last bits differ from device to device. */
+/* Operations of fast math alone, whose last bits differ from device to device. */
 #include <math.h>
 
 #include "interpret/group.h"

@@ -11,7 +11,7 @@
 
 #if WEFT_FLOAT_STATE_FLUSHES
 
-/* The same operations for two kinds of processors: `made` stands in front of a function, `suffix` behind its name. */
+/* Operations, made for two kinds of processors: `made` precedes a function, `suffix` follows its name. */
 /* clang-format off */
 #define OPERATIONS(made, suffix)                                                      \
     made WEFT_INTERPRET_BINARY(add_##suffix, bits_of(float_of(a) + float_of(b)))      \

@@ -35,7 +35,7 @@ struct weft_interpreted {
 void weft_interpret_fail(struct weft_interpret_group *group,
                          const struct weft_interpret_fault *fault);
 
-/** What runs an instruction, or null where nothing does. */
+/** Function that runs an instruction, or null if there is none. */
 weft_interpret_function *weft_interpret_find_arithmetic(uint32_t op);
 weft_interpret_function *weft_interpret_find_integer(uint32_t op);
 weft_interpret_function *weft_interpret_find_memory(uint32_t op);

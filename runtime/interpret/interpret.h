@@ -93,7 +93,7 @@ struct weft_interpret_group {
     uint32_t groups[3];                                         /* of the dispatch */
     uint32_t id[3];
     uint64_t steps, step_limit; /* instructions times invocations */
-    /* What a shader must not do is no fault: accesses outside of something read 0 and write nothing. */
+    /* Forbidden accesses are no faults: accesses out of bounds read 0 and write nothing. */
     bool robust;
     const atomic_uint_least32_t
         *halt; /* the workgroup ends, WEFT_INTERPRET_HALTED, where it is not 0; or null */

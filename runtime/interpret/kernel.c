@@ -263,7 +263,9 @@ static bool is_kept(const struct places *places, uint32_t read) {
     return true;
 }
 
-/* What is read of a variable and used before that changes needs no rows of its own: it is where the variable is. */
+/*
+ * A value read from a variable and used before the variable changes needs no rows of its own: it uses the variable's.
+ */
 static void place_reads(const struct places *places) {
     struct weft_interpreted *kernel = places->kernel;
     const struct weft_ir_program *program = &kernel->program;

@@ -20,7 +20,7 @@ static void index_element(struct weft_interpret_group *group,
                         d[at] = index[at] < end && sum >= base[at] ? sum : WEFT_IR_OUTSIDE);
 }
 
-/* Where an access begins in an invocation: a fixed offset and one that it has in its first argument, or none. */
+/* Start of an access in an invocation: a fixed offset plus the first argument, if there is one. */
 struct place {
     uint64_t fixed;
     const uint32_t *index;
@@ -87,7 +87,10 @@ static void copy_indexed(struct weft_interpret_group *group,
     }
 }
 
-/* Where all that run have the same index, as in most loops over an array, it leads to slots inside of the variable: to the first of them. */
+/*
+ * Finds the first slot inside the variable if all running invocations have the same index, as in most loops over an
+ * array.
+ */
 static bool leads_to_slots(uint64_t *offset, const struct weft_interpret_group *group,
                            const struct weft_ir_instruction *instruction) {
     const struct place place = place_of(group, instruction);

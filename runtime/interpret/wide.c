@@ -36,7 +36,7 @@ static int64_t signed_of(uint64_t bits, uint32_t type) {
     return (int64_t)((bits ^ sign) - sign);
 }
 
-/* What weft_ir_fold leaves open has the values that integer.c gives it. */
+/* Results that weft_ir_fold leaves undefined are those of integer.c. */
 static uint64_t open_result(uint32_t op, uint32_t type, uint64_t a, uint64_t b) {
     const bool divides = b != 0;
     switch (op) {

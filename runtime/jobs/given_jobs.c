@@ -23,7 +23,7 @@ struct weft_given_jobs {
     atomic_bool taken[]; /* slots */
 };
 
-/* What the program gets as the job's work. */
+/* Work of the job that the program gets. */
 static void call(void *user, uint32_t slot) {
     struct weft_given_jobs *given = user;
     atomic_fetch_add(&given->inside, 1);
@@ -52,7 +52,7 @@ static void note_broken(struct weft_given_jobs *given) {
     atomic_store(&given->runs, false);
 }
 
-/* Of a variable that goes out of scope, also by an exception: then it is not null. */
+/* Cleans up a variable that goes out of scope; after an exception it is not null. */
 static void leave(struct weft_given_jobs **left) {
     if (*left) {
         close_job(*left);

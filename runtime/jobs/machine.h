@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operating system says about this machine: processor_posix.c, processor_windows.c. */
+/* Facts of the operating system about this machine: processor_posix.c, processor_windows.c. */
 #ifndef WEFT_JOBS_MACHINE_H
 #define WEFT_JOBS_MACHINE_H
 
@@ -15,7 +15,7 @@ uint32_t weft_affine_processors(void);
 /** The processor's name, such as "AMD EPYC 7763 64-Core Processor"; its architecture where it does not tell. */
 void weft_processor_name(char *name, size_t size);
 
-/** What the operating system calls the processor, or its architecture. */
+/** The operating system's name of the processor, or of its architecture. */
 void weft_processor_system_name(char *name, size_t size);
 
 /** Bytes of memory that this process may have: the machine's, or fewer by the limit of its container or service. */

@@ -89,7 +89,7 @@ static uint64_t memory_of(const char *group, bool second) {
     return bytes == 0 ? NONE : bytes;
 }
 
-/* What is limited. */
+/* Limited resource. */
 struct resource {
     const char *controller;                            /* of version 1 */
     uint64_t (*limit)(const char *group, bool second); /* NONE without one */

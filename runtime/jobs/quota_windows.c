@@ -13,7 +13,7 @@ uint32_t weft_quota(const char *root) {
     JOBOBJECT_CPU_RATE_CONTROL_INFORMATION control = {0};
     const DWORD hard = JOB_OBJECT_CPU_RATE_CONTROL_ENABLE | JOB_OBJECT_CPU_RATE_CONTROL_HARD_CAP;
     (void)root;
-    /* Of the job that this process is in; fails where it is in none. */
+    /* Quota of this process's job; fails if it is in none. */
     if (!QueryInformationJobObject(NULL, JobObjectCpuRateControlInformation, &control,
                                    sizeof control, NULL) ||
         (control.ControlFlags & hard) != hard || control.CpuRate == 0) {

@@ -27,7 +27,7 @@ void weft_scratch_destroy(struct weft_scratch *scratch, const weft_host *host);
 /** From now on pieces have at least `size` bytes; false when memory is out. Thread safe. */
 bool weft_scratch_reserve(struct weft_scratch *scratch, size_t size, const weft_host *host);
 
-/** What there is now; it stays until the end. Thread safe. */
+/** Pieces that exist now; they live until the end. Thread safe. */
 struct weft_scratch_pieces weft_scratch_pieces(struct weft_scratch *scratch);
 
 /** Aligned to 64 bytes; null where nothing was reserved. */

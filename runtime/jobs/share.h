@@ -7,7 +7,7 @@
 
 #include "jobs/threads.h"
 
-/** Whether what runs is to go on. One for each queue: it is of the submission that runs. */
+/** Tells running work to go on or to stop. One for each queue, for the submission that runs. */
 struct weft_watch {
     /* Not 0: what runs ends as soon as it can. Compiled code reads this. */
     atomic_uint_least32_t halt;

@@ -181,7 +181,7 @@ uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value,
 /** True if a value is a matrix of bytes with a scale for each row, or each column. */
 bool weft_lower_is_int8(const weft_graph *graph, uint32_t value, bool scale_columns);
 
-/** Whether, besides, products make bytes of what they multiply with it: not where a sum of 32 bits could overflow. */
+/** True if, besides, products convert the other factor to bytes: not where a sum of 32 bits could overflow. */
 bool weft_lower_makes_bytes(const weft_graph *graph, uint32_t value, bool scale_columns);
 
 /** The storage of such a matrix in a layout, and behind it of the scales. Uploaded on first use. */

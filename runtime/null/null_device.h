@@ -7,7 +7,7 @@
 
 extern const struct weft_soft_backend weft_null_backend;
 
-/** What a device has run since it was made, or since weft_null_reset. */
+/** Counts of a device's work since its creation or weft_null_reset. */
 struct weft_null_counts {
     uint64_t streams; /* command buffers */
     uint64_t dispatches, groups;
@@ -17,7 +17,7 @@ struct weft_null_counts {
     uint64_t fills, filled_bytes;
 };
 
-/** Of a device whose queue is idle. */
+/** Counts of a device whose queue is idle. */
 struct weft_null_counts weft_null_counts(VkDevice device);
 void weft_null_reset(VkDevice device);
 

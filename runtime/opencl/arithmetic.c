@@ -31,7 +31,7 @@
     "uint " name "(uint a, uint b) {\n"                                                   \
     "    return (uint)(" PRODUCTS(byte_of_b) ");\n}\n#endif\n"
 
-/* Of two rows about an operation the first that applies counts. */
+/* If two rows fit an operation, the first one counts. */
 static const struct weft_cl_operation operations[] = {
     /* clang-format off */
     CUT(SpvOpIAdd, "$0 + $1"), CUT(SpvOpISub, "$0 - $1"), CUT(SpvOpIMul, "$0 * $1"),
@@ -143,7 +143,7 @@ static const struct weft_cl_operation operations[] = {
      "T weft_clamp_T(T a, T b, T c) { T d = a < b ? b : a; return c < d ? c : d; }\n"},
     SAME(GLSL(N_CLAMP), "fmin(fmax($0, $1), $2)"), SAME(GLSL(F_MIX), "$0 + ($1 - $0) * $2"),
     SAME(GLSL(FMA), "fma($0, $1, $2)"),
-    /* Of the 16 bits at the bottom; subnormal ones are exact. */
+    /* Unpacks the low 16 bits; subnormal ones are exact. */
     {GLSL(UNPACK_HALF), WEFT_CL_IF_WORD, 0, "weft_unpack($0)",
      "float weft_unpack(uint a) {\n"
      "    uint sign = (a & 0x8000u) << 16, rest = a & 0x7fffu;\n"

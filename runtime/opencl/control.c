@@ -14,7 +14,7 @@
 /* Bits of weft_cl_writer::awaited: such a jump to the node's end, or latch, has been written. */
 enum { TO_END = 1, TO_LATCH = 2 };
 
-/* What is being written. `last`: where it ends, what is around it ends, too. */
+/* Code being written. `last`: its end is also the end of the enclosing code. */
 struct frame {
     const struct frame *outer;
     enum { SIDE, SCOPE, BODY, LATCH } kind;

@@ -137,7 +137,7 @@ static cl_ulong read_ulong(const struct weft_cl_device *device, cl_device_info w
                : 0;
 }
 
-/* Of a type that has the size of a pointer. */
+/* Reads a value whose type has the size of a pointer. */
 static size_t read_size(const struct weft_cl_device *device, cl_device_info what) {
     size_t value = 0;
     return device->cl->GetDeviceInfo(device->id, what, sizeof value, &value, NULL) == CL_SUCCESS

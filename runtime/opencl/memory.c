@@ -2,7 +2,7 @@
 /* Loads, stores and atomics of buffers, shared memory and push constants. */
 #include "opencl/writer.h"
 
-/* What memory holds a type as. */
+/* Name of a type in memory. */
 static const char *memory_name(uint32_t type) {
     return weft_cl_type_names[type == WEFT_IR_F32   ? WEFT_IR_I32
                               : type == WEFT_IR_F64 ? WEFT_IR_I64
@@ -96,7 +96,7 @@ static void write_place(struct weft_cl_writer *writer,
     weft_cl_add(writer, " + %uu)", instruction->place + component * size_of(instruction));
 }
 
-/* Whether a scalar lies within its memory, as a condition. */
+/* Writes the condition that a scalar lies within its memory. */
 static void write_check(struct weft_cl_writer *writer,
                         const struct weft_ir_instruction *instruction, uint32_t component) {
     const struct weft_ir_program *program = writer->program;

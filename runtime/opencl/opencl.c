@@ -105,7 +105,7 @@ static void free_memory(struct weft_soft_memory *memory, void *untyped) {
     }
 }
 
-/* Of the device's memory there is none: what the host maps is of the other type, which has bytes. */
+/* Returns null for the device's memory: the host maps only memory of the other type, which has bytes. */
 static uint8_t *map(struct weft_soft_memory *memory, void *state) {
     (void)state;
     return memory->bytes;

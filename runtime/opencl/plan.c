@@ -7,7 +7,7 @@
 #include "core/rules.h"
 #include "opencl/writer.h"
 
-/* Of what is written in place: more would make lines that compilers refuse. */
+/* Deepest expression written in place: more would make lines that compilers refuse. */
 #define MOST_DEPTH 12u
 
 struct planner {

@@ -137,7 +137,7 @@ static weft_status build_text(struct weft_soft_object *object, const struct weft
     return status;
 }
 
-/* What a driver's optimizer fails at may be compiled without: Oclgrind's makes instructions that it has not. */
+/* Compiles again without the optimizer if it fails: Oclgrind's makes instructions that Oclgrind lacks. */
 static weft_status build_either_way(struct weft_soft_object *object,
                                     const struct weft_cl_text *text,
                                     const struct weft_cl_state *state, const weft_host *host) {

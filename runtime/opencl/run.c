@@ -20,7 +20,7 @@ struct pending {
     cl_event event;
 };
 
-/* Of a stream. */
+/* Run of a stream. */
 struct run {
     const struct weft_cl_state *state;
     const struct weft_cl_functions *cl;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of OpenCL devices share. */
+/* Declarations that the files of OpenCL devices share. */
 #ifndef WEFT_OPENCL_STATE_H
 #define WEFT_OPENCL_STATE_H
 
@@ -33,7 +33,7 @@ struct weft_cl_kernel {
 /** Logs that a function has failed, as in "clBuildProgram: CL_…", and gives the status for it. */
 weft_status weft_cl_fail(const weft_host *host, const char *function, cl_int error);
 
-/** Where memory for the host is in this process; null for the device's. */
+/** Address in this process of memory for the host; null for the device's memory. */
 static inline uint8_t *weft_cl_bytes(const struct weft_soft_range *range) {
     return range->memory->bytes ? range->memory->bytes + range->offset : NULL;
 }

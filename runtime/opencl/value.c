@@ -73,7 +73,7 @@ void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64
     }
 }
 
-/* What gives result `component` of an instruction. */
+/* Writes the expression of result `component` of an instruction. */
 static void write_result(struct weft_cl_writer *writer,
                          const struct weft_ir_instruction *instruction, uint32_t component,
                          bool beside) {

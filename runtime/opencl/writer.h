@@ -39,7 +39,7 @@ struct weft_cl_operation {
     const char *helper; /* a function that the text calls, or null */
 };
 
-/** What becomes of an instruction. */
+/** Ways to write an instruction. */
 enum weft_cl_plan {
     WEFT_CL_STATEMENT = 0, /* it has a line of its own */
     WEFT_CL_IN_PLACE,      /* written where its results are used */
@@ -54,7 +54,7 @@ struct weft_cl_use {
     bool kept;     /* outside of the piece of code that makes it: it needs a name */
 };
 
-/** What is known of instructions, slots of variables, lists and nodes. */
+/** Facts about instructions, slots of variables, lists and nodes. */
 struct weft_cl_step {
     const struct weft_cl_operation *operation; /* null of one that does not compute */
     uint32_t node;
@@ -85,7 +85,7 @@ struct weft_cl_writer {
     struct weft_cl_slot *slots;
     struct weft_cl_list *lists;
     struct weft_cl_node *nodes;
-    /* What the body has, as bits: names of input.c, words of push constants, and bindings. */
+    /* Uses in the body, as bits: names of input.c, words of push constants, and bindings. */
     uint32_t inputs;
     uint64_t push;
     uint32_t bindings;
@@ -124,7 +124,7 @@ const struct weft_ir_instruction *weft_cl_maker(const struct weft_cl_writer *wri
 void weft_cl_write_constant(struct weft_cl_writer *writer, uint32_t type, uint64_t bits);
 /** A value, with parentheses around it where it has to stand beside operators. */
 void weft_cl_write_value(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
-/** The same as the integer that memory holds it as. */
+/** Writes a value as the integer that memory holds. */
 void weft_cl_write_bits(struct weft_cl_writer *writer, weft_ir_value value, bool beside);
 void weft_cl_write_statement(struct weft_cl_writer *writer, uint32_t instruction);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the largest and smallest elements along an axis are. */
+/* Indices of the largest and smallest elements along an axis. */
 #include <weft/arithmetic.h>
 
 #include "core/given.h"

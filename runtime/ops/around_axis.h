@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops along an axis share: tensors as [outer, extent, inner] around it, and blocks of it. */
+/* Helpers of ops along an axis: tensors as [outer, extent, inner] around it, and blocks of it. */
 #ifndef WEFT_OPS_AROUND_AXIS_H
 #define WEFT_OPS_AROUND_AXIS_H
 

@@ -7,7 +7,10 @@
 
 #define WEFT_BROADCAST_OPERANDS 3
 
-/** What that file's push constants get. Axes from the last one on; those along which the same operands are repeated are one. */
+/**
+ * Push constants of that file. Axes begin with the last one; axes along which the same operands are repeated become
+ * one.
+ */
 struct weft_broadcast {
     uint64_t count;
     uint32_t axes;

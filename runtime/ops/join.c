@@ -27,7 +27,7 @@ struct weft_pad_node {
 
 /* ---- lowering ---- */
 
-/** What lies where in a row of the result. */
+/** Layout of a row of the result. */
 struct layout {
     uint32_t row; /* words */
     uint32_t count;
@@ -106,7 +106,7 @@ static void lower_rows(struct weft_lowering *lowering, struct weft_window result
     }
 }
 
-/** The same for each window of the node's output. */
+/** Lowers the rows of each window of the node's output. */
 static void lower_windows(struct weft_lowering *lowering, const struct weft_node *node,
                           const struct layout *rows) {
     const uint32_t windows = weft_window_count(lowering, node->output);
@@ -115,7 +115,7 @@ static void lower_windows(struct weft_lowering *lowering, const struct weft_node
     }
 }
 
-/** Of an input at that place in a row, each window by itself: only the first of them fills what is left. */
+/** Lowers the windows of an input at that place in a row; only the first window fills the rest of the row. */
 static void lower_input(struct weft_lowering *lowering, const struct weft_node *node,
                         uint32_t input, struct layout rows) {
     const uint32_t windows = weft_window_count(lowering, node->input[input]);

@@ -19,7 +19,7 @@ struct weft_masked {
 /** Appends result = x before each sequence's length, and fill from there on, whatever x has there. */
 void weft_lower_mask(struct weft_lowering *lowering, const struct weft_masked *masked);
 
-/** The same of rows [batch, tokens, columns] into a new scratch storage, which it returns; x without lengths. */
+/** Masks rows [batch, tokens, columns] into a new scratch storage, which it returns; without lengths returns x. */
 uint32_t weft_lower_masked_copy(struct weft_lowering *lowering, uint32_t x, uint32_t lengths,
                                 const uint32_t shape[3]);
 

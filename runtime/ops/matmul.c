@@ -84,7 +84,7 @@ static bool is_skinny(const struct weft_variant *variant, const void *args) {
     return a->push.m <= rows && 2 * a->push.m > rows;
 }
 
-/* What is loaded one by one takes registers for its addresses. */
+/* Loading elements one by one takes registers for their addresses. */
 static bool is_in_fours(const struct weft_variant *variant, const void *args) {
     const struct weft_matmul_tiled_args *a = args;
     (void)variant;
@@ -94,7 +94,10 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
 #define TILED                                                \
     .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, \
     .cost = {.software = 3.0F, .processor = 4.0F}
-/* Of so many invocations, for fast mode on Intel's GPUs: DG2's have 8, Battlemage's 16. 1.24 and 1.19 instructions for each product. */
+/*
+ * Subgroups of `invocations_`, for fast mode on Intel's GPUs: DG2's have 8, Battlemage's 16. 1.24 and 1.19
+ * instructions for each product.
+ */
 #define SUBGROUPS(invocations_)                                                       \
     .shader = &weft_shader_matmul_subgroups, .grid = subgroups_grid,                  \
     .tiles = {[WEFT_MATMUL_SUBGROUPS_AT_TILE_DEPTH] = 32,                             \
@@ -183,9 +186,10 @@ static_assert((int)WEFT_MATMUL_PANEL_ROWS_AT_TILE_ROWS == (int)WEFT_MATMUL_SKINN
     .suits = is_skinny, .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 0.5F}
 
 /*
- * Of a constant b in panels. Six rows by four columns take 24 registers for sums, which vectors of 512 bits have; two take
- * 8, half of what there are on x86-64 without them. With 16 lanes six rows take 0.7 of the time of two. Of few rows, such as
- * a decoder's token, b is read from memory once, and neither widened into shared memory nor multiplied by rows that are not there.
+ * Variants for a constant b in panels. Six rows by four columns take 24 registers for sums, which processors with
+ * vectors of 512 bits have; two take 8, half of the registers of x86-64 without them. With 16 lanes six rows take 0.7
+ * of the time of two. With few rows, such as a decoder's token, b is read from memory once, and is neither widened
+ * into shared memory nor multiplied by missing rows.
  */
 WEFT_VARIANTS(panel_product, "matmul/panel_product",
               {.name = "panels-2",
@@ -219,7 +223,9 @@ static struct weft_grid cooperative_grid(const struct weft_variant *variant, con
               [WEFT_MATMUL_COOPERATIVE_AT_TILE_COLUMNS] = (columns_)},                    \
     .needs = {.f16_arithmetic = true, .shared_memory = (bytes_)}
 
-/* Of f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits. */
+/*
+ * Variants for f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits.
+ */
 WEFT_VARIANTS(
     cooperative_product, "matmul/cooperative_product",
     /* RDNA3, and NVIDIA's from Turing on: the fewest instructions, and more workgroups */
@@ -303,7 +309,7 @@ static void lower_dispatch(struct weft_lowering *lowering, const struct weft_pro
     count_costs(dispatch, p);
 }
 
-/* What fills up the last panel is multiplied, too. */
+/* The padding of the last panel is multiplied, too. */
 static bool fills_panels(uint64_t n) {
     const uint64_t padded = (n + WEFT_PANEL_COLUMNS - 1) / WEFT_PANEL_COLUMNS * WEFT_PANEL_COLUMNS;
     return 4 * n >= 3 * padded;
@@ -463,7 +469,7 @@ static void address(struct weft_product *product, const weft_graph *graph,
     }
 }
 
-/* Of a b that is no weight, or one of 32 bits, NOT. */
+/* Form of b; NOT for a b that is not a weight or has 32 bits. */
 static enum weft_half b_form(struct weft_lowering *lowering, uint32_t value, bool transpose_b) {
     return weft_lower_is_int8(lowering->graph, value, !transpose_b)
                ? WEFT_HALF_I8
@@ -524,7 +530,7 @@ static bool b_is_constant(const weft_graph *graph, const struct weft_node *node)
     return graph->values[node->input[1]].weight && weft_node_shape(graph, node, 1)->rank == 2;
 }
 
-/* What has a b of bytes that asks for it is multiplied by "int8" alone. */
+/* A product with a b of bytes that requires it runs by "int8" alone. */
 static bool makes_bytes(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     return weft_lower_makes_bytes(graph, node->input[1], params->transpose_b == 0);

@@ -4,7 +4,7 @@
 
 #include "lower/lowering.h"
 
-/** Where an operand's element (batch, row, column) is: offsets in elements from the storage's start. */
+/** Place of an operand's element (batch, row, column): offsets in elements from the storage's start. */
 struct weft_matrix {
     uint32_t storage;
     uint32_t outer; /* batch z is (z / inner_count, z % inner_count): strides of the two parts */

@@ -21,7 +21,7 @@ typedef enum weft_conversion {
     WEFT_CONVERSION_F32_TO_I32
 } weft_conversion;
 
-/* What a reduction takes of each element. */
+/* Term that a reduction takes from each element. */
 typedef enum weft_term {
     WEFT_TERM_ITSELF = 0,
     WEFT_TERM_SQUARE,

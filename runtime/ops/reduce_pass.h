@@ -15,7 +15,7 @@ struct weft_reduce_pass {
     struct weft_axis axis;
     uint32_t x, result; /* storages */
 
-    /* Of sequences with lengths; WEFT_NO_STORAGE without. */
+    /* Lengths of sequences, or WEFT_NO_STORAGE. */
     uint32_t lengths;
     bool
         counts; /* only the first lengths · step elements of an axis count, outer being the batch */

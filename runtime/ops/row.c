@@ -41,7 +41,7 @@ bool weft_rows_suit_side(uint32_t rows, uint32_t columns) {
     return rows >= LEAST_ROWS && columns <= MOST_COLUMNS;
 }
 
-/* What their push constants begin with. */
+/* First words of their push constants. */
 struct words {
     uint32_t rows, columns;
 };

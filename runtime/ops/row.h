@@ -6,7 +6,7 @@
 #include "lower/lowering.h"
 #include "lower/variant.h"
 
-/** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */
+/** Arguments for those kernels' fields of the same names. Storages that the epilogue lacks are WEFT_NO_STORAGE. */
 struct weft_row_args {
     uint32_t residual, gamma, beta;
     uint32_t has_residual, has_norm, kept;
@@ -22,14 +22,14 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
 
 /* ---- rows of variants, by the forms of kernels (shaders/README.md) ---- */
 
-/** What invocations do that every device has, each for itself or in workgroups. */
+/** Row for every device: invocations work alone or in workgroups. */
 #define WEFT_GROUP_ROW(kernel, groups, hardware_cost)                       \
     {                                                                       \
         .name = "group", .shader = &weft_shader_##kernel, .grid = (groups), \
         .cost = {.hardware = (hardware_cost), .processor = 8.0F},           \
     }
 
-/** The same work through tiles in shared memory, for GPUs. */
+/** Row that works through tiles in shared memory, for GPUs. */
 #define WEFT_TILED_ROW(kernel, groups)                                      \
     {                                                                       \
         .name = "tiled", .shader = &weft_shader_##kernel, .grid = (groups), \
@@ -56,15 +56,18 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
         WEFT_LANES_ROW("lanes-8", kernel, groups, 8, subgroups), \
         WEFT_LANES_ROW("lanes-16", kernel, groups, 16, subgroups)
 
-/* Of kernels that include row.glsl, and whose push constants begin with `rows` and `columns`, by their forms: grids, and
- * whether rows are worth making side by side: many, and not so long that their columns want 128 invocations each. */
+/*
+ * Grids of kernels that include row.glsl and whose push constants begin with `rows` and `columns`, by form. Also
+ * tells if making rows side by side pays: they are many, and not so long that their columns need 128 invocations
+ * each.
+ */
 struct weft_grid weft_lanes_grid(const struct weft_variant *variant, const void *args,
                                  uint32_t batches);
 struct weft_grid weft_side_grid(const struct weft_variant *variant, const void *args,
                                 uint32_t batches);
 bool weft_suits_side(const struct weft_variant *variant, const void *args);
 
-/* The same where something else is the longest of what a row has. */
+/* Grid of rows whose longest extent is another one. */
 struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t rows,
                                  uint32_t columns);
 bool weft_rows_suit_side(uint32_t rows, uint32_t columns);

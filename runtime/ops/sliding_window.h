@@ -5,7 +5,7 @@
 
 #include "graph/op.h"
 
-/** Of two axes, y and x; [B, c, l] has one row. What is 0 in parameters is 1 here. */
+/** Windows over two axes, y and x; [B, c, l] has one row. A 0 of the parameters is 1 here. */
 struct weft_windows {
     uint32_t extents[2];
     uint32_t sizes[2];
@@ -15,7 +15,7 @@ struct weft_windows {
     uint32_t counts[2];           /* of windows */
 };
 
-/** What parameters have for each axis, first those of the only one where there is one. */
+/** Parameters for each axis; a single axis comes first. */
 struct weft_window_params {
     const uint32_t *sizes, *strides, *dilations, *before, *after;
 };

@@ -16,7 +16,7 @@ struct weft_strides {
 /** Those of a dense tensor. */
 struct weft_strides weft_strides_of(weft_shape shape);
 
-/** The same elements in the same order with as few axes as there can be. */
+/** Merges axes as far as possible: the same elements in the same order. */
 struct weft_strides weft_strides_merged(struct weft_strides strides);
 
 /** True if they give all elements of a tensor of that shape in their order. */

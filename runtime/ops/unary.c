@@ -16,7 +16,7 @@ struct weft_unary_node {
     float beta;
 };
 
-/* What a function takes and gives. */
+/* Types that a function takes and gives. */
 enum {
     FLOATS = 1,
     INTEGERS = 2,

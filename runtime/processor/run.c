@@ -26,7 +26,7 @@ static void give_jobs(struct weft_soft_device *device, const weft_job_system *jo
     }
 }
 
-/* Of a stream. */
+/* Run of a stream. */
 struct run {
     struct weft_soft_device *device;
     struct weft_watch *watch;
@@ -78,7 +78,7 @@ static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t fi
     give_jobs(context->device, jobs);
 }
 
-/* Where blocks `first` … begin, and how many bytes there are. */
+/* Start of blocks from `first` on, and their number of bytes. */
 static uint64_t block_bytes(uint64_t *at, uint64_t size, uint64_t first, uint64_t count) {
     *at = first * BLOCK;
     return count * BLOCK < size - *at ? count * BLOCK : size - *at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the environment says about the processor device. */
+/* Settings of the processor device from the environment. */
 #ifndef WEFT_PROCESSOR_SETTINGS_H
 #define WEFT_PROCESSOR_SETTINGS_H
 

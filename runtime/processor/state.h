@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the processor device share. */
+/* Declarations that the files of the processor device share. */
 #ifndef WEFT_PROCESSOR_STATE_H
 #define WEFT_PROCESSOR_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a SPIR-V module asks of a device. */
+/* Capabilities that a SPIR-V module requires of a device. */
 #ifndef WEFT_SHADER_CAPABILITIES_H
 #define WEFT_SHADER_CAPABILITIES_H
 

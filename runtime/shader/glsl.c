@@ -20,7 +20,7 @@
 #define TEXT_OF(x)    #x
 #define NUMBER(x)     TEXT_OF(x)
 
-/* What, besides the text, decides what comes out. */
+/* Identity of the compiler: besides the text it decides the result. */
 static const char compiler_identity[] = "glslang " NUMBER(GLSLANG_VERSION_MAJOR) "." NUMBER(
     GLSLANG_VERSION_MINOR) "." NUMBER(GLSLANG_VERSION_PATCH) " vulkan1.1 spirv1.3";
 

@@ -15,7 +15,7 @@
  */
 weft_status weft_glsl_compile_source(uint32_t **words, size_t *size, weft_device *device,
                                      const struct weft_glsl_source *source);
-/** The same of a text without includes of its own. */
+/** Compiles a text without includes of its own. */
 weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,
                               const char *text);
 

@@ -121,7 +121,7 @@ static bool is_letter(char letter) {
            ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z');
 }
 
-/* What is behind `#word` in a line; null for any other line. */
+/* Rest of a line after `#word`; null for any other line. */
 static const char *behind_directive(const char *word, const char *line, const char *end) {
     const size_t length = strlen(word);
     const char *at = skip_blanks(line, end);
@@ -153,7 +153,7 @@ static size_t make_plain(char *plain, const char *text, size_t size) {
             continue;
         }
         if (letter == '\n') {
-            /* Of two backslashes the second has joined an empty line; the first joins none. */
+            /* The second of two backslashes has joined an empty line; the first joins none. */
             if (out > line && out[-1] == '\\') {
                 *out++ = ' ';
             }

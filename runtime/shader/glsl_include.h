@@ -16,7 +16,7 @@ struct weft_glsl_source {
     uint32_t include_count;
 };
 
-/** What `#line` and the compiler's messages call string `number`, from 1; null where there is no such include. */
+/** Include that `#line` and the compiler's messages call string `number`, from 1; null if there is none. */
 const struct weft_embedded_include *weft_glsl_included(const struct weft_glsl_source *source,
                                                        uint32_t number);
 

@@ -120,8 +120,8 @@ static void add_fused(struct weft_spirv_needs *needs, const weft_device *device)
 }
 
 /*
- * What reproducible math and this device need, and a look at whether the result leaves the driver a choice; or, of a fast module, what
- * suits the compiler.
+ * Passes that reproducible math and this device need, and the lint that leaves the driver no choice; for a fast
+ * module, passes that suit the compiler.
  */
 static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bool given) {
     struct weft_spirv_needs needs = {0};
@@ -217,7 +217,7 @@ static weft_status create_module(VkShaderModule *module, weft_device *device, co
                             call, module, sizeof *module);
 }
 
-/* What the driver says about how a pipeline came to be; flags 0 where it says nothing. */
+/* Logs the driver's feedback on a pipeline's creation; flags are 0 if there is none. */
 static void log_feedback(const weft_device *device, const char *name,
                          const VkPipelineCreationFeedbackEXT *feedback, bool in_manifest) {
     if ((feedback->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT) == 0) {
@@ -247,7 +247,7 @@ struct build {
     struct weft_subgroup_request subgroup;
 };
 
-/* What the driver is to keep for weft_plan_get_executable. */
+/* Flags that make the driver keep data for weft_plan_get_executable. */
 static VkPipelineCreateFlags kept_flags(const weft_device *device) {
     return device->executables ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
                                      VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR
@@ -365,7 +365,7 @@ static void keep(struct build *build, weft_device *device, VkPipeline handle) {
     }
 }
 
-/* What the driver made goes to the store, also when it failed at others. */
+/* Stores the pipelines that the driver made, even if others failed. */
 static weft_status create_handles(struct build *builds, uint32_t count, weft_device *device,
                                   VkPipeline *handles, VkComputePipelineCreateInfo *infos) {
     for (uint32_t i = 0; i < count; i++) {
@@ -422,7 +422,10 @@ static bool find(struct weft_pipeline_request *request, weft_device *device,
     return request->pipeline != NULL;
 }
 
-/* Of requests from *next on, up to `most` that are not in the store, each once; moves *next behind what was looked at. */
+/*
+ * Collects up to `most` requests from *next on that are not in the store, each once; moves *next past those that it
+ * read.
+ */
 static uint32_t collect(struct build *builds, uint32_t most, uint32_t *next,
                         struct weft_pipeline_request *requests, uint32_t count,
                         weft_device *device) {
@@ -441,7 +444,10 @@ static uint32_t collect(struct build *builds, uint32_t most, uint32_t *next,
     return found;
 }
 
-/* Where somebody may want to stop in between, no more than twice as many as are compiled side by side, which take about as long on each thread. */
+/*
+ * Number of pipelines for one call: if the host may cancel in between, at most twice as many as are compiled in
+ * parallel.
+ */
 static uint32_t at_once(const weft_device *device) {
     enum { MOST = 64 };
     const uint32_t threads = device->info.threads > 1 ? device->info.threads : 1;

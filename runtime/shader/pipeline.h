@@ -7,7 +7,7 @@
 #include "shader/shader.h"
 #include "spirv/passes/passes.h"
 
-/** What a pipeline is made from. Everything is copied. */
+/** Description of a pipeline. Everything is copied. */
 struct weft_pipeline_desc {
     const char
         *name; /* of an embedded shader; for a given module, what the log and traces call it */
@@ -37,8 +37,8 @@ struct weft_pipeline_request {
 };
 
 /**
- * The same for many, which the driver is asked for together: the processor device compiles them on all its threads. After an
- * error some may have been made, and are kept.
+ * Makes many pipelines by common calls of the driver: the processor device compiles them on all its threads.
+ * Pipelines made before an error are kept.
  */
 weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32_t count,
                                   weft_device *device);

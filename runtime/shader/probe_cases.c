@@ -437,7 +437,7 @@ void weft_probe_make_inputs(struct weft_probe_input *inputs) {
 
 /* ---- comparing ---- */
 
-/* What snprintf really put into `size` bytes. */
+/* Number of characters that snprintf really put into `size` bytes. */
 static size_t printed(int written, size_t size) {
     return written < 0 ? 0 : (size_t)written < size ? (size_t)written : size - 1;
 }
@@ -487,7 +487,7 @@ static uint32_t meaning_of_wrong(size_t index, size_t operation) {
     return operation < LITERAL_ZEROS ? WEFT_PROBE_KEEPS_SUBNORMALS : UNDECIDED;
 }
 
-/* What one case adds to what was found; describes what is the first to be found, or the worst. */
+/* Verdict bits that one case adds; describes the first fault, or the worst. */
 static uint32_t judge_case(char *text, size_t size, size_t index, uint32_t found,
                            const struct weft_probe_input *input,
                            const struct weft_probe_result *result) {

@@ -40,7 +40,7 @@ void weft_probe_make_inputs(struct weft_probe_input *inputs);
  * rounded to 24 bits with an exponent of any size, it is below 2^-126 (spirv/passes/flush_products.c). */
 void weft_probe_expect(struct weft_probe_result *expected, const struct weft_probe_input *input);
 
-/* What results say about a device: one of the first and the last, or any of the others added up. */
+/* Verdict of results on a device: the first or the last alone, or a sum of the others. */
 enum weft_probe_verdict {
     WEFT_PROBE_RIGHT = 0,
     WEFT_PROBE_KEEPS_SUBNORMALS = 1, /* wrong in cases with subnormals */
@@ -60,9 +60,9 @@ uint32_t weft_probe_judge(char *text, size_t size, const struct weft_probe_input
                           const struct weft_probe_result *results);
 
 /**
- * What modules need, a sum of weft_probe_verdict, once a device whose modules did what `needs` says got
- * a verdict: both, and where subnormals are wrong although modules flush them, more about products:
- * the device has flushed some that are none.
+ * Needs of modules, a sum of weft_probe_verdict, after modules with `needs` got a verdict: both. If subnormals are
+ * wrong although modules flush them, it adds the need for products: the device flushed products that are not
+ * subnormal.
  */
 uint32_t weft_probe_needs(uint32_t needs, uint32_t verdict);
 

@@ -67,7 +67,7 @@ static bool has_kind(const weft_device *device, weft_fma fma) {
                                      : true;
 }
 
-/* What the environment asks for, or "". */
+/* Name that the environment requests, or "". */
 static const char *wanted(void) {
     const char *name = getenv(VARIABLE);
     return name ? name : "";

@@ -20,8 +20,10 @@
  */
 void weft_probe_fma_make(uint32_t *inputs);
 
-/** What results[WEFT_PROBE_FMA_CASES · 4] say: WEFT_PROBE_RIGHT; KEEPS_SUBNORMALS where only cases with those are wrong; else WRONG, or the
- * first of them in `text`. */
+/**
+ * Verdict of results[WEFT_PROBE_FMA_CASES · 4]: WEFT_PROBE_RIGHT; KEEPS_SUBNORMALS where only cases with those are
+ * wrong; else WRONG, or the first of them in `text`.
+ */
 uint32_t weft_probe_fma_judge(char *text, size_t size, const uint32_t *inputs,
                               const uint32_t *results);
 
@@ -31,7 +33,7 @@ uint32_t weft_probe_fma_judge(char *text, size_t size, const uint32_t *inputs,
 weft_status weft_probe_fma(uint32_t *verdict, uint32_t *needs, char *text, size_t size,
                            weft_device *device, void (*apply)(weft_device *device, uint32_t needs));
 
-/** What is expected of a device that only compiles. */
+/** Sets the expected values of a device that only compiles. */
 void weft_probe_fma_guess(weft_device *device);
 
 /** Adds the questions, and what can answer them, to what a verdict depends on. */

@@ -21,7 +21,9 @@ struct weft_watch;
 #define WEFT_SOFT_MAX_SETS     8u   /* descriptor sets of a pipeline */
 #define WEFT_SOFT_MAX_PUSH     256u /* bytes of push constants */
 
-/** What a device is. Zeroed before weft_soft_backend::describe, but for `type`, `limits` and `buffer_alignment`. */
+/**
+ * Properties of a device. Zeroed before weft_soft_backend::describe, but for `type`, `limits` and `buffer_alignment`.
+ */
 struct weft_soft_properties {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     char version[VK_MAX_DRIVER_INFO_SIZE]; /* of the back end, for people */
@@ -70,7 +72,7 @@ struct weft_soft_range {
     uint64_t offset, size;
 };
 
-/** What a pipeline is compiled from. */
+/** Source of a pipeline. */
 struct weft_soft_source {
     const uint32_t *words; /* SPIR-V that weft_spirv_check accepts */
     size_t size;           /* bytes */
@@ -80,7 +82,7 @@ struct weft_soft_source {
     bool checked;
 };
 
-/** What `compile` makes of it: bytes that a pipeline cache keeps on disk. */
+/** Result of `compile`: bytes that a pipeline cache keeps on disk. */
 struct weft_soft_object {
     uint8_t *bytes;
     size_t size;
@@ -90,7 +92,7 @@ struct weft_soft_binding {
     uint32_t set, binding;
 };
 
-/** What a dispatch hands to a kernel. */
+/** Arguments of a kernel in a dispatch. */
 struct weft_soft_kernel {
     uint32_t binding_count;
     struct weft_soft_binding bindings[WEFT_SOFT_MAX_BINDINGS];
@@ -110,7 +112,7 @@ struct weft_soft_backend {
     /* Memory of memory->size bytes; sets bytes, or own. VK_ERROR_OUT_OF_DEVICE_MEMORY. */
     VkResult (*allocate)(struct weft_soft_memory *memory, void *state);
     void (*free)(struct weft_soft_memory *memory, void *state);
-    /* Where the bytes are in this process; null where there is no memory for them. */
+    /* Address of the bytes in this process; null if there is no memory for them. */
     uint8_t *(*map)(struct weft_soft_memory *memory, void *state);
     /* Called on threads of the job system, too, with another host. The caller frees object->bytes with weft_free. */
     weft_status (*compile)(struct weft_soft_object *object, const struct weft_soft_source *source,

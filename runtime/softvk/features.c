@@ -29,10 +29,10 @@ static const VkPhysicalDeviceFeatures basic = {
     .shaderInt16 = VK_TRUE,
 };
 
-/* Where a structure's features end, given the last: what follows is padding, with anything in it. */
+/* End of a structure's features, given the last; undefined padding follows. */
 #define END(structure, last) (offsetof(structure, last) + sizeof(VkBool32))
 
-/* What is there, in a structure of that type; where it ends, or 0 for a type that no feature of ours is in. */
+/* Offers features in a structure of that type; returns their end, or 0 for a type without features of ours. */
 static size_t offered(union features *features, VkStructureType type) {
     *features = (union features){.base = {.sType = type}};
     switch ((int)type) {

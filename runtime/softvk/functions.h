@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Vulkan objects have in common: handles, and the lists of functions. */
+/* Parts common to the Vulkan objects: handles, and the lists of functions. */
 #ifndef WEFT_SOFTVK_FUNCTIONS_H
 #define WEFT_SOFTVK_FUNCTIONS_H
 
@@ -24,7 +24,7 @@ struct weft_soft_function {
     PFN_vkVoidFunction function;
 };
 
-/* Of instances and before them, of physical devices, and of devices, queues and command buffers. */
+/* Functions of instances and before them, of physical devices, and of devices, queues and command buffers. */
 extern const struct weft_soft_function weft_soft_instance_functions[];
 extern const struct weft_soft_function weft_soft_physical_functions[];
 extern const struct weft_soft_function weft_soft_physical_feature_functions[];

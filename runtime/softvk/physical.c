@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the physical device is: properties, limits, memory, its queue family, and what it has none of. */
+/* The physical device: properties, limits, memory, its queue family, and unsupported features. */
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +122,9 @@ static void fill_vulkan12(VkPhysicalDeviceVulkan12Properties *twelve,
         .pNext = next,
         .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
         .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
-        /* Of layouts that are updated after they were bound, which need a feature; but these count all descriptors. */
+        /*
+         * Limits of layouts that are updated after binding, which need a feature; but these count all descriptors.
+         */
         .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
         .maxPerStageUpdateAfterBindResources = WEFT_SOFT_MAX_BINDINGS,
         .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
@@ -157,7 +159,7 @@ static void fill_id(VkPhysicalDeviceIDProperties *id, const struct weft_soft_phy
     id->deviceLUIDValid = VK_FALSE;
 }
 
-/* Of words of four bytes; others are not compiled (spirv/ir/instruction.c). */
+/* Dot products of words of four bytes; others are not compiled (spirv/ir/instruction.c). */
 static void fill_integer_dots(VkPhysicalDeviceShaderIntegerDotProductProperties *dots,
                               const struct weft_soft_physical *physical) {
     void *next = dots->pNext;

@@ -55,7 +55,7 @@ static bool find_place(struct weft_soft_place *place,
            binding->first_offset < WEFT_SOFT_MAX_BINDINGS;
 }
 
-/* What a kernel has unless its back end finds less: all bindings and push constants of the layout. */
+/* Uses of a kernel unless its back end finds fewer: all bindings and push constants of the layout. */
 static void list_all(struct weft_soft_kernel *kernel,
                      const struct weft_soft_pipeline_layout *layout) {
     *kernel = (struct weft_soft_kernel){.push_size = layout->push_size};
@@ -271,7 +271,7 @@ struct batch {
 };
 
 /*
- * What fails here is compiled once more by the calling thread, which has the host: its log and its allocator are for threads
+ * The calling thread compiles failed kernels once more: it has the host, whose log and allocator are only for threads
  * that make calls.
  */
 static void compile_some(void *job, uint32_t slot) {

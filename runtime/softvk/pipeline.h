@@ -9,7 +9,7 @@ struct weft_soft_shader_module {
     uint32_t words[];
 };
 
-/* Where a kernel's binding is in the sets of the layout. */
+/* Place of a kernel's binding in the sets of the layout. */
 struct weft_soft_place {
     uint32_t set;
     uint32_t slot;

@@ -20,7 +20,7 @@ struct weft_soft_query_pool {
 
 WEFT_SOFT_OBJECT(VkQueryPool, query_pool)
 
-/* Where results go. */
+/* Destination of results. */
 struct weft_soft_query_results {
     struct weft_soft_query_record queries;
     uint8_t *to;

@@ -193,7 +193,7 @@ static bool may_run(const struct weft_soft_queue *queue, const struct weft_soft_
                                (is_of(queue->first, waiter) && ends_by_itself(queue->first)));
 }
 
-/* What the waiter waited for never begins, or has ended, when this returns. */
+/* Cancels the waiter's work: when this returns, it has ended or never begins. */
 static void cancel_all_of(struct weft_soft_queue *queue, const struct weft_soft_waiter *waiter) {
     for (struct weft_soft_submission *at = queue->first; at; at = at->next) {
         at->cancelled = at->cancelled || is_of(at, waiter);

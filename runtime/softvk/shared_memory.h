@@ -10,15 +10,15 @@
 
 #define WEFT_SOFT_NOT_SHARED ((intptr_t)-1)
 
-/** Of the handles; 0 on a system where memory is not shared. */
+/** Type of the handles; 0 on a system without shared memory. */
 extern const VkExternalMemoryHandleTypeFlagBits weft_soft_shared_type;
 
-/** What a VkMemoryAllocateInfo's chain imports; WEFT_SOFT_NOT_SHARED where it imports no handle. */
+/** Handle that a VkMemoryAllocateInfo's chain imports; WEFT_SOFT_NOT_SHARED if none. */
 intptr_t weft_soft_shared_import_of(const void *chain);
 
 /** New memory of zeros, with a handle that is its own. */
 VkResult weft_soft_shared_create(intptr_t *handle, uint8_t **bytes, size_t size);
-/** What a handle is of, which is as given where this fails; *own is the memory's own one. */
+/** Maps the memory of a handle. *own is the memory's own handle; on failure the given one is unchanged. */
 VkResult weft_soft_shared_open(intptr_t *own, uint8_t **bytes, intptr_t handle, size_t size);
 void weft_soft_shared_free(intptr_t own, uint8_t *bytes, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a command buffer holds: records, one after the other, each a header and what the command needs, copied. Nothing in
- * a record points into the stream, so streams can be moved and joined.
+ * Contents of a command buffer: consecutive records, each a header and a copy of the command's data. Nothing in a
+ * record points into the stream, so streams can be moved and joined.
  */
 #ifndef WEFT_SOFTVK_STREAM_H
 #define WEFT_SOFTVK_STREAM_H
