@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What models put around their mixers, made of the ops there are. */
+/* Blocks that models put around their mixers, made of other ops. */
 #include <weft/mixers.h>
 
 #include "core/given.h"

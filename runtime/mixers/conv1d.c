@@ -143,7 +143,7 @@ weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph, weft_ten
     WEFT_TRY(weft_graph_get_tensor(graph, x, &call.shape[0], NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, weight, &filter, NULL));
     WEFT_TRY(weft_check_step_place(graph, &call));
-    /* Of other ranks infer says what is wrong. */
+    /* infer reports other ranks. */
     const uint32_t d = call.shape[0].rank == 3 ? call.shape[0].dim[2] : 1;
     const uint32_t taps = filter.rank == 2 ? filter.dim[1] : 1;
     return weft_add_step(out, graph, &call, (double)d * (taps > 1 ? taps - 1 : 1), NULL, 0);

@@ -35,7 +35,7 @@ static inline uint32_t weft_convolution_length(uint32_t n) {
 #define WEFT_CONVOLUTION_MAX_LENGTH \
     (UINT32_C(1) << 28) /* far above what fits a buffer and what VkFFT plans */
 
-/** The same for a convolution in shared memory, a power of two of at least 2n; 0: n is too large. */
+/** Length of a convolution in shared memory, a power of two of at least 2n; 0: n is too large. */
 uint32_t weft_shared_convolution_length(uint32_t n);
 
 /** The logarithm of a power of two. */
@@ -93,7 +93,7 @@ void weft_lower_row_fft(struct weft_lowering *lowering, enum weft_fft_kind kind,
 #define WEFT_SLAB_TRANSFORMS WEFT_MAX_GROUPS /* VkFFT gives each of the long ones a workgroup */
 uint32_t weft_slab_rows(uint64_t rows, uint64_t bytes, uint64_t transforms);
 
-/** Of a shader that uses transpose.glsl on rows × positions elements. */
+/** Grid of a shader that uses transpose.glsl on rows × positions elements. */
 struct weft_grid weft_transpose_grid(uint32_t rows, uint32_t positions);
 
 /** How a shader that uses shared_fft.glsl on `channels` rows of each of `batch` sequences is launched. */

@@ -31,7 +31,7 @@ void weft_lower_spread(struct weft_lowering *lowering, uint32_t rows, uint32_t r
     dispatch->bytes = 8.0 * (double)count;
 }
 
-/* What the dispatches share. */
+/* State that the dispatches share. */
 struct lanes {
     const struct weft_convolution *convolution;
     uint32_t points, twiddles; /* storages */

@@ -79,7 +79,7 @@ struct lowered {
     uint32_t lengths; /* or WEFT_NO_STORAGE */
 };
 
-/** What each row's features cost. */
+/** Counts the cost of each row's features. */
 static void count_features(struct weft_dispatch *dispatch, const struct lowered *l) {
     const double powers = (double)l->rows * l->features * l->width;
     dispatch->flops = 2.0 * powers; /* for powers of 0 or 1, the most common ones */

@@ -281,7 +281,7 @@ static struct weft_linear_attention attention_of(struct weft_lowering *lowering,
     return weft_linear_attention_of(lowering, node, params->heads, channels / params->heads, true);
 }
 
-/** Of whole sequences, or of the tokens that they begin with, which leave a state behind. */
+/** Lowers whole sequences, or their first tokens, which leave a state. */
 static void lower_sequence(struct weft_lowering *lowering, const struct rule *rule_of_node,
                            struct weft_linear_attention attention) {
     struct rule rule = *rule_of_node;

@@ -10,7 +10,7 @@
 /** The names of the library's maps, by number. */
 extern const char *const weft_feature_map_words[WEFT_FEATURE_COUNT];
 
-/** Whether a text can be the body of a weft_kernel.glsl: not empty and not longer than 64 KiB; logs why not. */
+/** Checks that a text can be the body of a weft_kernel.glsl: not empty and not longer than 64 KiB; logs why not. */
 weft_status weft_feature_text_check(const char *glsl, const weft_host *host);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the mixers that make features of x f32 [B, n, d] check and lower alike. A row is one head of one token. */
+/* Checks and lowering shared by mixers that make features of x f32 [B, n, d]. A row is one head of one token. */
 #ifndef WEFT_MIXERS_FEATURE_ROWS_H
 #define WEFT_MIXERS_FEATURE_ROWS_H
 

@@ -177,7 +177,7 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
         (struct half_spectrum){.storage = spectrum, .columns = columns, .stride = 2});
 }
 
-/* The same with lanes along rows and columns. */
+/* Lowers the transform with lanes along rows and columns. */
 static weft_status lower_fft_lanes(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
     const uint32_t input = weft_lower_value(lowering, node->input[0]);

@@ -94,7 +94,7 @@ struct lowered {
     float share;         /* 1 / √(2 directions) */
 };
 
-/** What every pass over the rows and their projections costs. */
+/** Counts the cost of a pass over the rows and their projections. */
 static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) {
     dispatch->flops = (double)l->rows * (2.0 * l->width + 2.0 * l->features);
     dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);

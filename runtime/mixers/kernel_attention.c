@@ -148,7 +148,7 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     return weft_graph_end(graph, mark, add_step(out, graph, &call, &node, kernels));
 }
 
-/** What programs give: the texts and numbers of kernels. */
+/** Checks the texts and numbers of kernels that programs give. */
 static weft_status check_node(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
     bool fits = params->count >= 1 && params->count <= WEFT_MAX_KERNELS;

@@ -79,7 +79,7 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk);
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states);
 
-/** What the chunks of queries read from the states, and when causal from their own chunk. */
+/** Operands of the chunks of queries: the states and, when causal, their own chunk. */
 struct weft_chunk_apply {
     const struct weft_linear_attention *attention;
     uint32_t state; /* storage; WEFT_NO_STORAGE: a single chunk, causal, has none before it */

@@ -62,7 +62,10 @@ static struct division divide(const struct weft_lowering *lowering,
     return division;
 }
 
-/* Of a head, panels and a block's scores; whole blocks are several queries, so that slices may be too small for one. */
+/*
+ * True if a head's panels and a block's scores fit. A whole block has several queries, so slices may be too small for
+ * one.
+ */
 static bool fits(const struct weft_lowering *lowering, const struct division *division,
                  uint32_t heads) {
     const uint64_t columns = (division->width - 1) / WEFT_PANEL_COLUMNS + 1;

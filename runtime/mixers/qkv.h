@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What mixers of queries, keys and values check alike. Every message starts with the op's name. */
+/* Checks shared by mixers of queries, keys and values. Every message starts with the op's name. */
 #ifndef WEFT_MIXERS_QKV_H
 #define WEFT_MIXERS_QKV_H
 
@@ -32,7 +32,7 @@ weft_status weft_check_grouped(weft_shape shape[3], const weft_graph *graph, con
                                const weft_tensor tensor[3], uint32_t heads, uint32_t kv_heads,
                                bool same_length);
 
-/** What mixers of a node's inputs 0 to 2 infer: checks them and the heads, and gives the result's [B, n, d_v]. */
+/** Infers mixers of a node's inputs 0 to 2: checks them and the heads, and gives the result's [B, n, d_v]. */
 weft_status weft_infer_qkv(weft_dtype *dtype, weft_shape *shape, const weft_graph *graph,
                            const struct weft_node *node, uint32_t heads, bool causal);
 

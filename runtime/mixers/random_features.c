@@ -67,7 +67,7 @@ static bool takes_other(const struct weft_random_features_node *params) {
            params->component == WEFT_COMPONENT_ASYMMETRIC;
 }
 
-/* Where sums over tokens decide on the features: zeros behind the lengths. */
+/* Zeros tokens after the lengths if sums over tokens decide on the features. */
 static weft_status mask_tokens(weft_tensor *inputs, weft_graph *graph,
                                const struct weft_random_features_node *node) {
     if (takes_other(node) && inputs[LENGTHS].id != 0) {
@@ -402,7 +402,7 @@ static uint32_t lower_generalized(const struct lowered *l) {
     return weft_lower_table(l->lowering, key, 3 * sizeof(float), fill_generalized, &g);
 }
 
-/** What the exponents have beside the projection. `other`: a storage, for those that take one. */
+/** Lowers the terms of the exponents beside the projection. `other`: a storage, for kinds that take one. */
 static void lower_terms(struct lowered *l, const struct weft_node *node, uint32_t other,
                         uint32_t other_tokens) {
     if (takes_other(l->params)) {
@@ -434,13 +434,13 @@ static uint32_t component_of(const struct weft_random_features_node *params) {
     return waves ? GENERALIZED_WAVES : (uint32_t)params->component;
 }
 
-/** What every pass over the rows and their projections costs. */
+/** Counts the cost of a pass over the rows and their projections. */
 static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) {
     dispatch->flops = (double)l->rows * (2.0 * l->width + 4.0 * l->features);
     dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
 }
 
-/* Of features and of a head: the kernels of both sets have the same push constants. */
+/* Longest extent, of features or of a head: the kernels of both sets have the same push constants. */
 static uint32_t longest(const struct weft_random_features_features_args *words) {
     return words->push.columns > words->push.width ? words->push.columns : words->push.width;
 }

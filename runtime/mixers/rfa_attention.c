@@ -12,7 +12,7 @@
 #define USUAL_EPSILON 1e-6F
 #define LEAST_LENGTH  1e-12F /* of a query or key: a shorter one is not made longer than 1 */
 
-/** What the ops need to know of q, k, v and w. */
+/** Sizes of q, k, v and w that the ops need. */
 struct rfa {
     weft_tensor tensor[3]; /* q, k, v */
     weft_tensor w;

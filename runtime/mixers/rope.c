@@ -117,7 +117,7 @@ static weft_status rope_infer(const weft_graph *graph, struct weft_node *node, w
     return check_positions(graph, node, shape);
 }
 
-/* Of turns per token, what is left by the scale. */
+/* Scales turns per token. */
 static double scaled(double turns, const struct weft_rope_node *params) {
     const double slow = turns / (double)params->scale_factor;
     if (params->scale_length == 0) {

@@ -110,7 +110,7 @@ static weft_status ski_toeplitz_infer(const weft_graph *graph, struct weft_node 
 
 /* ---- tables ---- */
 
-/** What the dispatches of a node share. */
+/** State that the dispatches of a node share. */
 struct ski {
     uint32_t batch, n, d;
     uint32_t points, steps; /* r, and g of the grid */

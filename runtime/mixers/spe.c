@@ -117,7 +117,7 @@ static weft_status check_conv(const weft_graph *graph, const struct weft_node *n
     return WEFT_OK;
 }
 
-/* Of sine_spe and conv_spe, after the checks: [B, n, heads · s]. */
+/* Result's shape of sine_spe and conv_spe, after the checks: [B, n, heads · s]. */
 static weft_status result_shape(const weft_graph *graph, const struct weft_node *node,
                                 weft_dtype *dtype, weft_shape *shape) {
     const struct spe_node *params = (const void *)node->params.bytes;
@@ -147,7 +147,7 @@ static weft_status spe_infer(const weft_graph *graph, struct weft_node *node, we
 
 /* ---- codes ---- */
 
-/** What the codes are made of, as values, and their sizes. */
+/** Values from which the codes are computed, and their sizes. */
 struct codes {
     bool sines;
     uint32_t input[CODE_INPUTS]; /* noise and parameters; 0: not given */
@@ -155,7 +155,7 @@ struct codes {
     uint32_t frequencies, taps; /* of a channel: t, or p */
 };
 
-/** Of a node whose inputs start `skipped` later than those of sine_spe and conv_spe. */
+/** Codes of a node whose inputs start `skipped` later than those of sine_spe and conv_spe. */
 static struct codes codes_of(const weft_graph *graph, const struct weft_node *node,
                              uint32_t skipped, uint32_t n) {
     const bool sines = has_sines(node);
@@ -306,7 +306,7 @@ const struct weft_op weft_op_conv_spe_codes = {
 
 /* ---- sine_spe and conv_spe ---- */
 
-/* Of x by the codes, the queries' and the keys' factor each taking half of the 1/(s √w) on their product. */
+/* Multiplies x by the codes. The factors of queries and of keys each take half of the 1/(s √w) on their product. */
 static weft_status spe_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct spe_node *params = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(lowering->graph, node, X);

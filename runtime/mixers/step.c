@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the steps of weft/decode.h check and add alike. */
+/* Checks and nodes that the steps of weft/decode.h share. */
 #include "mixers/step.h"
 
 #include "core/try.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the steps of weft/decode.h share. Their nodes' inputs: q, k, v, position, state, and the mixer's own. */
+/* Helpers of the steps of weft/decode.h. Their nodes' inputs: q, k, v, position, state, and the mixer's own. */
 #ifndef WEFT_MIXERS_STEP_H
 #define WEFT_MIXERS_STEP_H
 
@@ -30,7 +30,10 @@ struct weft_step_call {
  */
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call);
 
-/** Of that only the state's name, no lengths, and the position of the sequences of shape[0], which the caller has set. */
+/**
+ * Checks only the state's name, the absence of lengths, and the position of the sequences of shape[0], which the
+ * caller has set.
+ */
 weft_status weft_check_step_place(const weft_graph *graph, const struct weft_step_call *call);
 
 /**

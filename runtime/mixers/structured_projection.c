@@ -407,7 +407,7 @@ static uint32_t lower_kernels(const struct lowered *l, uint32_t length) {
     return kernels;
 }
 
-/* What a slab of rows goes through; the storages are those of the largest slab and used by all. */
+/* Work on a slab of rows; all slabs use the storages of the largest one. */
 struct slabs {
     uint32_t length, rows;
     uint32_t kernels, padded, spectrum, products, inverse;
@@ -501,7 +501,7 @@ static const char *structured_projection_choose(const weft_graph *graph,
     return width_of(graph, node) <= SHORT ? "circulant" : "circulant_fft";
 }
 
-/** Of the structured kinds: weft_features_name's. */
+/** Names of the structured kinds, as weft_features_name gives them. */
 static const char *const kind_words[] = {
     [WEFT_FEATURES_SORF] = "sorf",         [WEFT_FEATURES_ROM] = "rom",
     [WEFT_FEATURES_S_HYBRID] = "s_hybrid", [WEFT_FEATURES_FASTFOOD] = "fastfood",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Toeplitz operator does with its coefficients, and its definition. */
+/* The Toeplitz operator's coefficients, and its definition. */
 #include "mixers/toeplitz_operator.h"
 
 #include <inttypes.h>

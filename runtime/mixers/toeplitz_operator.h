@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Toeplitz operator (toeplitz.c) and its step share. Their nodes' first inputs: x, coefficients and decay. */
+/*
+ * Helpers of the Toeplitz operator (toeplitz.c) and its step. Their nodes' first inputs: x, coefficients and decay.
+ */
 #ifndef WEFT_MIXERS_TOEPLITZ_OPERATOR_H
 #define WEFT_MIXERS_TOEPLITZ_OPERATOR_H
 
@@ -32,7 +34,7 @@ weft_status weft_toeplitz_check_kernel(const weft_graph *graph, const struct wef
 weft_status weft_toeplitz_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                 weft_shape *shape);
 
-/** What a node of toeplitz_kernel gives, to that storage. */
+/** Lowers a node of toeplitz_kernel into that storage. */
 void weft_lower_toeplitz_kernel_to(struct weft_lowering *lowering, const struct weft_node *node,
                                    uint32_t result);
 

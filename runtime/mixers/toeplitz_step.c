@@ -30,7 +30,7 @@ weft_status weft_graph_toeplitz_step(weft_tensor *out, weft_graph *graph, weft_t
     WEFT_TRY(weft_graph_get_tensor(graph, x, &call.shape[0], NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, coefficients, &lags, NULL));
     WEFT_TRY(weft_check_step_place(graph, &call));
-    /* Of other ranks infer says what is wrong. */
+    /* infer reports other ranks. */
     const double d = call.shape[0].rank == 3 ? call.shape[0].dim[2] : 1;
     const double m = lags.rank == 2 ? lags.dim[0] : 1;
     return weft_add_step(out, graph, &call, d * m, &node, sizeof node);

@@ -45,7 +45,7 @@ weft_status weft_graph_ifft(weft_tensor *out, weft_graph *graph, weft_tensor x) 
 
 /* ---- shapes ---- */
 
-/** Of a node: rows of `from` numbers become rows of `to`; n is the length of the transform. */
+/** Transform of a node: rows of `from` numbers become rows of `to`; n is its length. */
 struct transform {
     const struct weft_op *op;
     uint32_t n;
@@ -126,7 +126,9 @@ static weft_status fft_infer(const weft_graph *graph, struct weft_node *node, we
 
 /* ---- by a matrix ---- */
 
-/* What number j of a row adds to number k of its transform, and each is a part of: 0 real, 1 imaginary. */
+/*
+ * Weight of number `row` of the input in number `column` of the result. Complex numbers are two: real, imaginary.
+ */
 static double weight_of(const struct transform *t, uint32_t row, uint32_t column) {
     const bool from_complex = t->op != &weft_op_rfft;
     const bool to_complex = t->op != &weft_op_irfft;

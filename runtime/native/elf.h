@@ -80,11 +80,11 @@ struct weft_elf {
 weft_status weft_elf_open(struct weft_elf *elf, const uint8_t *bytes, size_t size,
                           const weft_host *host);
 
-/** Of index < elf->section_count. */
+/** Section for index < elf->section_count. */
 struct weft_elf_section weft_elf_section_at(const struct weft_elf *elf, uint32_t index);
-/** Of index < elf->symbol_count. */
+/** Symbol for index < elf->symbol_count. */
 struct weft_elf_symbol weft_elf_symbol_at(const struct weft_elf *elf, uint32_t index);
-/** Of a section of the type WEFT_ELF_RELA and index < size / WEFT_ELF_RELOCATION_SIZE. */
+/** Relocation in a section of the type WEFT_ELF_RELA, for index < size / WEFT_ELF_RELOCATION_SIZE. */
 struct weft_elf_relocation weft_elf_relocation_at(const struct weft_elf *elf,
                                                   const struct weft_elf_section *section,
                                                   uint64_t index);

@@ -132,7 +132,7 @@ bool weft_cpu_is_interpreted(const uint8_t *code, size_t size) {
     return size >= CONSTANTS_AT && memcmp(code, magic, sizeof magic) == 0;
 }
 
-/* What the code says, in a copy of it that is aligned; false where its sizes do not fit. */
+/* Parses an aligned copy of the code; false if its sizes do not fit. */
 static bool read_code(struct weft_ir_source *source, struct weft_ir_specialization *constants,
                       const uint8_t *code, size_t size) {
     const size_t count = (size_t)weft_load_bytes(code + COUNT_AT, 4);

@@ -14,7 +14,7 @@
 /** How much longer interpreted kernels take than compiled ones: docs/compiler.md, section 4. */
 #define WEFT_INTERPRETED_SLOWER "100 to 200 times slower than compiled ones"
 
-/** What a device without a compiler calls in place of weft_cpu_compile. */
+/** Replaces weft_cpu_compile on a device without a compiler. */
 weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
                                const weft_host *host);
 

@@ -31,7 +31,7 @@ struct weft_cpu_range {
     uint64_t size;
 };
 
-/** What a kernel is called with. Compiled code knows this layout. */
+/** Arguments of a kernel. Compiled code knows this layout. */
 struct weft_cpu_call {
     const struct weft_cpu_range *ranges; /* one for each of weft_cpu_interface::bindings */
     const void *push;                    /* push constants, as many bytes as the module declares */
@@ -62,7 +62,7 @@ struct weft_cpu_call {
 typedef void(WEFT_CPU_ABI *weft_cpu_entry)(const struct weft_cpu_call *call, uint32_t x, uint32_t y,
                                            uint32_t z, uint32_t count);
 
-/** What has to be known of a kernel to call it. */
+/** Interface of a kernel for its callers. */
 struct weft_cpu_interface {
     uint32_t local_size[3];
     uint32_t lanes;
@@ -155,8 +155,8 @@ weft_status weft_cpu_object_pack(struct weft_cpu_object *object,
 uint32_t weft_cpu_native_lanes(void);
 
 /**
- * What machine code is made for: architecture, the processor's name and features; objects fit only where this is equal.
- * In static memory.
+ * Target of machine code: architecture, the processor's name and features. Objects fit only an equal target. In
+ * static memory.
  */
 const char *weft_cpu_target(void);
 

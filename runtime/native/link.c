@@ -52,7 +52,10 @@ static WEFT_CPU_ABI float to_zero(float x) {
 #define to_zero truncf
 #endif
 
-/* What code may call of the host: compilers make such calls of plain copies, and of rounding on x86-64 without SSE4.1. */
+/*
+ * Functions of the host that code may call: compilers call them for plain copies, and for rounding on x86-64 without
+ * SSE4.1.
+ */
 typedef void (*function)(void);
 static const struct {
     const char *name;
@@ -150,7 +153,7 @@ static uint64_t relocation_count(const struct weft_elf_section *section) {
     return section->size / WEFT_ELF_RELOCATION_SIZE;
 }
 
-/* Whether the section has relocations for one that is loaded; fails for those in a form that is not known. */
+/* Sets *about if the section has relocations for a loaded one; fails for relocations of an unknown form. */
 static weft_status is_about_image(bool *about, const struct weft_cpu_layout *layout,
                                   const struct weft_elf_section *section, const weft_host *host) {
     const bool other = section->type == WEFT_ELF_REL || section->type == WEFT_ELF_CREL;
@@ -162,7 +165,7 @@ static weft_status is_about_image(bool *about, const struct weft_cpu_layout *lay
     return WEFT_OK;
 }
 
-/* Whether slots are wanted. Tables of relocations that lie over each other would take forever. */
+/* Sets *wanted if slots are needed. Overlapping tables of relocations would take forever. */
 static weft_status find_slots(bool *wanted, const struct weft_cpu_layout *layout,
                               const weft_host *host) {
     uint64_t total = 0;

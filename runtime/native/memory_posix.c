@@ -29,7 +29,7 @@ void *weft_cpu_pages_map(size_t size) {
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* Of constants there may be none, and QEMU's mprotect fails for an empty range. */
+/* There may be no constants, and QEMU's mprotect fails for an empty range. */
 static int protect(char *pages, size_t text_size, size_t size) {
     if (size > text_size && mprotect(pages + text_size, size - text_size, PROT_READ) != 0) {
         return errno;
@@ -70,8 +70,8 @@ static bool map_over(char *pages, size_t size, int how, int file, size_t offset)
 }
 
 /*
- * Where memory that was writable may not be made executable (PR_SET_MDWE, MemoryDenyWriteExecute of systemd, execmem of SELinux), a file may
- * be that nobody can write to any more.
+ * Some systems deny making writable memory executable (PR_SET_MDWE, MemoryDenyWriteExecute of systemd, execmem of
+ * SELinux). A file that nobody can write to any more may still be.
  */
 static int map_file(char *pages, size_t text_size, size_t size) {
     const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;

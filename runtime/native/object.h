@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an object (kernel.h) is as bytes: an interface and an ELF object, for one target. */
+/* Bytes of an object (kernel.h): an interface and an ELF object, for one target. */
 #ifndef WEFT_NATIVE_OBJECT_H
 #define WEFT_NATIVE_OBJECT_H
 

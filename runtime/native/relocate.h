@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Where a relocation goes. */
+/** Place that a relocation changes. */
 struct weft_cpu_place {
     uint8_t *bytes;
     uint64_t room;    /* bytes there are */

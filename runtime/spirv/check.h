@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a word stream holds together, before anything walks it. */
+/* Checks that a word stream is consistent, before anything walks it. */
 #ifndef WEFT_SPIRV_CHECK_H
 #define WEFT_SPIRV_CHECK_H
 

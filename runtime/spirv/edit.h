@@ -53,7 +53,7 @@ void weft_spirv_put_op(struct weft_spirv_edit *edit, uint32_t opcode, uint32_t c
 /** One more operand, of at most WEFT_SPIRV_MOST_WORDS, of the instruction that was put last. */
 void weft_spirv_put_operand(struct weft_spirv_edit *edit, uint32_t operand);
 
-/** The same for a literal string. */
+/** Appends a literal string. */
 void weft_spirv_put_text(struct weft_spirv_edit *edit, const char *text);
 
 /** Puts instructions in the place of one of the module's: it is left out, and new ones come where it was. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a module says, found by id: read once after weft_spirv_check, for everybody who asks. */
+/* Index of a module by id: built once after weft_spirv_check, for all readers. */
 #ifndef WEFT_SPIRV_INDEX_H
 #define WEFT_SPIRV_INDEX_H
 
@@ -72,10 +72,10 @@ const uint32_t *weft_spirv_made_by(const struct weft_spirv_module *module, uint3
 /** The type of a value, or 0. */
 uint32_t weft_spirv_type_of(const struct weft_spirv_module *module, uint32_t id);
 
-/** What OpName calls an id, or null. */
+/** Name of an id by OpName, or null. */
 const char *weft_spirv_name(const struct weft_spirv_module *module, uint32_t id);
 
-/** What OpMemberName calls a member, or null. */
+/** Name of a member by OpMemberName, or null. */
 const char *weft_spirv_member_name(const struct weft_spirv_module *module, uint32_t type,
                                    uint32_t member);
 
@@ -83,7 +83,7 @@ const char *weft_spirv_member_name(const struct weft_spirv_module *module, uint3
 bool weft_spirv_has_decoration(uint32_t *literal, const struct weft_spirv_module *module,
                                uint32_t id, SpvDecoration decoration);
 
-/** The same of a structure's member. */
+/** True if a structure's member has a decoration, as weft_spirv_has_decoration. */
 bool weft_spirv_member_has_decoration(uint32_t *literal, const struct weft_spirv_module *module,
                                       uint32_t type, uint32_t member, SpvDecoration decoration);
 
@@ -95,7 +95,7 @@ bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *i
 /** True if an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */
 bool weft_spirv_is_packed_dot(const struct weft_spirv_module *module, const uint32_t *dot);
 
-/** What numbers a value holds: of 32 bits, or true and false. */
+/** Kind of numbers in a value: of 32 bits, or true and false. */
 enum weft_spirv_kind {
     WEFT_SPIRV_OTHER = 0,
     WEFT_SPIRV_BOOL,
@@ -110,7 +110,7 @@ struct weft_spirv_shape {
     uint32_t scalar; /* the type of a component */
 };
 
-/** What a type is, where it is a scalar or a vector of at most four. */
+/** Shape of a type that is a scalar or a vector of at most four. */
 struct weft_spirv_shape weft_spirv_shape_of(const struct weft_spirv_module *module, uint32_t type);
 
 /** Notes for each type whether there is a float32 somewhere in it, in an array of as many as the module has ids. */
@@ -134,8 +134,8 @@ bool weft_spirv_interface_has(const uint32_t *entry_point, uint32_t variable);
 uint32_t weft_spirv_find_compute(const struct weft_spirv_module *module, const char *name);
 
 /**
- * Where an entry point's local size (x, y, z) is, as ids of constants or, *are_ids false, as numbers; null when nothing says.
- * entry_point: its function, or 0 for any.
+ * Words with an entry point's local size (x, y, z), ids of constants or, *are_ids false, numbers; null if it is not
+ * declared. entry_point: its function, or 0 for any.
  */
 const uint32_t *weft_spirv_find_local_size(bool *are_ids, const struct weft_spirv_module *module,
                                            uint32_t entry_point);

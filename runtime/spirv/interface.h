@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a shader's push constants, bindings and specialization constants are called, of which type they are and where they lie. */
+/* Names, types and places of a shader's push constants, bindings and specialization constants. */
 #ifndef WEFT_SPIRV_INTERFACE_H
 #define WEFT_SPIRV_INTERFACE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reading a tokenizer, or one text, may cost. Whatever takes time counts steps here, and the host is asked meanwhile
- * whether the call shall end: files and texts come from strangers.
+ * Budget for reading a tokenizer or one text. Everything that takes time counts steps here, and meanwhile the host is
+ * asked if the call shall end: files and texts come from strangers.
  */
 #ifndef WEFT_TOKENIZER_BUDGET_H
 #define WEFT_TOKENIZER_BUDGET_H
@@ -30,7 +30,7 @@ struct weft_budget {
 void weft_budget_begin(struct weft_budget *budget, uint64_t steps, const char *what,
                        const weft_host *host);
 
-/** What weft_budget_take does when the near steps are over. */
+/** Continues weft_budget_take when the near steps are over. */
 bool weft_budget_turn(struct weft_budget *budget, uint64_t steps);
 
 /**
@@ -48,7 +48,7 @@ static inline bool weft_budget_take(struct weft_budget *budget, uint64_t steps) 
     return true;
 }
 
-/** The same as a status. */
+/** weft_budget_take with a status. */
 static inline weft_status weft_budget_spend(struct weft_budget *budget, uint64_t steps) {
     return weft_budget_take(budget, steps) ? WEFT_OK : budget->status;
 }

@@ -56,7 +56,7 @@ struct weft_truncation {
     bool left; /* the first tokens go, not the last */
 };
 
-/** What a tokenizer puts around texts. */
+/** Tokens that a tokenizer puts around texts. */
 struct weft_templates {
     struct weft_template single;
     struct weft_template pair;

@@ -35,7 +35,7 @@ static size_t count_nodes(const struct weft_piece_entry *entries, uint32_t count
     return nodes;
 }
 
-/* Of a tree that is being made. */
+/* State of a tree under construction. */
 struct making {
     const struct weft_piece_entry *entries;
     struct weft_piece_node *nodes;

@@ -5,7 +5,7 @@
 
 #include "core/host.h"
 
-/** What is given out beyond the multiple. */
+/** Bytes granted beyond the multiple. */
 #define WEFT_RATION_LEAST ((uint64_t)32 << 20)
 /** Bytes of memory for a byte of a text, for one of a file, and for a token that is decoded. */
 #define WEFT_TEXT_RATION   512u

@@ -211,7 +211,7 @@ static weft_status read_types(weft_tokenizer *tokenizer, const weft_json_fields 
     return WEFT_OK;
 }
 
-/* Of the classes that make BERT's normalizer of the fields below, with or without "Fast". */
+/* True for the classes that build BERT's normalizer from the fields below, with or without "Fast". */
 static bool is_bert_class(const char *name) {
     static const char *const names[] = {"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
                                         "MPNetTokenizer"};
@@ -241,7 +241,7 @@ static weft_status read_bert(const weft_tokenizer *tokenizer, const weft_json_fi
     return WEFT_OK;
 }
 
-/* What tokenizer_config.json says besides tokenizer.json. */
+/* Applies tokenizer_config.json on top of tokenizer.json. */
 static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, const weft_host *host) {
     json_t *object = NULL;
     const char *side = NULL;

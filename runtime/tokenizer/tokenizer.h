@@ -20,7 +20,7 @@ typedef enum weft_tokenizer_kind {
     WEFT_TOKENIZER_UNKNOWN          /**< a class that Weft does not have, see tokenizer_class */
 } weft_tokenizer_kind;
 
-/** What a config says of its tokenizer. */
+/** Settings of the tokenizer in a config. */
 typedef struct weft_tokenizer_settings {
     weft_tokenizer_kind kind;
     const char *class_name; /**< tokenizer_class, for messages; null when the config names none */

@@ -8,7 +8,7 @@
 #include "core/try.h"
 #include "tokenizer/unicode/text_class.h"
 
-/* What the checks need to say where they are. */
+/* Place in the file, for messages of the checks. */
 struct place {
     const char *path;
     const weft_host *host;

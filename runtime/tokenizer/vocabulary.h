@@ -63,7 +63,7 @@ void weft_vocabulary_clear(struct weft_vocabulary *vocabulary, const weft_host *
 int32_t weft_vocabulary_find(const struct weft_vocabulary *vocabulary, const char *text,
                              size_t size);
 
-/** The same of those pieces that can be found in a text: normal, user-defined and unused ones. */
+/** Finds a piece among those that can occur in a text: normal, user-defined and unused ones. */
 int32_t weft_vocabulary_match(const struct weft_vocabulary *vocabulary, const char *text,
                               size_t size);
 

@@ -119,7 +119,7 @@ static uint64_t scaled(const struct weft_fft_any_batch *any, uint64_t bytes, uin
     return bytes / any->batch * batch;
 }
 
-/* Where temporary memory that does not begin at 0 begins: behind what does. */
+/* Start of temporary memory that does not begin at 0: after the part that does. */
 static uint64_t second_place(const struct weft_fft_any_batch *any, uint32_t batch) {
     uint64_t first = 0;
     for (uint32_t i = 0; i < any->program->dispatch_count; i++) {

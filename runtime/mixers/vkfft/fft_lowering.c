@@ -62,7 +62,7 @@ static weft_status copy_table(void *user, void *data) {
     return WEFT_OK;
 }
 
-/* What a program reads and writes, as storages of the plan. */
+/* Storages of the plan that a program reads and writes. */
 struct program_storages {
     uint32_t input, output, temporary;
 };

@@ -35,7 +35,7 @@ static weft_status check(const struct weft_fft_desc *desc, const weft_host *host
     return WEFT_OK;
 }
 
-/* The same transform in its simplest form: no axes that are batches in disguise. */
+/* Simplest form of a transform: axes that are really batches become batches. */
 static struct weft_fft_desc canonical(const struct weft_fft_desc *desc, uint64_t *batch) {
     struct weft_fft_desc simple = *desc;
     *batch = desc->batch;

@@ -21,12 +21,14 @@ struct weft_fft_desc {
     uint32_t batch;
     bool transform_axis[2]; /* false: that axis is left alone (size[0] of R2C and C2R must be true)
                              */
-    /* Of strided axes, for processors: the columns of a workgroup, and how many times as many invocations and bytes of
-     * shared memory it has as the plan that has the same order of operations. 0s: as every device has them. */
+    /*
+     * Strided axes on processors: columns of a workgroup, and its invocations and shared memory as a multiple of
+     * those of the plan with the same order of operations. 0: values for every device.
+     */
     uint32_t columns, share;
 };
 
-/** What a dispatch binds. */
+/** Buffers that a dispatch binds. */
 enum weft_fft_buffer {
     WEFT_FFT_INPUT = 0, /* only read */
     WEFT_FFT_OUTPUT,    /* read and written */

@@ -20,13 +20,15 @@ enum {
     WEFT_FFT_MAX_INVOCATIONS = 128,
     WEFT_FFT_MAX_LOCAL_SIZE_Z = 64,
     WEFT_FFT_SHARED_BYTES = 16384,
-    /* What every Vulkan device has. VkFFT is told that there is no limit, because it splits what
-       exceeds one and 1.3.4 gets that wrong for batches; such a dispatch is refused instead. */
+    /*
+     * Limit of every Vulkan device. VkFFT gets no limit, because 1.3.4 splits larger dispatches wrongly for batches;
+     * a dispatch above the limit is refused instead.
+     */
     WEFT_FFT_MAX_GROUPS = 65535,
     WEFT_FFT_NO_LIMIT = INT32_MAX
 };
 
-/** What a buffer stands for; every other one is a table, which is filled while planning. */
+/** Role of a buffer; every other buffer is a table, which is filled while planning. */
 enum weft_fft_role {
     WEFT_FFT_ROLE_INPUT = 0,
     WEFT_FFT_ROLE_OUTPUT,
@@ -44,8 +46,10 @@ struct weft_fft_recorder {
     weft_host own;  /* what it allocates goes with the recorder */
     struct weft_fft_block *blocks;
     bool out_of_memory;
-    /* Where to go on when memory is out, or null: VkFFT does not check every allocation, and its
-       way out of an error is long. What it leaves behind is the recorder's. */
+    /*
+     * Place to jump to when memory is out, or null: VkFFT does not check every allocation, and its way out of an
+     * error is long. The recorder frees the remains.
+     */
     jmp_buf *escape;
     const char *failure; /* null, or what VkFFT asked for that programs cannot have */
 

@@ -145,8 +145,8 @@ static void fill_chirp(double *chirp, uint64_t padded, uint64_t length) {
 }
 
 /*
- * Where frequency i is after a transform in several passes without the reordering pass: the kernels
- * multiply by the chirp's spectrum in that order.
+ * Place of frequency i after a transform in several passes without the reordering pass: the kernels multiply by the
+ * chirp's spectrum in that order.
  */
 static uint64_t unordered_place(uint64_t i, const uint64_t *split, uint64_t passes) {
     if (passes == 1) {
@@ -274,7 +274,7 @@ static int generate_rader_kernels(void *application, void *axis_pointer) {
 
 /* ---- planning ---- */
 
-/* What VkFFT keeps pointers to while it plans. */
+/* Objects that VkFFT points to while it plans. */
 struct session {
     struct weft_fft_recorder recorder;
     VkCommandBuffer commands;
@@ -440,7 +440,7 @@ static weft_status status_of(VkFFTResult result, const char **reason) {
     }
 }
 
-/* What VkFFT had in hand when it was left by the escape. */
+/* Frees glslang's objects that VkFFT held when the escape left it. */
 static void drop_glslang_objects(void) {
     if (current_shader) {
         glslang_shader_delete(current_shader);

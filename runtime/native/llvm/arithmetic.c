@@ -9,8 +9,8 @@
 /* ---- division ---- */
 
 /*
- * What cannot be divided by, and would stop the process, is replaced: SPIR-V leaves the result open. Lanes that do not
- * run can hold anything.
+ * Replaces divisors that would stop the process: SPIR-V leaves the result undefined, and inactive lanes can hold
+ * anything.
  */
 static LLVMValueRef safe_divisor(struct weft_emit *emit, LLVMValueRef b) {
     if (LLVMGetValueKind(b) == LLVMConstantIntValueKind && LLVMConstIntGetZExtValue(b) != 0) {
@@ -367,7 +367,7 @@ static LLVMValueRef compute(struct weft_emit *emit, const struct weft_ir_instruc
 
 /* ---- sums with what is added ---- */
 
-/* What makes a value, or null. */
+/* Instruction that makes a value, or null. */
 static const struct weft_ir_instruction *maker(const struct weft_emit *emit, weft_ir_value value) {
     const struct weft_ir_def *def = &emit->program->values[value];
     return def->constant || def->instruction == WEFT_IR_NONE
@@ -409,7 +409,7 @@ static weft_ir_value before_casts(const struct weft_emit *emit, weft_ir_value va
     return value;
 }
 
-/* What a shift by 16 bits shifts, or 0. */
+/* Operand of a shift by 16 bits, or 0. */
 static weft_ir_value shifted(const struct weft_emit *emit, weft_ir_value value, uint32_t op) {
     const struct weft_ir_instruction *shift = maker(emit, before_casts(emit, value));
     if (!shift || shift->op != op || shift->type != WEFT_IR_I32) {
@@ -420,7 +420,10 @@ static weft_ir_value shifted(const struct weft_emit *emit, weft_ir_value value, 
     return distance->constant && distance->bits == 16 ? before_casts(emit, arguments[0]) : 0;
 }
 
-/* What a value is a half of with its sign, as weft_dot2 of dot4.glsl takes it out: x << 16 >> 16, or, high, x >> 16; 0: none. */
+/*
+ * Word of which a value is a half with its sign, as weft_dot2 of dot4.glsl extracts it: x << 16 >> 16, or, high, x >>
+ * 16; 0: none.
+ */
 static weft_ir_value half_of(const struct weft_emit *emit, weft_ir_value value, bool high) {
     const weft_ir_value whole = shifted(emit, value, SpvOpShiftRightArithmetic);
     return high || whole == 0 ? whole : shifted(emit, whole, SpvOpShiftLeftLogical);

@@ -5,7 +5,7 @@
  */
 #include "native/llvm/analysis.h"
 
-/* What a piece of the program does to memory that other invocations see, by enum weft_ir_space. */
+/* Accesses of a piece of the program to memory that other invocations see, by enum weft_ir_space. */
 struct accesses {
     bool reads[WEFT_IR_PUSH], writes[WEFT_IR_PUSH];
 };
@@ -67,7 +67,7 @@ static struct accesses accesses_from(const struct weft_ir_program *program, uint
     return accesses;
 }
 
-/* Of a list that is all of the program. */
+/* Drops barriers in a list that is the whole program. */
 static void drop_in(struct weft_ir_program *program, uint32_t list) {
     uint32_t at = program->lists[list].first;
     struct accesses before = accesses_from(program, at);

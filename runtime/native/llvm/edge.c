@@ -73,7 +73,7 @@ static LLVMValueRef last_lane(struct weft_emit *emit, weft_ir_value value) {
                         "");
 }
 
-/* Whether the lanes' values go up without wrapping around. */
+/* Condition that the lanes' values go up without wrapping around. */
 static LLVMValueRef goes_up(struct weft_emit *emit, weft_ir_value value, LLVMValueRef last,
                             bool is_signed) {
     return LLVMBuildICmp(emit->builder, is_signed ? LLVMIntSGE : LLVMIntUGE, last,

@@ -62,7 +62,7 @@ static void make_function(struct weft_emit *emit) {
     const LLVMTypeRef type =
         LLVMFunctionType(LLVMVoidTypeInContext(emit->context), parameters, 5, 0);
     emit->function = LLVMAddFunction(emit->module, WEFT_CPU_ENTRY, type);
-    /* What becomes of subnormals while this runs (core/math/float_state.h), also where LLVM works something out beforehand. */
+    /* Treatment of subnormals while this runs (core/math/float_state.h), also when LLVM folds constants. */
     add_attribute(emit, "denormal-fp-math",
                   WEFT_FLOAT_STATE_FLUSHES ? "preserve-sign,preserve-sign" : "ieee,ieee");
     add_attribute(emit, "no-builtins", "true"); /* no calls of functions that are nowhere */

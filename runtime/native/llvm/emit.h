@@ -13,7 +13,7 @@
 
 #include "native/llvm/analysis.h"
 
-/** Where jumps to a construct lead. Masks are variables, null where no part of the lanes jumps alone. */
+/** Target of jumps to a construct. Masks are variables, null if the lanes always jump together. */
 struct weft_emit_target {
     LLVMBasicBlockRef exit, latch;
     LLVMValueRef exited, continued; /* lanes that jumped, since the construct, or its turn, began */
@@ -21,7 +21,7 @@ struct weft_emit_target {
     uint32_t depth;                 /* of the list that the construct is in */
 };
 
-/** Where a list leads when it ends, with the lanes that come there; the mask is null where nobody asks. */
+/** Target after the end of a list, with the lanes that arrive; the mask is null if unused. */
 struct weft_emit_end {
     LLVMBasicBlockRef block;
     LLVMValueRef mask;

@@ -131,7 +131,7 @@ static bool is_pure(const struct weft_ir_instruction *instruction) {
            instruction->op == WEFT_IR_SET || instruction->op == WEFT_IR_INPUT;
 }
 
-/* What an instruction comes to: reading a variable is none. */
+/* Cost of an instruction: reading a variable is free. */
 static uint32_t cost_of(const struct weft_ir_instruction *instruction) {
     return instruction->op == WEFT_IR_GET && instruction->n == 1 ? 0 : 1;
 }
@@ -140,7 +140,7 @@ static uint32_t spend(uint32_t budget, uint32_t cost) {
     return budget > cost ? budget - cost : 0;
 }
 
-/* What is left of a budget behind the straight code of a list; 0 where there is anything else in it. */
+/* Rest of a budget after the straight code of a list; 0 if the list has any other code. */
 static uint32_t left_of(const struct weft_emit *emit, uint32_t list, uint32_t budget) {
     const struct weft_ir_program *program = emit->program;
     for (uint32_t i = program->lists[list].first; i != WEFT_IR_NONE && budget > 0;
@@ -262,8 +262,8 @@ static bool pays_twice(const struct weft_emit *emit, uint32_t first, uint32_t en
 }
 
 /*
- * What follows is for when all of the lanes run. Where they do not, it goes on at the block that is returned. `all`: that
- * they do, as a scalar that may be false too often, or null.
+ * Begins code for when all lanes run; otherwise control goes to the returned block. `all`: a scalar that is true only
+ * if all lanes run, and may be false too often; or null.
  */
 static LLVMBasicBlockRef begin_whole(struct weft_emit *emit, LLVMValueRef lanes, LLVMValueRef all) {
     const LLVMBasicBlockRef whole = weft_emit_block(emit, "whole");
@@ -518,7 +518,7 @@ void weft_emit_nodes(struct weft_emit *emit, uint32_t first, uint32_t end,
                 weft_emit_nodes(emit, node->next, end, then);
                 begin_part(emit, part, lanes);
             }
-            /* What is left of the list must not run without lanes: its scalar accesses ask nobody. */
+            /* The rest of the list must not run without lanes: its scalar accesses check no mask. */
             const LLVMBasicBlockRef rest = weft_emit_block(emit, "rest");
             const LLVMBasicBlockRef none = weft_emit_block(emit, "none");
             LLVMBuildCondBr(emit->builder, weft_emit_any(emit, weft_emit_exec(emit)), rest, none);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a subgroup need not keep at a barrier, since it is set before it is read, if it is read at all. */
+/* Variables that a subgroup need not keep at a barrier: they are set before any read. */
 #include "native/llvm/analysis.h"
 
 struct scan {
@@ -53,7 +53,7 @@ static bool is_in_loop(const struct weft_ir_program *program, uint32_t list) {
     return owner != WEFT_IR_NONE;
 }
 
-/* What has not been met at the end of the program is never read again. */
+/* Variables not met by the end of the program are never read again. */
 static void scan_rest(struct scan *scan, uint32_t list, uint32_t end) {
     const struct weft_ir_program *program = scan->program;
     scan_nodes(scan, end, true);

@@ -115,7 +115,7 @@ static LLVMValueRef scalar_address(struct weft_emit *emit, const struct access *
                          1, "");
 }
 
-/* Whether `bytes` bytes from an offset on lie within the limit; for scalars and vectors of offsets. */
+/* Condition that `bytes` bytes from an offset on lie within the limit; for scalars and vectors of offsets. */
 static LLVMValueRef within(struct weft_emit *emit, const struct access *access, LLVMValueRef offset,
                            uint32_t bytes) {
     const LLVMBuilderRef builder = emit->builder;
@@ -168,7 +168,7 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
         LLVMValueRef to = scalar_address(emit, access, (int64_t)i * access->size);
         if (access->limit) {
             const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
-            /* What is out of bounds goes to a place of the scratch memory that nobody reads. */
+            /* Stores out of bounds go to a place in scratch memory that is never read. */
             to = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), to,
                                  emit->dump, "");
         }
@@ -299,7 +299,7 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
 
 /* ---- lane by lane ---- */
 
-/* Where a lane's component is, of lanes that all run. */
+/* Address of a lane's component when all lanes run. */
 static LLVMValueRef lane_address(struct weft_emit *emit, const struct access *access,
                                  struct weft_ir_shape shape, uint32_t component, uint32_t lane) {
     const uint32_t more = component * access->size;
@@ -326,7 +326,7 @@ static LLVMValueRef shuffle(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef
     return LLVMBuildShuffleVector(emit->builder, a, b, LLVMConstVector(indices, count), "");
 }
 
-/* Of a power of 2 of vectors one after the other, each of `length`, one. */
+/* Joins a power of 2 of vectors, each of `length`, into one. */
 static LLVMValueRef concatenate(struct weft_emit *emit, LLVMValueRef *parts, uint32_t count,
                                 uint32_t length) {
     uint32_t place[WEFT_CPU_MAX_LANES * MOST_TOGETHER];

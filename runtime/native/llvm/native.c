@@ -12,7 +12,7 @@
 #include "native/llvm/version.h"
 #include "native/target.h"
 
-/* What LLVM says, as ours; frees it. */
+/* Turns LLVM's message into an error of ours; frees it. */
 static weft_status fail_with(struct weft_emit *emit, const char *what, char *message) {
     weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "%s: %s", what,
                   message ? message : "(nothing)");

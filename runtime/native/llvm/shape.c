@@ -130,8 +130,10 @@ static struct weft_ir_shape input_shape(const struct weft_ir_program *program,
 
 /* ---- arithmetic ---- */
 
-/* What a division or remainder by a constant leaves of a linear value, when all lanes, or those of a run, have the same
- * quotient. */
+/*
+ * Shape of a linear value after division or remainder by a constant, when all lanes, or those of a run, have the same
+ * quotient.
+ */
 static bool divide_linear(struct weft_ir_shape *shape, const struct weft_ir_program *program,
                           const struct weft_ir_def *a, uint64_t divisor, bool remainder) {
     const struct weft_ir_shape x = a->shape;
@@ -303,7 +305,7 @@ static bool set_slots(struct weft_ir_program *program,
     return news;
 }
 
-/* Where lanes read different elements of a variable, each has elements of its own. */
+/* Gives each lane its own elements of a variable of which lanes read different elements. */
 static bool get_slots(struct weft_ir_program *program,
                       const struct weft_ir_instruction *instruction) {
     struct weft_ir_slot *slot = &program->slots[program->variables[instruction->root].first];
@@ -385,7 +387,7 @@ static bool visit(struct weft_ir_program *program) {
 
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,
                               const struct weft_ir_slot *slot) {
-    /* What is set ahead of its loop, by all lanes that come to that. */
+    /* A variable set before its loop is set by all lanes that reach the loop. */
     const uint32_t home = slot->in_loop ? program->nodes[slot->home].list : slot->home;
     for (;;) {
         const uint32_t owner = program->lists[list].owner;
@@ -416,7 +418,7 @@ void weft_ir_find_shapes(struct weft_ir_program *program) {
     program->run = run_of(program);
     while (program->status == WEFT_OK && visit(program)) {
     }
-    /* What nothing ever sets: any value will do. */
+    /* Values that nothing ever sets may be anything. */
     for (uint32_t i = 0; i < program->value_count; i++) {
         if (program->values[i].shape.kind == WEFT_IR_UNKNOWN) {
             program->values[i].shape = uniform(0);

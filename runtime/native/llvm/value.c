@@ -77,7 +77,7 @@ LLVMValueRef weft_emit_scalar(struct weft_emit *emit, weft_ir_value value) {
     return def->llvm;
 }
 
-/* What each lane adds to lane 0's. */
+/* Difference of each lane to lane 0. */
 static LLVMValueRef steps(const struct weft_emit *emit, uint32_t type, struct weft_ir_shape shape) {
     LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
@@ -195,7 +195,7 @@ LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
     LLVMValueRef arguments[] = {mask_bits(emit, emit->exec),
                                 LLVMConstNull(emit->types[WEFT_IR_BOOL])};
     const LLVMValueRef lane = weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
-    /* Where none runs, any will do that is one. */
+    /* If no lane runs, any valid lane number will do. */
     return LLVMBuildAnd(emit->builder, lane, weft_emit_u32(emit, emit->lanes - 1), "");
 }
 

@@ -8,7 +8,7 @@ static bool is_wide(const struct weft_ir_slot *slot) {
     return slot->shape.kind == WEFT_IR_VARYING;
 }
 
-/* What a slot is kept as: booleans that differ as masks of i32, those of a variable with an index as bits. */
+/* Type of a slot in memory: varying booleans are masks of i32, those of an indexed variable are bits. */
 static LLVMTypeRef kept_type(const struct weft_emit *emit, const struct weft_ir_variable *variable,
                              const struct weft_ir_slot *slot) {
     const bool bits = variable->indexed || slot->type == WEFT_IR_BOOL;
@@ -105,7 +105,7 @@ void weft_emit_make_slots(struct weft_emit *emit) {
     for (uint32_t i = 0; i < emit->program->variable_count; i++) {
         make_slots(emit, &emit->program->variables[i]);
     }
-    /* What a subgroup keeps is together: variables at equal distances would be in few sets of a cache. */
+    /* Keeps a subgroup's variables together: variables at equal distances would share few sets of a cache. */
     emit->frame_size =
         (emit->frame_size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
     emit->frames = emit->scratch_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a workgroup does together: control flow around barriers, which all invocations take alike, and fragments
- * between them, which run for one subgroup after the other.
+ * Joint work of a workgroup: control flow around barriers, which all invocations take alike, and fragments between
+ * barriers, which run for one subgroup after the other.
  */
 #include "native/llvm/emit.h"
 

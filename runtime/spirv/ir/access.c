@@ -28,8 +28,8 @@ static uint32_t least(uint32_t a, uint32_t b) {
 #define MOST_TOGETHER 4u
 
 /*
- * What the piece of code at hand has set a slot to, or read from it, is what it holds: few variables of a module are read
- * elsewhere than where they are set, and many are set again and again, each time to a value of another shape.
+ * Finds the value that the current piece of code last set a slot to, or read from it. Most variables of a module are
+ * read where they are set, and many are set again and again, each time to a value of another shape.
  */
 static bool latest(const struct weft_ir_decoder *decoder, const struct weft_ir_slot *slots,
                    uint32_t type, uint32_t n, weft_ir_value *scalars) {
@@ -539,8 +539,8 @@ static void store_part(struct weft_ir_decoder *decoder, const struct part *part,
 }
 
 /*
- * Where a store is the only one to a variable, reads that have a value at all have no greater one, and none but constants
- * if that is what is stored. Not so where it is in a function and the variable is not: with each call, it is another store.
+ * Notes the only store to a variable: its value bounds all defined reads, and they are constants if it is one. Does
+ * not hold for a store in a function to a variable outside: each call is another store.
  */
 static void note_only_store(struct weft_ir_decoder *decoder, const struct weft_ir_id *root,
                             const struct weft_ir_pointer *pointer, const weft_ir_value *scalars) {
@@ -626,7 +626,9 @@ static void decode_array_length(struct weft_ir_decoder *decoder, const uint32_t 
     weft_ir_define(decoder, words[2], type, row);
 }
 
-/* What is exchanged or combined is the word behind scope and semantics; a comparison has another behind that. */
+/*
+ * The exchanged or combined value is the word after scope and semantics; a comparison has another one after that.
+ */
 static void decode_atomic(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const uint32_t opcode = weft_spirv_opcode(words[0]);
     const bool is_store = opcode == SpvOpAtomicStore;

@@ -17,7 +17,7 @@ uint64_t weft_ir_constant_of(struct weft_ir_decoder *decoder, uint32_t id) {
     return def->bits;
 }
 
-/* What the pipeline gives a specialization constant, else `bits`. */
+/* Value that the pipeline gives a specialization constant, else `bits`. */
 static uint64_t specialize(const struct weft_ir_decoder *decoder, uint32_t id, uint32_t type,
                            uint64_t bits) {
     const struct weft_ir_source *source = decoder->source;
@@ -50,7 +50,7 @@ static void define_scalar(struct weft_ir_decoder *decoder, const uint32_t *words
 }
 
 /* OpConstantNull, and OpUndef, for which anything serves. */
-/* What is undefined is 0 as well, and poison in an exact program. */
+/* Undefined values are 0, too, and poison in an exact program. */
 static void define_alike(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const uint32_t type = words[1];
     const uint32_t slots = weft_ir_type_of(decoder, type)->slots;
@@ -70,7 +70,7 @@ static uint64_t literal_of(const uint32_t *words) {
     return high << 32 | words[3];
 }
 
-/* The same operation, without the opcode among its words, as any instruction. */
+/* Defines an operation as an instruction whose words lack the opcode. */
 static void define_operation(struct weft_ir_decoder *decoder, const uint32_t *words) {
     enum { MOST = 16 };
     const uint32_t length = weft_spirv_length(words[0]) - 1;

@@ -87,7 +87,7 @@ static uint32_t phi_variable(struct weft_ir_decoder *decoder, const uint32_t *wo
     return id->phi;
 }
 
-/* What the edge from the block at hand to `label` gives the phis there. All are read before any is set. */
+/* Sets the phis of `label` for the edge from the current block. All values are read before any is set. */
 static void set_phis(struct weft_ir_decoder *decoder, uint32_t label) {
     enum { MOST = 64 };
     uint32_t variables[MOST];
@@ -220,7 +220,7 @@ static uint32_t decode_exit(struct weft_ir_decoder *decoder, weft_ir_value condi
 
 /* ---- OpSwitch ---- */
 
-/* Whether the selector is one of the literals that lead to a label. */
+/* Condition that the selector is one of the literals that lead to a label. */
 static weft_ir_value matches(struct weft_ir_decoder *decoder, const uint32_t *words,
                              weft_ir_value selector, uint32_t label) {
     const uint32_t type = decoder->program->values[selector].type;
@@ -438,7 +438,7 @@ static const uint32_t *find_merge(const uint32_t *block) {
     return NULL;
 }
 
-/* What ends a block; the label of what to decode next in this list, or 0. */
+/* Decodes the end of a block; returns the label to decode next in this list, or 0. */
 static uint32_t decode_terminator(struct weft_ir_decoder *decoder, const uint32_t *words,
                                   uint32_t merge) {
     switch (weft_spirv_opcode(words[0])) {

@@ -44,7 +44,7 @@ struct weft_ir_member {
     bool row_major;
 };
 
-/** Where a pointer points to. Offsets are bytes, in variables slots. */
+/** Target of a pointer. Offsets are bytes, or slots in variables. */
 struct weft_ir_pointer {
     uint32_t type; /* id of the type pointed to */
     uint8_t space; /* enum weft_ir_space, or WEFT_IR_IN_VARIABLE, WEFT_IR_IN_INPUT */
@@ -59,7 +59,7 @@ enum { WEFT_IR_IN_VARIABLE = 8, WEFT_IR_IN_INPUT };
 
 enum weft_ir_id_kind { WEFT_IR_ID_NONE = 0, WEFT_IR_ID_VALUE, WEFT_IR_ID_POINTER };
 
-/** What becomes of an id; what the module says of it is in its index. */
+/** Decoded state of an id; its declaration is in the module's index. */
 struct weft_ir_id {
     uint8_t kind; /* enum weft_ir_id_kind */
     bool crosses; /* used in another piece of code than the one that makes it */

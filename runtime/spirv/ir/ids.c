@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ids stand for: values and pointers, kept in variables where they are used in another piece of code. */
+/* Values and pointers of ids, kept in variables if another piece of code uses them. */
 #include "spirv/ir/decode.h"
 
 #include <string.h>

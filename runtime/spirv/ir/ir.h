@@ -24,7 +24,7 @@ enum weft_ir_type {
     WEFT_IR_TYPES
 };
 
-/** What a value is over the lanes of a subgroup. */
+/** Shape of a value over the lanes of a subgroup. */
 enum weft_ir_shape_kind {
     WEFT_IR_UNKNOWN = 0, /* nothing yet: the least element */
     WEFT_IR_UNIFORM,     /* one scalar */
@@ -76,13 +76,13 @@ enum {
     WEFT_IR_UNREACHABLE
 };
 
-/** What an offset becomes when an index is outside of its array: no access at it can be inside. */
+/** Offset for an index outside its array: no access at it can be inside. */
 #define WEFT_IR_OUTSIDE UINT32_MAX
 /** Words that hold nothing: a NaN. */
 #define WEFT_IR_POISON UINT32_C(0xFFFFFFFF)
 #define WEFT_IR_TEXT   256
 
-/** What a load, store or atomic refers to. */
+/** Memory that a load, store or atomic accesses. */
 enum weft_ir_space { WEFT_IR_BUFFER = 0, WEFT_IR_SHARED, WEFT_IR_PUSH };
 
 struct weft_ir_instruction {
@@ -169,8 +169,10 @@ struct weft_ir_program {
     bool checked;
     bool
         native; /* it becomes code of a processor, with the float state of kernels: calls are instructions (spirv/known.h) */
-    /* What a module leaves undefined is kept visible, for who checks it: indices outside of arrays, variables that nobody
-     * has written, OpUnreachable. */
+    /*
+     * Keeps undefined behaviour of a module visible, for checkers: indices outside arrays, unwritten variables,
+     * OpUnreachable.
+     */
     bool exact;
     struct weft_ir_binding bindings[WEFT_IR_MAX_BINDINGS];
     uint32_t binding_count;
@@ -239,7 +241,7 @@ weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_ir
 bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_type,
                   const uint64_t *arguments, uint32_t count);
 
-/** Of an operation over a subgroup: what leaves the other operand as it is. */
+/** Identity of an operation over a subgroup: leaves the other operand unchanged. */
 uint64_t weft_ir_identity(uint32_t opcode, uint32_t type);
 
 /* ---- range.c ---- */
@@ -247,10 +249,10 @@ uint64_t weft_ir_identity(uint32_t opcode, uint32_t type);
 /** The value that an operation gives without being made: one of its arguments or a constant; 0 where it has to be made. */
 weft_ir_value weft_ir_simplify(struct weft_ir_program *program, uint32_t op, uint32_t type,
                                const weft_ir_value *arguments, uint32_t count);
-/** What the result of an operation is not greater than. */
+/** Upper bound of an operation's result. */
 uint64_t weft_ir_most(const struct weft_ir_program *program, uint32_t op, uint32_t type,
                       const weft_ir_value *arguments, uint32_t count);
-/** What a built-in variable is not greater than. */
+/** Upper bound of a built-in variable. */
 uint64_t weft_ir_most_input(const struct weft_ir_program *program,
                             const struct weft_ir_instruction *input);
 

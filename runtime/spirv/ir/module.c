@@ -108,7 +108,7 @@ static void survey_instruction(struct weft_ir_decoder *decoder, const uint32_t *
     note_uses(decoder, words, &layout, piece);
 }
 
-/* What is stored to in a function through a parameter counts for what callers give it; true where that was news. */
+/* Counts stores through a function's parameters for the arguments of a call; true if that changed anything. */
 static bool note_call(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const uint32_t *callee = weft_spirv_made_by(&decoder->module, words[3], SpvOpFunction);
     bool news = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the tree alone: what a workgroup walks together, and where variables count. */
+/* Facts that follow from the tree alone: code that a workgroup runs together, and the scope of variables. */
 #include "spirv/ir/ir.h"
 
 /* ---- barriers ---- */
@@ -126,8 +126,8 @@ static uint32_t common_list(const struct weft_ir_program *program, uint32_t a, u
 }
 
 /*
- * Where all accesses but leading stores of the list are in one loop, a value that a lane leaves the loop with is never
- * read: the variable counts only for lanes that are in the loop.
+ * True if all accesses except leading stores of the list are in one loop. A lane's value after the loop is then never
+ * read: the variable counts only for lanes in the loop.
  */
 static bool only_in_loop(const struct weft_ir_program *program, const struct access *accesses,
                          uint32_t count, uint32_t list, uint32_t *loop) {

@@ -60,7 +60,7 @@ static void repeat(struct weft_ir_decoder *decoder, struct weft_ir_spirv_type *t
     type->size = count * element->size;
 }
 
-/* Where a structure's members lie in buffers. */
+/* Finds the places of a structure's members in buffers. */
 static void place_members(struct weft_ir_decoder *decoder, const struct weft_ir_spirv_type *type,
                           uint32_t id) {
     const struct weft_spirv_module *module = &decoder->module;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the lint checks of one instruction. */
+/* Checks of the lint on one instruction. */
 #ifndef WEFT_SPIRV_LINT_CHECKS_H
 #define WEFT_SPIRV_LINT_CHECKS_H
 
@@ -16,7 +16,7 @@ struct weft_lint_place {
 weft_status weft_lint_refuse(const struct weft_lint_place *at, const char *name, const char *reason,
                              const char *instead);
 
-/** What a list says about a number. kind: what it numbers, for one that is not on the list. */
+/** Judges a number by a list. kind: noun for a number that is not on the list. */
 weft_status weft_lint_judge(const struct weft_lint_place *at, enum weft_lint_list list,
                             uint32_t number, const char *kind);
 

@@ -3,13 +3,12 @@
  * Whether a module can give other bits on another driver. Reproducible math rests on SPIR-V that
  * leaves a driver no choice: this looks for any choice that is left.
  *
- * It checks a module as the driver is going to get it against the
- * lists of lint/rules.h: every instruction, GLSL.std.450 function, capability, execution
- * mode, decoration and built-in variable must be on them, those of floating-point arithmetic with
- * the decoration NoContraction. In fused math Fma is one of those. One walk over the words, and a second one where there are atomics.
- * What a list allows on a condition (no division by zero, no unwritten variable read, ...) is for
- * the shader to keep; the lint cannot see values. It changes nothing, and fails with
- * WEFT_UNSUPPORTED, logged with the instruction's name and place, why it is refused and what to use instead.
+ * It checks a module as the driver is going to get it against the lists of lint/rules.h: every instruction,
+ * GLSL.std.450 function, capability, execution mode, decoration and built-in variable must be on them, those of
+ * floating-point arithmetic with the decoration NoContraction. In fused math Fma is one of those. One walk over the
+ * words, and a second one where there are atomics. Shaders must keep the conditions of a list (no division by zero,
+ * no unwritten variable read, ...); the lint cannot see values. It changes nothing, and fails with WEFT_UNSUPPORTED,
+ * logged with the instruction's name and place, why it is refused and what to use instead.
  */
 #include "core/try.h"
 #include "spirv/lint/checks.h"

@@ -10,7 +10,7 @@
 #define CHECK(op, check, reason)    RULE(op, CHECKED, check, reason, NULL)
 #define REFUSE(op, reason, instead) RULE(op, REFUSED, NONE, reason, instead)
 
-/* Of SPV_KHR_cooperative_matrix, which older headers do not have. */
+/* Opcodes of SPV_KHR_cooperative_matrix, which older headers lack. */
 #define COOPERATIVE(op, name, verdict, check, reason) \
     {WEFT_SPIRV_COOPERATIVE_##op, WEFT_LINT_##verdict, WEFT_LINT_CHECK_##check, name, reason, NULL},
 

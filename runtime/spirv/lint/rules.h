@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What gives the same bits on every conforming driver, and what does not, with the reason. The
- * reasons about floating point come from the Vulkan specification, appendix "Vulkan Environment for
- * SPIR-V", "Precision and Operation of SPIR-V Instructions".
+ * Lists of features that give the same bits on every conforming driver, and of those that do not, with the reason.
+ * The reasons about floating point come from the Vulkan specification, appendix "Vulkan Environment for SPIR-V",
+ * "Precision and Operation of SPIR-V Instructions".
  */
 #ifndef WEFT_SPIRV_LINT_RULES_H
 #define WEFT_SPIRV_LINT_RULES_H
@@ -18,7 +18,7 @@ enum weft_lint_verdict {
     WEFT_LINT_REFUSED
 };
 
-/** What else the lint looks at where an instruction is CHECKED. */
+/** Further checks of the lint on an instruction that is CHECKED. */
 enum weft_lint_check {
     WEFT_LINT_CHECK_NONE = 0,
     WEFT_LINT_CHECK_NO_CONTRACTION, /* the result is decorated with NoContraction */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the flush share. */
+/* Declarations that the files of the flush share. */
 #ifndef WEFT_SPIRV_FLUSH_H
 #define WEFT_SPIRV_FLUSH_H
 
@@ -77,7 +77,7 @@ uint32_t weft_flush_begin_product(struct weft_spirv_flush *flush);
 
 void weft_flush_put_product(struct weft_spirv_flush *flush, const uint32_t *instruction);
 
-/* The same two of an Fma that the driver computes. */
+/* Both for an Fma that the driver computes. */
 uint32_t weft_flush_begin_fma(struct weft_spirv_flush *flush);
 void weft_flush_put_fma(struct weft_spirv_flush *flush, const uint32_t *instruction);
 

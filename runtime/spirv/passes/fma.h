@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the exact multiply-add share: writing a function of three float32 numbers that stands in for Fma. */
+/* Helpers of the exact multiply-add: they write a function of three float32 numbers that replaces Fma. */
 #ifndef WEFT_SPIRV_FMA_H
 #define WEFT_SPIRV_FMA_H
 

@@ -20,10 +20,10 @@
 #define NUMBER_BITS 31u /* that a number of an invocation may have */
 #define SIGN        0x80000000u
 
-/* What a constant is. */
+/* Kinds of constants. */
 enum zero { NO_ZERO = 0, PLUS_ZERO, MINUS_ZERO, ZERO_VECTOR };
 
-/* What is known of an id. */
+/* Facts about an id. */
 struct id {
     uint8_t zero;             /* enum zero; if it is one, in the last function that uses it: */
     const uint32_t *function; /* where that starts */
@@ -141,7 +141,7 @@ static uint32_t put_vector(struct hide *hide, uint32_t zero, uint32_t plus, uint
     return operands[1];
 }
 
-/* What stands for the marked zeros of a function. */
+/* Writes the stand-ins for the marked zeros of a function. */
 static void put_stand_ins(struct hide *hide) {
     uint32_t plus = 0;
     uint32_t minus = 0;

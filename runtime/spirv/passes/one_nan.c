@@ -104,7 +104,7 @@ static weft_status put(uint32_t *made, struct one_nan *one, const uint32_t *inst
 
 /* ---- where it shows ---- */
 
-/* What a pointer points to, or 0 where only this shader sees it. */
+/* Type that a pointer points to, or 0 if only this shader sees it. */
 static uint32_t seen_type(const struct weft_spirv_module *module, uint32_t id) {
     const uint32_t *pointer =
         weft_spirv_made_by(module, weft_spirv_type_of(module, id), SpvOpTypePointer);

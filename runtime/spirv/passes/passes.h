@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What modules go through before a driver sees them. */
+/* Passes that modules go through before a driver sees them. */
 #ifndef WEFT_SPIRV_PASSES_H
 #define WEFT_SPIRV_PASSES_H
 
 #include "core/math/float_modes.h"
 #include "spirv/edit.h"
 
-/** What a device needs; 0 says no. Each pass says what it is for. */
+/** Needs of a device; 0 means no. Each pass documents its purpose. */
 struct weft_spirv_needs {
     uint32_t plain_dots;
     uint32_t one_nan; /* in what a module that is not Weft's own stores */

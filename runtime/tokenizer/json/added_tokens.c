@@ -210,7 +210,7 @@ static weft_status read_token(struct reader *reader, const json_t *value) {
 
 /* ---- making the tables ---- */
 
-/* Of texts that are there twice the last counts. */
+/* The last of equal texts counts. */
 static uint32_t drop_equal(struct weft_piece_entry *entries, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -9,7 +9,7 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-/* What a step takes for a text, and one that cleans up for each byte. */
+/* Cost of a step for a text, and of a cleaning step for each byte. */
 #define TEXT_STEPS  16u
 #define CLEAN_STEPS 32u
 
@@ -119,7 +119,7 @@ static void put_stripped(const struct weft_decode_step *step, struct weft_text *
     weft_text_put(out, text, size);
 }
 
-/* What a decoder needs while it works. */
+/* Working state of a decoder. */
 struct work {
     struct weft_chars chars;
     struct weft_regex_work regex;

@@ -99,7 +99,7 @@ static weft_status normalize(const struct weft_json_tokenizer *tokenizer,
 
 /* ---- offsets ---- */
 
-/* What a token takes, and a character of a part. */
+/* Cost of a token, and of a character of a part. */
 #define TOKEN_STEPS 32u
 #define CHAR_STEPS  4u
 

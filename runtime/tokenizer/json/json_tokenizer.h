@@ -26,7 +26,7 @@ void weft_json_tokenizer_destroy(struct weft_json_tokenizer *tokenizer);
 /** Cuts from the left, as tokenizer_config.json's truncation_side may say. */
 void weft_json_tokenizer_truncate_left(struct weft_json_tokenizer *tokenizer, bool left);
 
-/** What tokenizer_config.json says of BERT's normalizer. */
+/** Rules for BERT's normalizer in tokenizer_config.json. */
 struct weft_bert_rules {
     bool lowercase, strip_accents, chinese;
 };
@@ -35,7 +35,7 @@ struct weft_bert_rules {
 void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
                                   const struct weft_bert_rules *rules);
 
-/** What it puts around texts. */
+/** Tokens that it puts around texts. */
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer);
 

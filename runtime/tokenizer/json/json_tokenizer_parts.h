@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tokenizer.json is made of, for the files json_*.c alone. */
+/* Parts of a tokenizer.json, for the files json_*.c alone. */
 #ifndef WEFT_TOKENIZER_JSON_TOKENIZER_PARTS_H
 #define WEFT_TOKENIZER_JSON_TOKENIZER_PARTS_H
 
@@ -15,7 +15,7 @@
 #include "tokenizer/json/word_model.h"
 #include "tokenizer/ration.h"
 
-/** What encoding needs, from text to text. */
+/** Working state of encoding, reused from text to text. */
 struct weft_encode_work {
     struct weft_ration ration; /* of the memory of all that follows */
     struct weft_budget budget;

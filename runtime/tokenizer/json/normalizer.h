@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tokenizer.json's normalizer does to a text: a list of steps from characters to characters. */
+/* Normalizer of tokenizer.json: a list of steps from characters to characters. */
 #ifndef WEFT_TOKENIZER_NORMALIZER_H
 #define WEFT_TOKENIZER_NORMALIZER_H
 
@@ -41,7 +41,7 @@ struct weft_normalizer {
     uint32_t capacity;
 };
 
-/** What normalizing needs, from text to text. Begin it with weft_normal_work_begin. */
+/** Working state of normalizing, reused from text to text. Begin it with weft_normal_work_begin. */
 struct weft_normal_work {
     struct weft_chars forms[2];
     struct weft_changes changes;

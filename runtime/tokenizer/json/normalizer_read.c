@@ -6,7 +6,7 @@
 #include "tokenizer/json/component.h"
 #include "tokenizer/json/normalizer.h"
 
-/* What the reading of one step needs. */
+/* Reads one step. */
 static weft_status read_bert(struct weft_normal_step *step,
                              const struct weft_component *component) {
     static const char *const names[] = {"clean_text", "handle_chinese_chars", "strip_accents",

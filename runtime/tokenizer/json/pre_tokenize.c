@@ -4,7 +4,7 @@
 #include "tokenizer/json/normalizer.h"
 #include "tokenizer/json/pre_tokenizer.h"
 
-/* What a part, and each of its characters, takes in every step, beside what a pattern takes. */
+/* Cost of a part, and of each of its characters, in every step, without the cost of patterns. */
 #define PART_STEPS 16u
 #define CHAR_STEPS 4u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tokenizer.json's pre-tokenizer does: it cuts a text into parts, each of which is tokenized by itself. */
+/* Pre-tokenizer of tokenizer.json: cuts a text into parts, each of which is tokenized by itself. */
 #ifndef WEFT_TOKENIZER_PRE_TOKENIZER_H
 #define WEFT_TOKENIZER_PRE_TOKENIZER_H
 
@@ -30,7 +30,7 @@ void weft_parts_reset(struct weft_parts *parts);
 /** Appends a part, unless it is empty. WEFT_OUT_OF_HOST_MEMORY. */
 weft_status weft_parts_add(struct weft_parts *parts, struct weft_part part);
 
-/** What a pattern does with what it matches. */
+/** Treatment of a pattern's matches. */
 enum weft_split {
     WEFT_SPLIT_REMOVED,
     WEFT_SPLIT_ISOLATED,

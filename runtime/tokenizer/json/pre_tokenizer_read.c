@@ -7,7 +7,7 @@
 #include "tokenizer/json/pre_tokenizer.h"
 #include "tokenizer/unicode/unicode.h"
 
-/* What the reading of one step needs. */
+/* State for reading one step. */
 struct reader {
     struct weft_pre_tokenizer *tokenizer;
     const char *path;

@@ -38,7 +38,7 @@ void weft_word_model_clear(struct weft_word_model *model, const weft_host *host)
 weft_status weft_word_model_read(struct weft_word_model *model, const weft_json_part *part,
                                  const char *path, struct weft_budget *budget);
 
-/** What cutting needs, from word to word. Begin it with weft_word_work_begin. */
+/** Working state of cutting, reused from word to word. Begin it with weft_word_work_begin. */
 struct weft_word_work {
     struct weft_symbols symbols;
     struct weft_text text;      /* of a character with prefix and suffix */

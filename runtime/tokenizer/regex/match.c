@@ -126,7 +126,7 @@ static bool loop(struct run *run, const struct weft_regex_op *op, uint32_t at, u
 
 static bool match(struct run *run, uint32_t at, uint32_t *place);
 
-/* What stands around, and groups that keep what they matched first; `*at` goes behind it. */
+/* Matches lookarounds and atomic groups; moves `*at` behind the match. */
 static bool match_inner(struct run *run, const struct weft_regex_op *op, uint32_t *at,
                         uint32_t *place) {
     const bool look = op->kind == WEFT_REGEX_LOOK;

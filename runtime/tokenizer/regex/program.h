@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What patterns are made of, for the files regex_*.c alone. */
+/* Parts of patterns, for the files regex_*.c alone. */
 #ifndef WEFT_TOKENIZER_REGEX_PROGRAM_H
 #define WEFT_TOKENIZER_REGEX_PROGRAM_H
 

@@ -28,7 +28,7 @@ struct weft_regex_frame {
     uint32_t last;
 };
 
-/** What matching needs, from text to text. Begin it with a host alone, and free `stack`. */
+/** Working state of matching, reused from text to text. Begin it with a host alone, and free `stack`. */
 struct weft_regex_work {
     weft_host host;
     struct weft_regex_frame *stack;

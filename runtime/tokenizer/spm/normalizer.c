@@ -68,7 +68,7 @@ static void drop_spaces_at_end(struct weft_text *out, size_t begin,
     }
 }
 
-/* What was put into `out` since the last call comes from these bytes. */
+/* Notes that the bytes appended to `out` since the last call come from these bytes. */
 static void note_origin(struct weft_text *out, struct weft_origins *origins, size_t begin,
                         size_t end) {
     if (!origins || out->failed) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What SentencePiece does to a text before it is cut into pieces, and to one that was put together of them. */
+/* SentencePiece's changes to a text before it is cut into pieces, and to one joined from pieces. */
 #ifndef WEFT_TOKENIZER_SPM_NORMALIZER_H
 #define WEFT_TOKENIZER_SPM_NORMALIZER_H
 
@@ -24,7 +24,7 @@ struct weft_origin {
     uint32_t end;
 };
 
-/** Where each byte of a normal form comes from. Begin it with a host alone, and free `at`. */
+/** Origin of each byte of a normal form. Begin it with a host alone, and free `at`. */
 struct weft_origins {
     weft_host host;
     struct weft_origin *at;

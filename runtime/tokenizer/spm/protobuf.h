@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is left of a message. The bytes are borrowed. */
+/** Rest of a message. The bytes are borrowed. */
 struct weft_protobuf {
     const uint8_t *data;
     size_t size;

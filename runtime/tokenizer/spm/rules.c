@@ -131,7 +131,7 @@ static weft_status check_value(const struct check *check, size_t node) {
                : WEFT_OK;
 }
 
-/* What lies below a child lies below its parent, one byte and perhaps one value deeper. */
+/* Counts a child's depth and values for its parent: one byte and perhaps one value deeper. */
 static weft_status join(const struct check *check, size_t parent, size_t child, bool has_value) {
     struct seen *above = &check->seen[parent];
     const struct seen *below = &check->seen[child];

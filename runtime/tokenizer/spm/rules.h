@@ -35,7 +35,7 @@ weft_status weft_spm_rules_open(struct weft_spm_rules *rules, const uint8_t *byt
 size_t weft_spm_rules_match(const struct weft_spm_rules *rules, const char *text, size_t size,
                             const char **target, size_t *steps);
 
-/** The same of the shortest rule. */
+/** Matches the shortest rule. */
 size_t weft_spm_rules_match_first(const struct weft_spm_rules *rules, const char *text, size_t size,
                                   const char **target);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Hugging Face's FNetTokenizer does around SentencePiece; see tokenizer.h. */
+/* Hugging Face's FNetTokenizer around SentencePiece; see tokenizer.h. */
 #ifndef WEFT_TOKENIZER_SPM_TOKENIZER_H
 #define WEFT_TOKENIZER_SPM_TOKENIZER_H
 
@@ -15,7 +15,7 @@ weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, weft_
                                     const weft_host *host);
 void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer);
 
-/** What it puts around texts: [CLS] and [SEP], or nothing with `plain`. */
+/** Tokens that it puts around texts: [CLS] and [SEP], or none with `plain`. */
 const struct weft_templates *weft_spm_tokenizer_templates(
     const struct weft_spm_tokenizer *tokenizer);
 

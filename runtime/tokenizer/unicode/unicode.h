@@ -21,13 +21,13 @@ extern const weft_categories weft_category_letter, weft_category_mark, weft_cate
 
 /** White_Space. */
 bool weft_is_space(uint32_t code);
-/** What \w matches: Alphabetic, marks, decimal digits, connectors. */
+/** True if \w matches: Alphabetic, marks, decimal digits, connectors. */
 bool weft_is_word(uint32_t code);
 /** Punctuation, with all of ASCII's that is no letter, digit or control. */
 bool weft_is_punctuation(uint32_t code);
 
 uint32_t weft_lower(uint32_t code);
-/** The same for characters that differ in case alone. */
+/** Case folding: equal for characters that differ in case alone. */
 uint32_t weft_fold(uint32_t code);
 
 uint8_t weft_combining_class(uint32_t code);
