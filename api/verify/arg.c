@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the largest and smallest elements are. */
+/* Indices of the largest and smallest elements. */
 #include <stdio.h>
 
 #include "verify/paired.h"

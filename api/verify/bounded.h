@@ -42,9 +42,9 @@ weft_bounded weft_bounded_add(weft_bounded a, weft_bounded b);
 weft_bounded weft_bounded_subtract(weft_bounded a, weft_bounded b);
 weft_bounded weft_bounded_multiply(weft_bounded a, weft_bounded b);
 weft_bounded weft_bounded_divide(weft_bounded a, weft_bounded b);
-/** Of operators behind DIVIDE, a and b are exact. */
+/** Result of an operator; for those after DIVIDE, a and b are exact. */
 weft_bounded weft_bounded_binary(weft_binary op, weft_bounded a, weft_bounded b);
-/** Of an exact number. */
+/** Result for an exact number. */
 weft_bounded weft_bounded_unary(weft_unary op, double x, double alpha, double beta);
 weft_bounded weft_bounded_sqrt(weft_bounded a);
 weft_bounded weft_bounded_exp(weft_bounded a);

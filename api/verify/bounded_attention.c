@@ -69,7 +69,7 @@ static weft_bounded by_state_at(const struct query *query, const weft_bounded_at
     return weft_bounded_sum_end(&sum);
 }
 
-/* What both say: the wider of two bounds, or a NaN or infinity that both have. */
+/* Joins two bounds: the wider one, or a NaN or infinity that both have. */
 static weft_bounded both(weft_bounded a, weft_bounded b) {
     if (isinf(a.error) || isinf(b.error)) {
         return anything;

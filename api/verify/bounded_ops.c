@@ -76,7 +76,7 @@ void weft_bounded_layer_norm(weft_bounded *out, const weft_bounded *x, const wef
     }
 }
 
-/* Where the largest is; NaN and what may be anything count as larger than all. */
+/* Index of the largest; NaN and unknown values count as larger than all. */
 static uint32_t find_largest(const weft_bounded *x, uint32_t columns) {
     uint32_t largest = 0;
     for (uint32_t column = 0; column < columns; column++) {
@@ -118,7 +118,7 @@ void weft_bounded_softmax(weft_bounded *out, const weft_bounded *x, uint32_t row
 
 /* ---- Fourier ---- */
 
-/* What a sequence is made of. */
+/* Contents of a sequence. */
 struct content {
     double size;  /* Σ |x| */
     double error; /* Σ of their errors */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What cases are made of: arrays, inputs, constants, outputs. */
+/* Parts of cases: arrays, inputs, constants, outputs. */
 #include "core/math/half.h"
 #include "verify/conformance.h"
 

@@ -30,8 +30,8 @@
 #define WEFT_TOLERANCE_BYTES       5e-2 /* of plans whose weights the device has made bytes of */
 
 /**
- * What an array is filled with. Those before WEFT_VALUES_SUBNORMAL are zeros and numbers far inside
- * the range of float32; the rest is where its range ends.
+ * Contents of an array. Those before WEFT_VALUES_SUBNORMAL are zeros and numbers far inside the range of float32; the
+ * others are near its ends.
  */
 typedef enum weft_values {
     WEFT_VALUES_UNIT = 0,   /* uniform in [-1, 1) */
@@ -64,7 +64,7 @@ const char *weft_values_name(weft_values values);
 void weft_values_fill(float *data, uint64_t count, weft_values values, uint64_t seed,
                       uint64_t stream);
 
-/** What reproducible math takes the float32 data for: a subnormal is the zero of its sign. */
+/** Reads float32 data as reproducible math does: a subnormal is the zero of its sign. */
 void weft_values_read(double *value, const void *data, uint64_t count);
 
 /** A whole number below `limit`, nearly uniform. */
@@ -125,7 +125,7 @@ typedef struct weft_case {
     /* Of `weft bench`: */
     bool only_graph; /* no elements at all */
     weft_rows rows;  /* the last op is made for these tokens; none: for all */
-    /** Where the elements of inputs come from, with their shape; null: from `seed`. */
+    /** Source of the elements of inputs, with their shape; null: from `seed`. */
     const double *(*read)(void *user, const char *name, weft_shape *shape);
     void *user;
     weft_array expected; /* the output, without a port */
@@ -144,7 +144,7 @@ void weft_case_state(weft_case *c, const char *name, weft_shape shape);
 /** An f32 constant of the graph. */
 weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
 
-/** The same with given elements, which are copied. */
+/** Makes a weight with given elements, which are copied. */
 weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data);
 
 /**
@@ -164,8 +164,8 @@ weft_tensor weft_case_indices_of(weft_case *c, weft_shape shape, const int32_t *
     ((c)->only_values || (c)->ref.status != WEFT_OK ? (c)->ref.status : (call))
 
 /**
- * What an op makes: keeps the status of adding it, and gives `tensor` with its shape and zeroed elements, `out`, unless the
- * case has only a graph. With by_row these are of c->rows alone, if it has any.
+ * Result of an op: keeps the status of adding it, and gives `tensor` with its shape and zeroed elements, `out`,
+ * unless the case has only a graph. With by_row these are of c->rows alone, if it has any.
  */
 weft_array weft_case_made(weft_case *c, weft_status status, weft_tensor tensor, weft_shape shape,
                           bool by_row, double **out);
@@ -237,7 +237,7 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
                                                        .name_case = (name_it), \
                                                        .build = (build_it)}
 
-/** Of inputs where the range of float32 ends: special/…, in reproducible mode alone. */
+/** Family of inputs at the ends of float32's range: special/…, in reproducible mode alone. */
 #define WEFT_SPECIAL_FAMILY(label, cases, bound, name_it, build_it)                       \
     const weft_case_family weft_case_family_special_##label = {.name = "special/" #label, \
                                                                .count = (cases),          \
@@ -246,7 +246,7 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
                                                                .name_case = (name_it),    \
                                                                .build = (build_it)}
 
-/** What a family of a table calls: functions that take a row of it in place of its index. */
+/** Functions of a family of a table: they take a row of it in place of its index. */
 #define WEFT_ROW_FUNCTIONS(label, rows, name_row, build_row)                      \
     static void name_##label##_at(char text[WEFT_CASE_NAME_SIZE], uint32_t row) { \
         name_row(text, &(rows)[row]);                                             \
@@ -285,14 +285,14 @@ void weft_case_destroy(weft_case *c);
 
 #define WEFT_REASON_SIZE 320
 
-/** Whether weft_case_evaluate compared a case with its evaluation on the host. */
+/** Tells if weft_case_evaluate compared a case with its evaluation on the host. */
 typedef enum weft_evaluation {
     WEFT_NOT_EVALUATED = 0, /* not asked for, or the case did not run */
     WEFT_EVALUATED,         /* compared, or the evaluation failed: the result says so */
     WEFT_EVALUATION_SKIPPED /* it takes more steps than the limit */
 } weft_evaluation;
 
-/** What running a case on a device came to. */
+/** Result of running a case on a device. */
 typedef struct weft_case_result {
     bool passed;
     bool skipped; /* not run at all, for `reason`: the case is not for this device or math */

@@ -69,7 +69,7 @@ const weft_sheet weft_sheet_pool = {
 
 /* ---- windows ---- */
 
-/* Of two axes; of x [B, c, l] the first has one element. */
+/* Windows over two axes; of x [B, c, l] the first has one element. */
 struct windows {
     uint32_t extent[2], size[2], stride[2], dilation[2], before[2], after[2], count[2];
 };
@@ -111,7 +111,7 @@ static struct windows windows_of(weft_shape x, const uint32_t (*given)[5], bool 
     return w;
 }
 
-/* Where element (y, x) of window (row, column) is in a plane; -1: in the padding; -2: behind it. */
+/* Index in a plane of element (y, x) of window (row, column); -1: in the padding; -2: behind it. */
 static int64_t place(const struct windows *w, const uint32_t window[2], const uint32_t element[2]) {
     int64_t at[2];
     int64_t found = 0;

@@ -26,7 +26,7 @@ static void define(double *y, weft_shape shape, const double *x, weft_array weig
     }
 }
 
-/* Of all sequences. */
+/* Mixes all sequences. */
 static weft_array mix_conv1d(weft_case *c, const weft_array *x, const void *params) {
     const weft_conv1d_params *p = params;
     const weft_array bias = weft_case_find(c, p->bias);

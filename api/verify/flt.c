@@ -86,7 +86,7 @@ const weft_sheet weft_sheet_flt_features = {
 
 enum positions { NUMBERS = 0, SHARED, BATCHED };
 
-/* What has heads of its own, or is there at all. */
+/* Inputs with values of their own for each head, and optional ones. */
 enum { OWN_FREQUENCIES = 1, OWN_WEIGHTS = 2, WITH_PHASES = 4 };
 
 struct row {
@@ -153,7 +153,7 @@ static const struct row attentions[] = {
     {Q, 2, 70, 2, 8, 16, 2, SHARED, OWN_WEIGHTS, 0.0F, UNIT, TENS, UNIT, UNIT},
     {Q, 2, 131, 3, 5, 7, 3, BATCHED, ALL, 0.0F, UNIT, TENS, UNIT, UNIT},
 };
-/* The same, causal. */
+/* Causal rows. */
 static const struct row causals[] = {
     {Q, 2, 150, 2, 8, 16, 1, NUMBERS, OWN_FREQUENCIES, 0.0F, UNIT, UNIT, UNIT, UNIT},
     {Q, 1, 97, 1, 16, 8, 3, BATCHED, 0, 0.0F, UNIT, TENS, UNIT, UNIT},
@@ -189,7 +189,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->r, row->l, row->heads, row->batch);
 }
 
-/* What queries and keys share. */
+/* Parts shared by queries and keys. */
 struct parts {
     weft_array positions, frequencies, weights, phases;
 };

@@ -112,7 +112,7 @@ static void expect_known(double *expected, const struct row *row) {
 
 static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
-    /* The same input for every implementation. */
+    /* Every implementation gets the same input. */
     c->seed = (uint64_t)row->n << 32 | (uint64_t)row->d << 8 | row->batch;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_case_expect(c, "y", weft_case_fourier(c, x));

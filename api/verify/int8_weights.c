@@ -109,7 +109,7 @@ struct scaling {
     float scale, inverse;
 };
 
-/* Of `count` numbers that are `step` apart. */
+/* Scaling of `count` numbers that are `step` apart. */
 static struct scaling scaling_of(const float *x, uint32_t count, size_t step) {
     float largest = 0.0F;
     for (uint32_t i = 0; i < count; i++) {
@@ -123,7 +123,7 @@ static struct scaling scaling_of(const float *x, uint32_t count, size_t step) {
                : (struct scaling){.scale = largest / 127.0F, .inverse = 127.0F / largest};
 }
 
-/* Of a row of the other factor: its bytes are steps from its lowest number, or 0, to its highest, or 0. */
+/* Steps of a row of the other factor: its bytes count from its lowest number, or 0, to its highest, or 0. */
 struct steps {
     float scale, inverse;
     double zero; /* the step that stands for 0, from 0 to 255 */

@@ -101,7 +101,7 @@ static double softplus(double x) {
     return log1p(exp(x));
 }
 
-/* What a letter of a row's `kernels` stands for. */
+/* Meaning of a letter of a row's `kernels`. */
 static const struct letter {
     char letter;
     weft_feature_map map;

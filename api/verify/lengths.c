@@ -84,7 +84,7 @@ static weft_sizes sizes_of(const struct row *r) {
                         .reach = r->n};
 }
 
-/* Of q, k and v which one the operand is; x is v. Others are constants. */
+/* Number of the operand among q, k and v; x is v. Others are constants. */
 static uint32_t input_of(const weft_operand *operand) {
     const char *found = strchr("qkv", operand->name[0] == 'x' ? 'v' : operand->name[0]);
     return operand->is_weight || !found ? 3 : (uint32_t)(found - "qkv");

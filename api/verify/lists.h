@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is: a row for each family of cases (conformance.h), in their order, and for each sheet (sheet.h). */
+/* Lists of all families of cases (conformance.h), in their order, and of all sheets (sheet.h). */
 #ifndef WEFT_VERIFY_LISTS_H
 #define WEFT_VERIFY_LISTS_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops that move elements give: for each element of the result, by its coordinates, the place of the one it is. */
+/*
+ * Results of ops that move elements: for each element of the result, by its coordinates, the place of its source.
+ */
 #ifndef WEFT_VERIFY_MOVED_H
 #define WEFT_VERIFY_MOVED_H
 

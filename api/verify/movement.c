@@ -313,7 +313,7 @@ static void name_taking(char text[WEFT_CASE_NAME_SIZE], const struct taking *row
              weft_moved_text(shape, row->shape), weft_moved_text(indices, row->indices), row->axis);
 }
 
-/* What the formula says of an element: the row, and its indices. */
+/* Source of an element by the formula: the row, and its indices. */
 struct taken {
     const struct taking *row;
     const int32_t *indices;

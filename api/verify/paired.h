@@ -101,7 +101,7 @@ typedef struct weft_sequence {
 
 typedef void (*weft_definition)(const weft_sequence *s);
 
-/** What the definition makes of each sequence. */
+/** Applies the definition to each sequence. */
 weft_array weft_case_attend(weft_case *c, weft_status status, weft_tensor tensor,
                             weft_definition define, const weft_call *call);
 

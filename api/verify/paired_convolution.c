@@ -5,11 +5,11 @@
 
 #define PI 3.14159265358979323846
 
-/* Of one sequence. */
+/* Definition for one sequence. */
 typedef void (*definition)(weft_reference *ref, double *out, weft_rows rows, const double *x,
                            const void *params);
 
-/* What a definition makes of each sequence of x [batch, n, d]. */
+/* Applies a definition to each sequence of x [batch, n, d]. */
 static weft_array mix(weft_case *c, weft_status status, weft_tensor tensor, weft_array x,
                       definition define, const void *params) {
     const uint32_t n = x.shape.dim[1];

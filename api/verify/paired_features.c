@@ -7,7 +7,7 @@ static uint32_t heads_of(uint32_t heads) {
     return heads != 0 ? heads : 1;
 }
 
-/* What the three ops share; `x` is of one sequence. */
+/* Features shared by the three ops; `x` is of one sequence. */
 static weft_reference_random_features features_of(weft_array x, weft_array w, uint32_t heads,
                                                   weft_stabilizer stabilizer, float scale) {
     return (weft_reference_random_features){.x = x.value,

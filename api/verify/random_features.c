@@ -309,7 +309,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->width, row->features, row->heads, row->batch);
 }
 
-/* What both have besides x: the others are empty where the row has none. */
+/* Inputs of both besides x: those that the row lacks are empty. */
 struct given {
     weft_array w, coefficients;
 };

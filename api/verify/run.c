@@ -370,7 +370,7 @@ static void finish(session *s) {
     weft_free(&s->c->ref.host, s->staging);
 }
 
-/* What a plan is held to depends on how the device keeps its weights. */
+/* The tolerance of a plan depends on how the device keeps its weights. */
 static bool set_tolerance(session *s) {
     weft_plan_info info;
     if (!succeeded(s->result, "weft_plan_get_info", weft_plan_get_info(s->plan, &info))) {
@@ -413,7 +413,7 @@ static bool run_plan(weft_case_result *result, const weft_case *c, weft_device *
 
 /* ---- a case ---- */
 
-/* The same graph without fusion: the same bits in reproducible mode, else as close as the fused. */
+/* Checks the graph without fusion: the same bits in reproducible mode, else as close as the fused one. */
 static void check_fusion(weft_case_result *result, const weft_case *c, weft_device *device,
                          uint8_t *unfused, uint8_t *again) {
     if (!run_plan(result, c, device, true, unfused, again)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a mixer is, said once: its operands, where its parameters have what mixers have in common, how it is added to a
- * graph, in which ways it is tried, and which arguments it refuses.
+ * The one description of a mixer: its operands, the places of common parameters in its own, the way to add it to a
+ * graph, its trials, and the arguments that it refuses.
  *
  * A sheet stands at the top of the mixer's file here, and in a row of lists.h. Cases of `weft verify` and the suites of
  * `weft bench` build graphs by sheets, and so do the tests that run all mixers: test_trials.c, test_sheets.c, test_lengths.c and
@@ -55,7 +55,7 @@ typedef enum weft_axis {
     WEFT_AXIS_ONE
 } weft_axis;
 
-/** What the elements of an operand have to be. */
+/** Ranges of an operand's elements. */
 typedef enum weft_operand_range {
     WEFT_RANGE_ANY = 0,
     WEFT_RANGE_POSITIVE, /* above 0: features */
@@ -74,12 +74,12 @@ typedef struct weft_mixer_operand {
     bool is_optional; /* absent unless a use has it */
 } weft_operand;
 
-/** Where a member stands, so that 0 can say that there is none. */
+/** Place of a member plus 1, so that 0 can mean that there is none. */
 #define WEFT_SHEET_FIELD(type, member) (offsetof(type, member) + 1)
 
 /* ---- trials: what is refused ---- */
 
-/** What takes the place of an operand: an input of that shape and type, or a constant. */
+/** Replacement of an operand: an input of that shape and type, or a constant. */
 typedef struct weft_replacement {
     uint32_t operand;
     weft_shape shape;
@@ -128,7 +128,7 @@ typedef struct weft_sheet {
     /** Adds the op; null: a mixer of several ops, which has no trials. */
     weft_status (*call)(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                         const void *params);
-    /** What attention with the first three operands and perhaps a fourth is; null: `mix` says it. */
+    /** Definition of attention with the first three operands and perhaps a fourth; null: `mix` has it. */
     weft_definition define;
     /** Adds the mixer with what its definition makes of it; null: `call` and `define` do, or it is an op of other mixers. */
     weft_array (*mix)(weft_case *c, const weft_array *x, const void *params);
@@ -236,7 +236,7 @@ weft_shape weft_sheet_shape(const weft_sheet *sheet, uint32_t operand, const wef
 weft_array weft_sheet_mix(weft_case *c, const weft_sheet *sheet, const weft_array *x,
                           const void *params);
 
-/** The same of arrays one by one. */
+/** Mixes arrays that are given one by one. */
 #define WEFT_MIX(c, name, params, ...) \
     weft_sheet_mix(c, &weft_sheet_##name, (const weft_array[WEFT_OPERANDS]){__VA_ARGS__}, params)
 
@@ -244,7 +244,9 @@ weft_array weft_sheet_mix(weft_case *c, const weft_sheet *sheet, const weft_arra
 void weft_sheet_fill(float *data, const weft_operand *operand, weft_shape shape, uint64_t seed,
                      uint64_t stream);
 
-/** What an operand may be, made of any numbers: their sigmoid is a rate, and what is 1.25 larger a positive feature. */
+/**
+ * Brings any numbers into an operand's range: their sigmoid is a rate, and numbers 1.25 larger are positive features.
+ */
 weft_array weft_sheet_in_range(weft_case *c, const weft_operand *operand, weft_array x);
 
 /** Likewise of an input named as in the sheet or a constant, with elements of that kind where any will do. */

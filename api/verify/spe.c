@@ -121,7 +121,7 @@ static weft_array add_noise(weft_case *c, weft_shape shape, const struct row *ro
                             : weft_case_weight(c, shape, WEFT_VALUES_UNIT);
 }
 
-/* Of all heads: the codes, [n, d, s], on x. */
+/* Applies the codes, [n, d, s], of all heads to x. */
 static void apply(double *out, const double *x, const double *codes, const struct row *row) {
     uint64_t d = channels_of(row);
     uint32_t s = row->realizations;

@@ -95,7 +95,7 @@ static void build(weft_case *c, const struct row *row) {
     const uint64_t count = weft_shape_elements(row->shape);
     uint32_t *words = weft_reference_memory(&c->ref, count, sizeof *words);
     for (uint64_t i = 0; words && c->ref.status == WEFT_OK && i < count; i++) {
-        /* What affine gives: -0 becomes +0, but where the scale is 1 nothing is added. */
+        /* Result of affine: -0 becomes +0, but a scale of 1 adds nothing. */
         const double scaled = row->scale == 1.0F
                                   ? x.value[i]
                                   : (double)(float)(x.value[i] * (double)row->scale + 0.0);

@@ -72,7 +72,7 @@ static void build_mask(weft_case *c, const struct row *row) {
     weft_case_expect_words(c, words);
 }
 
-/* Of each sequence the last token that counts. */
+/* Gathers the last counted token of each sequence. */
 static void build_gather_last(weft_case *c, const struct row *row) {
     const weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
     weft_array x = weft_case_input(c, "x", shape, row->values);

@@ -25,7 +25,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
              row->heads);
 }
 
-/* Of elu(x) + 1 that are not surely 0, the shares of their sum; all 0 when that is 0. */
+/* Shares of elu(x) + 1 in their sum, for elements that are not surely 0; all 0 when the sum is 0. */
 static void normalize(weft_bounded *out, const double *x, uint32_t width) {
     weft_bounded_sum sum = {0};
     for (uint32_t f = 0; f < width; f++) {
@@ -58,10 +58,7 @@ static bool is_finite(const double *x, uint32_t count) {
     return finite;
 }
 
-/*
- * What chunks make of it differs by the order of sums, and by more roundings; overflows of finite
- * numbers come elsewhere.
- */
+/* Widens for chunks: they sum in another order, with more roundings; overflows of finite numbers come elsewhere. */
 static weft_bounded by_chunks(weft_bounded x, bool is_special) {
     if (!isfinite(x.value) && !is_special) {
         return (weft_bounded){.value = 0.0, .error = INFINITY};

@@ -38,7 +38,7 @@ static weft_bounded amplitude_of(const struct row *row, double weight) {
     return amplitude;
 }
 
-/* Of token 0 the phase is 0, and its cosine and sine are exact. */
+/* The phase of token 0 is 0, so its cosine and sine are exact. */
 static weft_bounded wave(double x, uint64_t token) {
     return (weft_bounded){.value = x, .error = token == 0 ? 0.0 : WAVE_ERROR};
 }

@@ -10,7 +10,7 @@ static const weft_bounded anything = {.value = 0.0, .error = INFINITY};
 
 /* ---- what both share ---- */
 
-/* Of a projection that is 0 the cosine is 1 and the sine 0; of an infinite one both are NaN. */
+/* A projection of 0 has cosine 1 and sine 0; an infinite one has NaN for both. */
 static weft_bounded wave(weft_bounded p, bool is_cosine) {
     if (isnan(p.value) || isinf(p.value)) {
         return weft_bounded_exact(NAN);
@@ -122,7 +122,7 @@ static uint32_t exponents(weft_bounded *out, const struct feature_row *row, cons
     return has_pairs(row) ? 2 * row->features : row->features;
 }
 
-/* What a head of a token has: its exponents, their largest, and base. */
+/* State of a token's head: its exponents, their largest, and base. */
 struct head {
     weft_bounded *p, *exponent;
     uint32_t count;

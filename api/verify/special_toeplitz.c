@@ -45,7 +45,7 @@ static weft_bounded sum_at(const struct channel *channel, int64_t i) {
     return weft_bounded_sum_end(&sum);
 }
 
-/* What a channel or its kernel is made of. */
+/* Contents of a channel or its kernel. */
 struct content {
     double size;
     bool is_finite;
@@ -61,9 +61,9 @@ static struct content content_of(const weft_bounded *x, int64_t first, int64_t l
 }
 
 /*
- * Of transforms of 2n to 4n points: every element of a channel is a sum over all of its spectrum, so
- * that a NaN, and an infinity, which has both signs there, makes all of them NaN. A channel of zeros
- * has zeros, which are +0.
+ * Expects results of transforms of 2n to 4n points. Every element of a channel is a sum over its whole spectrum, so a
+ * NaN, or an infinity, which has both signs there, makes all of them NaN. A channel of zeros gives zeros, which are
+ * +0.
  */
 static void expect_transformed(const struct channel *channel) {
     const struct row *row = channel->row;

@@ -140,7 +140,7 @@ static void build_constant_in_two_forms(weft_case *c) {
     weft_case_expect(c, "transposed", transposed);
 }
 
-/* Of activations and a constant, one of which is read as it is, too. */
+/* Transposes activations and a constant; one of them is also read untransposed. */
 static void build_transposes_before_products(weft_case *c) {
     c->check_fusion = true;
     weft_array x = weft_case_input(c, "x", weft_shape_of(3, 37, 20), WEFT_VALUES_UNIT);

@@ -66,7 +66,7 @@ const weft_sheet weft_sheet_toeplitz = {
 
 enum decay { PLAIN = 0, DECAY };
 
-/* Whether the coefficients and the decay are constants or inputs. */
+/* Sources of the coefficients and the decay: constants or inputs. */
 enum source { CONSTANT = 0, GIVEN };
 
 struct row {
@@ -206,7 +206,7 @@ static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
     c->invocations =
         row->implementation && strcmp(row->implementation, WIDE) == 0 ? WIDE_INVOCATIONS : 0;
-    /* The same input for every implementation. */
+    /* Every implementation gets the same input. */
     c->seed = (uint64_t)row->n << 32 | (uint64_t)row->d << 8 | row->batch;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_array t = coefficients(c, row);

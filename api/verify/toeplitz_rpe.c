@@ -30,7 +30,7 @@ static weft_array parameter(weft_case *c, const struct mlp_row *row, const char 
                       : weft_case_weight(c, shape, WEFT_VALUES_UNIT);
 }
 
-/* What the graph calls take. */
+/* Arguments of the graph calls. */
 struct mlp {
     weft_rpe_params rpe;
     weft_rpe_layer layers[MOST_STEPS];

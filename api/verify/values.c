@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the inputs and constants of cases are filled with. */
+/* Elements of the inputs and constants of cases. */
 #include <math.h>
 #include <string.h>
 

@@ -49,7 +49,7 @@ static weft_status read_field(struct found *found, const weft_json_fields *field
     return WEFT_OK;
 }
 
-/* Of a document, which is released. */
+/* Reads a document, and releases it. */
 static weft_status read_document(struct found *found, json_t *document, const char *path,
                                  uint32_t vocabulary, const weft_host *host) {
     const weft_json_fields fields = {.object = document, .path = path, .host = host};
@@ -63,7 +63,7 @@ static weft_status read_config(struct found *found, const struct weft_model_sour
     return read_document(found, json_incref(source->fields), source->name, vocabulary, host);
 }
 
-/* Where there is one. */
+/* Reads generation_config.json if there is one. */
 static weft_status read_generation_config(struct found *found, const char *folder,
                                           uint32_t vocabulary, const weft_host *host) {
     weft_host quiet = *host;

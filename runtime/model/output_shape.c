@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What shape a model's output has: the one place that says it, for the model and for what reads its outputs. */
+/* Shape of a model's output: the only definition, for the model and for readers of its outputs. */
 #include "model/network/architecture.h"
 
 weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test needs: cmocka, tests that announce themselves, a weft_host that is watched, and files to play with. */
+/* Basics of every test: cmocka, tests that announce themselves, a watched weft_host, and scratch files. */
 #ifndef WEFT_TESTS_SUPPORT_H
 #define WEFT_TESTS_SUPPORT_H
 
@@ -38,7 +38,7 @@
     WEFT_TEST_LIST(name, NULL, NULL)                 \
     static void name(void)
 
-/** The same between cmocka's fixtures. The parameter, such as `struct fixture *f`, is what is in *state. */
+/** Defines a test between cmocka's fixtures. The parameter, such as `struct fixture *f`, is *state. */
 #define WEFT_TEST_WITH(name, parameter, set_up, tear_down) \
     static void name(parameter);                           \
     static void weft_test_run_##name(void **state) {       \
@@ -201,7 +201,7 @@ float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream);
 
 /* ---- threads ---- */
 
-/** What somebody's job system was asked for. */
+/** Calls that a program's job system received. */
 struct weft_test_jobs {
     atomic_uint jobs, threads;
 };

@@ -15,7 +15,7 @@ int32_t *weft_test_npy_i32(const weft_npy *npy);
 
 /** |found - expected| / |expected|, both L2 norms, summed in double; not a number where both are 0. */
 double weft_test_relative_error(const float *found, const float *expected, uint64_t count);
-/** The same against an array, for all its elements. */
+/** Compares with an array, in all its elements. */
 double weft_test_npy_error(const float *found, const weft_npy *expected);
 
 #endif

@@ -4,7 +4,9 @@
 #include "core/bytes.h"
 #include "core/system/disk_cache.h"
 
-/* Of a pipeline cache's data (softvk/cache.c): Vulkan's header, a hash, and key, size and bytes of each object. */
+/*
+ * Changes a pipeline cache's data (softvk/cache.c): Vulkan's header, a hash, and key, size and bytes of each object.
+ */
 static void change_data(uint8_t *data, size_t size, void (*change)(uint8_t *object, size_t size)) {
     enum { HASH_AT = 32, START = 64, KEY = 32 };
     size_t at = START;

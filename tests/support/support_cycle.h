@@ -51,7 +51,7 @@ extern const uint32_t weft_cycle_step_count;
 weft_status weft_cycle_run(struct weft_cycle *cycle, uint32_t step);
 bool weft_cycle_has(const struct weft_cycle *cycle, uint32_t step);
 
-/** Of the device that `select` chooses, of all steps; `host` is of a struct weft_test_host. */
+/** Begins a cycle of all steps on the device that `select` chooses; `host` is of a struct weft_test_host. */
 void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *select,
                       const char *model_folder, const char *cache_dir);
 /** Destroys what there is, in the order that the headers ask for. */

@@ -267,7 +267,7 @@ MAKES(AllocateMemory, Memory,
       (d, i, a, out), d, 1, out, UNDEFINED)
 DESTROYS(FreeMemory, Memory, (VkDevice d, VkDeviceMemory o, const VkAllocationCallbacks *a),
          (d, o, a), o)
-/* Of several pipelines some are made although the call fails: those that are not null. */
+/* A failing call may still make some of several pipelines: those that are not null. */
 static VKAPI_ATTR VkResult VKAPI_CALL CreateComputePipelines(VkDevice d, VkPipelineCache c,
                                                              uint32_t n,
                                                              const VkComputePipelineCreateInfo *i,

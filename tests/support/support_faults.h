@@ -20,7 +20,7 @@ struct weft_fault_function {
 extern const struct weft_fault_function weft_fault_functions[];
 extern const uint32_t weft_fault_function_count;
 
-/** Where the library finds the functions that fail. */
+/** Ways in which the library finds the failing functions. */
 enum weft_faults_driver {
     WEFT_FAULTS_PROCESSOR, /* at its own processor device; there is no loader */
     WEFT_FAULTS_FENCES,    /* there, too, and it has no timeline semaphores */
@@ -50,7 +50,7 @@ void weft_faults_reset(void);
 long weft_faults_calls(uint32_t function);
 /** Vulkan objects that were made and not destroyed, of all kinds; `text` gets their kinds and numbers. */
 long weft_faults_live(char *text, size_t size);
-/** What a caller's device would be found by: the hooked functions. */
+/** Entry point for a caller's device, to the hooked functions. */
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_faults_get_instance_proc_addr(VkInstance instance,
                                                                             const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of graph ops need: a device, a graph, and errors that leave the graph alone. */
+/* Fixture of tests of graph ops: a device, a graph, and errors that leave the graph alone. */
 #ifndef WEFT_TESTS_SUPPORT_GRAPH_H
 #define WEFT_TESTS_SUPPORT_GRAPH_H
 
@@ -24,9 +24,9 @@ int weft_test_graph_tear_down(void **state);
     WEFT_TEST_WITH(name, struct weft_test_graph *fixture, weft_test_graph_set_up, \
                    weft_test_graph_tear_down)
 
-/** The same, with a cache in a folder of its own. */
+/** Sets up with a cache in a folder of its own. */
 int weft_test_graph_set_up_cached(void **state);
-/** The same, with a device that counts or compiles and computes nothing. Params: without host and driver. */
+/** Sets up with a device that counts or compiles and computes nothing. Params: without host and driver. */
 int weft_test_graph_set_up_null(void **state, weft_device_params params);
 
 /* ---- parts of graphs ---- */
@@ -80,7 +80,7 @@ void weft_test_execute_to(struct weft_test_run *run, weft_tensor tensor, float *
 /** A plan for one more output, to be destroyed; the graph is. */
 weft_plan *weft_test_plan_to(struct weft_test_run *run, const char *name, weft_tensor tensor,
                              const char *implementation);
-/** What is known of the plan of the only output. */
+/** Info of the plan of the only output. */
 weft_plan_info weft_test_info_of(struct weft_test_run *run, weft_tensor tensor,
                                  const char *implementation);
 

@@ -20,7 +20,7 @@ struct weft_test_kernel {
 extern const struct weft_test_kernel weft_test_kernels[];
 extern const size_t weft_test_kernel_count;
 
-/** What no reproducible kernel has, and neither do the evaluator's; with lines of #extension. */
+/** Kernel with features that neither reproducible kernels nor the evaluator's have; with lines of #extension. */
 struct weft_test_other_kernel {
     struct weft_test_kernel kernel;
     const char *extensions;
@@ -55,7 +55,7 @@ extern const struct weft_test_kernel weft_test_kernel_lost;
 struct weft_test_kernel_given weft_test_kernel_lost_given(void);
 void weft_test_kernel_expect_found(const uint32_t *result);
 
-/** What so many workgroups write, by the evaluator; more than two of 128 write the same words. */
+/** Words that this number of workgroups writes, by the evaluator; more than two of 128 write the same words. */
 void weft_test_kernel_evaluate(uint32_t *result, const struct weft_test_kernel_module *module,
                                const struct weft_test_kernel_given *given, uint32_t groups);
 

@@ -43,7 +43,7 @@ void weft_test_model_remove(struct weft_test_model *model, const char *name);
 void weft_test_model_remove_from_layers(struct weft_test_model *model, uint32_t layers,
                                         const char *part, const char *name);
 
-/** What stands around the mixers with pre-norm, norm layer_norm, input tokens and task hidden. */
+/** Network around the mixers with pre-norm, norm layer_norm, input tokens and task hidden. */
 struct weft_test_network {
     uint32_t layers, hidden_size, intermediate_size;
     uint32_t vocab_size; /* 0: without a table of tokens */

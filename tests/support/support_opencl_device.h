@@ -22,7 +22,7 @@ static inline bool weft_test_find_opencl(weft_device_info *found) {
     return false;
 }
 
-/** The same, or skips the test, saying so. */
+/** Returns an OpenCL device, or skips the test and says so. */
 static inline weft_device_info weft_test_need_opencl(void) {
     weft_device_info info = {0};
     if (!weft_test_find_opencl(&info)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What float64 makes of attention, by the definitions of api/verify/reference. */
+/* Attention in float64, by the definitions of api/verify/reference. */
 #ifndef WEFT_TESTS_SUPPORT_REFERENCE_H
 #define WEFT_TESTS_SUPPORT_REFERENCE_H
 

@@ -68,7 +68,10 @@ bool weft_test_has_spirv_val(void) {
     return found;
 }
 
-/* Of SPV_KHR_cooperative_matrix, which validators before 2023.3 do not know; the build's tests have such modules before their translation. */
+/*
+ * True for modules of SPV_KHR_cooperative_matrix, which validators before 2023.3 do not know; the build's tests have
+ * such modules before their translation.
+ */
 static bool is_beyond_spirv_val(struct words words) {
     size_t at = WEFT_SPIRV_HEADER_WORDS;
     while (weft_spirv_opcode(words.data[at]) == SpvOpCapability &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of SPIR-V passes need: modules from GLSL, and spirv-val's opinion of them. */
+/* Helpers of tests of SPIR-V passes: modules from GLSL, and spirv-val's opinion of them. */
 #ifndef WEFT_TESTS_SUPPORT_SPIRV_H
 #define WEFT_TESTS_SUPPORT_SPIRV_H
 
@@ -24,10 +24,10 @@ struct words weft_test_compile(const char *text);
 weft_status weft_test_try_rewrite(struct words *result, struct words source,
                                   const struct weft_spirv_needs *needs, const weft_host *host);
 
-/** The same in malloc's memory, where it must not fail, and a module comes of it. */
+/** Rewrites a module into malloc's memory; must not fail. */
 struct words weft_test_rewrite(struct words source, struct weft_spirv_needs needs);
 
-/** What makes arithmetic independent of contraction. */
+/** Makes arithmetic independent of contraction. */
 struct words weft_test_make_reproducible(struct words source);
 
 /** The module with another bound, in malloc's memory, and with as many OpNop behind it as such a bound asks for. */

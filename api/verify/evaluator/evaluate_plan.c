@@ -25,7 +25,7 @@ static weft_status fail_memory(const struct memory *memory, const char *what) {
     return WEFT_OUT_OF_HOST_MEMORY;
 }
 
-/* What goes wrong in asking a plan that is there for something that it has. */
+/* Fails a query of an existing plan for a part that it has. */
 static weft_status fail_plan(const struct memory *memory, weft_status status, const char *what) {
     snprintf(memory->text, WEFT_EVALUATOR_TEXT, "%s: %s", what, weft_status_name(status));
     return status;

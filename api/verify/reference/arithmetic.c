@@ -74,7 +74,7 @@ static double combined(weft_reduction op, double a, double b) {
     }
 }
 
-/* Where an element goes, and whether it is before its sequence's length. */
+/* Place of an element in the result; false if it is behind its sequence's length. */
 static bool place_of(uint64_t *place, weft_shape shape, uint32_t axes, const double *lengths,
                      uint64_t index) {
     uint64_t stride = 1;

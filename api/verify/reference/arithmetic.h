@@ -7,18 +7,18 @@
 
 #include "verify/reference/reference.h"
 
-/** Of f32; comparisons give 0 and 1. What float32 cannot hold is infinite, or 0, of powers. */
+/** Operator on f32; comparisons give 0 and 1. Powers beyond float32 are infinite, or 0. */
 double weft_reference_binary(weft_binary op, double a, double b);
 int32_t weft_reference_binary_i32(weft_binary op, int32_t a, int32_t b);
 
-/** Of f32; tests give 0 and 1. */
+/** Function of f32; tests give 0 and 1. */
 double weft_reference_unary(weft_unary op, double x, double alpha, double beta);
 int32_t weft_reference_unary_i32(weft_unary op, int32_t x);
 
 /** The shape of operands together; what NumPy refuses is no shape that anybody asks for. */
 weft_shape weft_reference_broadcast(weft_shape a, weft_shape b);
 
-/** Where an operand has what belongs to element `index` of the output. */
+/** Place in an operand for element `index` of the output. */
 uint64_t weft_reference_place(weft_shape output, weft_shape operand, uint64_t index);
 
 /** x [outer, extent, inner] around an axis. */

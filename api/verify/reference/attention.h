@@ -50,7 +50,7 @@ void weft_reference_weigh(weft_reference *ref, double *out, weft_rows rows,
 weft_reference_weighing weft_reference_weighing_of(const weft_reference_attention *attention,
                                                    double least);
 
-/** Of kernel l; null where it is none of the caller's. */
+/** Map of kernel l; null if it is not the caller's. */
 typedef double (*weft_reference_map)(double x);
 
 /** FMMformer's far field, Nguyen et al., 2021, (9). epsilon as weft_kernel_attention_params; maps: of kernels with GLSL, or null. */

@@ -35,8 +35,8 @@ void weft_reference_toeplitz(weft_reference *ref, double *out, weft_rows rows, c
                              const weft_reference_toeplitz_params *params);
 
 /**
- * The same with the kernel whose transform over 2 grid points is the response [grid + 1, 2d], causal [grid + 1, d] with
- * the real part alone: Moreno et al., 2023, algorithms 2 and 3.
+ * Toeplitz operator with the kernel whose transform over 2 grid points is the response [grid + 1, 2d], causal [grid +
+ * 1, d] with the real part alone: Moreno et al., 2023, algorithms 2 and 3.
  */
 typedef struct weft_reference_fd_params {
     uint32_t n, d, grid;
@@ -75,7 +75,7 @@ typedef struct weft_reference_rpe_params {
     bool residual;
 } weft_reference_rpe_params;
 
-/** What it makes of `count` numbers, [count, channels]. */
+/** Applies it to `count` numbers: [count, channels]. */
 void weft_reference_rpe(weft_reference *ref, double *out, const double *inputs, uint32_t count,
                         const weft_reference_rpe_params *rpe);
 

@@ -7,7 +7,9 @@
 
 /* ---- the sums ---- */
 
-/** Of one head: numerators [rows, values], denominators [rows], and the features of all queries and of one key. */
+/**
+ * Sums of one head: numerators [rows, values], denominators [rows], and the features of all queries and of one key.
+ */
 struct sums {
     double *numerators, *denominators, *queries, *key;
 };
@@ -201,7 +203,7 @@ void weft_reference_toeplitz_attention(weft_reference *ref, double *out, weft_ro
 
 /* ---- random features ---- */
 
-/** Of queries, or of keys, whose stabilizers differ. */
+/** Features of queries, or of keys, whose stabilizers differ. */
 static weft_reference_random_features features_of(const weft_reference_attention *a, bool keys,
                                                   const double *w, uint32_t count) {
     return (weft_reference_random_features){.x = keys ? a->k : a->q,

@@ -309,7 +309,7 @@ static uint32_t features_of(const weft_reference_random_features *p) {
     return pairs ? 2 * p->count : p->count;
 }
 
-/** Of one token's features; powers and functions count as 20. */
+/** Cost of one token's features; powers and functions count as 20. */
 static double cost_of(const weft_reference_random_features *p) {
     if (p->family == WEFT_REFERENCE_HYBRID) {
         return (1.0 + p->direction_count) * p->count * (p->width + 60.0);

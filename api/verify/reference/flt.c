@@ -3,7 +3,7 @@
 
 #include "verify/reference/features.h"
 
-/** What is left of a product modulo 1, exactly: float64 holds the product of two float32 numbers. */
+/** Product modulo 1, exactly: float64 holds the product of two float32 numbers. */
 static double fraction(double product) {
     return isfinite((float)product) ? remainder(product, 1.0) : NAN;
 }

@@ -135,7 +135,7 @@ static void transform_channels(double *z, double *in, double *out, const double 
     }
 }
 
-/** The same by one transform for each channel, which takes less for more than a few tokens. */
+/** Transforms each channel at once, which is faster for more than a few tokens. */
 static void fourier_of_all(weft_reference *ref, double *out, weft_rows rows, const double *x,
                            uint32_t n, uint32_t d) {
     const weft_reference_transform *transform = weft_reference_make_transform(ref, n, d);

@@ -115,7 +115,7 @@ static double mean_of(const double *x, uint32_t columns) {
 }
 
 /**
- * What a row is divided by. LayerNorm: Ba et al., 2016, with the biased variance; RMSNorm: Zhang and Sennrich, 2019, (4);
+ * Divisor of a row. LayerNorm: Ba et al., 2016, with the biased variance; RMSNorm: Zhang and Sennrich, 2019, (4);
  * ScaleNorm: Nguyen and Salazar, 2019, (5); SimpleRMSNorm: Qin et al., 2023, with TNN's epsilon.
  */
 static double length_of(const weft_reference_norm *norm, const double *x, double mean,

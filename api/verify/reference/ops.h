@@ -25,7 +25,7 @@ double weft_reference_activation(weft_activation activation, double x);
 /** Over the rows of x [rows, columns]. out may be x. */
 void weft_reference_softmax(double *out, const double *x, uint32_t rows, uint32_t columns);
 
-/** Of weft_norm_params: gamma, beta, mean and variance are [columns], or null, and gamma of ScaleNorm [1]. */
+/** Mirrors weft_norm_params: gamma, beta, mean and variance are [columns], or null, and gamma of ScaleNorm [1]. */
 typedef struct weft_reference_norm {
     weft_norm kind;
     const double *gamma, *beta, *mean, *variance;

@@ -20,7 +20,7 @@ typedef struct weft_reference_rows {
 } weft_rows;
 
 /**
- * Where references have their memory from, which lives as long as this, and what they may cost. The first failure stays in
+ * Memory of references, which lives as long as this, and their limit of operations. The first failure stays in
  * `status`; after it, and when the operations are spent, the functions do nothing.
  */
 typedef struct weft_reference {

@@ -3,7 +3,7 @@
 
 #include "verify/reference/convolution.h"
 
-/** What multiplies x: the coefficient of lag s of channel c is kernel[(zero + s) · d + c]. */
+/** Factors of x: the coefficient of lag s of channel c is kernel[(zero + s) · d + c]. */
 struct lags {
     const double *kernel;
     int64_t zero;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What makes one vector of a text out of an encoder's last hidden state: the modules of a folder of sentence-transformers, or
- * pooling that was asked for.
+ * Modules that make one vector of a text from an encoder's last hidden state: those of a folder of
+ * sentence-transformers, or a requested pooling.
  */
 #ifndef WEFT_MODEL_EMBEDDING_H
 #define WEFT_MODEL_EMBEDDING_H

@@ -12,8 +12,8 @@
 #define TOKENS       1U     /* the axis */
 
 /*
- * What poolings read: the hidden state f32 [B, n, d], how many tokens of each sequence count, as i32 [B], and that as f32 [B, 1].
- * `skipped` tokens stood before the first.
+ * Inputs of poolings: the hidden state f32 [B, n, d], and the number of counted tokens of each sequence as i32 [B]
+ * and as f32 [B, 1]. `skipped` tokens stood before the first.
  */
 struct pooled {
     weft_graph *graph;
@@ -105,7 +105,7 @@ static weft_status add_full(weft_tensor *out, weft_graph *graph, const char *nam
     return status;
 }
 
-/* The same without the first tokens. */
+/* Removes the first tokens. */
 static weft_status leave_out(struct pooled *from, uint32_t tokens) {
     weft_tensor count = {0};
     if (tokens == 0) {

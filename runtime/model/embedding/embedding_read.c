@@ -220,7 +220,7 @@ weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const ch
 
 /* ---- modules.json ---- */
 
-/* Of "sentence_transformers.models.Pooling": "Pooling"; of another package's module null. */
+/* "Pooling" for "sentence_transformers.models.Pooling"; null for another package's module. */
 static const char *module_name(const char *type) {
     const char *dot = strrchr(type, '.');
     return dot && strncmp(type, "sentence_transformers.", 22) == 0 ? dot + 1 : NULL;

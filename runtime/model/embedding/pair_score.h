@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a classifier of pairs with one label says of a pair: sentence-transformers' activation_fn. */
+/* Score of a pair by a classifier with one label: sentence-transformers' activation_fn. */
 #ifndef WEFT_MODEL_PAIR_SCORE_H
 #define WEFT_MODEL_PAIR_SCORE_H
 

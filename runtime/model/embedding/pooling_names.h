@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What poolings are called, here and in folders: one table. */
+/* Names of poolings, here and in folders: one table. */
 #ifndef WEFT_MODEL_TEXTS_POOLING_NAMES_H
 #define WEFT_MODEL_TEXTS_POOLING_NAMES_H
 

@@ -27,7 +27,10 @@ struct weft_checkpoint {
 
 /* ---- names ---- */
 
-/* What wrappers of PyTorch put in front of every name: DataParallel, torch.compile, a module of a module. */
+/*
+ * Finds the prefix that wrappers of PyTorch put in front of every name: DataParallel, torch.compile, a module of a
+ * module.
+ */
 static void find_prefix(struct weft_checkpoint *checkpoint) {
     static const char *const wrappers[] = {"module.", "_orig_mod.", "model."};
     const struct weft_tensor_names *names = &checkpoint->files.names;
@@ -246,7 +249,7 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
                                                                         : 0;
 }
 
-/* What a weight is read from: a reference to the checkpoint, and a tensor of it. */
+/* Source of a weight: a reference to the checkpoint, and a tensor of it. */
 struct stored {
     struct weft_checkpoint *checkpoint;
     const struct weft_named_tensor *named;
@@ -409,7 +412,7 @@ bool weft_checkpoint_has_exactly(const struct weft_checkpoint *checkpoint, const
     return weft_tensor_names_find(&checkpoint->files.names, name) != NULL;
 }
 
-/** What a tensor is in graphs; whether it can be anything. */
+/** Type and shape of a tensor in graphs; false if it has none. */
 static bool find_type(weft_dtype *dtype, weft_shape *shape, const weft_safetensors_tensor *tensor) {
     const bool whole =
         tensor->dtype == WEFT_SAFETENSORS_I32 || tensor->dtype == WEFT_SAFETENSORS_I64;

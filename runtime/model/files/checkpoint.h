@@ -21,10 +21,13 @@ struct weft_checkpoint_memory {
 
 weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
                                  const weft_host *host);
-/** The same of the files in a folder that an index names (model/files/shards.h). */
+/** Opens the files in a folder that an index names (model/files/shards.h). */
 weft_status weft_checkpoint_open_index(struct weft_checkpoint **checkpoint, const char *folder,
                                        const char *index, const weft_host *host);
-/** The same of the bytes of such a file, which messages call `name`. They are borrowed until release(user); when this fails it is not called. */
+/**
+ * Opens the bytes of such a file, which messages call `name`. They are borrowed until release(user), which is not
+ * called when this fails.
+ */
 weft_status weft_checkpoint_open_memory(struct weft_checkpoint **checkpoint,
                                         const struct weft_checkpoint_memory *memory,
                                         const char *name, const weft_host *host);
@@ -76,7 +79,7 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape);
 
-/** The same of so many elements, under whatever shape the file has them; the weight's is [elements]. */
+/** Makes a weight of a tensor with this number of elements and any shape; the weight's shape is [elements]. */
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements);
 
@@ -87,7 +90,7 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
 weft_status weft_checkpoint_integers(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                      const char *name, weft_shape shape);
 
-/** What tensor a weight is made of: it, rows of it, or it transposed. */
+/** Tensor that a weight comes from: all of it, rows of it, or its transpose. */
 struct weft_checkpoint_origin {
     struct weft_checkpoint *checkpoint; /* no reference */
     const struct weft_named_tensor *tensor;

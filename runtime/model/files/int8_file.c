@@ -231,7 +231,10 @@ static weft_status write_file(struct writer *w, const char *path) {
 
 /* ---- all ---- */
 
-/* Where a checkpoint's folder is below the model's, with separators in front and behind it: "/" or "/2_Dense/". To be freed. */
+/*
+ * Path of a checkpoint's folder below the model's, with separators on both sides: "/" or "/2_Dense/". The caller
+ * frees it.
+ */
 static char *place_of(const struct weft_checkpoint *checkpoint, const char *folder,
                       const weft_host *host) {
     const char *path = weft_checkpoint_path(checkpoint);

@@ -27,7 +27,7 @@ struct weft_int8_files {
 /** Notes a weight of the model; what is of no file is left out. */
 weft_status weft_int8_files_add(struct weft_int8_files *files, const weft_weight *weight);
 
-/** The same weight becomes bytes, with scales for its rows or columns. */
+/** Marks a weight to become bytes, with scales for its rows or columns. */
 weft_status weft_int8_files_mark(struct weft_int8_files *files, const weft_weight *weight,
                                  bool columns);
 

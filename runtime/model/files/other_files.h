@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model folder has beside its weights. */
+/* Files of a model folder beside its weights. */
 #ifndef WEFT_MODEL_OTHER_FILES_H
 #define WEFT_MODEL_OTHER_FILES_H
 

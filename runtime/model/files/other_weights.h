@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in place of a model folder or one of its files: said by its name, with the way out. */
+/* Explains a path that is not a model folder or one of its files: names what it is, and the remedy. */
 #ifndef WEFT_MODEL_OTHER_WEIGHTS_H
 #define WEFT_MODEL_OTHER_WEIGHTS_H
 

@@ -57,7 +57,7 @@ size_t weft_safetensors_dtype_size(weft_safetensors_dtype dtype) {
 
 /* ---- the header ---- */
 
-/* What the readers of one tensor's entry need to say where they are. */
+/* Place of one tensor's entry, for messages of its readers. */
 struct entry {
     const weft_safetensors *file;
     const char *name;

@@ -73,10 +73,7 @@ typedef struct weft_safetensors weft_safetensors;
  */
 weft_status weft_safetensors_open(weft_safetensors **file, const char *path, const weft_host *host);
 
-/**
- * The same on bytes in memory, which are borrowed until weft_safetensors_close; `path` only names
- * them in errors.
- */
+/** Opens bytes in memory, which are borrowed until weft_safetensors_close; `path` only names them in errors. */
 weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
                                          const char *path, const weft_host *host);
 
@@ -128,7 +125,7 @@ weft_status weft_safetensors_read_u16(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, uint16_t *out);
 
-/** The same of I32 and I64 as i32: WEFT_BAD_FILE, naming the index, where one does not fit. */
+/** Reads I32 and I64 as i32: WEFT_BAD_FILE, naming the index, for an element that does not fit. */
 weft_status weft_safetensors_read_i32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, int32_t *out);
@@ -152,7 +149,7 @@ weft_status weft_safetensors_check_finite(const weft_safetensors *file,
 /** True if it is F32, F16, BF16 or F64. */
 bool weft_safetensors_is_float(weft_safetensors_dtype dtype);
 
-/** Whether weft_safetensors_read_i32 can read all of it; logs why not. */
+/** Checks that weft_safetensors_read_i32 can read all of it; logs why not. */
 weft_status weft_safetensors_check_i32(const weft_safetensors *file,
                                        const weft_safetensors_tensor *tensor);
 

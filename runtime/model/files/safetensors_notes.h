@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a safetensors file says of itself in __metadata__. */
+/* Entries of __metadata__ in a safetensors file. */
 #ifndef WEFT_MODEL_SAFETENSORS_NOTES_H
 #define WEFT_MODEL_SAFETENSORS_NOTES_H
 
 #include "core/formats/json.h"
 
-/** What a file says of itself in __metadata__. Key and value live as long as the file is open. */
+/** Entry of __metadata__. Key and value live as long as the file is open. */
 typedef struct weft_safetensors_note {
     const char *key, *value;
 } weft_safetensors_note;

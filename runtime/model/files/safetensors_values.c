@@ -50,7 +50,7 @@ static bool is_little_endian(void) {
     return first == 1;
 }
 
-/* Of one of those. `data` may be the end of `out`. */
+/* Converts elements of one of those types. `data` may be the end of `out`. */
 static void convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data, size_t count) {
     if (dtype == WEFT_SAFETENSORS_F32 && data == (const uint8_t *)out && is_little_endian()) {
         return;

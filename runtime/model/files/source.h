@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model is made of: the files of a folder, or the text of a config and weights in memory or numbers in their place. */
+/* Source of a model: the files of a folder, or the text of a config with weights in memory or random numbers. */
 #ifndef WEFT_MODEL_SOURCE_H
 #define WEFT_MODEL_SOURCE_H
 

@@ -47,7 +47,7 @@ struct weft_program *weft_model_program(const weft_model *model);
 struct weft_checkpoint;
 struct weft_embedding;
 
-/** What a model is made of; it keeps all of it. */
+/** Parts of a model, which takes ownership. */
 struct weft_model_parts {
     const char *config;
     const struct weft_checkpoint *checkpoint;

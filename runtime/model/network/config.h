@@ -14,7 +14,7 @@
 #include "model/network/network_config.h"
 #include "tokenizer/tokenizer.h"
 
-/** What is on top of the encoder: the one entry of "architectures". */
+/** Head on top of the encoder: the one entry of "architectures". */
 typedef enum weft_fnet_architecture {
     WEFT_FNET_MODEL = 0,               /**< FNetModel: none */
     WEFT_FNET_SEQUENCE_CLASSIFICATION, /**< FNetForSequenceClassification */
@@ -78,11 +78,11 @@ typedef struct weft_fnet_config {
 weft_status weft_fnet_config_read(weft_fnet_config *config, const char *path,
                                   const weft_host *host);
 
-/** The same on bytes in memory; `path` only names them in errors. */
+/** Parses bytes in memory; `path` only names them in errors. */
 weft_status weft_fnet_config_parse(weft_fnet_config *config, const void *data, size_t size,
                                    const char *path, const weft_host *host);
 
-/** The same on an object, into a zeroed *config, which is to be cleared also on failure. */
+/** Parses an object into a zeroed *config, which the caller clears also on failure. */
 weft_status weft_fnet_config_fields(weft_fnet_config *config, const weft_json_fields *fields);
 
 /** Frees what the config holds and zeroes it; a zeroed config is fine. */

@@ -18,7 +18,7 @@ struct weft_model_family {
     const char *mixer, *mixer_norm, *feed_forward_name, *feed_forward_norm;
     /** Defaults other than zero; may be null. */
     void (*set_defaults)(void *config);
-    /** What ranges cannot say; may be null. Also fills in what follows from other fields. */
+    /** Checks beyond ranges; may be null. Also fills in fields that follow from others. */
     weft_status (*check)(void *config, const weft_network_config *network,
                          const weft_json_fields *json);
     /** Frees what custom fields hold; may be null. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What layers give as further outputs of a graph, where the builder is asked for it: hidden states and attention maps. */
+/* Further outputs of layers on request: hidden states and attention maps. */
 #ifndef WEFT_MODEL_LAYER_OUTPUTS_H
 #define WEFT_MODEL_LAYER_OUTPUTS_H
 

@@ -11,7 +11,7 @@
 struct weft_builder;
 struct weft_network;
 
-/** What a tensor is called. Both names are without ".weight" and ".bias"; # is the layer's number. */
+/** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. */
 struct weft_tensor_name {
     const char *ours; /* null ends a list */
     const char *theirs;
@@ -23,7 +23,7 @@ struct weft_tensor_name {
 #define WEFT_NAMED(our_name, their_name) .ours = (our_name), .theirs = (their_name)
 #define WEFT_PART(number, count)         .part = (number), .parts = (count)
 
-/** What the last maps of a model read. */
+/** Input of the last maps of a model. */
 enum weft_head_input {
     WEFT_HEAD_EACH_TOKEN,
     WEFT_HEAD_FIRST_TOKEN,
@@ -53,7 +53,7 @@ struct weft_layout {
     const weft_network_config *defaults;
     /** Reads them in the tables' place, and into the struct of the family; or null. */
     weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
-    /** What follows from the fields, and what of them is refused; may be null. */
+    /** Derives fields from others, and refuses invalid ones; may be null. */
     weft_status (*check)(weft_network_config *config, const struct weft_head *head,
                          const weft_json_fields *json);
     const struct weft_tensor_name *names;
@@ -134,11 +134,11 @@ struct weft_stored_name {
     const struct weft_tensor_name *row; /* or null: as it is */
 };
 
-/** What the network's file calls a tensor of ours. Only while it is loaded. */
+/** Finds the name in the network's file of a tensor of ours. Only while it is loaded. */
 void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
                       const char *ours);
 
-/** Of a tensor that the model has not asked for. */
+/** Kinds of tensors that the model does not use. */
 enum weft_other_tensor {
     WEFT_TENSOR_PART,      /* of what is run: the model is not the one of config.json */
     WEFT_TENSOR_ELSEWHERE, /* of other heads, or what transformers writes without need */

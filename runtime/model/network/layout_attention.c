@@ -21,7 +21,7 @@ static weft_tensor turn(struct weft_builder *builder, weft_tensor x, uint32_t he
                              .positions = one ? decoding->position : (weft_tensor){0})));
 }
 
-/* Of each head by itself. */
+/* Normalizes each head by itself. */
 static weft_tensor norm_heads(struct weft_builder *builder, weft_tensor x, const char *name,
                               uint32_t heads) {
     const uint32_t size = weft_network_head_size(&builder->network->config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the classes of transformers have on top of the encoder. */
+/* Heads that the classes of transformers have on top of the encoder. */
 #include <stdio.h>
 
 #include "model/network/family.h"
@@ -20,7 +20,7 @@ static weft_tensor read(struct weft_builder *builder, weft_tensor x, enum weft_h
     return none;
 }
 
-/* What a vocabulary's table is multiplied with has its width. */
+/* The factor of a vocabulary's table has the table's width. */
 static uint32_t inner_width(const weft_network_config *config, const struct weft_head *head) {
     const bool language = head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
     return language ? weft_network_embedding_size(config) : config->hidden_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tensors are called in published layouts, and whose those are that nobody has asked for. */
+/* Names of tensors in published layouts, and the owners of unused ones. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool ends(const char *name, const char *end) {
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* What follows `pattern` in the name, if it is that or in it; * is where a # of it stands for digits. */
+/* Rest of a name after `pattern`, if the name contains it; *number and *digits are the digits for its #. */
 static const char *behind(const char *name, const char *pattern, const char **number,
                           size_t *digits) {
     for (; *pattern; pattern++) {
@@ -84,7 +84,7 @@ static bool add_prefix(struct weft_stored_name *stored, const struct weft_layout
     return weft_checkpoint_has(file, stored->text);
 }
 
-/* The same under the names that norms had in TensorFlow, which the oldest and most used files of BERT still have. */
+/* Adds the names that norms had in TensorFlow, which the oldest and most used files of BERT still have. */
 static bool add_older(struct weft_stored_name *stored, const struct weft_layout *layout,
                       const struct weft_checkpoint *file) {
     static const char *const names[][2] = {{"LayerNorm.weight", "LayerNorm.gamma"},

@@ -39,7 +39,7 @@ struct weft_network {
     uint64_t parameters; /* elements that came from the checkpoint */
 };
 
-/** What a model reads token by token, or at once of what sequences begin with. */
+/** Inputs of a model that runs token by token, or at once on the first tokens of sequences. */
 struct weft_step_inputs {
     weft_tensor tokens;   /* i32 [B, 1], or [B, n] */
     weft_tensor position; /* i32 [B], of each sequence's last token */

@@ -81,7 +81,7 @@ static const char *name_or_alias(const struct weft_network *network, const char 
     return other ? head : name;
 }
 
-/* What the file calls a tensor. Only while the network is loaded. */
+/* Name of a tensor in the file. Only while the network is loaded. */
 static struct weft_stored_name name_in_file(const struct weft_network *network, const char *name) {
     struct weft_stored_name stored = {.row = NULL};
     if (network->layout) {
@@ -156,7 +156,7 @@ weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, we
     return use(builder, full.text);
 }
 
-/* Whether two weights of a shape have the same bits; each may have to be read from its file for it. */
+/* Sets *same if two weights of a shape have the same bits; may have to read each from its file. */
 static weft_status compare(bool *same, const weft_weight *one, const weft_weight *other) {
     enum { MOST = 1024 };
     float values[2][MOST];
@@ -313,7 +313,7 @@ weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, we
     return tensor;
 }
 
-/* What a norm without a bias adds; one for all. */
+/* Zeros that a norm without a bias adds; one weight for all norms. */
 static weft_tensor zeros(struct weft_builder *builder, uint32_t width) {
     char name[32];
     snprintf(name, sizeof name, "zeros.%u", width);

@@ -28,7 +28,7 @@ struct weft_step_builder {
     uint32_t states;      /* made so far */
 };
 
-/** What a graph gives besides the model's output: weft_model_shape says how it is named. */
+/** Outputs of a graph besides the model's output, with the names given at weft_model_shape. */
 struct weft_layer_outputs {
     bool hidden_states, attentions; /* which of them */
     uint32_t maps;                  /* attention maps made so far */
@@ -65,8 +65,8 @@ void weft_build_leave(struct weft_builder *builder, size_t entered);
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
 /**
- * What config.json ties to `table`: both are names without the builder's scope. Where the file has `name`, too, with other values,
- * those are taken, as they are what the model was saved with.
+ * Weight that config.json ties to `table`; both are names without the builder's scope. If the file has `name`, too,
+ * with other values, those count: the model was saved with them.
  */
 weft_tensor weft_build_tied(struct weft_builder *builder, const char *name, const char *table,
                             weft_shape shape);
@@ -86,7 +86,7 @@ weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, 
                                 weft_status (*fill)(float *data, const void *user,
                                                     const weft_host *host),
                                 const void *user);
-/** The same with i32 elements. */
+/** Makes a constant with i32 elements. */
 weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, weft_shape shape,
                                 weft_status (*fill)(int32_t *data, const void *user,
                                                     const weft_host *host),
@@ -113,7 +113,7 @@ weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x);
 /** name.weight [out, in] and, with `bias`, name.bias [out] of x [..., in]. */
 weft_tensor weft_build_map(struct weft_builder *builder, weft_tensor x, const char *name,
                            uint32_t in, uint32_t out, bool bias);
-/** The same with a bias. */
+/** Applies a linear layer with a bias. */
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
                               uint32_t in, uint32_t out);
 weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,

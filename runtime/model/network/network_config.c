@@ -10,7 +10,7 @@
 
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
-/* What those names stand for, in their order. */
+/* Tasks of those names, in their order. */
 static const weft_task tasks[] = {WEFT_TASK_HIDDEN, WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
                                   WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS, WEFT_TASK_RETRIEVE,
                                   /* which no field can name: */

@@ -51,7 +51,7 @@ typedef struct weft_rotary {
     float scale_low, scale_high;
 } weft_rotary;
 
-/** What a classifier's outputs are: problem_type of transformers. */
+/** Meaning of a classifier's outputs: problem_type of transformers. */
 typedef enum weft_problem {
     WEFT_PROBLEM_ANY =
         0, /**< not said: one label of several, or a label that applies or does not */
@@ -86,7 +86,7 @@ typedef struct weft_network_config {
     weft_tokenizer_kind tokenizer;
     char *tokenizer_class;
     weft_biases biases;
-    /* Of published layouts (layout.h) alone; otherwise zeros. */
+    /* Fields of published layouts (layout.h) alone; otherwise zeros. */
     uint32_t type_vocab_size;  /**< rows of a table of token types, or 0 */
     uint32_t position_offset;  /**< rows of the table of positions before that of the first token */
     uint32_t embedding_size;   /**< channels of the tables; 0: hidden_size */

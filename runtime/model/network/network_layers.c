@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands around the mixers: embedding, feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
+/* Layers around the mixers: embedding, feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -406,7 +406,7 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     return x;
 }
 
-/* Of a prompt only what follows it is asked for: the last token of each sequence, [B, 1, d]. */
+/* Last token of each sequence, [B, 1, d]: a prompt needs only the prediction after it. */
 static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
     weft_tensor rows = none;
     x = WEFT_BUILT(builder, rows,

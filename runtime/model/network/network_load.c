@@ -45,7 +45,9 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     return WEFT_OK;
 }
 
-/* Where the last hidden state is asked for, the class of the config may be any: it says how the encoder was trained. */
+/*
+ * Accepts any class in the config if the last hidden state is requested: the class tells how the encoder was trained.
+ */
 static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
                                 const weft_host *host) {
     const char *name = family->layout ? family->layout->encoder : NULL;
@@ -138,7 +140,7 @@ static enum weft_other_tensor other_tensor(const struct weft_network *network, c
     return WEFT_TENSOR_PART;
 }
 
-/* What would change the result if it were asked for is no model of this config.json. */
+/* Refuses unused tensors that would change the result: the file is then not a model of this config.json. */
 static weft_status refuse_other_tensors(const struct weft_network *network) {
     uint32_t unknown = 0;
     const char *first = NULL;
@@ -231,7 +233,7 @@ void weft_network_destroy(struct weft_network **address) {
 
 /* ---- what it is ---- */
 
-/* Whether each label applies or not by itself. */
+/* True if each label applies independently of the others. */
 static bool is_multi_label(const struct weft_network *network) {
     const weft_network_config *config = &network->config;
     const bool one = config->label_count == 1;

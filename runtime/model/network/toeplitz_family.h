@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the families with Toeplitz matrices share: the gated Toeplitz unit and the relative position encoder (RPE), in the
- * names of TNN's public code (api/MODELS.md).
+ * Parts of the families with Toeplitz matrices: the gated Toeplitz unit and the relative position encoder (RPE), in
+ * the names of TNN's public code (api/MODELS.md).
  */
 #ifndef WEFT_MODEL_TOEPLITZ_FAMILY_H
 #define WEFT_MODEL_TOEPLITZ_FAMILY_H
@@ -54,7 +54,7 @@ typedef void (*weft_gtu_operator_of)(struct weft_gtu_operator *made, struct weft
 weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
                            weft_gtu_operator_of operator_of, const void *config);
 
-/** What position_grid asks for; for weft_model_family.check. */
+/** Checks the fields that position_grid requires; for weft_model_family.check. */
 weft_status weft_gtu_check(const struct weft_gtu_config *gtu, const weft_network_config *network,
                            const weft_json_fields *json);
 /** For weft_model_family.exact_length and recurrent: cells of the grid, and whether there is none. */

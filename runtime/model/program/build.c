@@ -33,7 +33,7 @@ static uint32_t find(const struct build *b, const char *name) {
     return weft_index_find(&b->values, name, strlen(name));
 }
 
-/** What an input or a node is called, which nothing was before. */
+/** Reads the name of an input or a node, which must be new. */
 static weft_status new_name(const char **name, const struct build *b, const char *field) {
     WEFT_TRY(weft_program_string(name, &b->place, field));
     const bool is_tensor = weft_checkpoint_has_exactly(b->program->checkpoint, *name);

@@ -16,7 +16,7 @@
 /** Most elements of all of them together: what memory a few lines of a config can ask for. */
 #define WEFT_PROGRAM_MAX_CONSTANTS (UINT64_C(1) << 25)
 
-/** What a config says of a program that is run as other models are. */
+/** Task in the config of a program that runs like other models. */
 struct weft_program_task {
     weft_task task; /* WEFT_TASK_PROGRAM: it is not, and the rest is not set */
     uint32_t vocabulary;
@@ -71,10 +71,13 @@ weft_status weft_program_check_symbol(const struct weft_program *program, uint32
 
 /** The fields of the config about it. */
 weft_status weft_program_read_task(struct weft_program *program);
-/** Whether ports and symbols fit it, when there are ports, and the output has the task's shape at other sizes than the examples'. */
+/**
+ * Checks that ports and symbols fit the task, when there are ports, and that the output has the task's shape at other
+ * sizes than the examples'.
+ */
 weft_status weft_program_check_task(struct weft_program *program);
 
-/** What the model is; without a task the names and the parameters. */
+/** Describes the model; without a task only names and parameters. */
 void weft_program_describe(const struct weft_program *program, weft_model_info *info);
 bool weft_program_takes_types(const struct weft_program *program);
 
@@ -89,7 +92,7 @@ weft_status weft_program_build_task(weft_tensor *out, weft_graph *graph,
 
 /* ---- what reads the parts of a config ---- */
 
-/** Where a value of the config is: what messages call it. */
+/** Place of a value in the config, for messages. */
 struct weft_program_place {
     const struct weft_program *program;
     const int64_t *values; /* of the symbols */

@@ -211,7 +211,7 @@ static weft_status make_config(struct save *s) {
     return s->config.failed ? weft_fail_memory(&s->graph->host, "config.json") : WEFT_OK;
 }
 
-/** What is saved can be loaded: also where its tree has to be bounded (core/formats/json.h). */
+/** Checks that the saved config can be loaded, also within the bounds on its tree (core/formats/json.h). */
 static weft_status check_config(const struct save *s) {
     const weft_host *host = &s->graph->host;
     json_t *object = NULL;

@@ -269,7 +269,7 @@ bool weft_program_takes_types(const struct weft_program *program) {
     return find_input(program, "token_types") != NULL;
 }
 
-/** The same number everywhere. */
+/** Adds a constant with one number everywhere. */
 static weft_status add_full(weft_tensor *out, weft_graph *graph, const char *name, weft_shape shape,
                             uint32_t value) {
     const size_t count = (size_t)weft_shape_elements(shape);

@@ -53,7 +53,10 @@ weft_status weft_receipt_add(weft_receipt *receipt, weft_record_kind kind, const
 /** True if records of this kind have hashes. */
 bool weft_record_has_digest(weft_record_kind kind);
 
-/** What a record of this kind would have to follow, such as "a run before its inputs", where the receipt has come to another place; else null. */
+/**
+ * Requirement that a record of this kind violates at the receipt's current place, such as "a run before its inputs";
+ * null if it violates none.
+ */
 const char *weft_record_misplaced(const weft_receipt *receipt, weft_record_kind kind);
 
 /** weft_receipt.maker, of the other texts. */

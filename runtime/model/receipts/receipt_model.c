@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a receipt says of a model: its config, tokenizer, pooling and tensors. */
+/* Records of a model in a receipt: its config, tokenizer, pooling and tensors. */
 #include "model/receipts/receipt.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a module can give other bits on another driver. Reproducible math rests on SPIR-V that
- * leaves a driver no choice: this looks for any choice that is left.
+ * Finds out if a module can give other bits on another driver. Reproducible math requires SPIR-V that leaves a driver
+ * no choice: this looks for any choice that is left.
  *
  * It checks a module as the driver is going to get it against the lists of lint/rules.h: every instruction,
  * GLSL.std.450 function, capability, execution mode, decoration and built-in variable must be on them, those of

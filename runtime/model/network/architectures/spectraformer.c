@@ -5,7 +5,7 @@
  */
 #include "model/network/architectures/spectraformer.h"
 
-/* What the features of queries and keys share. */
+/* Settings shared by the features of queries and keys. */
 struct features {
     struct weft_builder *builder;
     const struct weft_spectraformer *config;
@@ -60,7 +60,7 @@ static weft_tensor exponentials(const struct features *features, weft_tensor x, 
                                           .square_norms = features->weights.square_norms,
                                           .lengths = weft_build_lengths(builder)};
     if (params.component == WEFT_COMPONENT_ASYMMETRIC && structured) {
-        /* The same as optimal features of balanced channels, which can be projected. */
+        /* Equal to optimal features of balanced channels, which can be projected. */
         weft_tensor balanced = balance(builder, x, other);
         other = balance(builder, other, x);
         x = balanced;

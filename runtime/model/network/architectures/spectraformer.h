@@ -59,7 +59,7 @@ void weft_spectraformer_defaults(void *config);
 weft_status weft_spectraformer_check(void *config, const weft_network_config *network,
                                      const weft_json_fields *json);
 
-/** Of a layer's matrix, or with gmm and dgm of its noise. */
+/** Parameters of a layer's matrix, or with gmm and dgm of its noise. */
 weft_features_params weft_spectraformer_params(const struct weft_spectraformer *config,
                                                uint32_t matrix);
 

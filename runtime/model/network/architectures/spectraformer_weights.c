@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the weight matrices of spectraformers come from: the checkpoint, a draw of weft/features.h, or a learned map of noise. */
+/*
+ * Sources of the weight matrices of spectraformers: the checkpoint, a draw of weft/features.h, or a learned map of
+ * noise.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 static const weft_tensor none = {0};
 
-/* What the functions that fill constants need. */
+/* Inputs of the functions that fill constants. */
 struct source {
     const struct weft_spectraformer *config;
     weft_features_params params;
@@ -320,7 +323,7 @@ static weft_tensor generated(struct weft_builder *builder,
 
 /* ---- of a layer ---- */
 
-/* What the checkpoint does not have, and no fast transform applies. */
+/* Makes a matrix that the checkpoint lacks and no fast transform applies. */
 static weft_tensor made(struct weft_builder *builder, const struct weft_spectraformer *config) {
     struct source source = source_of(builder, config);
     switch (config->matrix) {
