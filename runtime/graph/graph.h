@@ -142,9 +142,7 @@ struct weft_graph {
     const struct weft_op **ops; /* that programs have registered, each once; references */
     uint32_t op_count, op_capacity;
     struct weft_digest_map kept_ops; /* their numbers, by address */
-    /*
-     * Lookup of callers' additions (not in a copy): values by the name of an input and by weight, results by name.
-     */
+    /* Lookup of callers' additions (not in a copy): values by the name of an input and by weight, results by name. */
     struct weft_digest_map inputs, weights, outputs;
 };
 

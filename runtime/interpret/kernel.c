@@ -152,7 +152,7 @@ static void note_makers(const struct places *places) {
     }
 }
 
-/* What another piece of code uses stays; the condition of the if that comes next is the code's own, to its end. */
+/* Keeps values that another piece of code uses. The condition of the next if belongs to this code, to its end. */
 static void note_uses(const struct places *places) {
     const struct weft_ir_program *program = &places->kernel->program;
     for (uint32_t n = 0; n < program->node_count; n++) {
@@ -263,9 +263,7 @@ static bool is_kept(const struct places *places, uint32_t read) {
     return true;
 }
 
-/*
- * A value read from a variable and used before the variable changes needs no rows of its own: it uses the variable's.
- */
+/* A value read from a variable and used before the variable changes needs no rows of its own: it uses the variable's. */
 static void place_reads(const struct places *places) {
     struct weft_interpreted *kernel = places->kernel;
     const struct weft_ir_program *program = &kernel->program;

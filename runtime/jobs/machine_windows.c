@@ -10,9 +10,7 @@
 
 uint32_t weft_affine_processors(void) {
     DWORD_PTR process = 0, system = 0;
-    /*
-     * Masks of the group of up to 64 in which the process starts; both are 0 once it has threads in several groups.
-     */
+    /* Masks of the group of up to 64 in which the process starts; both are 0 once it has threads in several groups. */
     if (GetProcessAffinityMask(GetCurrentProcess(), &process, &system) && process != 0) {
         return (uint32_t)__builtin_popcountll(process);
     }

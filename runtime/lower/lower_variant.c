@@ -47,9 +47,7 @@ static weft_status prepare(const struct weft_choice *choice) {
     return job->lowering->engine->compile_dispatches(job->lowering->device, dispatches, count);
 }
 
-/**
- * Adds the arguments that make a row faster than another: all words but storages, of which only the sizes count.
- */
+/** Adds the arguments that make a row faster than another: all words but storages, of which only the sizes count. */
 static void identify(weft_sha256 *identity, const void *user) {
     const struct job *job = user;
     const struct weft_shader_interface *interface = &job->set->rows[0].shader->interface;

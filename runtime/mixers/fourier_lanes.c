@@ -6,9 +6,7 @@
 #include "mixers/vkfft/fft_lowering.h"
 #include "mixers/vkfft/vkfft_unit.h"
 
-/*
- * Version of VkFFT whose plans for one row and for columns side by side have the same steps for all lengths that fit.
- */
+/* Version of VkFFT whose plans for one row and for columns side by side have the same steps for all lengths that fit. */
 #define VERSION      10304
 #define CHUNK        64   /* columns of a workgroup of pair.comp and part.comp */
 #define MOST_ROW     2047 /* the longest that VkFFT transforms two at a time, or in one dispatch */

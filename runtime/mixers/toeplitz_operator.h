@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Helpers of the Toeplitz operator (toeplitz.c) and its step. Their nodes' first inputs: x, coefficients and decay.
- */
+/* Helpers of the Toeplitz operator (toeplitz.c) and its step. Their nodes' first inputs: x, coefficients and decay. */
 #ifndef WEFT_MIXERS_TOEPLITZ_OPERATOR_H
 #define WEFT_MIXERS_TOEPLITZ_OPERATOR_H
 

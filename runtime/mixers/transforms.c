@@ -126,9 +126,7 @@ static weft_status fft_infer(const weft_graph *graph, struct weft_node *node, we
 
 /* ---- by a matrix ---- */
 
-/*
- * Weight of number `row` of the input in number `column` of the result. Complex numbers are two: real, imaginary.
- */
+/* Weight of number `row` of the input in number `column` of the result. Complex numbers are two: real, imaginary. */
 static double weight_of(const struct transform *t, uint32_t row, uint32_t column) {
     const bool from_complex = t->op != &weft_op_rfft;
     const bool to_complex = t->op != &weft_op_irfft;

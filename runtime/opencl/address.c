@@ -5,7 +5,7 @@
  */
 #include "opencl/writer.h"
 
-/* Of sums in sums that are taken apart. */
+/* Deepest nesting of sums that are taken apart. */
 #define MOST_SUMS 4u
 
 uint32_t weft_cl_node_of(const struct weft_cl_writer *writer,

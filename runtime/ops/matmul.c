@@ -223,9 +223,7 @@ static struct weft_grid cooperative_grid(const struct weft_variant *variant, con
               [WEFT_MATMUL_COOPERATIVE_AT_TILE_COLUMNS] = (columns_)},                    \
     .needs = {.f16_arithmetic = true, .shared_memory = (bytes_)}
 
-/*
- * Variants for f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits.
- */
+/* Variants for f16 by f16, added up in f32, in the shapes that devices have. Tiles of one shape give the same bits. */
 WEFT_VARIANTS(
     cooperative_product, "matmul/cooperative_product",
     /* RDNA3, and NVIDIA's from Turing on: the fewest instructions, and more workgroups */

@@ -21,9 +21,7 @@ struct weft_watch;
 #define WEFT_SOFT_MAX_SETS     8u   /* descriptor sets of a pipeline */
 #define WEFT_SOFT_MAX_PUSH     256u /* bytes of push constants */
 
-/**
- * Properties of a device. Zeroed before weft_soft_backend::describe, but for `type`, `limits` and `buffer_alignment`.
- */
+/** Properties of a device. Zeroed before weft_soft_backend::describe, but for `type`, `limits` and `buffer_alignment`. */
 struct weft_soft_properties {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     char version[VK_MAX_DRIVER_INFO_SIZE]; /* of the back end, for people */

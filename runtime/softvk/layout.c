@@ -27,9 +27,7 @@ static int by_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/*
- * Gives bindings their slots and offsets in the order of their numbers, as updates need that run past the end of one.
- */
+/* Gives bindings their slots and offsets in the order of their numbers, as updates need that run past the end of one. */
 static void number_slots(struct weft_soft_set_layout *layout) {
     qsort(layout->bindings, layout->binding_count, sizeof layout->bindings[0], by_number);
     for (uint32_t i = 0; i < layout->binding_count; i++) {

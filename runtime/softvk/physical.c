@@ -122,9 +122,7 @@ static void fill_vulkan12(VkPhysicalDeviceVulkan12Properties *twelve,
         .pNext = next,
         .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
         .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
-        /*
-         * Limits of layouts that are updated after binding, which need a feature; but these count all descriptors.
-         */
+        /* Limits of layouts that are updated after binding, which need a feature; but these count all descriptors. */
         .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,
         .maxPerStageUpdateAfterBindResources = WEFT_SOFT_MAX_BINDINGS,
         .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_SOFT_MAX_BINDINGS,

@@ -104,10 +104,7 @@ uint32_t weft_spirv_string_words(const uint32_t *words, size_t count);
 /** True if the literal string at `words`, of which `count` may be read, ends and equals `text`. */
 bool weft_spirv_string_is(const uint32_t *words, size_t count, const char *text);
 
-/**
- * Index of the first word of the interface in a checked module's OpEntryPoint, after the name; its length if the
- * interface is empty.
- */
+/** First word of the interface in a checked module's OpEntryPoint, after the name; its length if there is none. */
 static inline uint32_t weft_spirv_interface_start(const uint32_t *entry_point) {
     return 3 + weft_spirv_string_words(entry_point + 3, weft_spirv_length(entry_point[0]) - 3);
 }

@@ -7,10 +7,7 @@
 
 /* How much less likely an unknown character is than the least likely piece, as in SentencePiece. */
 #define UNKNOWN_PENALTY 10.0f
-/*
- * Penalty of SentencePiece on the score of a user-defined piece, which is otherwise its length times the highest
- * score.
- */
+/* Penalty on a user-defined piece in SentencePiece, whose score is otherwise its length times the highest one. */
 #define USER_DEFINED_PENALTY 0.1
 
 /* The last piece of the best way to cut the text up to here; while they are handed over: the piece that begins here. */

@@ -22,9 +22,7 @@ void *weft_library_function(void *library, const char *name);
 /** True if `path` is absolute and the file can be read, without opening the library. */
 bool weft_library_is_there(const char *path);
 
-/**
- * Path at which the installer of the program `package` puts the library of that name; false if there is no such path.
- */
+/** Path at which the installer of the program `package` puts the library of that name; false if there is no such path. */
 bool weft_library_installed(char *path, size_t size, const char *package, const char *name);
 
 /**

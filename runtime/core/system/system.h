@@ -43,9 +43,7 @@ int weft_system_facts_of(weft_file_facts *facts, int file);
 /** Facts about a file; follows a symbolic link. */
 int weft_system_facts(weft_file_facts *facts, const char *path);
 
-/**
- * Makes a path independent of the working folder. Symbolic links are not resolved, and nothing needs to exist there.
- */
+/** Makes a path independent of the working folder. Symbolic links are not resolved, and nothing needs to exist there. */
 int weft_system_absolute(char absolute[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** The file that symbolic links lead to. */
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);

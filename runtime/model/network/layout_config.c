@@ -183,9 +183,7 @@ static weft_status read_end(int32_t *token, uint32_t vocabulary, const weft_json
     return WEFT_OK;
 }
 
-/*
- * Reads labels. If the last map gives labels, a config without any has two, unless the checkpoint says otherwise.
- */
+/* Reads labels. If the last map gives labels, a config without any has two, unless the checkpoint says otherwise. */
 static weft_status read_labels(weft_network_config *config, const struct weft_head *head,
                                const weft_json_fields *json) {
     const bool labelled =

@@ -45,9 +45,7 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     return WEFT_OK;
 }
 
-/*
- * Accepts any class in the config if the last hidden state is requested: the class tells how the encoder was trained.
- */
+/* Accepts any class in the config if the last hidden state is requested: the class tells how the encoder was trained. */
 static weft_status name_encoder(json_t *object, const struct weft_model_family *family,
                                 const weft_host *host) {
     const char *name = family->layout ? family->layout->encoder : NULL;

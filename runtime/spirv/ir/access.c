@@ -626,9 +626,7 @@ static void decode_array_length(struct weft_ir_decoder *decoder, const uint32_t 
     weft_ir_define(decoder, words[2], type, row);
 }
 
-/*
- * The exchanged or combined value is the word after scope and semantics; a comparison has another one after that.
- */
+/* The exchanged or combined value is the word after scope and semantics; a comparison has another one after that. */
 static void decode_atomic(struct weft_ir_decoder *decoder, const uint32_t *words) {
     const uint32_t opcode = weft_spirv_opcode(words[0]);
     const bool is_store = opcode == SpvOpAtomicStore;

@@ -169,10 +169,7 @@ struct weft_ir_program {
     bool checked;
     bool
         native; /* it becomes code of a processor, with the float state of kernels: calls are instructions (spirv/known.h) */
-    /*
-     * Keeps undefined behaviour of a module visible, for checkers: indices outside arrays, unwritten variables,
-     * OpUnreachable.
-     */
+    /* Keeps undefined behaviour visible for checkers: indices outside arrays, unwritten variables, OpUnreachable. */
     bool exact;
     struct weft_ir_binding bindings[WEFT_IR_MAX_BINDINGS];
     uint32_t binding_count;

@@ -54,8 +54,10 @@ static inline const struct weft_spirv_width *weft_flush_width(const struct weft_
 
 void weft_flush_declare(struct weft_spirv_flush *flush);
 
-/* Whether the magnitude of a value is below a limit, which has the same answer where operands are flushed; and the zero of a
- * value's sign. */
+/*
+ * Writes the question if a value's magnitude is below a limit, which flushed operands do not change, and the zero of
+ * a value's sign.
+ */
 void weft_flush_put_question(struct weft_spirv_flush *flush, const struct weft_spirv_width *width,
                              uint32_t raw, uint32_t value, uint32_t limit, uint32_t signed_value);
 
