@@ -21,7 +21,7 @@ extern "C" {
 typedef enum weft_unary {
     WEFT_UNARY_NEG = 0, /**< also of i32 */
     WEFT_UNARY_ABS,     /**< also of i32; of -2^31 itself */
-    WEFT_UNARY_SIGN,    /**< also of i32; -1, 0, 1; a zero and a NaN stay */
+    WEFT_UNARY_SIGN,    /**< also of i32; -1, 0 or 1; returns a zero or a NaN unchanged */
     WEFT_UNARY_SQUARE,  /**< also of i32 */
     WEFT_UNARY_SQRT,
     WEFT_UNARY_RSQRT,
@@ -62,14 +62,14 @@ typedef enum weft_unary {
 WEFT_API const char *weft_unary_name(weft_unary unary);
 
 /**
- * The function of every element of x. alpha and beta are what weft_unary calls so, for other functions 0; neither is a
- * NaN, and infinite only for CLAMP and THRESHOLD. CELU: alpha is not 0. The result has x's shape, and x's type unless
- * weft_unary says otherwise.
+ * The function of every element of x. alpha and beta have the meaning given at weft_unary, and are 0 for functions
+ * without them. Neither may be a NaN; only CLAMP and THRESHOLD take infinities. CELU: alpha is not 0. The result has
+ * x's shape, and x's type unless weft_unary says otherwise.
  */
 WEFT_API weft_status weft_graph_unary(weft_tensor *out, weft_graph *graph, weft_unary op,
                                       weft_tensor x, float alpha, float beta);
 
-/** x between low and high, f32; a NaN stays. low ≤ high, and infinity is no bound. */
+/** Clamps x, f32, to low … high, with low ≤ high; an infinity means no bound. A NaN gives a NaN. */
 WEFT_API weft_status weft_graph_clamp(weft_tensor *out, weft_graph *graph, weft_tensor x, float low,
                                       float high);
 
@@ -82,7 +82,7 @@ WEFT_API weft_status weft_graph_where(weft_tensor *out, weft_graph *graph, weft_
 
 /* ---- reductions ---- */
 
-/** What reductions make of f32 or i32. MAX and MIN are NaN if an element is; i32 wraps around. */
+/** Reductions of f32 or i32. MAX and MIN are NaN if an element is; i32 wraps around. */
 typedef enum weft_reduction {
     WEFT_REDUCTION_SUM = 0,
     WEFT_REDUCTION_MEAN, /**< of f32 alone */
@@ -100,7 +100,7 @@ WEFT_API const char *weft_reduction_name(weft_reduction reduction);
 typedef struct weft_reduce_params {
     uint32_t axes[WEFT_MAX_RANK]; /**< different ones, from 0, in any order */
     uint32_t axis_count;          /**< 0: all axes */
-    bool keep_axes;               /**< reduced axes stay, as 1 */
+    bool keep_axes;               /**< keep reduced axes, with length 1 */
     /** i32 [B] for x [B, n, ...], each 1 … n, or none: only the first lengths[b] of axis 1 count. Axis 1 is then reduced,
      * and axis 0 is not. See weft_graph_mask. */
     weft_tensor lengths;
@@ -118,13 +118,13 @@ WEFT_API weft_status weft_graph_reduce(weft_tensor *out, weft_graph *graph, weft
 WEFT_API weft_status weft_graph_argmax(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        uint32_t axis, bool keep_axis);
 
-/** The same of the smallest. */
+/** Index of the smallest element along an axis, as weft_graph_argmax. */
 WEFT_API weft_status weft_graph_argmin(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        uint32_t axis, bool keep_axis);
 
 /**
- * Sums of the elements of x, f32 or i32, along an axis up to each of them; `exclusive`: up to the one before, of the first
- * 0; `reverse`: from the last one on.
+ * Cumulative sums of x, f32 or i32, along an axis. `exclusive` leaves out the element itself, so the first sum is 0.
+ * `reverse` begins at the last element.
  */
 WEFT_API weft_status weft_graph_cumsum(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        uint32_t axis, bool exclusive, bool reverse);

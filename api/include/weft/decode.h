@@ -8,11 +8,11 @@
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
  *
  * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. The buffer's
- * owner keeps it from run to run. A sequence starts at p = 0, whatever the buffer contains, and continues with p + 1. A
- * step of n > 1 tokens begins sequences: it runs the mixer itself on the tokens 0 … n-1, and leaves the state that single
- * steps of the tokens 0 … `position` would leave: n - 1, or less of a sequence that is shorter. Positions that are not consecutive give meaningless
- * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added; steps
- * with the same state name share the state.
+ * owner keeps it from run to run. A sequence starts at p = 0, whatever the buffer contains, and continues with p + 1.
+ * A step of n > 1 tokens begins sequences: it runs the mixer itself on the tokens 0 … n-1. It leaves the state that
+ * single steps of the tokens 0 … `position` would leave; `position` is n - 1, or less for a shorter sequence.
+ * Positions that are not consecutive give meaningless results, but nothing outside the state is read. Steps of one
+ * graph run in the order in which they were added; steps with the same state name share the state.
  */
 #ifndef WEFT_DECODE_H
 #define WEFT_DECODE_H
@@ -41,9 +41,9 @@ typedef struct weft_step {
 
 /**
  * weft_graph_linear_attention with causal: q_features, k_features f32 [B, n, heads · m], v f32 [B, n, d]. The state
- * has, per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements: the sums before the current chunk of
- * 64 tokens, in the order in which the mixer adds them, the chunk's sums so far, and its keys and values. Time O(64 (m
- * + w) + m w) per token and head.
+ * has, per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements. It holds the sums before the
+ * current chunk of 64 tokens, in the mixer's order of addition, the chunk's sums so far, and its keys and values.
+ * Time O(64 (m + w) + m w) per token and head.
  */
 WEFT_API weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q_features,

@@ -21,8 +21,9 @@ typedef enum weft_math {
     WEFT_MATH_FAST = 1,
     /**
      * As reproducible as WEFT_MATH_REPRODUCIBLE, with other bits: each fma(a, b, c) of a kernel is one operation that
-     * rounds a · b + c once, where WEFT_MATH_REPRODUCIBLE rounds the product, too. That halves the arithmetic of devices
-     * with such an instruction. The others compute it exactly by several (weft_device_info.fma), which takes longer.
+     * rounds a · b + c once, where WEFT_MATH_REPRODUCIBLE rounds the product, too. That halves the arithmetic of
+     * devices with such an instruction. Other devices compute it exactly by several instructions
+     * (weft_device_info.fma), which takes longer.
      */
     WEFT_MATH_FUSED = 2
 } weft_math;
@@ -32,7 +33,7 @@ WEFT_API const char *weft_math_name(weft_math math);
 
 /**
  * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else is
- * always f32, embedding tables included, if they do not become bytes.
+ * always f32. So are embedding tables, unless they become bytes.
  *
  * f16 halves memory and bandwidth. Arithmetic stays f32 except on devices with weft_device_info.matrix_shapes. There a
  * product with an f16 weight may round the other tensor to f16, too, after scaling each row by a power of two that
@@ -49,12 +50,13 @@ typedef enum weft_weight_storage {
     WEFT_WEIGHTS_F32 = 1,  /**< or as they are stored in 16 bits (weft_stored): not rounded */
     WEFT_WEIGHTS_F16 = 2,  /**< needs WEFT_MATH_FAST; works on every device */
     /**
-     * In any math mode: matrices that nothing but products and embeddings reads become bytes with a scale for each row or column, as
-     * WEFT_STORED_I8 of weft_stored; weft_weight_quantize makes the same bytes. Weights with elements that are not finite stay as they are.
+     * In any math mode: matrices that only products and embeddings read become bytes with a scale for each row or
+     * column, as WEFT_STORED_I8 of weft_stored. weft_weight_quantize makes the same bytes. Weights with elements that
+     * are not finite stay as they are.
      */
     WEFT_WEIGHTS_I8 = 3,
     WEFT_WEIGHTS_I8_ONLY =
-        4 /**< the same with WEFT_STORED_I8_ONLY: what they are multiplied with stays f32 */
+        4 /**< as WEFT_WEIGHTS_I8, with WEFT_STORED_I8_ONLY: the other factor of products remains f32 */
 } weft_weight_storage;
 
 /** "auto", "f32", "f16", "int8" or "int8-only". */
@@ -84,19 +86,19 @@ typedef struct weft_matrix_shape {
 typedef enum weft_fma {
     WEFT_FMA_NONE = 0, /**< not known: the device is not open, or its math is not WEFT_MATH_FUSED */
     WEFT_FMA_INSTRUCTION, /**< by its instruction, which the probe has tried */
-    WEFT_FMA_EXTENSION,   /**< by that of VK_KHR_shader_fma, which the probe has tried, too */
-    WEFT_FMA_FLOAT64,     /**< by several of 64-bit floats */
-    WEFT_FMA_INTEGERS     /**< by many of 32-bit integers */
+    WEFT_FMA_EXTENSION, /**< by the instruction of VK_KHR_shader_fma, which the probe has tried, too */
+    WEFT_FMA_FLOAT64, /**< by several operations on 64-bit floats */
+    WEFT_FMA_INTEGERS /**< by many operations on 32-bit integers */
 } weft_fma;
 
 /** "none", "instruction", "extension", "float64" or "integers". */
 WEFT_API const char *weft_fma_name(weft_fma fma);
 
-/** What a device is. Limits reported as 0 mean unsupported. */
+/** Properties of a device. A limit of 0 means unsupported. */
 typedef struct weft_device_info {
     /**
-     * Position in the system's list; stable as long as the set of drivers is. UINT32_MAX of the processor that was opened as "processor", without
-     * that list: as a number it selects it, too.
+     * Position in the system's list; stable as long as the set of drivers is. UINT32_MAX for the processor if it was
+     * opened as "processor", without that list. weft_device_params.select accepts this number, too.
      */
     uint32_t index;
     char name[256];
@@ -112,7 +114,10 @@ typedef struct weft_device_info {
     bool has_subgroup_arithmetic;
     /** Computes in f16 (shaderFloat16). Weft enables it in fast mode, never on adopted devices. */
     bool has_f16_arithmetic;
-    /** Has an instruction for sums of products of four bytes (VK_KHR_shader_integer_dot_product); else they are made of others. Not used on adopted devices. */
+    /**
+     * Has an instruction for sums of products of four bytes (VK_KHR_shader_integer_dot_product). Without it several
+     * instructions compute them. Not used on adopted devices.
+     */
     bool has_integer_dot_product;
     /**
      * The subgroup sizes that kernels of fast mode can request (VK_EXT_subgroup_size_control): powers of two in this
@@ -124,7 +129,10 @@ typedef struct weft_device_info {
      * one. Products with f16 weights may use them in fast mode. Adopted devices have those of weft_device_adopt_params.
      */
     weft_matrix_shape matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
-    /** The same for signed bytes with int32 sums, which are exact: products of int8 may use them in every math mode. */
+    /**
+     * Sizes for signed bytes with int32 sums, laid out like matrix_shapes. These sums are exact: products of int8 may
+     * use them in every math mode.
+     */
     weft_matrix_shape integer_matrix_shapes[WEFT_MAX_MATRIX_SHAPES];
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;       /**< bytes a workgroup may use */
@@ -139,11 +147,12 @@ typedef struct weft_device_info {
     bool usable;   /**< has everything that Weft needs */
     bool compiles; /**< usable, or lacks only memory: see weft_device_params.compile_only */
     /**
-     * Opened only if weft_device_params.select names it: an OpenCL device whose vendor's Vulkan driver serves as well, OpenCL on the processor,
-     * and OpenCL that stands on a Vulkan driver. None if the environment has WEFT_OPENCL=1.
+     * Opened only if weft_device_params.select names it. This holds for an OpenCL device that its vendor's Vulkan
+     * driver also serves, for OpenCL on the processor, and for OpenCL on top of a Vulkan driver. Always false if the
+     * environment has WEFT_OPENCL=1.
      */
     bool by_name_only;
-    char reason[256]; /**< when not usable: what is missing */
+    char reason[256]; /**< when not usable: the missing feature */
     uint8_t uuid[16]; /**< the driver's pipeline cache identity */
     /**
      * How an open device with WEFT_MATH_FUSED rounds once. The environment variable WEFT_FMA, one of the names of
@@ -151,20 +160,21 @@ typedef struct weft_device_info {
      */
     weft_fma fma;
     /**
-     * Which device and which driver it is, in every process and API of this machine (VkPhysicalDeviceIDProperties). Those of OpenCL's devices and
-     * of the processor are of Weft's making.
+     * Identify device and driver in every process and API of this machine (VkPhysicalDeviceIDProperties). Weft makes
+     * those of OpenCL devices and of the processor itself.
      */
     uint8_t device_uuid[16], driver_uuid[16];
     bool has_luid;         /**< Windows' name of the adapter */
-    uint8_t luid[8];       /**< as DXGI and Vulkan have it, byte by byte; zeros without */
-    bool has_pci;          /**< the driver tells its place on the PCI bus (VK_EXT_pci_bus_info) */
+    uint8_t luid[8];       /**< byte by byte as in DXGI and Vulkan; zeros without has_luid */
+    bool has_pci;          /**< the driver reports the PCI address (VK_EXT_pci_bus_info) */
     uint32_t pci_place[4]; /**< domain, bus, device, function: 0000:01:00.0 is {0, 1, 0, 0} */
     bool
-        has_memory_budget; /**< the driver says what this process may take (VK_EXT_memory_budget) */
-    bool interpreted;      /**< its kernels are not compiled: the processor device without LLVM */
+        has_memory_budget; /**< the driver reports a memory budget for this process (VK_EXT_memory_budget) */
+    bool interpreted; /**< it interprets its kernels: the processor device without LLVM */
     /**
-     * Why it computes far slower than this machine could, and the way out; empty if it does not. Opening a device that interprets its kernels
-     * logs it as a warning, and so does opening a driver in software that nobody named, in place of a processor device without LLVM.
+     * Reason why the device is far slower than this machine could be, and the remedy; empty if it is not slow.
+     * Opening a device that interprets its kernels logs this as a warning. So does a software driver that was chosen,
+     * not named, because the processor device lacks LLVM.
      */
     char slow[512];
 } weft_device_info;
@@ -188,14 +198,14 @@ WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
  * callbacks must not call the library.
  *
  * Fork: a child process may destroy objects that were made before the fork. This frees host memory, waits for nothing
- * and calls no driver. The processor device continues in the child with plans and buffers as they were at the fork, and
- * starts new threads when it needs them; the program restarts the threads of `jobs`. If a run was in progress at the
- * fork, or another thread was inside a call on the processor device, its calls return WEFT_DEVICE_LOST in the child,
- * and its memory is freed when the process ends. Calls on all other devices, adopted ones included, always return
- * WEFT_DEVICE_LOST in the child: a driver that the parent uses need not work there, nor return. Open such devices after
- * the fork, or start the child by spawn or exec. A child never waits for its parent's threads, and the parent is not
- * affected. Exported buffers stay shared. A child that is forked in a callback of the library must exit or exec without
- * returning from the callback.
+ * and calls no driver. The processor device continues in the child with plans and buffers as they were at the fork,
+ * and starts new threads when it needs them; the program restarts the threads of `jobs`. If a run was in progress at
+ * the fork, or another thread was inside a call on the processor device, calls on that device return WEFT_DEVICE_LOST
+ * in the child. Its memory is then freed when the process ends. Calls on all other devices, adopted ones included,
+ * always return WEFT_DEVICE_LOST in the child: a driver that the parent uses need not work there, nor return. Open
+ * such devices after the fork, or start the child by spawn or exec. A child never waits for its parent's threads, and
+ * the parent is not affected. Exported buffers stay shared. A child that is forked in a callback of the library must
+ * exit or exec without returning from the callback.
  *
  * Reference rule: destroy buffers, plans and models before their device.
  */
@@ -207,11 +217,11 @@ typedef struct weft_device_params {
     weft_weight_storage weights;
     /**
      * Which device to open. Null or "" prefers discrete over integrated over the processor over software. A number is
-     * an index of weft_device_list. Any other text is matched against the names of devices and drivers, ignoring case,
-     * and must match a device. "processor" is the processor device: no Vulkan or OpenCL driver is loaded. "opencl:TEXT" is an OpenCL device
-     * whose name or platform contains TEXT. "uuid:", "luid:" and "pci:" stand before a device_uuid, luid or pci_place of weft_device_info, such as
-     * "pci:0000:01:00.0". With null, OpenCL is asked only if no other device serves, or there is none but the processor and the system shows
-     * a GPU (or has WEFT_OPENCL=1).
+     * an index of weft_device_list. Any other text is matched against the names of devices and drivers, ignoring
+     * case, and must match a device. "processor" is the processor device: no Vulkan or OpenCL driver is loaded.
+     * "opencl:TEXT" is an OpenCL device whose name or platform contains TEXT. "uuid:", "luid:" and "pci:" precede a
+     * device_uuid, luid or pci_place of weft_device_info, such as "pci:0000:01:00.0". Null tries OpenCL only in two
+     * cases: no other device is usable; or only the processor is, and the system shows a GPU or has WEFT_OPENCL=1.
      */
     const char *select;
     /**
@@ -227,11 +237,13 @@ typedef struct weft_device_params {
      * "": nothing is kept on disk. A relative path starts at the working folder of this call; WEFT_IO_ERROR if that
      * folder is gone.
      *
-     * The folder contains machine code that will be executed: it must be as trusted as the program. Weft creates it for
-     * this user only (0700, files 0600). It uses the folder only if that is not a link, if folder and file belong to
-     * the effective user or to root (for root: to root), and if nobody else may write to them. On Windows owner and
-     * access list are checked alike, with SYSTEM and Administrators in place of root. Otherwise a warning says what is
-     * wrong, and everything is compiled anew. Parent folders may be links. What is missing is then looked for in weft-kernels, a folder that may have come with the library: beside it, or among the libraries beside a program's folder.
+     * The folder contains machine code that will be executed: it must be as trusted as the program. Weft creates it
+     * for this user only (0700, files 0600). It uses the folder only under three conditions: the folder is not a
+     * link; folder and file belong to the effective user or to root (for root: to root); nobody else may write to
+     * them. On Windows owner and access list are checked alike, with SYSTEM and Administrators in place of root.
+     * Otherwise a warning names the fault, and Weft compiles everything anew. Parent folders may be links. Weft looks
+     * for missing kernels in the folder weft-kernels that may be installed with the library: beside the library, or
+     * among the libraries beside a program's folder.
      */
     const char *cache_dir;
     /**
@@ -309,8 +321,9 @@ typedef struct weft_device_stats {
     uint32_t validation_messages; /**< warnings and errors from the validation layer */
     uint64_t submissions;         /**< command buffer submissions, uploads included */
     /**
-     * Bytes of the device's own heaps that this process may take now, and those that it takes, all its programs included: what the driver says
-     * (VK_EXT_memory_budget), else 0. Weft asks for nothing that would exceed a heap's budget: it takes the next heap, or fails.
+     * Bytes of the device's own heaps that this process may use now, and that it uses, by Weft or otherwise, as the
+     * driver reports them (VK_EXT_memory_budget); else 0. Weft never exceeds a heap's budget: it takes the next heap,
+     * or fails.
      */
     uint64_t memory_budget, memory_used;
 } weft_device_stats;

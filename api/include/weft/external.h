@@ -29,7 +29,7 @@ typedef enum weft_external_type {
 /** "opaque" or "dma_buf". */
 WEFT_API const char *weft_external_type_name(weft_external_type type);
 
-/** What a device supports; both are false if it lacks the extension. */
+/** Directions that a device supports; both are false if it lacks the extension. */
 typedef struct weft_external_info {
     bool exports;
     bool imports;
@@ -37,7 +37,9 @@ typedef struct weft_external_info {
 
 /* ---- buffers ---- */
 
-/** What a device supports for buffers of a type. Errors: WEFT_INVALID_ARGUMENT for null or an unknown type. */
+/**
+ * Tells if a device exports and imports buffers of a type. Errors: WEFT_INVALID_ARGUMENT for null or an unknown type.
+ */
 WEFT_API weft_status weft_device_get_external(const weft_device *device, weft_external_type type,
                                               weft_external_info *info);
 
@@ -78,8 +80,9 @@ WEFT_API weft_status weft_buffer_import_memory(weft_buffer **buffer, weft_device
 typedef struct weft_semaphore weft_semaphore;
 
 /**
- * What a device supports for opaque handles of binary or timeline semaphores (VK_KHR_external_semaphore_fd, on Windows
- * VK_KHR_external_semaphore_win32). The processor device supports none. Errors: WEFT_INVALID_ARGUMENT for null.
+ * Tells if a device exports and imports opaque handles of binary or timeline semaphores
+ * (VK_KHR_external_semaphore_fd, on Windows VK_KHR_external_semaphore_win32). The processor device supports none.
+ * Errors: WEFT_INVALID_ARGUMENT for null.
  */
 WEFT_API weft_status weft_device_get_external_semaphore(const weft_device *device, bool timeline,
                                                         weft_external_info *info);

@@ -86,12 +86,12 @@ typedef enum weft_features_kind {
      */
     WEFT_FEATURES_MM,
     /**
-     * Spherical structured features: radius_i v_i. The v_i are columns of [Re F, -Im F; Im F, Re F]/√(d/2), F the d/2 rows
-     * of the DFT of prime length p whose numbers are ±g^(k(p-1)/d), k = 0 … d/2 - 1, g a primitive root, p ≡ 1 mod d the
-     * smallest with 2p ≥ rows: half of a subgroup, as in Lyu, Yuan and Tsang, 2020, with the signs of least coherence out
-     * of 32 choices, in place of the descent on the Riesz energy of Lyu, 2017. A Haar rotation makes each v_i uniform.
-     * Radii are χ_d quantiles of (π(i) + u)/rows, π a random permutation, u uniform. `columns` is even. All rows depend
-     * on `rows`.
+     * Spherical structured features: radius_i v_i. The v_i are columns of [Re F, -Im F; Im F, Re F]/√(d/2). F has d/2
+     * rows of the DFT of prime length p, those numbered ±g^(k(p-1)/d), k = 0 … d/2 - 1. g is a primitive root, and p
+     * ≡ 1 mod d the smallest prime with 2p ≥ rows. The numbers are half of a subgroup, as in Lyu, Yuan and Tsang,
+     * 2020. Their signs have the least coherence out of 32 choices; Lyu, 2017 descends on the Riesz energy instead. A
+     * Haar rotation makes each v_i uniform. Radii are χ_d quantiles of (π(i) + u)/rows, π a random permutation, u
+     * uniform. `columns` is even. All rows depend on `rows`.
      */
     WEFT_FEATURES_SSF,
     /**
@@ -202,9 +202,9 @@ typedef struct weft_features_structure {
 /**
  * W [rows, columns] into w, row-major, and the weights [rows]. weights may be null if they are all 1/rows, as for all
  * kinds but SGQ, SSR, POISSON and GEOMETRIC. params and w must not be null; host may be.
- * Errors: WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range; WEFT_OUT_OF_HOST_MEMORY. w and weights
- * are not written on an invalid argument, with two late failures: MM with points that are too similar, and POISSON and
- * GEOMETRIC with a weight above e^87, such as with λ columns > 87. (A weight below e^-87 is 0.)
+ * Errors: WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range; WEFT_OUT_OF_HOST_MEMORY. w and
+ * weights are not written on an invalid argument. Two failures come later: MM with points that are too similar, and
+ * POISSON and GEOMETRIC with a weight above e^87, such as with λ columns > 87. (A weight below e^-87 is 0.)
  */
 WEFT_API weft_status weft_features_fill(float *w, float *weights,
                                         const weft_features_params *params, const weft_host *host);

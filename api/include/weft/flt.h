@@ -6,9 +6,9 @@
  *
  *   N̂_ij = 1/r Σ_k w_k cos 2π ξ_kᵀ(r_i - r_j),   ξ_k ~ p,   w_k = g(ξ_k)/p(ξ_k):   E N̂_ij = Re f(r_i - r_j)
  *
- * (Theorem 4.1). With |w| ≤ c the variance is at most (c² - f²)/r (Theorem A.3). Where g has heavier tails than p, w has
- * no bound, and its variance may be infinite: with a Gaussian p this is so for WEFT_FLT_LOCAL, and for terms with
- * σ_t ≥ √2 sigma of WEFT_FLT_GAUSSIAN_MIXTURE (no bound from σ_t > sigma on).
+ * (Theorem 4.1). With |w| ≤ c the variance is at most (c² - f²)/r (Theorem A.3). Where g has heavier tails than p, w
+ * has no bound, and its variance may be infinite. With a Gaussian p it is infinite for WEFT_FLT_LOCAL, and for terms
+ * with σ_t ≥ √2 sigma of WEFT_FLT_GAUSSIAN_MIXTURE (no bound from σ_t > sigma on).
  *
  * Draws are from Philox4x32-10. The arithmetic is + - × ÷ and square roots of doubles in a fixed order, with Weft's own
  * logarithm, exponential, sine and cosine. Equal parameters give equal bits on every host. Frequency k does not depend

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that causal language models make, several at once: weft_decoder and weft_sample of model.h with what ends a
- * text. Each text is the one that its prompt gets alone, whatever stands beside it.
+ * Texts that causal language models make, several at once, by weft_decoder and weft_sample of model.h and conditions
+ * that end a text. A prompt gets the text that it gets alone, whatever other prompts run with it.
  *
  *   weft_generator_create → until `done`: weft_generator_step, weft_generator_get_text of each → weft_generator_destroy
  */
@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-/** What a text begins with: a text for the model's tokenizer, or tokens. */
+/** Start of a text: a text for the model's tokenizer, or tokens. */
 typedef struct weft_prompt {
     const char *text; /**< UTF-8, not zero-terminated; null: tokens */
     size_t
-        size; /**< bytes of the text; 0: its special tokens, an error where the tokenizer has none */
+        size; /**< bytes of the text; 0: the tokenizer's special tokens alone, an error if it has none */
     const int32_t *tokens; /**< used where text is null */
     uint32_t count;        /**< of the tokens, at least 1 */
 } weft_prompt;
@@ -26,12 +26,12 @@ typedef struct weft_prompt {
 typedef struct weft_generator_params {
     const weft_prompt *prompts; /**< read during the call only, as are the lists below */
     uint32_t prompt_count;      /**< at least 1 */
-    /** Most tokens to make for each prompt; 0: 200, or as many as the model has positions for. */
+    /** Most tokens to make for each prompt; 0: 200, or fewer if the model has fewer positions. */
     uint32_t tokens;
     /**
      * 0: a prompt and its tokens must fit into the model's positions. Otherwise 1 … max_length: a text that fills all
-     * positions goes on as if its last `window` tokens were its beginning, and of a prompt longer than max_length the
-     * last `window` tokens are read.
+     * positions continues as if its last `window` tokens were its beginning. A prompt longer than max_length is cut
+     * to its last `window` tokens.
      */
     uint32_t window;
     weft_sampling sampling;
@@ -66,19 +66,19 @@ WEFT_API weft_status weft_generator_create(weft_generator **generator, weft_mode
 WEFT_API void weft_generator_destroy(weft_generator **generator);
 
 /**
- * Goes on by a token of each text. The first call reads all prompts, in one run, and makes none. *done: all texts have ended.
- * Then nothing is left to do.
- * Errors: those of weft_decoder_step and weft_sample. What was made stays; further calls fail, too.
+ * Appends a token to each text. The first call reads all prompts, in one run, and appends none. *done is true when
+ * all texts have ended; further calls do nothing.
+ * Errors: those of weft_decoder_step and weft_sample. The texts made so far remain readable; further calls fail, too.
  */
 WEFT_API weft_status weft_generator_step(weft_generator *generator, bool *done);
 
-/** Ends the text of a prompt where it is. WEFT_NOT_FOUND for a number that no prompt has. */
+/** Ends the text of a prompt at its current length. WEFT_NOT_FOUND for a number that no prompt has. */
 WEFT_API weft_status weft_generator_end(weft_generator *generator, uint32_t prompt);
 
 /** Why a text has ended. */
 typedef enum weft_ending {
     WEFT_ENDING_NONE = 0,  /**< it has not */
-    WEFT_ENDING_LENGTH,    /**< it has all tokens that it may have */
+    WEFT_ENDING_LENGTH,    /**< it has reached its number of tokens */
     WEFT_ENDING_END_TOKEN, /**< the model has ended it */
     WEFT_ENDING_STOP,      /**< one of the stops */
     WEFT_ENDING_CALLER     /**< weft_generator_end */
@@ -87,14 +87,14 @@ typedef enum weft_ending {
 /** "none", "length", "end_token", "stop" or "caller"; never null. */
 WEFT_API const char *weft_ending_name(weft_ending ending);
 
-/** What was made of a prompt so far. The arrays live until the generator's next call. */
+/** Continuation of a prompt so far. The arrays live until the generator's next call. */
 typedef struct weft_generated {
-    const int32_t *tokens; /**< the end token is the last of them, where it has ended the text */
+    const int32_t *tokens; /**< includes the end token that ended the text, as the last */
     uint32_t count;
     /**
-     * What the tokens add to the prompt's text, not zero-terminated; empty without a tokenizer. It grows only at its end, and
-     * by whole characters (bytes that are no UTF-8 stay what they are), so that what is new can be shown at once. What
-     * may become a stop waits until it is none. Stop and end token are left out.
+     * Text that the tokens add to the prompt, not zero-terminated; empty without a tokenizer. It grows only at its
+     * end, by whole characters (bytes that are not UTF-8 are kept), so new text can be shown at once. Text that may
+     * begin a stop is held back until it cannot. Stop and end token are left out.
      */
     const char *text;
     size_t text_size;
@@ -106,7 +106,7 @@ typedef struct weft_generated {
 WEFT_API weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,
                                              weft_generated *generated);
 
-/** Of the generator's decoder, whose batch is the number of prompts. */
+/** Returns the state of the generator's decoder, whose batch is the number of prompts. */
 WEFT_API weft_status weft_generator_get_decoder_info(const weft_generator *generator,
                                                      weft_decoder_info *info);
 

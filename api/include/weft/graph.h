@@ -34,16 +34,17 @@ typedef void (*weft_release)(void *user);
  * How the elements of an f32 weight are given, and kept on devices where products and embeddings read it: in 16 bits or a byte each, in all
  * math modes. Widening 16 bits is exact, so results have the bits that they have with the widened elements.
  *
- * A byte q of -127 … 127 stands for q · scale, one scale for each row or column of a matrix. As the right-hand side of a product whose scales
- * are those of the result's columns (rows of the weight of weft_graph_linear), I8 makes bytes of the other factor, too, and adds up whole
- * numbers; I8_ONLY leaves it f32, and multiplies each sum by the scale. Everything else reads q · scale, rounded to f32. Exactly:
- * docs/reproducibility.md, int8.
+ * A byte q of -127 … 127 stands for q · scale, one scale for each row or column of a matrix. Products use the bytes
+ * if the matrix is on the right-hand side, with a scale for each column of the result (row of the weight of
+ * weft_graph_linear). I8 then converts the other factor to bytes, too, and adds up integers; I8_ONLY leaves it f32,
+ * and multiplies each sum by the scale. Everything else reads q · scale, rounded to f32. docs/reproducibility.md,
+ * int8, has the exact rules.
  */
 typedef enum weft_stored {
-    WEFT_STORED_WHOLE = 0, /**< elements of dtype */
-    WEFT_STORED_F16 = 1,   /**< IEEE 754 binary16 */
-    WEFT_STORED_BF16 = 2,  /**< bfloat16: the upper halves of f32 elements */
-    WEFT_STORED_I8 = 3, /**< signed bytes; products make bytes of what they are multiplied with */
+    WEFT_STORED_WHOLE = 0,  /**< elements of dtype */
+    WEFT_STORED_F16 = 1,    /**< IEEE 754 binary16 */
+    WEFT_STORED_BF16 = 2,   /**< bfloat16: the upper halves of f32 elements */
+    WEFT_STORED_I8 = 3,     /**< signed bytes; products convert the other factor to bytes, too */
     WEFT_STORED_I8_ONLY = 4 /**< signed bytes, multiplied with f32 */
 } weft_stored;
 
@@ -52,11 +53,11 @@ typedef struct weft_weight_params {
     weft_dtype dtype;
     weft_shape shape;
     const void *data; /**< dense, row-major, elements of dtype or as `stored` says; not null */
-    /** Borrow instead of copying: data must stay as it is until `release` is called. Null: the data is copied. */
+    /** Borrow instead of copying: data must not change until `release` is called. Null: the data is copied. */
     weft_release release;
     void *release_user;
     weft_stored stored; /**< with dtype WEFT_F32 */
-    /** Of I8 and I8_ONLY, whose shape is [rows, columns]: a scale for each row, copied; each 0, or positive and normal */
+    /** I8 and I8_ONLY, of shape [rows, columns]: a scale for each row, copied; each 0, or positive and normal */
     const float *scales;
     bool scale_columns; /**< a scale for each column instead */
 } weft_weight_params;
@@ -66,16 +67,18 @@ typedef struct weft_weight_params {
 #endif
 
 /**
- * host may be null. Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0; of bytes also for another rank than
- * 2, a scale that cannot be, or an element of -128.
+ * host may be null.
+ * Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0; bytes also for another rank
+ * than 2, an invalid scale, or an element of -128.
  */
 WEFT_API weft_status weft_weight_create(weft_weight **weight, const weft_weight_params *params,
                                         const weft_host *host);
 WEFT_API void weft_weight_destroy(weft_weight **weight);
 
 /**
- * A weight of the bytes of an f32 matrix [rows, columns], stored as I8 or I8_ONLY, with a scale for each row or column: the 127th part of the
- * largest magnitude there. It holds a reference to `source` and reads that when a device needs the bytes.
+ * Makes a weight that stores an f32 matrix [rows, columns] as I8 or I8_ONLY. The scale of each row or column is the
+ * 127th part of its largest magnitude. The weight holds a reference to `source`, and reads it when a device needs the
+ * bytes.
  * Errors: WEFT_INVALID_ARGUMENT for another type or rank, a source of bytes, or an element that is not finite; those of reading the source.
  */
 WEFT_API weft_status weft_weight_quantize(weft_weight **weight, weft_weight *source,
@@ -84,8 +87,8 @@ WEFT_API weft_status weft_weight_quantize(weft_weight **weight, weft_weight *sou
 /* ---- graphs ---- */
 
 /**
- * Thread safety: one thread at a time. A graph may be destroyed as soon as its plans are compiled. When building fails
- * (also for lack of memory) the graph stays as it was and can still be used.
+ * Thread safety: one thread at a time. A graph may be destroyed as soon as its plans are compiled. A call that fails
+ * (also for lack of memory) leaves the graph unchanged and usable.
  */
 typedef struct weft_graph weft_graph;
 
@@ -196,7 +199,7 @@ typedef enum weft_binary {
     WEFT_BINARY_SUBTRACT = 1,
     WEFT_BINARY_MULTIPLY = 2,
     WEFT_BINARY_DIVIDE = 3,       /**< of i32: towards zero */
-    WEFT_BINARY_MINIMUM = 4,      /**< NaN if one of them is; -0 is below +0 */
+    WEFT_BINARY_MINIMUM = 4,      /**< NaN if an operand is; -0 is below +0 */
     WEFT_BINARY_MAXIMUM = 5,      /**< likewise */
     WEFT_BINARY_POWER = 6,        /**< pow of C; of i32 with b < 0 as 1 / a^-b towards zero */
     WEFT_BINARY_MODULO = 7,       /**< a - b ⌊a/b⌋, exact, with b's sign: Python's % */
@@ -266,7 +269,7 @@ WEFT_API weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_t
 WEFT_API weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_dtype dtype);
 
-/** The same elements in the same order under another shape; costs nothing at run time. */
+/** Gives the elements, in their order, another shape; costs nothing at run time. */
 WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_shape shape);
 
@@ -284,9 +287,10 @@ typedef struct weft_plan weft_plan;
 /** Which values of a run a plan keeps as further outputs. They depend on the graph alone, and are the same on every device. */
 typedef enum weft_checkpoints {
     WEFT_CHECKPOINTS_NONE = 0,
-    /** Those through which all goes that comes after them, such as what a layer gives to the next; 16 at most, and four of large ones */
+    /** Values on which all later ones depend, such as the result of a layer; 16 at most, and four of large ones */
     WEFT_CHECKPOINTS_LAYERS = 1,
-    WEFT_CHECKPOINTS_NODES = 2 /**< every node's: nothing is fused, and memory holds all of them */
+    WEFT_CHECKPOINTS_NODES =
+        2 /**< every node's value: nothing is fused, and memory holds all of them */
 } weft_checkpoints;
 
 typedef struct weft_plan_params {
@@ -343,7 +347,8 @@ typedef struct weft_plan_info {
     uint32_t submissions; /**< command buffer submissions of one run */
     /** GLSL texts compiled for the device while the plan was compiled, by any thread */
     uint32_t shaders_compiled;
-    uint32_t pipelines_compiled; /**< pipelines that no cache held, likewise */
+    uint32_t
+        pipelines_compiled; /**< pipelines that no cache held, compiled meanwhile by any thread */
     double compile_ms;
     double flops; /**< floating-point operations of one run, as counted by the ops */
 } weft_plan_info;
@@ -389,10 +394,11 @@ typedef struct weft_bindings weft_bindings;
 WEFT_API weft_status weft_bindings_create(weft_bindings **bindings, weft_plan *plan);
 
 /**
- * The same with their own arena and time stamps. Their runs may overlap any other run of the plan, in different queues
- * or alternating part by part (weft_plan_record_range of vulkan.h); runs of the same bindings may not. Two runs that
- * share a state's buffer (decode.h), or of which one reads the other's output, still follow each other. Each takes
- * weft_plan_info.arena_bytes of device memory, which weft_device_stats.bytes_in_use counts.
+ * Makes bindings with nothing set, with their own arena and time stamps. Their runs may overlap any other run of the
+ * plan, in different queues or alternating part by part (weft_plan_record_range of vulkan.h); runs of the same
+ * bindings may not. Two runs that share a state's buffer (decode.h), or of which one reads the other's output, still
+ * follow each other. Each takes weft_plan_info.arena_bytes of device memory, which weft_device_stats.bytes_in_use
+ * counts.
  * Errors also: WEFT_OUT_OF_DEVICE_MEMORY.
  */
 WEFT_API weft_status weft_bindings_create_concurrent(weft_bindings **bindings, weft_plan *plan);
@@ -434,7 +440,7 @@ typedef struct weft_host_tensor {
  * The simplest way to run: uploads every input, runs, and downloads the listed outputs, with buffers that the plan
  * keeps for this. Before anything runs it rejects missing inputs, wrong sizes, indices outside their embedding table
  * and lengths outside their sequence (WEFT_INVALID_ARGUMENT naming input, position, value and range). A state that is
- * not listed stays as the last call left it; before the first call it is undefined.
+ * not listed keeps its value from the last call; before the first call it is undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
                                        uint32_t count);
@@ -454,7 +460,10 @@ typedef struct weft_timing {
  */
 WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count);
 
-/** The same for the newest run in the arena of these bindings: their own, or else the plan's. */
+/**
+ * Times per dispatch, as weft_plan_get_timings, of the newest run in the arena of these bindings: their own, or else
+ * the plan's.
+ */
 WEFT_API weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
                                                uint32_t *count);
 

@@ -60,11 +60,12 @@ WEFT_API weft_status weft_model_load_memory(weft_model **model, const weft_model
  * Makes an untrained model with random weights from a config alone, for timing and tests at any size. config_json is
  * the text of a config.json, zero-terminated; it is copied. No file is read. Destroy it like a loaded model.
  *
- * The config is checked as weft_model_load checks it. Every tensor that a checkpoint must have is drawn by Philox
- * (Salmon et al., SC 2011) from `seed`, in its own stream that depends on the tensor's name alone: the same bits on
- * every machine. Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that
- * activations stay finite at any depth. Optional tensors of a checkpoint count as missing: the feature matrices of a
- * spectraformer are drawn by features_seed. A class of transformers without labels gets 2. The tokenizer is "bytes" or "none".
+ * The config is checked as weft_model_load checks it. Every required tensor is drawn by Philox (Salmon et al., SC
+ * 2011) from `seed`, in its own stream that depends on the tensor's name alone: the same bits on every machine.
+ * Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that activations
+ * stay finite at any depth. Optional tensors of a checkpoint count as missing: the feature matrices of a
+ * spectraformer are drawn by features_seed. A class of transformers without labels gets 2. The tokenizer is "bytes"
+ * or "none".
  *
  * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
  * WEFT_UNSUPPORTED for the config, naming field, expected and found; WEFT_OUT_OF_HOST_MEMORY.
@@ -79,21 +80,23 @@ WEFT_API weft_status weft_model_create_random(weft_model **model, const char *co
  */
 WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed);
 
-/** What weft_model_quantize has made. */
+/** Result of weft_model_quantize. */
 typedef struct weft_quantize_info {
-    uint32_t matrices;     /**< that are bytes now */
-    uint64_t bytes_before; /**< of all tensors of the files that it has read */
+    uint32_t matrices;     /**< converted to bytes */
+    uint64_t bytes_before; /**< of all tensors in the files that it read */
     uint64_t bytes_after;
 } weft_quantize_info;
 
 /**
- * Writes a model folder in which the matrices are bytes that a device with WEFT_WEIGHTS_I8 (or for I8_ONLY, WEFT_WEIGHTS_I8_ONLY) makes of
- * `folder`: the same bits without that option. Such a matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale,
- * or NAME.scale_only, of shape [rows, 1] or [1, columns]. All other tensors, configs and tokenizers are copied; weights in several files
- * become one. Files of those names in `out` are replaced, config.json last; one call at a time writes into a folder. info and host may be null.
- * Errors: those of weft_model_load; WEFT_BAD_FILE for a link, among what is copied, that leads out of `folder`, unless to the blobs beside
- * the snapshots of the Hub's cache; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if there is no such matrix;
- * WEFT_IO_ERROR.
+ * Writes a copy of a model folder in which matrices are bytes, as a device with WEFT_WEIGHTS_I8 (or for I8_ONLY,
+ * WEFT_WEIGHTS_I8_ONLY) makes them of `folder`. Loaded without that option, it gives the bits of the option. Such a
+ * matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale, or NAME.scale_only, of shape
+ * [rows, 1] or [1, columns]. All other tensors, configs and tokenizers are copied; weights in several files become
+ * one. Files of those names in `out` are replaced, config.json last; one call at a time writes into a folder. info
+ * and host may be null.
+ * Errors: those of weft_model_load; WEFT_BAD_FILE for a file to copy that is a link out of `folder`, except to the
+ * blobs beside the snapshots of the Hub's cache; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if
+ * there is no such matrix; WEFT_IO_ERROR.
  */
 WEFT_API weft_status weft_model_quantize(weft_quantize_info *info, const char *folder,
                                          const char *out, weft_stored stored,
@@ -107,12 +110,12 @@ typedef enum weft_task {
     WEFT_TASK_CLASSIFY,  /**< logits f32 [B, labels]; their softmax, or with multi_label sigmoids */
     WEFT_TASK_MASKED_LM, /**< logits f32 [B, n, vocabulary] */
     WEFT_TASK_NEXT_SENTENCE, /**< logits f32 [B, 2] */
-    WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p is of token p + 1 */
+    WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p predicts token p + 1 */
     WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
-    WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists what it takes and gives */
+    WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists its inputs and outputs */
     WEFT_TASK_EMBED /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
 } weft_task;
 
@@ -160,8 +163,8 @@ typedef struct weft_model_info {
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
 
 /**
- * The shape of a model's output for `batch` sequences of `length` tokens, as its task has it (weft_task). Every graph that
- * weft_model_build gives is held to it, so whoever reads an output can rely on it.
+ * Shape of a model's output for `batch` sequences of `length` tokens, as given at weft_task. weft_model_build checks
+ * every graph against it, so readers of outputs can rely on it.
  * Errors: WEFT_UNSUPPORTED for a program without a task.
  */
 WEFT_API weft_status weft_model_get_output_shape(const weft_model *model, uint32_t batch,
@@ -172,21 +175,24 @@ WEFT_API const char *weft_model_config(const weft_model *model);
 
 /**
  * The bytes of the loaded model.safetensors, allocated through the model's weft_host; free them with weft_text_free.
- * Of weights in several files, the bytes of one file with all of them.
+ * Weights in several files come as the bytes of one file with all of them.
  * Errors: WEFT_UNSUPPORTED for random weights; WEFT_BAD_FILE if the file's bytes have changed.
  */
 WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t *size);
 
 /**
- * The same model without its head, with the task WEFT_TASK_HIDDEN and without the tokenizer's files. Both share
- * weights, on devices, too. Either may be destroyed first, and each is for one thread at a time. Destroy it like a
- * loaded model.
+ * Makes a model without the head of `model`, with the task WEFT_TASK_HIDDEN and without the tokenizer's files. Both
+ * share weights, on devices, too. Either may be destroyed first, and each is for one thread at a time. Destroy it
+ * like a loaded model.
  */
 WEFT_API weft_status weft_model_without_head(weft_model **headless, weft_model *model);
 
 /* ---- embeddings ---- */
 
-/** How the vectors of tokens become one. Several stand side by side, in this order. Vectors behind a length never count. */
+/**
+ * Ways to pool the vectors of tokens into one. Several results are concatenated, in this order. Vectors behind a
+ * length never count.
+ */
 typedef enum weft_embed_pooling {
     WEFT_EMBED_CLS = 1,            /**< the first token's */
     WEFT_EMBED_MAX = 2,            /**< the largest of each channel */
@@ -200,7 +206,7 @@ typedef struct weft_embed_params {
     /** Bits of weft_embed_pooling, for a model whose folder has no modules.json; 0: those of the folder */
     uint32_t pooling;
     bool normalize; /**< give vectors of length 1, also where the folder does not say so */
-    /** How many tokens at the start of each text are the prompt's: left out where skips_prompt is set */
+    /** Number of tokens at the start of each text that belong to the prompt: left out if skips_prompt is set */
     uint32_t prompt_tokens;
 } weft_embed_params;
 
@@ -209,15 +215,15 @@ typedef struct weft_embed_params {
 #endif
 
 /**
- * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json of
- * sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and keeps its pooling. The newest call
- * says what plans compiled later do; a pooling of 0 keeps the one before.
- * Errors: WEFT_INVALID_ARGUMENT for a pooling where the folder has one, for none at all, and for unknown bits;
+ * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json
+ * of sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and keeps its pooling. The
+ * newest call decides for plans compiled later; a pooling of 0 keeps the previous one.
+ * Errors: WEFT_INVALID_ARGUMENT for a pooling if the folder has one, if neither has one, and for unknown bits;
  * WEFT_UNSUPPORTED for a program, or a model of pairs.
  */
 WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
 
-/** What a model of task WEFT_TASK_EMBED does. Texts live as long as the model. */
+/** Settings of a model of task WEFT_TASK_EMBED. Texts live as long as the model. */
 typedef struct weft_embed_info {
     uint32_t pooling; /**< bits of weft_embed_pooling */
     bool normalizes;  /**< vectors have length 1 */
@@ -226,8 +232,8 @@ typedef struct weft_embed_info {
     const char *similarity; /**< similarity_fn_name, such as "cosine", or null */
     uint32_t prompt_count;  /**< weft_model_get_prompt lists them */
     const char
-        *default_prompt;    /**< the name of the prompt to use where none is asked for, or null */
-    uint32_t prompt_tokens; /**< what weft_model_set_embedding was told */
+        *default_prompt;    /**< name of the prompt to use unless another is requested, or null */
+    uint32_t prompt_tokens; /**< as passed to weft_model_set_embedding */
 } weft_embed_info;
 
 /** Errors: WEFT_UNSUPPORTED for a model of another task. */
@@ -246,16 +252,16 @@ WEFT_API weft_status weft_model_get_prompt(const weft_model *model, uint32_t ind
 /** Label text, or "LABEL_<index>" if the config has none; null if index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
 
-/** Tokens of a text, or of a pair of texts, and where in them each stands. Arrays have `count` entries. */
+/** Tokens of a text, or of a pair of texts, and their positions in it. Arrays have `count` entries. */
 typedef struct weft_encoding {
     int32_t *tokens;
     int32_t *types; /**< 0, or 1 for the second text of a pair, as the tokenizer's template says */
-    /** The bytes [begin, end) of the text, of the pair's second where `sequences` is 1. Special tokens: 0, 0 */
+    /** The bytes [begin, end) of the text, of the pair's second where `sequences` is 1. Special tokens have 0, 0 */
     uint32_t *begins;
     uint32_t *ends;
     uint8_t *sequences; /**< 0: the first text, 1: the second, 255: special, part of neither */
     uint32_t count;
-    uint32_t cut; /**< tokens that truncation has removed */
+    uint32_t cut; /**< tokens that truncation removed */
 } weft_encoding;
 
 typedef struct weft_encode_params {
@@ -272,11 +278,12 @@ typedef struct weft_encode_params {
 #endif
 
 /**
- * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens, the
- * texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text has the
- * special tokens alone. The arrays are allocated through the model's weft_host; free them with weft_encoding_free.
- * At most max_tokens tokens, each with begin <= end <= the size of its text. A text takes at most 2^22 steps, and 512 for each
- * of its bytes, and at most 32 MiB of memory for work, and 512 bytes for each; people's tokenizers take some 70 of either.
+ * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens,
+ * the texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text
+ * has the special tokens alone. The arrays are allocated through the model's weft_host; free them with
+ * weft_encoding_free. At most max_tokens tokens, each with begin <= end <= the size of its text. A text takes at most
+ * 2^22 steps and 512 more for each of its bytes, and at most 32 MiB of working memory and 512 bytes more for each of
+ * its bytes; usual tokenizers take some 70 of either.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for texts without
  * any token, for one that takes more steps or memory, or if max_tokens has no room for the special ones; WEFT_CANCELLED.
  */
@@ -285,9 +292,9 @@ WEFT_API weft_status weft_model_encode(weft_encoding *encoding, weft_model *mode
 WEFT_API void weft_encoding_free(weft_model *model, weft_encoding *encoding);
 
 /**
- * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens. Of a causal language model's
- * spiece.model none. An empty text has the special tokens alone. *tokens is allocated through the model's weft_host; free it
- * with weft_tokens_free.
+ * Tokens of a text (UTF-8, not zero-terminated): at most max_length, with special tokens. A causal language model's
+ * spiece.model adds no special tokens. An empty text has the special tokens alone. *tokens is allocated through the
+ * model's weft_host; free it with weft_tokens_free.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing), WEFT_INVALID_ARGUMENT for a text
  * without any token.
  */
@@ -297,9 +304,9 @@ WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
 
 /**
  * The text of tokens: *size bytes and a terminating zero, allocated through the model's weft_host; free it with
- * weft_text_free. Special and unknown tokens, which have no text, are left out. Tokens of bytes need not form valid
- * UTF-8. With SentencePiece a text begins without its first space: to see what a token adds to a text, pass all tokens
- * so far. At most 32 MiB, and 1 KiB for each token.
+ * weft_text_free. Leaves out special and unknown tokens, which have no text. Tokens of bytes need not form valid
+ * UTF-8. With SentencePiece a text begins without its first space: to see what a token adds to a text, pass all
+ * tokens so far. At most 32 MiB, and 1 KiB for each token.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for a longer text, or
  * one that takes more steps; WEFT_CANCELLED.
  */
@@ -318,14 +325,16 @@ typedef struct weft_text_span {
     uint32_t end;
 } weft_text_span;
 
-/** Whether the two outputs of each token say if it begins, and if it ends, an answer: the class is …ForQuestionAnswering. */
+/**
+ * True if the two outputs of each token tell if an answer begins and ends there: the class is …ForQuestionAnswering.
+ */
 WEFT_API bool weft_model_answers_questions(const weft_model *model);
 
 /**
- * The entities of a text by its logits f32 [count, labels], in their order: each token has its likeliest label; neighbours
- * with one label, as far as no "B-" begins another, are one entity, whose score is the mean of theirs. "O" is none. That
- * is the aggregation "simple" of transformers. *spans is allocated through the model's weft_host; free it with
- * weft_spans_free. It is null where there are none.
+ * Finds the entities of a text, in their order, by its logits f32 [count, labels]. Each token has its likeliest
+ * label. Neighbours with one label form an entity, unless "B-" begins another; its score is the mean of theirs. "O"
+ * marks tokens outside entities. This is the aggregation "simple" of transformers. *spans is allocated through the
+ * model's weft_host; free it with weft_spans_free. It is null if there are no entities.
  * Errors: WEFT_UNSUPPORTED for a model of another task.
  */
 WEFT_API weft_status weft_model_find_entities(weft_text_span **spans, uint32_t *count,
@@ -334,8 +343,9 @@ WEFT_API weft_status weft_model_find_entities(weft_text_span **spans, uint32_t *
 WEFT_API void weft_spans_free(weft_model *model, weft_text_span **spans);
 
 /**
- * The likeliest answer to a question by the logits f32 [count, 2] of the pair of question and context: at most
- * `max_tokens` of the context, 0: 15. The score is the product of the probabilities that it begins and ends there.
+ * Finds the likeliest answer to a question by the logits f32 [count, 2] of the pair of question and context. It has
+ * at most `max_tokens` tokens of the context; 0 means 15. The score is the product of the probabilities that it
+ * begins and ends there.
  * Errors: WEFT_UNSUPPORTED for a model that does not answer; WEFT_INVALID_ARGUMENT for an encoding without a context.
  */
 WEFT_API weft_status weft_model_find_answer(weft_text_span *answer, weft_model *model,
@@ -377,29 +387,30 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
                                         const weft_plan_params *params);
 
 /**
- * The same for sequences of up to `length` tokens, with the further input "lengths" i32 [B]. Each sequence has the bits
- * that it has alone in a plan for its own length. WEFT_INVALID_ARGUMENT for a model without takes_lengths.
+ * Makes a plan as weft_model_compile, for sequences of up to `length` tokens, with the further input "lengths" i32
+ * [B]. Each sequence has the bits that it has alone in a plan for its own length. WEFT_INVALID_ARGUMENT for a model
+ * without takes_lengths.
  */
 WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
                                                 weft_device *device, uint32_t batch,
                                                 uint32_t length, const weft_plan_params *params);
 
-/** What a plan of a model is for. */
+/** Inputs and outputs of a model's plan. */
 typedef struct weft_model_shape {
     uint32_t batch;
     uint32_t length;   /**< tokens of the longest sequence */
     bool with_types;   /**< the input "token_types"; only with takes_types */
     bool with_lengths; /**< the input "lengths"; only with takes_lengths */
     /**
-     * Outputs "hidden_states.I" f32 [B, n, hidden_size], I = 0 … layers: 0 is the embedding, I what layer I - 1 gives, and the
-     * last one the last hidden state, behind the final norm. As transformers' output_hidden_states
+     * Outputs "hidden_states.I" f32 [B, n, hidden_size], I = 0 … layers: 0 is the embedding, I the output of layer I
+     * - 1, and the last one the last hidden state, behind the final norm. As transformers' output_hidden_states
      */
     bool with_hidden_states;
     /**
-     * Outputs "attentions.I" f32 [B, heads, n, n] of each layer I that has softmax attention, over all tokens or in a band:
-     * row i has the weights of the values that token i reads, and zeros elsewhere. Of an fmmformer it is the near field
-     * alone. As transformers' output_attentions. The maps are computed beside the mixer, by the same formula: they may
-     * differ from what it multiplies with by rounding errors
+     * Outputs "attentions.I" f32 [B, heads, n, n] of each layer I that has softmax attention, over all tokens or in a
+     * band: row i has the weights of the values that token i reads, and zeros elsewhere. For an fmmformer they are
+     * the near field alone. As transformers' output_attentions. The maps are computed beside the mixer, by the same
+     * formula: they may differ from the mixer's own weights by rounding errors
      */
     bool with_attentions;
 } weft_model_shape;
@@ -409,24 +420,24 @@ typedef struct weft_model_shape {
 #endif
 
 /**
- * The two above in one: a plan may have both token types and lengths, as for pairs of texts, and what the layers give. The
- * "output" has the same bits with it. Errors: WEFT_UNSUPPORTED for hidden states and attentions of a program, and for
- * attentions of a model none of whose layers has softmax attention.
+ * Makes a plan as the two functions above: it may have both token types and lengths, as for pairs of texts, and the
+ * layers' results as outputs. The "output" has the same bits with it. Errors: WEFT_UNSUPPORTED for hidden states and
+ * attentions of a program, and for attentions of a model none of whose layers has softmax attention.
  */
 WEFT_API weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model,
                                               weft_device *device, const weft_model_shape *shape,
                                               const weft_plan_params *params);
 
 /*
- * ---- programs: graphs in model folders, docs/programs.md ----
- * The functions below work on all of them. One with a task is run as other models are, by the functions above, too.
+ * ---- programs: graphs in model folders, docs/programs.md ---- The functions below work on all programs. A program
+ * with a task also runs by the functions above, like other models.
  */
 
-/** A number of which a program's shapes are functions, such as the batch. */
+/** A variable in a program's shapes, such as the batch. */
 typedef struct weft_symbol_info {
     const char *name; /**< lives as long as the model */
     uint32_t minimum, maximum;
-    uint32_t example; /**< for which the program was checked when it was loaded */
+    uint32_t example; /**< value for which loading checked the program */
 } weft_symbol_info;
 
 /** Symbols of a program. WEFT_NOT_FOUND past the last one; other models have none. */
@@ -439,11 +450,13 @@ typedef struct weft_model_port_info {
     weft_dtype dtype;
     bool is_output;
     weft_shape example; /**< for the symbols' examples */
-    /** Of inputs: each axis as the program has it, an integer or an expression, such as "2 * length"; else null. */
+    /**
+     * For inputs: text of each axis in the program, an integer or an expression such as "2 * length"; else null.
+     */
     const char *axes[WEFT_MAX_RANK];
 } weft_model_port_info;
 
-/** Inputs of a program, in the order in which it has them, then outputs. WEFT_NOT_FOUND past the last one. */
+/** Inputs of a program in its order, then outputs. WEFT_NOT_FOUND past the last one. */
 WEFT_API weft_status weft_model_get_port(const weft_model *model, uint32_t index,
                                          weft_model_port_info *info);
 
@@ -455,8 +468,8 @@ typedef struct weft_symbol {
 
 /**
  * Finds the symbols' values by the shapes of all inputs, in their order: an axis that is a symbol gives its value.
- * `symbols` has an entry for each symbol, in their order. Where its name is null, the value is to be found, otherwise
- * it is given. All names are set.
+ * `symbols` has an entry for each symbol, in their order. An entry whose name is null gets its value from the shapes;
+ * another gives its value. The call sets all names.
  * Errors: WEFT_SHAPE_MISMATCH, naming the input, expected and found, when a shape does not fit;
  * WEFT_INVALID_ARGUMENT for a symbol that no axis gives, or outside its range.
  */
@@ -472,22 +485,22 @@ WEFT_API weft_status weft_model_find_symbols(const weft_model *model, weft_symbo
 WEFT_API weft_status weft_model_program_graph(weft_graph **graph, weft_model *model,
                                               const weft_symbol *symbols, uint32_t symbol_count);
 
-/** The same, compiled. params may be null. */
+/** Compiles the graph that weft_model_program_graph makes. params may be null. */
 WEFT_API weft_status weft_model_compile_program(weft_plan **plan, weft_model *model,
                                                 weft_device *device, const weft_symbol *symbols,
                                                 uint32_t symbol_count,
                                                 const weft_plan_params *params);
 
 /**
- * Writes a graph as a program: config.json and model.safetensors in a folder, which is made where it is not there.
- * Loaded, it gives the same bits. Weights are stored once each, with their own names where these differ, and as f32 or
- * i32. Both files are written beside and renamed at the end, so that the folder has the old files or the new ones, and
- * between the two no config.json; one call at a time, of any process, puts files into a folder (.weft-save.lock). What is
- * replaced keeps its owner, group and mode; temporary files of calls that were ended are removed.
+ * Writes a graph as a program: config.json and model.safetensors in a folder, which is created if it does not exist.
+ * Loaded, it gives the same bits. Weights are stored once each, with their own names where these differ, and as f32
+ * or i32. Both are written to temporary files and renamed at the end: the folder has the old files or the new ones,
+ * and no config.json between the two. One call at a time, of any process, writes into a folder (.weft-save.lock).
+ * Replaced files keep their owner, group and mode; temporary files of interrupted calls are removed.
  * Errors: WEFT_UNSUPPORTED, naming the node, for an op that programs cannot have: one of op.h, a step of decode.h, or
  * kernel_attention with GLSL; WEFT_UNSUPPORTED for more nodes, about 25,000, than a config.json can have;
- * WEFT_INVALID_ARGUMENT without outputs; WEFT_NOT_FOUND and WEFT_IO_ERROR for the folder; WEFT_BAD_FILE when a model's
- * file that has the weights has become unreadable.
+ * WEFT_INVALID_ARGUMENT without outputs; WEFT_NOT_FOUND and WEFT_IO_ERROR for the folder; WEFT_BAD_FILE when a
+ * model's file with the weights has become unreadable.
  */
 WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder);
 
@@ -496,7 +509,7 @@ WEFT_API weft_status weft_graph_save(const weft_graph *graph, const char *folder
 typedef enum weft_decoding {
     /**
      * A state of bounded size is carried from token to token: weft/decode.h. Time per token does not depend on the
-     * position, except of softmax attention and Toeplitz matrices, which read what came before.
+     * position, except for softmax attention and Toeplitz matrices, which read all earlier tokens.
      */
     WEFT_DECODING_RECURRENT = 0,
     /**
@@ -526,10 +539,11 @@ typedef struct weft_decoder weft_decoder;
 
 /**
  * Makes a decoder of empty sequences. Models with a recurrence are transformer, gpt2, llama, mistral, qwen2, qwen3,
- * performer, fmmformer, flt (without an input for positions), spectraformer (with features that do not depend on other
- * tokens), cosformer (with a fixed length), tnn, fd-tnn and hyenadna. Their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
- * its length. Those of tnn, fd-tnn and hyenadna add by the definition of Toeplitz matrices at every length, with the kernel of the
- * model's longest sequences: the plan has their bits at max_length up to 192, but differs by rounding errors where it takes
+ * performer, fmmformer, tnn, fd-tnn and hyenadna; flt without an input for positions; spectraformer with features
+ * that do not depend on other tokens; cosformer with a fixed length. Their decoders are recurrent, and give the bits
+ * of weft_model_compile's plan for the whole prefix, whatever its length. tnn, fd-tnn and hyenadna are an exception:
+ * their decoders add by the definition of Toeplitz matrices at every length, with the kernel of the model's longest
+ * sequences. The plan has these bits at max_length up to 192, but differs by rounding errors where it takes
  * transforms. All others are reevaluated.
  * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
@@ -538,14 +552,14 @@ WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *mod
                                          weft_device *device, const weft_decoder_params *params);
 WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
 
-#define WEFT_NO_TOKEN (-1) /**< in a step: none, for a sequence that ends */
+#define WEFT_NO_TOKEN (-1) /**< in a step: no token, for a sequence that ends */
 
 /**
  * Appends a token to each sequence, tokens[batch], and writes the logits of the next tokens, f32 [batch, vocabulary].
- * If logits is null, a decoder that reevaluates only records the token. WEFT_NO_TOKEN ends a sequence that has tokens: it is passed in all
- * later steps, too, until the decoder is reset, and the sequence's logits say nothing.
- * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or or for a sequence that already has max_length tokens or has ended;
- * the decoder is then unchanged. After any other error, reset it.
+ * If logits is null, a decoder that reevaluates only records the token. WEFT_NO_TOKEN ends a sequence that has
+ * tokens: pass it in all later steps, too, until the decoder is reset. The sequence's logits are then meaningless.
+ * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or for a sequence that already has max_length
+ * tokens or has ended; the decoder is then unchanged. After any other error, reset it.
  */
 WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
 
@@ -560,9 +574,9 @@ WEFT_API weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *t
                                          uint32_t count, float *logits);
 
 /**
- * The same for sequences of different lengths: sequence b has the first lengths[b] of its `count` tokens, 1 … count; those
- * behind them may be any. The logits are those behind each sequence's last token, which it would get alone. Further errors:
- * WEFT_INVALID_ARGUMENT for a length. lengths may be null: all have `count`.
+ * Begins sequences of different lengths, as weft_decoder_prompt: sequence b has the first lengths[b] of its `count`
+ * tokens, 1 … count; later ones may be any. The logits are those after each sequence's last token, with the bits that
+ * it gets alone. Further errors: WEFT_INVALID_ARGUMENT for a length. lengths may be null: all have `count`.
  */
 WEFT_API weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *tokens,
                                                  uint32_t count, const int32_t *lengths,
@@ -586,7 +600,7 @@ WEFT_API weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_dec
 
 typedef struct weft_sampling {
     double temperature; /**< of the softmax; 0: the first token of the largest logit */
-    /** Choose among this many of the largest logits, the first ones of equals; 0: among all */
+    /** Choose among this many of the largest logits, of equal ones the first; 0: among all */
     uint32_t top_k;
     uint64_t seed;
     /**
@@ -607,9 +621,10 @@ WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t 
                                  const weft_host *host);
 
 /**
- * Makes tokens that a text already has less likely, before weft_sample: of each token among `tokens`, once, a positive
- * logit is divided by `penalty` and another one multiplied, in float32 and at most the largest finite number. Keskar et
- * al., "CTRL", 2019, section 4.1, and transformers' repetition_penalty. Tokens outside 0 … count - 1 do nothing.
+ * Makes tokens that a text already has less likely, before weft_sample. Each token among `tokens` is penalized once:
+ * a positive logit is divided by `penalty`, another one multiplied, in float32 and at most to the largest finite
+ * number. Keskar et al., "CTRL", 2019, section 4.1, and transformers' repetition_penalty. Tokens outside 0 … count -
+ * 1 do nothing.
  * Errors: WEFT_INVALID_ARGUMENT for a penalty that is not finite and above 0; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_penalize(float *logits, uint32_t count, const int32_t *tokens,

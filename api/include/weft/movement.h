@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ops that move elements and compute nothing, f32 or i32: every element keeps its bits, NaN and subnormals included.
- * Axes count from 0, the outermost. What moves nothing (a permutation of axes of 1, a slice of everything) costs nothing
- * at run time, as a reshape does.
+ * Axes count from 0, the outermost. An op that moves nothing (a permutation of axes of 1, a slice of everything)
+ * costs nothing at run time, as a reshape.
  *
  * Errors are those of the ops of graph.h.
  */
@@ -30,8 +30,8 @@ WEFT_API weft_status weft_graph_slice(weft_tensor *out, weft_graph *graph, weft_
                                       uint32_t axis, uint32_t start, uint32_t count, int32_t step);
 
 /**
- * Tensors one behind the other along an axis: of one type, and of equal shapes but for that axis. Of
- * more than ten it makes several nodes.
+ * Joins tensors along an axis. They have one type, and equal shapes but for that axis. More than ten make several
+ * nodes.
  */
 WEFT_API weft_status weft_graph_concat(weft_tensor *out, weft_graph *graph, const weft_tensor *xs,
                                        uint32_t x_count, uint32_t axis);
@@ -56,8 +56,8 @@ WEFT_API weft_status weft_graph_take(weft_tensor *out, weft_graph *graph, weft_t
                                      weft_tensor indices, uint32_t axis);
 
 /**
- * Single elements of x along an axis: the result has the shape of the indices, i32, and each of its elements is x's at
- * the same place but for the axis, where it is the index's. NumPy's take_along_axis, torch.gather, ONNX's
+ * Single elements of x along an axis. The result has the shape of the indices, i32. Each element is that of x at its
+ * own place, but with the index as its coordinate on the axis. NumPy's take_along_axis, torch.gather, ONNX's
  * GatherElements. Shapes are equal but for the axis. Indices outside: as weft_graph_take.
  */
 WEFT_API weft_status weft_graph_take_along(weft_tensor *out, weft_graph *graph, weft_tensor x,

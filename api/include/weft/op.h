@@ -47,7 +47,7 @@ typedef enum weft_device_kind {
 } weft_device_kind;
 
 /**
- * What an implementation requires of a device; 0: nothing. `kind`, `vendor_id` and, without subgroup_arithmetic, the
+ * Requirements of an implementation on a device; 0: none. `kind`, `vendor_id` and, without subgroup_arithmetic, the
  * subgroup sizes say where it is expected to be fast, not where it can run. weft_plan_params.implementation overrides
  * these.
  */
@@ -78,7 +78,7 @@ typedef struct weft_implementation {
     uint32_t bits;    /**< implementations with equal numbers give the same bits */
     weft_needs needs;
     weft_cost cost;
-    /** Whether it can run this node on a device with this info; null: always. */
+    /** True if it can run this node on a device with this info; null: always. */
     bool (*supports)(const weft_graph *graph, const weft_node *node,
                      const weft_device_info *device);
     const char *limits; /**< what `supports` requires of a node, for the message; may be null */
@@ -146,7 +146,7 @@ WEFT_API const void *weft_node_params(const weft_node *node);
 /** In infer: replaces the parameters, for example to fill in defaults. `params` are params_size bytes. */
 WEFT_API void weft_node_set_params(weft_node *node, const void *params);
 
-/** Whether the input with this index, from 0, is given. */
+/** True if the input with this index, from 0, is given. */
 WEFT_API bool weft_node_has_input(const weft_node *node, uint32_t input);
 
 /** An input's shape; a scalar's for an input that is not given. Valid until something is added to the graph. */
@@ -187,7 +187,10 @@ WEFT_API weft_status weft_expect_f32(const weft_graph *graph, const weft_node *n
 WEFT_API weft_status weft_expect_shape(const weft_graph *graph, const weft_node *node,
                                        uint32_t input, const char *role, weft_shape expected);
 
-/** The same for any shape with this many axes; messages describe it by `form`, such as "[B, n, d]". */
+/**
+ * WEFT_SHAPE_MISMATCH unless the input is f32 with this many axes; messages call the shape `form`, such as "[B, n,
+ * d]". WEFT_INVALID_ARGUMENT when the input is not given.
+ */
 WEFT_API weft_status weft_expect_rank(const weft_graph *graph, const weft_node *node,
                                       uint32_t input, const char *role, uint32_t rank,
                                       const char *form);

@@ -3,8 +3,8 @@
  * Embedding Weft in a program that already uses OpenCL: adopt its cl_context and queue, and wrap its cl_mem. This is the only header
  * that shows OpenCL's types. Include your OpenCL headers first if you need particular ones; Weft uses OpenCL 1.2.
  *
- * To open an OpenCL device of the system's, see weft_device_params.select. What needs a VkDevice does not exist for such devices, adopted
- * or not: recording into a VkCommandBuffer, images and memory of weft/external.h return WEFT_UNSUPPORTED.
+ * To open an OpenCL device of the system's, see weft_device_params.select. OpenCL devices, adopted or not, have no
+ * VkDevice: recording into a VkCommandBuffer, images and memory of weft/external.h return WEFT_UNSUPPORTED.
  */
 #ifndef WEFT_OPENCL_H
 #define WEFT_OPENCL_H
@@ -31,9 +31,10 @@ typedef struct weft_device_adopt_opencl_params {
     weft_weight_storage weights; /**< as weft_device_params */
     cl_context context;
     /**
-     * Of `context`; its device is used. It runs commands in order (no CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE). Weft's commands wait
-     * for those that were enqueued before. With CL_QUEUE_PROFILING_ENABLE time stamps are the device's; without it the
-     * host takes them when it sees that work is done.
+     * Queue of `context`; Weft uses its device. It runs commands in order (no
+     * CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE). Weft's commands wait for those that were enqueued before. With
+     * CL_QUEUE_PROFILING_ENABLE time stamps are the device's; without it the host takes them when it sees that work
+     * is done.
      */
     cl_command_queue queue;
     uint64_t memory_limit;        /**< as weft_device_params */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Receipts: what a computation read, which values it went through and what came out, as hashes that another device can make
- * again. docs/receipts.md has the format and says what a receipt proves.
+ * Receipts: hashes of a computation's inputs, intermediate values and outputs, which another device can reproduce.
+ * docs/receipts.md has the format and says what a receipt proves.
  */
 #ifndef WEFT_RECEIPT_H
 #define WEFT_RECEIPT_H
@@ -12,16 +12,17 @@
 extern "C" {
 #endif
 
-/** Of the bits that reproducible mode gives: raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
+/** Version of the bits of reproducible mode, raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
 #define WEFT_BITS_VERSION 1
 
 /** A list of records, each chained to those before it. One thread at a time. */
 typedef struct weft_receipt weft_receipt;
 
 typedef struct weft_receipt_params {
-    weft_model *model; /**< whose files the receipt is to name; null: the plans are of no model */
+    weft_model
+        *model; /**< model whose files the receipt names; null: the plans belong to no model */
     const char *
-        command; /**< what makes it, such as "run", for whoever verifies it: the first record; copied; or null */
+        command; /**< what makes the receipt, such as "run", as the first record; copied; or null */
 } weft_receipt_params;
 
 #ifndef __cplusplus
@@ -29,8 +30,9 @@ typedef struct weft_receipt_params {
 #endif
 
 /**
- * Begins a receipt of what a device computes, with the hashes of the model's config, tokenizer and tensors, which are read
- * for this. The device's host has its memory; the receipt may outlive device and model. params may be null.
+ * Begins a receipt of a device's computations, with the hashes of the model's config, tokenizer and tensors, which
+ * are read for this. Its memory comes from the device's host; the receipt may outlive device and model. params may be
+ * null.
  * Errors: WEFT_UNSUPPORTED in fast mode, whose bits are the device's choice, and for a model of random weights;
  * WEFT_BAD_FILE if the model's file has changed; WEFT_OUT_OF_HOST_MEMORY.
  */
@@ -55,15 +57,15 @@ WEFT_API void weft_receipt_destroy(weft_receipt **receipt);
 WEFT_API weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
                                           const weft_host_tensor *tensors, uint32_t count);
 
-/** Its text, zero-terminated, until the next call for this receipt. Null when memory is out. */
+/** Text of a receipt, zero-terminated, valid until the next call for this receipt. Null when memory is out. */
 WEFT_API const char *weft_receipt_json(weft_receipt *receipt);
 
-/** "run" and so on, what params said; or null. */
+/** Command as in weft_receipt_params, such as "run"; or null. */
 WEFT_API const char *weft_receipt_command(const weft_receipt *receipt);
 /** The device and the version of Weft that made it, as "NAME, DRIVER, Weft 0.1.0". Lives as long as the receipt. */
 WEFT_API const char *weft_receipt_maker(const weft_receipt *receipt);
 
-/** What a record is of. Those up to WEFT_RECORD_TENSOR stand once before all runs. */
+/** Kinds of records. Those up to WEFT_RECORD_TENSOR come once, before all runs. */
 typedef enum weft_record_kind {
     WEFT_RECORD_SETTING = 0, /**< such as math or bits */
     WEFT_RECORD_CONFIG,
@@ -74,20 +76,21 @@ typedef enum weft_record_kind {
     WEFT_RECORD_VALUE, /**< a checkpoint */
     WEFT_RECORD_OUTPUT,
     WEFT_RECORD_DATA, /**< given beside the inputs of runs: lines of text, prompts, labels. Anywhere behind the model */
-    WEFT_RECORD_ROWS, /**< which of the data the rows of the run before it are */
-    WEFT_RECORD_ANSWER /**< handed over: vectors in the order of lines, a ranking, counts. Anywhere behind the model */
+    WEFT_RECORD_ROWS,  /**< numbers of the data that are the rows of the run before it */
+    WEFT_RECORD_ANSWER /**< result for the user: vectors in the order of lines, a ranking, counts. Anywhere behind the model */
 } weft_record_kind;
 
 /** "setting", "config", "tokenizer", "tensor", "run", "input", "value", "output", "data", "rows" or "answer". */
 WEFT_API const char *weft_record_kind_name(weft_record_kind kind);
 
 /**
- * Appends what decides the answer beside the runs: a WEFT_RECORD_SETTING before the first run, WEFT_RECORD_ROWS behind a run,
- * WEFT_RECORD_DATA and WEFT_RECORD_ANSWER anywhere. The type is to say how many rows, lines or texts it stands for, so that a receipt of
- * half the work is another one. The `size` bytes of `data` are hashed as those of outputs are; a setting has none. Do not call it for a
- * receipt that was read.
- * Errors: WEFT_INVALID_ARGUMENT for another kind or place, a setting with bytes, or a receipt that was read; WEFT_UNSUPPORTED when the receipt
- * has too many records to be read again, or for a name or type of more than 4096 bytes, or that is no UTF-8.
+ * Appends a record that decides the answer beside the runs: a WEFT_RECORD_SETTING before the first run,
+ * WEFT_RECORD_ROWS after a run, WEFT_RECORD_DATA and WEFT_RECORD_ANSWER anywhere. The type must state the number of
+ * rows, lines or texts, so that a receipt of half the work differs. The `size` bytes of `data` are hashed like
+ * outputs; a setting has none. Do not call it for a receipt that was read.
+ * Errors: WEFT_INVALID_ARGUMENT for another kind or place, a setting with bytes, or a receipt that was read;
+ * WEFT_UNSUPPORTED when the receipt has too many records to be read again, or for a name or type of more than 4096
+ * bytes or that is not UTF-8.
  */
 WEFT_API weft_status weft_receipt_note(weft_receipt *receipt, weft_record_kind kind,
                                        const char *name, const char *type, const void *data,
@@ -111,8 +114,8 @@ WEFT_API weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32
                                              weft_record_info *info);
 
 /**
- * Finds the first record in which two receipts differ, by bisection of their chains: *index is UINT32_MAX where there is
- * none, and else may be behind the last record of the shorter one. Device, driver and version are not compared.
+ * Finds the first record in which two receipts differ, by bisection of their chains. *index is UINT32_MAX if they are
+ * equal; it may be behind the last record of the shorter one. Device, driver and version are not compared.
  */
 WEFT_API weft_status weft_receipt_compare(uint32_t *index, const weft_receipt *receipt,
                                           const weft_receipt *other);

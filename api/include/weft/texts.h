@@ -28,7 +28,7 @@ WEFT_API weft_status weft_pooling_named(uint32_t *pooling, const char *name, con
 /** "cls, max, mean, mean_sqrt_len, weighted_mean, last", for messages. Thread safe. */
 WEFT_API const char *weft_pooling_names(void);
 
-/** What a text is there for. */
+/** Role of a text in a search. */
 typedef enum weft_text_role {
     WEFT_TEXT_QUERY = 0, /**< it asks */
     WEFT_TEXT_DOCUMENT   /**< it is found */
@@ -77,13 +77,13 @@ typedef struct weft_text_input {
     uint32_t length;        /**< at least 1 */
 } weft_text_input;
 
-/** What the model gave for a text. Pointers are valid during the call. */
+/** Output of the model for a text. Pointers are valid during the call. */
 typedef struct weft_text_output {
     uint32_t index;      /**< of the text; of a model of pairs (weft_texts_run) that of the pair */
     const float *values; /**< f32 [rows, width] */
     uint32_t rows;       /**< 1; or of a task with an output for each token, the text's tokens */
     uint32_t width;
-    /** Of a text: its tokens and their places, as weft_model_find_entities wants them; null for a sequence */
+    /** Tokens of a text and their places, for weft_model_find_entities; null for a sequence */
     const weft_encoding *encoding;
 } weft_text_output;
 
@@ -128,13 +128,13 @@ typedef struct weft_texts_run_params {
     uint32_t batch;
     /** Zero-terminated; stands in front of each text that has no pair; null: nothing does */
     const char *prompt;
-    /** Where not null: f32 [count, width], in the texts' order. Only for tasks with one row for each text */
+    /** f32 [count, width], in the texts' order, or null. Only for tasks with one row for each text */
     float *values;
     bool *has; /**< where not null: [count], set to true for each text whose output was delivered */
     uint32_t *cut; /**< where not null: [count], tokens that truncation removed from each text */
-    /** Where not null: gets each output, after `values`. Another status than WEFT_OK ends the run with that status */
+    /** Gets each output, after `values`; or null. Another status than WEFT_OK ends the run with that status */
     weft_status (*take)(void *user, const weft_text_output *output);
-    /** Where not null: runs a plan in place of weft_plan_execute, as weft_receipt_execute does, or to measure it */
+    /** Runs a plan in place of weft_plan_execute, as weft_receipt_execute does, or to measure it; or null */
     weft_status (*execute)(void *user, weft_plan *plan, const weft_host_tensor *tensors,
                            uint32_t tensor_count, const weft_text_batch *batch);
     void *user; /**< for both */
@@ -145,22 +145,25 @@ typedef struct weft_texts_run_params {
 #endif
 
 /**
- * Encodes all texts, and runs them: the shortest first, those of one length in their order. A batch has sequences of one length; or, with
- * takes_lengths, of up to 4/3 of its shortest. If there are more of them than a batch takes, without `batch` all batches are of about
- * equal size. The last one is filled up with copies. Sequences with types run behind all others.
+ * Encodes all texts, and runs them: the shortest first, those of one length in their order. A batch has sequences of
+ * one length; or, with takes_lengths, of up to 4/3 of its shortest. If there are more of them than a batch takes,
+ * without `batch` all batches are of about equal size. The last one is filled up with copies. Sequences with types
+ * run behind all others.
  *
- * What was computed is delivered: each output is written to `values` and handed to `take` as soon as its batch has run, also if the run
- * ends early, by an error, by `take` or with WEFT_CANCELLED. A later run may go on with the texts that are missing in `has`.
- * The width is weft_model_get_output_shape's last axis. A model of task "retrieve" takes pairs of sequences: texts 2i and 2i + 1 are
- * pair i, of one length, and `count`, which is even, still counts sequences; `values` and `has` have count / 2 rows.
- * Callbacks may call functions that read the model, such as weft_model_find_answer, and none of this object.
- * Errors: WEFT_INVALID_ARGUMENT naming the text and what is expected: for an empty sequence, one that is longer than max_length or not of
- * exact_length, a token outside the vocabulary, types or inputs that the model does not have, or values for a task with rows of tokens;
- * those of weft_model_encode, after a line that names the text; those of weft_model_compile_shape and weft_plan_execute.
+ * Each output is written to `values` and handed to `take` as soon as its batch has run. So a run that ends early, by
+ * an error, by `take` or with WEFT_CANCELLED, has delivered all that it computed. A later run may go on with the
+ * texts that are missing in `has`. The width is weft_model_get_output_shape's last axis. A model of task "retrieve"
+ * takes pairs of sequences: texts 2i and 2i + 1 are pair i, of one length, and `count`, which is even, still counts
+ * sequences; `values` and `has` have count / 2 rows. Callbacks may call functions that read the model, such as
+ * weft_model_find_answer, and none of this object.
+ * Errors: WEFT_INVALID_ARGUMENT naming the text and the expected value, for an empty sequence, one that is longer
+ * than max_length or not of exact_length, or a token outside the vocabulary; also for types or inputs that the model
+ * does not have, or values for a task with rows of tokens; those of weft_model_encode, after a line that names the
+ * text; those of weft_model_compile_shape and weft_plan_execute.
  */
 WEFT_API weft_status weft_texts_run(weft_texts *texts, const weft_texts_run_params *params);
 
-/** What an object has done since it was made. */
+/** Counters of an object since its creation. */
 typedef struct weft_texts_info {
     uint64_t texts;     /**< whose outputs were delivered, or pairs of sequences */
     uint64_t tokens;    /**< of these */
@@ -222,7 +225,7 @@ WEFT_API weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,
 
 /* ---- parts of texts ---- */
 
-/** Where a part of a text is: whole characters, as tokens may be parts of one. */
+/** Place of a part of a text, in whole characters, as tokens may be parts of one. */
 typedef struct weft_text_part {
     size_t begin; /**< bytes [begin, end) */
     size_t end;

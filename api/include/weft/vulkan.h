@@ -140,10 +140,10 @@ typedef struct weft_device_adopt_params {
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named), a shared family that the device does not have (named), one
- * lock or allocator callback without the other, f16 weights in reproducible mode, or cooperative_matrix
- * without subgroup_size_control or with neither float16 nor int8. WEFT_UNSUPPORTED for a device below Vulkan 1.1, a queue family without compute, a device
- * that fails the reproducibility probe, or debug_labels on an instance without VK_EXT_debug_utils (naming the missing
- * function).
+ * lock or allocator callback without the other, or f16 weights in reproducible mode; also for cooperative_matrix
+ * without subgroup_size_control, or with neither float16 nor int8. WEFT_UNSUPPORTED for a device below Vulkan 1.1, a
+ * queue family without compute, a device that fails the reproducibility probe, or debug_labels on an instance without
+ * VK_EXT_debug_utils (naming the missing function).
  */
 WEFT_API weft_status weft_device_adopt(weft_device **device,
                                        const weft_device_adopt_params *params);

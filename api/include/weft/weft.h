@@ -75,7 +75,7 @@ typedef enum weft_status {
     WEFT_BAD_FILE,      /**< a file's contents are malformed or do not fit */
     WEFT_IO_ERROR,      /**< a file could not be read or written */
     WEFT_COMPILE_ERROR, /**< a shader given or generated at run time does not compile */
-    WEFT_DRIVER_ERROR,  /**< the driver returned an error that is none of the above */
+    WEFT_DRIVER_ERROR,  /**< the driver returned another error */
     /** weft_host.interrupted returned true: the call is incomplete, and all objects stay valid */
     WEFT_CANCELLED,
     WEFT_STATUS_COUNT
@@ -87,7 +87,10 @@ WEFT_API const char *weft_status_name(weft_status status);
 /** The library's version as "major.minor.patch". Thread safe. */
 WEFT_API const char *weft_version(void);
 
-/** Which build this is, for reports of faults: the commit, the build type, and the versions of what is compiled in. Thread safe. */
+/**
+ * Description of the build for bug reports: commit, build type, and versions of the compiled-in libraries. Thread
+ * safe.
+ */
 WEFT_API const char *weft_build(void);
 
 typedef enum weft_log_level {
@@ -119,10 +122,10 @@ typedef struct weft_host {
     void *allocator_user;
     /**
      * Return true to cancel a long call. The call then undoes what it began, as after any error, and returns
-     * WEFT_CANCELLED. The thread that made the call asks: between pipelines and measurements of a compile, tensors of a
-     * load and parts of a run, about every 50 ms while it waits or computes, and every few milliseconds while it reads a
-     * tokenizer or cuts a text. The outputs of a cancelled run and the
-     * states of a decoder are undefined; the plan, the device and everything else stay usable. Null: never cancel. The
+     * WEFT_CANCELLED. The thread that made the call asks between pipelines and measurements of a compile, between
+     * tensors of a load and between parts of a run. It also asks about every 50 ms while it waits or computes, and
+     * every few milliseconds while it reads a tokenizer or cuts a text. The outputs of a cancelled run and the states
+     * of a decoder are undefined; the plan, the device and everything else stay usable. Null: never cancel. The
      * callback must not call the library.
      *
      * On the processor device a run ends between two workgroups, and in kernels from op.h between two iterations of a
@@ -134,7 +137,7 @@ typedef struct weft_host {
     void *interrupted_user;
 } weft_host;
 
-/** Works on `job` until none of its items is left to start. Concurrent calls have different values of `slot`. */
+/** Works on `job` until all of its items have started. Concurrent calls have different values of `slot`. */
 typedef void (*weft_job)(void *job, uint32_t slot);
 
 /** Lends the program's threads to the processor device (device.h), which then starts none for computing. */
@@ -183,7 +186,7 @@ typedef struct weft_shape {
 /** Number of elements; 1 for a scalar. Saturates at UINT64_MAX. */
 WEFT_API uint64_t weft_shape_elements(weft_shape shape);
 
-/** Whether rank and all axes are equal. */
+/** True if rank and all axes are equal. */
 WEFT_API bool weft_shape_equal(weft_shape a, weft_shape b);
 
 /** Room for any shape's text. */

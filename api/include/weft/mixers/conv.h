@@ -21,10 +21,10 @@ typedef struct weft_conv1d_params {
 #endif
 
 /**
- * A short filter for each channel: y[i, c] = Σ_t weight[c, t] x[i + t - b, c] + bias[c], with b = taps-1 if causal, else
- * (taps-1)/2 rounded down, and zeros around the sequence: PyTorch's Conv1d with groups = d and padding taps-1 (of which the
- * last outputs are cut off) or "same". Mamba, H3, Hyena and LFM2 have it before their mixers. x f32 [B, n, d], weight f32
- * [d, taps], out f32 [B, n, d]. Time O(n d taps). params may be null.
+ * Short filter for each channel: y[i, c] = Σ_t weight[c, t] x[i + t - b, c] + bias[c], with zeros around the
+ * sequence. b is taps-1 if causal, else (taps-1)/2 rounded down. This is PyTorch's Conv1d with groups = d and padding
+ * "same", or if causal padding taps-1 with the last outputs cut off. Mamba, H3, Hyena and LFM2 have it before their
+ * mixers. x f32 [B, n, d], weight f32 [d, taps], out f32 [B, n, d]. Time O(n d taps). params may be null.
  * Errors: WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_conv1d(weft_tensor *out, weft_graph *graph, weft_tensor x,

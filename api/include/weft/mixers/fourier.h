@@ -35,10 +35,10 @@ WEFT_API weft_status weft_graph_rfft(weft_tensor *out, weft_graph *graph, weft_t
 WEFT_API weft_status weft_graph_irfft(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                       uint32_t n);
 
-/** Of complex numbers: x and out f32 [..., n, 2]. */
+/** Transform of complex numbers: x and out f32 [..., n, 2]. */
 WEFT_API weft_status weft_graph_fft(weft_tensor *out, weft_graph *graph, weft_tensor x);
 
-/** Back: x and out f32 [..., n, 2]. */
+/** Inverse of weft_graph_fft: x and out f32 [..., n, 2]. */
 WEFT_API weft_status weft_graph_ifft(weft_tensor *out, weft_graph *graph, weft_tensor x);
 
 /** Products of complex numbers: a f32 [..., 2], b of the same shape or of a's last axes. Errors: WEFT_SHAPE_MISMATCH. */

@@ -68,12 +68,13 @@ typedef struct weft_sine_spe_params {
  * 2k, r] + sin(2π a) noise[c, 2k + 1, r]), a = frequencies[c, k] i + phases[c, k]. Liutkus et al., "Relative positional
  * encoding for transformers with linear complexity", 2021.
  *
- * With the same normal noise for queries and keys, the product of query i and key j of a head has the mean Σ_c q_ic
- * P_c(i - j) k_jc / √w with P_c(l) = Σ_k gains² cos(2π (frequencies l + phases)) if the queries have the phases. This
- * is scaled attention with relative positions, for any kernel feature attention over heads of s channels that adds no
- * scale (weft_graph_random_features with scale 1). For a gated code (the paper's δ) set the first frequency and phase
- * to 0 and the first gain to √δ, and multiply the other gains by √(1 - δ). In the authors' code a frequency is
- * sigmoid(freqs)/2, a phase offsets/2π and a gain softplus(gains)/√(2t); its attention applies s^(-1/4) of the factor.
+ * Give queries and keys the same normal noise, and only the queries the phases. The product of query i and key j of a
+ * head then has the mean Σ_c q_ic P_c(i - j) k_jc / √w with P_c(l) = Σ_k gains² cos(2π (frequencies l + phases)).
+ * This is scaled attention with relative positions, for any kernel feature attention over heads of s channels that
+ * adds no scale (weft_graph_random_features with scale 1). For a gated code (the paper's δ) set the first frequency
+ * and phase to 0 and the first gain to √δ, and multiply the other gains by √(1 - δ). In the authors' code a frequency
+ * is sigmoid(freqs)/2, a phase offsets/2π and a gain softplus(gains)/√(2t); its attention applies s^(-1/4) of the
+ * factor.
  *
  * x f32 [B, n, d]; noise f32 [d, 2t, s], for example from weft_features_fill with kind WEFT_FEATURES_BASE, d · 2t rows
  * and s columns; out f32 [B, n, heads · s]. Time O(n d s (B + t)), memory 4 n d (2t + s) bytes beside the result. If
@@ -94,11 +95,12 @@ typedef struct weft_conv_spe_params {
 #endif
 
 /**
- * The same with convolved noise, convSPE: code[i, c, r] = Σ_u filters[u, c] noise[i + u, c, r], u = 0 … p - 1. Then
- * P_c(l) = Σ_u filters_q[u, c] filters_k[u + l, c], which is 0 from |l| = p on. Liutkus et al., 2021, with the taps in
- * the order of the authors' code (PyTorch's Conv1d). noise f32 [m, d, s] with m ≥ n + p - 1, the same for queries and
- * keys, for example from weft_features_fill with m · d rows; one tensor serves all n up to m - p + 1. Time O(n d s (B +
- * p)); the rest as weft_graph_sine_spe.
+ * Queries or keys with stochastic positional encoding by convolved noise, convSPE: as weft_graph_sine_spe with
+ * code[i, c, r] = Σ_u filters[u, c] noise[i + u, c, r], u = 0 … p - 1. Then P_c(l) = Σ_u filters_q[u, c] filters_k[u
+ * + l, c], which is 0 from |l| = p on. Liutkus et al., 2021, with the taps in the order of the authors' code
+ * (PyTorch's Conv1d). noise f32 [m, d, s] with m ≥ n + p - 1, the same for queries and keys, for example from
+ * weft_features_fill with m · d rows; one tensor serves all n up to m - p + 1. Time O(n d s (B + p)); the rest as
+ * weft_graph_sine_spe.
  */
 WEFT_API weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor noise, const weft_conv_spe_params *params);
@@ -156,9 +158,9 @@ typedef struct weft_rope_params {
      */
     float scale_factor;
     /**
-     * The context that the model had before, in tokens; 0: all pairs are slow. A pair that turns fewer than scale_low times
-     * in it is slow, one of more than scale_high times stays, and between the two the shares of both are linear in the
-     * number of turns, as in Llama 3.1. 0 < scale_low < scale_high.
+     * The context that the model had before, in tokens; 0: all pairs are slow. A pair that turns fewer than scale_low
+     * times in it is slow; one that turns more than scale_high times keeps its angle. Between the two, slow and kept
+     * angles mix linearly in the number of turns, as in Llama 3.1. 0 < scale_low < scale_high.
      */
     uint32_t scale_length;
     float scale_low, scale_high;

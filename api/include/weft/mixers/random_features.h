@@ -140,16 +140,16 @@ typedef struct weft_discrete_features_params {
 #endif
 
 /**
- * Discretely-induced random features (DIRF: PoisRF and GeomRF) of queries or keys, for weft_graph_linear_attention: per
- * token and head c_i Π_l (scale x_l)^w_il. With w from WEFT_FEATURES_POISSON or WEFT_FEATURES_GEOMETRIC and c_i the
- * square roots of the weights that weft_features_fill gives with it, for queries and for keys, products have the mean
- * exp(xᵀy): they pick terms of its Taylor series at random. Likhosherstov et al., 2022; Spectraformer, (37), with a
- * factor exp(-‖x‖²/2) for the Gaussian kernel. Features have both signs, unless x is positive.
+ * Discretely-induced random features (DIRF: PoisRF and GeomRF) of queries or keys, for weft_graph_linear_attention:
+ * per token and head c_i Π_l (scale x_l)^w_il. w comes from WEFT_FEATURES_POISSON or WEFT_FEATURES_GEOMETRIC; the c_i
+ * are the square roots of the weights that weft_features_fill gives with it, for queries and for keys. Products then
+ * have the mean exp(xᵀy): they pick terms of its Taylor series at random. Likhosherstov et al., 2022; Spectraformer,
+ * (37), with a factor exp(-‖x‖²/2) for the Gaussian kernel. Features have both signs, unless x is positive.
  *
- * x f32 [B, n, d], w f32 [s, d/heads] of whole numbers 0 … 1023, the same for all heads, coefficients f32 [s], out [B,
- * n, heads · s]. Time O(n s d), times the logarithm of the powers, and twice that with a stabilizer. Powers are
- * computed by repeated squaring with a separate binary exponent, so only the feature itself (after the stabilizer's
- * division) can leave the range of float32: it is then infinite, or 0 below 2^-126. Binary exponents beyond ±2^23 are
+ * x f32 [B, n, d], w f32 [s, d/heads] of whole numbers 0 … 1023, the same for all heads, coefficients f32 [s], out
+ * [B, n, heads · s]. Time O(n s d), times the logarithm of the powers, and twice that with a stabilizer. Powers are
+ * computed by repeated squaring with a separate binary exponent. So only the feature itself, after the stabilizer's
+ * division, can leave the range of float32: it is then infinite, or 0 below 2^-126. Binary exponents beyond ±2^23 are
  * clamped. An infinite or NaN x to a power above 0, and a power that is not such a whole number, give NaN; x to the
  * power 0 is 1. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT naming stabilizer, heads, scale or the width, which is at most 4096;
@@ -207,10 +207,11 @@ typedef struct weft_structured_projection_params {
 
 /**
  * scale · W x per token and head. W [s, d/heads] is a structured matrix of weft/features.h, applied by its fast
- * transform without being stored. Spectraformer, (17) to (19) and (22) to (24). x f32 [B, n, d], out [B, n, heads · s].
- * The factors of W are tensors, the same for all heads, in the layout of weft_features_parts: diagonals f32 [blocks,
- * diagonals, size] with the sizes of weft_features_get_structure (for ROM and S_HYBRID `diagonals` determines the
- * number of factors), and a permutation. They may be learned, and need not be signs (FastFood-L). For random features:
+ * transform without being stored. Spectraformer, (17) to (19) and (22) to (24). x f32 [B, n, d], out [B, n, heads ·
+ * s]. The factors of W are tensors, the same for all heads, in the layout of weft_features_parts: diagonals f32
+ * [blocks, diagonals, size] and a permutation. weft_features_get_structure gives the sizes; for ROM and S_HYBRID
+ * `diagonals` determines the number of factors. They may be learned, and need not be signs (FastFood-L). For random
+ * features:
  *
  *   weft_features_get_structure, weft_features_parts        on the host: then weights of the parts
  *   weft_graph_structured_projection(&p, graph, x, diagonals, params)     of queries, and of keys
