@@ -204,8 +204,7 @@ int weft_cli_embed(int argc, char **argv) {
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
          "what stands in front of each text: the name of one of the model's prompts, or "
          "the prompt itself (default: the model's, if it has one)"},
-        {"pooling", WEFT_CLI_TEXT, &options.how.pooling,
-         "mean|cls|last|max|weighted_mean|mean_sqrt_len|...",
+        {"pooling", WEFT_CLI_TEXT, &options.how.pooling, WEFT_CLI_POOLINGS,
          "how the vectors of tokens become one, for a model without a modules.json"},
         {"normalize", WEFT_CLI_FLAG, &options.how.normalize, NULL,
          "give vectors of length 1, also where the model's folder does not say so"},

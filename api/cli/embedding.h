@@ -7,6 +7,9 @@
 #include "lines.h"
 #include "partial.h"
 
+/** Argument of --pooling; the words that folders have are taken, too. */
+#define WEFT_CLI_POOLINGS "mean|cls|last|max|weighted_mean|mean_sqrt_len|..."
+
 /** What the options say of pooling and prompts; nulls where they say nothing. */
 typedef struct weft_cli_embedding_options {
     const char *pooling; /* as of weft_vectors_params, as the next two */

@@ -69,7 +69,7 @@ command_elsewhere() {
     (($# > 0)) || set -- "${elsewhere_suites[@]}"
     ((EUID == 0)) || die "./dev elsewhere mounts and changes roots: run it as root"
     setup_build
-    version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+    version=$(project_version)
     source=$root/build/elsewhere/weft-$version.tar.gz
     mkdir -p build/elsewhere
     git ls-files -z --cached --others --exclude-standard |

@@ -89,7 +89,7 @@ command_wheel() {
 # command_archive: the command, the library and the compiler for a Linux with nothing else, in one folder that may lie anywhere.
 command_archive() {
     local version name place=$root/build/archive prefix files archive
-    version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+    version=$(project_version)
     name=weft-$version-linux-$(uname -m)
     prefix=$place/$name
     setup_build zlib1g-dev
@@ -146,9 +146,11 @@ command_package() {
     build_shaders
     wheel_libraries "wheel-$(uname -m)"
     WEFT_COMMIT=$(git rev-parse --short=12 HEAD)
-    export WEFT_COMMIT WEFT_COMPILED_SHADERS=$root/build/shaders PKG_CONFIG_PATH=$deps/wheel-$(uname -m)/lib/pkgconfig
+    WEFT_COMPILED_SHADERS=$root/build/shaders
+    PKG_CONFIG_PATH=$deps/wheel-$(uname -m)/lib/pkgconfig
+    export WEFT_COMMIT WEFT_COMPILED_SHADERS PKG_CONFIG_PATH
     local version place=$root/build/package source vkfft missing
-    version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+    version=$(project_version)
     source=$place/weft-$version
     rm -rf "$place"
     mkdir -p "$source"

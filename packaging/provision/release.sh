@@ -58,6 +58,7 @@ try_static() {
 
 # The packages' own scripts would have to run by QEMU: these are only unpacked.
 try_aarch64() {
+    # shellcheck disable=SC2034 # make_root reads it
     local root_options=(--variant=extract --architectures=arm64) qemu=$deps/qemu/usr/bin/qemu-aarch64-static
     fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
     setup_static_qemu
@@ -129,7 +130,7 @@ command_release() {
         [[ " ${release_parts[*]} " == *" $part "* ]] || die "no part of a release is called $part (there are: ${release_parts[*]})"
     done
     [[ $(uname -m) == x86_64 ]] || die "a release is made on x86-64"
-    version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+    version=$(project_version)
     source=$out/weft-$version.tar.gz
     commit=$(git rev-parse --quiet --verify "${1:-v$version}^{commit}") ||
         die "there is no ${1:-tag v$version}; \`./dev release HEAD\` rehearses one"

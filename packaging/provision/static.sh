@@ -6,7 +6,7 @@
 static_limit=45000000 # bytes
 
 # static_name ARCHITECTURE: of the archive, and of the folder in it.
-static_name() { printf 'weft-%s-linux-%s-static' "$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" "$1"; }
+static_name() { printf 'weft-%s-linux-%s-static' "$(project_version)" "$1"; }
 
 # build_static PLACE NAME [CMAKE OPTION...]: the command, with licences, as build/PLACE/NAME.
 build_static() {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The weft command without a device: help, wrong usage, and a machine that has no Vulkan device. */
+#include "bench/case.h"
 #include "cli/command.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
@@ -78,6 +79,19 @@ WEFT_TEST(wrong_usage_is_refused) {
 }
 
 /* A full disk, here /dev/full, is told; a reader that has gone is not. */
+/* The option's words are those of the table: each suite is taken, and only the filter is wrong. */
+WEFT_TEST(bench_takes_each_suite) {
+    const weft_bench_suite *suite;
+    uint32_t count = 0;
+    for (; (suite = weft_bench_suite_at(count)); count++) {
+        struct outcome outcome =
+            expect_weft(2, "bench --suite %s --size smallest --filter no-such-case", suite->name);
+        expect_part(&outcome, outcome.err, weft_test_text("no case of %s has", suite->name));
+        outcome_clear(&outcome);
+    }
+    assert_true(count > 0);
+}
+
 WEFT_TEST(output_that_fails_is_told) {
     struct outcome full = run_weft("", "help >/dev/full");
     assert_int_equal(full.exit_code, 4);

@@ -14,7 +14,7 @@ endif()
 # constants; where the same compiler has other lanes, another version or another queue, those that are marked kernels run.
 #
 # ./dev test has the quick ones on the processor device, and those that are marked kernels on one Vulkan driver and one OpenCL compiler. That
-# some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by the whole run on a driver.
+# some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by verify.cases.
 set(weft_whole_driver "${weft_one_driver}")
 if(weft_processors)
     set(weft_whole_driver processor-8)
@@ -92,7 +92,7 @@ weft_add_device_test(verify.fast.f32 ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)
 weft_add_device_test(verify.cases.evaluate ONE_DRIVER QUICK NONE LABELS cases
     COMMAND weft-cli verify --evaluate)
-weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
+weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify
     COMMAND weft-cli verify ${weft_kernel_list} --evaluate --evaluate-limit 10)
 set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_whole_driver} PROPERTIES COST 20)
 
@@ -116,7 +116,7 @@ if(weft_opencl_compilers)
     weft_add_device_test(verify.fused DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
         COMMAND ${weft_verify_fused} --list "${weft_lists}/opencl.txt")
 endif()
-weft_add_device_test(verify.fused.evaluate.quick ONE_DRIVER LABELS verify short
+weft_add_device_test(verify.fused.evaluate.quick ONE_DRIVER LABELS verify
     COMMAND weft-cli verify --math fused ${weft_kernel_list} --evaluate --evaluate-limit 10)
 if(weft_processors)
     weft_add_device_test(verify.fused.float64 DRIVERS processor-8 QUICK NONE LABELS verify

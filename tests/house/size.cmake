@@ -3,7 +3,8 @@
 # cmake -DLIST=tests/house/size.txt [-DTAKE=LINES] -P size.cmake, in the repository's root
 #
 # Fails where a room has more lines of code than LIST grants it, and where code lies in no room. A row is "FOLDER LINES"; a file belongs to
-# the first row that its path begins with. What a change needs is granted in the same commit, which says why. TAKE is what is taken from each grant, to see that it is noticed.
+# the first row that its path begins with. What a change needs is granted in the same commit, which says why. TAKE is what is taken from each
+# grant, to see that it is noticed.
 cmake_minimum_required(VERSION 3.25)
 
 # Generated from the C headers.

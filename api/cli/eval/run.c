@@ -98,9 +98,8 @@ static weft_status run_open(evaluator *self, weft_texts *texts, const weft_text_
     weft_cli_evaluation *evaluation = self->evaluation;
     const weft_status status = weft_texts_run(
         texts,
-        weft_texts_run_params(.texts = inputs, .count = self->data->sequence_count,
-
-                              .batch = batch, .take = take, .execute = execute, .user = self));
+        weft_texts_run_params(.texts = inputs, .count = self->data->sequence_count, .batch = batch,
+                              .take = take, .execute = execute, .user = self));
     weft_texts_info info;
     WEFT_TRY(weft_texts_get_info(texts, &info));
     evaluation->plans = (uint32_t)info.plans;

@@ -216,8 +216,8 @@ typedef struct weft_rank_params {
 /**
  * Ranks texts by how well they answer a query, ranked[params->count], the best first. A classifier or a regression with one label, a
  * cross-encoder, reads the query with each text, and gives weft_model_pair_score. A model that makes vectors compares the query's with each
- * text's by the folder's similarity, with the prompts of weft_model_role_prompt. What
- * was set by weft_model_set_vectors stays set.
+ * text's by the folder's similarity, with the prompts of weft_model_role_prompt. The settings of
+ * weft_model_set_vectors stay.
  * Errors: those of weft_texts_run and weft_model_set_vectors; `ranked` is then as it was, as ranks of some texts are no ranks of all.
  */
 WEFT_API weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of poolings, here and in folders: one table. */
-#ifndef WEFT_MODEL_TEXTS_POOLING_NAMES_H
-#define WEFT_MODEL_TEXTS_POOLING_NAMES_H
+#ifndef WEFT_MODEL_POOLING_NAMES_H
+#define WEFT_MODEL_POOLING_NAMES_H
 
 #include <weft/model.h>
 
