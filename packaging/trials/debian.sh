@@ -11,16 +11,23 @@ tar xf "$tree.tar.gz"
 . "$tree/packaging/trials/use.sh"
 export DEBIAN_FRONTEND=noninteractive
 
-printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "true";\n' >/etc/apt/apt.conf.d/trial
+# What is recommended, a Vulkan driver of Mesa's with an LLVM of its own, comes after Weft was used alone.
+printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' >/etc/apt/apt.conf.d/trial
 quietly apt-get -q update
 quietly as_typed debian
-if command -v cc || [ -n "$(find / -xdev -name 'libLLVM*')" ]; then exit 1; fi
+foreign=$(command -v cc || find / -xdev -name 'libLLVM*')
+if [ -n "$foreign" ]; then
+    echo "expected no compiler but Weft's own, found $foreign" >&2
+    exit 1
+fi
 use_compiled weft
 use_shipped weft
 use weft
 expect vi python3 -c "import weft; print(weft.load('$model')(open('$model/samples/vi.txt').read()))"
+quietly apt-get -q install libvulkan1 mesa-vulkan-drivers
+use weft
 
-quietly apt-get -q -y -o APT::Install-Recommends=false install gcc g++ libc6-dev cmake make pkg-config
+quietly apt-get -q install gcc g++ libc6-dev cmake make pkg-config
 # shellcheck disable=SC2046 # words
 gcc -std=c11 "$tree/api/examples/quickstart.c" -o c $(pkg-config --cflags --libs weft) -lm
 expect 'y[0] = ' ./c
