@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft
-from small_models import sentence_folder, write_tensors
+from small_models import cross_folder, sentence_folder, write_json, write_tensors
 
 TEXT = "the cat sat on the mat"
 TOKENS = 8  # of TEXT, with [CLS] and [SEP]
@@ -18,18 +18,13 @@ TOKENS = 8  # of TEXT, with [CLS] and [SEP]
 def folder(tmp_path):
     """Mean pooling alone, in a tokenizer's folder whose class has token types."""
     place = sentence_folder(tmp_path / "sentences")
-    write(place / "modules.json", json.loads((place / "modules.json").read_text("utf-8"))[:2])
-    write(place / "tokenizer_config.json", {"tokenizer_class": "BertTokenizer"})
+    write_json(place / "modules.json", json.loads((place / "modules.json").read_text("utf-8"))[:2])
+    write_json(place / "tokenizer_config.json", {"tokenizer_class": "BertTokenizer"})
     return place
 
 
-def write(path, value):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(value), "utf-8")
-
-
 def pooling(folder, **fields):
-    write(folder / "1_Pooling" / "config.json", {"embedding_dimension": 8, **fields})
+    write_json(folder / "1_Pooling" / "config.json", {"embedding_dimension": 8, **fields})
 
 
 def hidden(model, text=TEXT, most=64):
@@ -88,8 +83,8 @@ def test_a_map_may_add_its_input(folder, device, out):
     weight, residual = draw.normal(size=(out, 8)), draw.normal(size=(out, 8))
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
     modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.base.modules.dense.Dense"})
-    write(folder / "modules.json", modules)
-    write(folder / "2_Dense" / "config.json", {
+    write_json(folder / "modules.json", modules)
+    write_json(folder / "2_Dense" / "config.json", {
         "in_features": 8, "out_features": out, "bias": False, "activation_function": "torch.nn.modules.activation.Tanh",
         "use_residual": True})
     tensors = {"linear.weight": weight} | ({} if out == 8 else {"residual.weight": residual})
@@ -103,13 +98,13 @@ def test_vectors_are_cut_before_they_are_normalized(folder, device):
     config = json.loads((folder / "config_sentence_transformers.json").read_text("utf-8")) if (
         folder / "config_sentence_transformers.json").exists() else {}
     for most in (3, 8, 100, None):
-        write(folder / "config_sentence_transformers.json", {**config, "truncate_dim": most})
+        write_json(folder / "config_sentence_transformers.json", {**config, "truncate_dim": most})
         model = weft.load(folder, device)
         expected = hidden(model).mean(0)[:most]
         assert model.info.embedding_size == len(expected)
         assert near(model.embed(TEXT), expected)
         assert near(model.embed(TEXT, normalize=True), expected / np.linalg.norm(expected))
-    write(folder / "config_sentence_transformers.json", {**config, "truncate_dim": 0})
+    write_json(folder / "config_sentence_transformers.json", {**config, "truncate_dim": 0})
     with pytest.raises(weft.BadFile, match="truncate_dim"):
         weft.load(folder, device)
 
@@ -118,36 +113,13 @@ def test_vectors_are_cut_before_they_are_normalized(folder, device):
 def test_texts_are_cut_as_the_tokenizer_says(folder, device):
     (folder / "sentence_bert_config.json").unlink(missing_ok=True)
     for length, kept in ((4, 4), (1000000000000000019884624838656, TOKENS), (None, TOKENS), (1e30, TOKENS)):
-        write(folder / "tokenizer_config.json", {"tokenizer_class": "BertTokenizer", "model_max_length": length})
+        write_json(folder / "tokenizer_config.json", {"tokenizer_class": "BertTokenizer", "model_max_length": length})
         model = weft.load(folder, device)
         assert len(hidden(model, most=kept)) == kept
         assert near(model.embed(TEXT), hidden(model, most=kept).mean(0)), length
-    write(folder / "tokenizer_config.json", {"model_max_length": 4})
-    write(folder / "sentence_bert_config.json", {"max_seq_length": 6})
+    write_json(folder / "tokenizer_config.json", {"model_max_length": 4})
+    write_json(folder / "sentence_bert_config.json", {"max_seq_length": 6})
     assert weft.load(folder, device).info.max_length == 6
-
-
-def cross_folder(folder, labels=1):
-    """A classifier of pairs in place of the encoder."""
-    draw = np.random.default_rng(9)
-    raw = (folder / "model.safetensors").read_bytes()
-    size = int.from_bytes(raw[:8], "little")
-    header = json.loads(raw[8:8 + size])
-    header.pop("__metadata__", None)
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        values = np.frombuffer(raw[8 + size + begin:8 + size + end], "<f4").reshape(entry["shape"])
-        tensors[name if name.startswith("bert.") else f"bert.{name}"] = values
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    width = config["hidden_size"]
-    tensors |= {"bert.pooler.dense.weight": draw.normal(size=(width, width)), "bert.pooler.dense.bias": draw.normal(size=width),
-                "classifier.weight": draw.normal(size=(labels, width)), "classifier.bias": draw.normal(size=labels)}
-    write_tensors(folder / "model.safetensors", tensors)
-    config |= {"architectures": ["BertForSequenceClassification"], "id2label": {str(i): f"l{i}" for i in range(labels)}}
-    write(folder / "config.json", config)
-    write(folder / "modules.json", json.loads((folder / "modules.json").read_text("utf-8"))[:1])
-    return config
 
 
 def score(model, query, text):
@@ -160,7 +132,7 @@ def test_a_cross_encoder_scores_by_its_activation(folder, device, kind, raw):
     config = cross_folder(folder)
     name = kind and f"torch.nn.modules.{kind}"
     said = {"model_type": "CrossEncoder", "activation_fn": name, "prompts": {}, "default_prompt_name": None}
-    write(folder / "config_sentence_transformers.json", said)
+    write_json(folder / "config_sentence_transformers.json", said)
     model = weft.load(folder, device)
     assert model.info.task == "classify"
     logit = score(model, "the dog", TEXT)
@@ -169,22 +141,22 @@ def test_a_cross_encoder_scores_by_its_activation(folder, device, kind, raw):
     for file in ("modules.json", "config_sentence_transformers.json"):
         (folder / file).unlink()
     for fields in ({"sentence_transformers": {"activation_fn": name}}, {"sbert_ce_default_activation_function": name}):
-        write(folder / "config.json", config | fields)
+        write_json(folder / "config.json", config | fields)
         assert math.isclose(weft.load(folder, device).rerank("the dog", [TEXT])[0].score, expected, rel_tol=1e-6), fields
 
 
 def test_what_a_cross_encoder_cannot_have_is_named(folder, device):
     cross_folder(folder)
     usage = {"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.Tanh"}
-    write(folder / "config_sentence_transformers.json", usage)
+    write_json(folder / "config_sentence_transformers.json", usage)
     with pytest.raises(weft.Unsupported, match="activation_fn"):
         weft.load(folder, device)
-    write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder", "default_prompt_name": "query"})
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder", "default_prompt_name": "query"})
     with pytest.raises(weft.Unsupported, match="default_prompt_name"):
         weft.load(folder, device)
-    write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
-    write(folder / "modules.json", [*modules, {"idx": 1, "name": "1", "path": "1_LogitScore",
+    write_json(folder / "modules.json", [*modules, {"idx": 1, "name": "1", "path": "1_LogitScore",
                                                "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}])
     with pytest.raises(weft.Unsupported, match="LogitScore"):
         weft.load(folder, device)
@@ -192,14 +164,14 @@ def test_what_a_cross_encoder_cannot_have_is_named(folder, device):
 
 def test_token_types_are_given_where_the_tokenizer_has_them(folder, device):
     cross_folder(folder)
-    write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
     for fields, has in (({"tokenizer_class": "BertTokenizer"}, True), ({"tokenizer_class": "TokenizersBackend"}, False),
                         ({"tokenizer_class": "PreTrainedTokenizerFast"}, False), ({}, True),
                         ({"tokenizer_class": "PreTrainedTokenizerFast",
                           "model_input_names": ["input_ids", "token_type_ids"]}, True),
                         ({"tokenizer_class": "BertTokenizer", "model_input_names": ["input_ids"]}, False)):
-        write(folder / "tokenizer_config.json", fields)
+        write_json(folder / "tokenizer_config.json", fields)
         assert bool(weft.load(folder, device).encode("the dog", TEXT).types.any()) == has, fields
-    write(folder / "tokenizer_config.json", {"model_input_names": "input_ids"})
+    write_json(folder / "tokenizer_config.json", {"model_input_names": "input_ids"})
     with pytest.raises(weft.BadFile, match="model_input_names"):
         weft.load(folder, device)

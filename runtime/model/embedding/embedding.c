@@ -164,7 +164,7 @@ static weft_status read_text_usage(struct weft_embedding *embedding,
     WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
     WEFT_TRY(check_default(embedding, name, fields));
     WEFT_TRY(weft_json_optional_integer(&most, fields, "truncate_dim", 1, INT32_MAX));
-    embedding->most_values = (uint32_t)most;
+    embedding->truncate_dim = (uint32_t)most;
     WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
     embedding->similarity = weft_strdup(&embedding->host, similarity);
     return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
@@ -275,6 +275,7 @@ weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_emb
     }
     (*embedding)->normalize = params->normalize;
     (*embedding)->prompt_tokens = params->prompt_tokens;
+    (*embedding)->dimension = params->dimension;
     return WEFT_OK;
 }
 
@@ -287,8 +288,12 @@ void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits
     }
 }
 
+uint32_t weft_embedding_most_values(const struct weft_embedding *embedding) {
+    return embedding->dimension > 0 ? embedding->dimension : embedding->truncate_dim;
+}
+
 bool weft_embedding_ends_normalized(const struct weft_embedding *embedding) {
-    return embedding->most_values == 0 &&
+    return weft_embedding_most_values(embedding) == 0 &&
            embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
 }
 
@@ -304,7 +309,8 @@ void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_
                               .similarity = embedding->similarity,
                               .prompt_count = embedding->prompt_count,
                               .default_prompt = embedding->default_prompt,
-                              .prompt_tokens = embedding->prompt_tokens};
+                              .prompt_tokens = embedding->prompt_tokens,
+                              .dimension = weft_embedding_most_values(embedding)};
 }
 
 void weft_embedding_destroy(struct weft_embedding **address) {

@@ -202,7 +202,7 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
         WEFT_TRY(step->kind == WEFT_EMBEDDING_DENSE ? dense(&x, step, graph)
                                                     : normalize(&x, graph));
     }
-    WEFT_TRY(cut_values(&x, embedding->most_values, graph));
+    WEFT_TRY(cut_values(&x, weft_embedding_most_values(embedding), graph));
     if (embedding->normalize && !weft_embedding_ends_normalized(embedding)) {
         WEFT_TRY(normalize(&x, graph));
     }
@@ -226,8 +226,7 @@ weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *emb
         }
         *size = step->out;
     }
-    if (embedding->most_values > 0 && embedding->most_values < *size) {
-        *size = embedding->most_values;
-    }
+    const uint32_t most = weft_embedding_most_values(embedding);
+    *size = most > 0 && most < *size ? most : *size;
     return WEFT_OK;
 }

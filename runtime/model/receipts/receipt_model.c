@@ -67,9 +67,10 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
     }
-    if (embedding->most_values > 0) {
+    const uint32_t first = weft_embedding_most_values(embedding);
+    if (first > 0) {
         char most[32];
-        snprintf(most, sizeof most, "first %u values", embedding->most_values);
+        snprintf(most, sizeof most, "first %u values", first);
         WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
     }
     return embedding->normalize
