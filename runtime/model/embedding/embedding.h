@@ -10,7 +10,12 @@
 
 #include "core/host.h"
 
-enum weft_embedding_kind { WEFT_EMBEDDING_POOL, WEFT_EMBEDDING_NORMALIZE, WEFT_EMBEDDING_DENSE };
+enum weft_embedding_kind {
+    WEFT_EMBEDDING_POOL,
+    WEFT_EMBEDDING_NORMALIZE,
+    WEFT_EMBEDDING_DENSE,
+    WEFT_EMBEDDING_LAYER_NORM /* by the weights of `weight` and `bias` */
+};
 
 #define WEFT_EMBEDDING_MOST_POOLINGS 6
 
@@ -20,7 +25,8 @@ struct weft_embedding_step {
     enum weft_embed_pooling poolings[WEFT_EMBEDDING_MOST_POOLINGS];
     uint32_t pooling_count;
     bool skips_prompt; /* pooling leaves out the prompt's tokens */
-    uint32_t in, out;  /* dense: activation(W x + b), and where it adds its input, + x or + R x */
+    uint32_t in,
+        out; /* a norm's are equal; dense: activation(W x + b), and where it adds its input, + x or + R x */
     weft_activation activation;
     bool adds_input;
     weft_weight *weight, *bias, *residual; /* bias, and R: or null */

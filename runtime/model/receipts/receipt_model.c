@@ -44,7 +44,8 @@ static weft_status add_step(weft_receipt *receipt, uint32_t index,
                             const struct weft_embedding_step *step) {
     static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
                                         [WEFT_EMBEDDING_NORMALIZE] = "normalize",
-                                        [WEFT_EMBEDDING_DENSE] = "dense"};
+                                        [WEFT_EMBEDDING_DENSE] = "dense",
+                                        [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
     char name[64];
     char poolings[POOLINGS_SIZE];
     char type[POOLINGS_SIZE + 96];
