@@ -3,6 +3,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -175,3 +176,93 @@ def test_token_types_are_given_where_the_tokenizer_has_them(folder, device):
     write_json(folder / "tokenizer_config.json", {"model_input_names": "input_ids"})
     with pytest.raises(weft.BadFile, match="model_input_names"):
         weft.load(folder, device)
+
+
+# ---- no field is passed over in silence ----
+
+
+ENCODER = {"transformer_task": "feature-extraction", "module_output_name": "token_embeddings",
+           "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}}  # as 6.2 writes it
+
+
+@pytest.mark.parametrize("file, fields, named", [
+    ("sentence_bert_config.json", {"transformer_task": "fill-mask"}, "transformer_task"),
+    ("sentence_bert_config.json", {"modality_config": {"text": {"method": "forward"}, "message": {}}}, "message"),
+    ("sentence_bert_config.json", {"modality_config": {"text": {"method": "get_text_features"}}}, "method"),
+    ("sentence_bert_config.json", {"module_output_name": "sentence_embedding"}, "module_output_name"),
+    ("sentence_bert_config.json", {"processing_kwargs": {"text": {"max_length": 4}}}, "text"),
+    ("sentence_bert_config.json", {"query_length": 4}, "query_length"),
+    ("sentence_bert_config.json", {"document_length": 4}, "document_length"),
+    ("sentence_bert_config.json", {"query_expansion": {"strategy": "fixed", "length": 32}}, "query_expansion"),
+    ("sentence_bert_config.json", {"config_kwargs": {"is_causal": False}}, "is_causal"),
+    ("sentence_bert_config.json", {"tokenizer_args": {"model_max_length": 4}}, "model_max_length"),
+    ("sentence_bert_config.json", {"model_args": []}, "model_args"),
+    ("2_Normalize/config.json", {"module_input_name": "token_embeddings"}, "module_input_name")])
+def test_fields_that_weft_does_not_follow_are_refused(folder, device, file, fields, named):
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    normalize = {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.base.modules.normalize.Normalize"}
+    write_json(folder / "modules.json", [*modules, normalize])
+    write_json(folder / file, ENCODER if file.startswith("sentence") else {"module_input_name": "sentence_embedding"})
+    weft.load(folder, device)
+    write_json(folder / file, fields)
+    with pytest.raises(weft.WeftError, match=f'"{named}": expected'):
+        weft.load(folder, device)
+
+
+@pytest.mark.parametrize("file, fields, named", [
+    ("1_Pooling/config.json", {"pooling_mode": "mean", "weighting": 3}, "weighting.*does not know"),
+    ("modules.json", None, "gate.*does not know"),
+    ("config_sentence_transformers.json", {"similarity_fn_name": "maxsim"}, "similarity_fn_name.*cosine"),
+    ("config_sentence_transformers.json", {"future": True}, "future.*does not know"),
+    ("sentence_bert_config.json", {"model_args": {"torch_dtype": "bfloat16"}}, "torch_dtype.*float32"),
+    ("tokenizer_config.json", {"add_bos_token": False}, "add_bos_token.*false.*tokenizer.json says otherwise"),
+    ("tokenizer_config.json", {"add_eos_token": False}, "add_eos_token.*false"),
+    ("tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer", "add_prefix_space": False}, "add_prefix_space.*false"),
+    ("tokenizer_config.json", {"split_special_tokens": True}, "split_special_tokens"),
+    ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["own.Own", None]}}, "auto_map")])
+def test_fields_that_are_passed_over_are_named(folder, device, caplog, file, fields, named):
+    write_json(folder / "sentence_bert_config.json", ENCODER)
+    write_json(folder / "tokenizer_config.json", {
+        "tokenizer_class": "BertTokenizer", "add_bos_token": True, "add_eos_token": True, "pad_token": "[PAD]",
+        "model_max_length": 24, "backend": "tokenizers", "clean_up_tokenization_spaces": True, "split_special_tokens": False})
+    write_json(folder / "config_sentence_transformers.json", {
+        "__version__": {"pytorch": "2"}, "model_type": "SentenceTransformer", "prompts": {"query": None}})
+    caplog.set_level("WARNING", "weft")
+    assert weft.load(folder, device).prompts == {"query": ""}
+    assert not caplog.records
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    write_json(folder / file, [{**modules[0], "gate": 1}, *modules[1:]] if fields is None else fields)
+    weft.load(folder, device)
+    (record,) = caplog.records
+    assert re.search(f"{file}.*{named}", record.getMessage())
+
+
+def test_norms_and_dropouts_of_vectors(folder, device):
+    draw = np.random.default_rng(8)
+    gain, shift = draw.normal(size=8), draw.normal(size=8)
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    for name in ("Dropout", "LayerNorm"):
+        at = len(modules)
+        kind = f"sentence_transformers.sentence_transformer.modules.{name.lower()}.{name}"
+        modules.append({"idx": at, "name": str(at), "path": f"{at}_{name}", "type": kind})
+    write_json(folder / "modules.json", modules)
+    write_json(folder / "3_LayerNorm" / "config.json", {"dimension": 8})
+    write_tensors(folder / "3_LayerNorm" / "model.safetensors", {"norm.weight": gain, "norm.bias": shift})
+    model = weft.load(folder, device)
+    mean = hidden(model).mean(0)
+    assert near(model.embed(TEXT), (mean - mean.mean()) / np.sqrt(mean.var() + 1e-5) * gain + shift)
+    write_json(folder / "3_LayerNorm" / "config.json", {"dimension": 7})
+    with pytest.raises(weft.WeftError):
+        weft.load(folder, device)
+
+
+def test_a_map_without_an_activation_has_that_of_its_class(folder, device):
+    weight = np.random.default_rng(7).normal(size=(8, 8))
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    write_json(folder / "modules.json", modules)
+    for named in ({}, {"activation_function": "torch.nn.Tanh"}):
+        write_json(folder / "2_Dense" / "config.json", {"in_features": 8, "out_features": 8, "bias": False, **named})
+        write_tensors(folder / "2_Dense" / "model.safetensors", {"linear.weight": weight})
+        model = weft.load(folder, device)
+        assert near(model.embed(TEXT), np.tanh(weight @ hidden(model).mean(0)))
