@@ -35,8 +35,9 @@ struct weft_model {
     struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
-    int32_t *end_tokens;   /* info.eos_tokens */
-    char **default_labels; /* "LABEL_i", made for models whose config names none */
+    uint32_t positions, loaded_length; /* info.max_length of the network, and as it was loaded */
+    int32_t *end_tokens;               /* info.eos_tokens */
+    char **default_labels;             /* "LABEL_i", made for models whose config names none */
 };
 
 /* ---- loading ---- */
@@ -124,6 +125,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     WEFT_TRY(weft_program_is_config(source->fields) ? load_program(model, source)
                                                     : load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    model->positions = model->loaded_length = model->info.max_length;
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
@@ -197,10 +199,11 @@ static weft_status explain(const char *folder, const char *path, bool found, wef
 }
 
 /* Texts are cut to what the tokenizer or the encoder takes, whichever is less. */
-static void limit_length(weft_model_info *info, const struct weft_embedding *embedding) {
-    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
-        info->max_length = embedding->max_length;
+static void limit_length(weft_model *model, const struct weft_embedding *embedding) {
+    if (embedding->max_length > 0 && embedding->max_length < model->info.max_length) {
+        model->info.max_length = embedding->max_length;
     }
+    model->loaded_length = model->info.max_length;
 }
 
 /* Copies the embedding's fields into info. */
@@ -208,7 +211,6 @@ static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;
     WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
-    limit_length(info, embedding);
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
@@ -218,13 +220,13 @@ static weft_status describe_embedding(weft_model *model) {
 
 /* A CrossEncoder's folder: a classifier, and how its logit becomes a score. */
 static void take_pair_score(weft_model_info *info, const struct weft_embedding *embedding) {
-    limit_length(info, embedding);
     if (embedding->has_activation) {
         info->raw_scores = embedding->raw_scores;
     }
 }
 
 static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    limit_length(model, embedding);
     if (embedding->scores_pairs) {
         take_pair_score(&model->info, embedding);
         weft_embedding_destroy(&embedding);
@@ -361,6 +363,19 @@ weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_
     return WEFT_OK;
 }
 
+weft_status weft_model_set_max_length(weft_model *model, uint32_t length) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model);
+    if (length > model->positions) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "length: expected at most %u tokens, for which the model has positions, "
+                         "found %u",
+                         model->positions, length);
+    }
+    model->info.max_length = length > 0 ? length : model->loaded_length;
+    return WEFT_OK;
+}
+
 /* ---- programs and models without a head ---- */
 
 struct weft_program *weft_model_program(const weft_model *model) {
@@ -382,6 +397,8 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
+    headless->positions = model->positions;
+    headless->loaded_length = model->loaded_length;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
     headless->info.eos_token = -1;

@@ -8,7 +8,9 @@
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
+#include "tokenizer/json/compare.h"
 #include "tokenizer/json/json_tokenizer.h"
+#include "tokenizer/known_settings.h"
 #include "tokenizer/spm/tokenizer.h"
 
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
@@ -173,6 +175,7 @@ static weft_status check_settings(const char *path, const weft_host *host) {
         return status;
     }
     weft_json_fields fields = {object, path, host};
+    status = weft_known_check(&weft_tokenizer_config_fields, &fields);
     for (size_t i = 0; status == WEFT_OK && i < sizeof settings / sizeof settings[0]; i++) {
         bool value = settings[i].value;
         status = weft_json_optional_bool(&value, &fields, settings[i].name);
@@ -247,7 +250,10 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     const char *side = NULL;
     WEFT_TRY(weft_json_read_with_reals(&object, path, host));
     const weft_json_fields fields = {object, path, host};
-    weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
+    weft_status status = weft_known_check(&weft_tokenizer_config_fields, &fields);
+    if (status == WEFT_OK) {
+        status = weft_json_optional_string(&side, &fields, "truncation_side");
+    }
     if (status == WEFT_OK && side) {
         weft_json_tokenizer_truncate_left(tokenizer->json, strcmp(side, "left") == 0);
     }
@@ -256,6 +262,9 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     }
     if (status == WEFT_OK) {
         status = read_bert(tokenizer, &fields);
+    }
+    if (status == WEFT_OK) {
+        status = weft_json_tokenizer_compare(tokenizer->json, &fields);
     }
     json_decref(object);
     return status;

@@ -667,6 +667,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     result<weft::model> without_head() noexcept;
     /** weft_model_set_embedding of weft/model.h. */
     status set_embedding(const ::weft_embed_params &params) noexcept;
+    /** weft_model_set_max_length of weft/model.h. */
+    status set_max_length(uint32_t length) noexcept;
     /** weft_model_get_embedding of weft/model.h. */
     result<::weft_embed_info> embedding() const noexcept;
     /** weft_model_get_prompt of weft/model.h. */
@@ -2856,6 +2858,10 @@ inline result<weft::model> model::without_head() noexcept {
 
 inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
     return weft_model_set_embedding(get(), &params);
+}
+
+inline status model::set_max_length(uint32_t length) noexcept {
+    return weft_model_set_max_length(get(), length);
 }
 
 inline result<::weft_embed_info> model::embedding() const noexcept {

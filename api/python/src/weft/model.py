@@ -141,14 +141,18 @@ class Model:
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
         self._runner: _texts.Runner | None = None
-        self._vectors: tuple[int, bool, int] | None = None  # how plans make vectors
+        self._vectors: tuple[int, bool, int, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
+        self.info: ModelInfo
+        """What it is."""
+        self._read_info()
+        self.labels = tuple(text_of(lib.weft_model_label(self._handle.get(), i)) for i in range(self.info.label_count))
+        """Names of its outputs."""
+
+    def _read_info(self) -> None:
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
-        """What it is."""
-        self.labels = tuple(text_of(lib.weft_model_label(self._handle.get(), i)) for i in range(self.info.label_count))
-        """Names of its outputs."""
 
     @property
     def device(self) -> Device:
@@ -428,17 +432,16 @@ class Model:
 
     def _follow_vectors(self) -> None:
         """Drops plans that make other vectors than the model does now."""
-        embed, info = ffi.new("weft_embed_info *"), ffi.new("weft_model_info *")
+        embed = ffi.new("weft_embed_info *")
         with self._handle.lock:
             if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
                 _core.forget()  # a program: what it makes is fixed
                 return
-            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens)
+            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens, embed.dimension)
             if vectors == self._vectors:
                 return
             self._vectors = vectors
-            check(lib.weft_model_get_info(self._handle.get(), info))
-            self.info = _model_info(info)
+            self._read_info()
         with self._plans_lock:
             plans, self._plans = self._plans, collections.OrderedDict()
         for plan in plans.values():
