@@ -23,6 +23,7 @@ struct weft_checkpoint {
     struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
     char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
+    bool as_applied; /* no matrix is transposed, whatever a layout says */
 };
 
 /* ---- names ---- */
@@ -127,6 +128,22 @@ weft_status weft_checkpoint_open_memory(struct weft_checkpoint **out,
     WEFT_TRY(finish(out, checkpoint, status));
     checkpoint->memory = *memory;
     return WEFT_OK;
+}
+
+weft_status weft_checkpoint_take(struct weft_checkpoint **out, weft_safetensors *file,
+                                 bool as_applied, const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_status status = create(&checkpoint, weft_safetensors_path(file), host);
+    if (status != WEFT_OK) {
+        weft_safetensors_close(&file);
+        return status;
+    }
+    checkpoint->as_applied = as_applied;
+    return finish(out, checkpoint, weft_shards_take(&checkpoint->files, file));
+}
+
+bool weft_checkpoint_is_as_applied(const struct weft_checkpoint *checkpoint) {
+    return checkpoint->as_applied;
 }
 
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **out, uint64_t seed,
