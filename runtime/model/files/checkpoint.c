@@ -192,6 +192,11 @@ weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char 
         return weft_fail(&checkpoint->host, WEFT_UNSUPPORTED,
                          "the model's weights are random: it has no file");
     }
+    if (checkpoint->as_applied) {
+        return weft_fail(&checkpoint->host, WEFT_UNSUPPORTED,
+                         "%s: its matrices lie otherwise than in a model.safetensors",
+                         checkpoint->path);
+    }
     return weft_shards_copy(&checkpoint->files, data, size, &checkpoint->host);
 }
 

@@ -58,7 +58,7 @@ const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint);
 /** As weft_checkpoint_take was told; false of others. */
 bool weft_checkpoint_is_as_applied(const struct weft_checkpoint *checkpoint);
 
-/** The bytes of one file, as weft_shards_copy gives them. Errors: WEFT_UNSUPPORTED without one, and those. */
+/** The bytes of one file, as weft_shards_copy gives them. Errors: WEFT_UNSUPPORTED without one, and where it is as applied; those. */
 weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
                                  size_t *size);
 

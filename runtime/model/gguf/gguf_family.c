@@ -131,15 +131,28 @@ static const struct weft_gguf_name bert_names[] = {
 
 /* ---- families ---- */
 
+#define FAMILY(name, stem)                                                        \
+    .architecture = (name), .model_type = (name), .language = stem "ForCausalLM", \
+    .encoder = stem "Model", .keys = llama_keys
+
 static const struct weft_gguf_family families[] = {
-    {"llama", "llama", "LlamaForCausalLM", "LlamaModel", llama_keys, llama_names,
-     weft_gguf_add_llama},
-    {"qwen2", "qwen2", "Qwen2ForCausalLM", "Qwen2Model", llama_keys, qwen_names,
-     weft_gguf_add_qwen},
-    {"qwen3", "qwen3", "Qwen3ForCausalLM", "Qwen3Model", llama_keys, qwen_names,
-     weft_gguf_add_qwen},
-    {"gpt2", "gpt2", "GPT2LMHeadModel", "GPT2Model", gpt2_keys, gpt2_names, weft_gguf_add_gpt2},
-    {"bert", "bert", NULL, "BertModel", bert_keys, bert_names, weft_gguf_add_bert},
+    {FAMILY("llama", "Llama"), .names = llama_names, .add = weft_gguf_add_llama},
+    {FAMILY("qwen2", "Qwen2"), .names = qwen_names, .add = weft_gguf_add_qwen},
+    {FAMILY("qwen3", "Qwen3"), .names = qwen_names, .add = weft_gguf_add_qwen},
+    {.architecture = "gpt2",
+     .model_type = "gpt2",
+     .language = "GPT2LMHeadModel",
+     .encoder = "GPT2Model",
+     .as_applied = true,
+     .keys = gpt2_keys,
+     .names = gpt2_names,
+     .add = weft_gguf_add_gpt2},
+    {.architecture = "bert",
+     .model_type = "bert",
+     .encoder = "BertModel",
+     .keys = bert_keys,
+     .names = bert_names,
+     .add = weft_gguf_add_bert},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 

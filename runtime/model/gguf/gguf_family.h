@@ -39,6 +39,7 @@ struct weft_gguf_family {
     const char *model_type;
     const char *language; /* class with the head of a language model; null: there is none */
     const char *encoder;  /* class without a head */
+    bool as_applied;      /* matrices are [out, in] here, and [in, out] in folders */
     const struct weft_gguf_key *keys;
     const struct weft_gguf_name *names;
     /** Adds fields that the keys do not say. */

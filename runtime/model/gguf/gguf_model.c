@@ -86,7 +86,7 @@ static void log_sizes(const struct weft_gguf_sizes *sizes, const char *path,
                       const weft_host *host) {
     const double mib = 1024.0 * 1024.0;
     const uint64_t held = sizes->f32 + sizes->f16 + sizes->bf16;
-    weft_log(host, WEFT_LOG_INFO,
+    weft_log(host, sizes->blocks ? WEFT_LOG_WARNING : WEFT_LOG_INFO,
              "%s: %s%s%.1f MiB in the file; a device holds the weights in %.1f MiB: f32 %.1f, f16 "
              "%.1f, bf16 %.1f",
              path, sizes->blocks ? sizes->blocks : "numbers",
@@ -102,7 +102,7 @@ static weft_status take_weights(struct weft_gguf_model *model, weft_gguf *file,
     struct weft_gguf_sizes sizes;
     WEFT_TRY(weft_gguf_weights_open(&weights, &sizes, file, family));
     log_sizes(&sizes, weft_safetensors_path(weights), host);
-    return weft_checkpoint_take(&model->checkpoint, weights, true, host);
+    return weft_checkpoint_take(&model->checkpoint, weights, family->as_applied, host);
 }
 
 static weft_status read_texts(struct weft_gguf_model *model, const weft_gguf *file,
