@@ -80,8 +80,7 @@ WEFT_TEST_IN_PLACE(keys_become_the_config, place) {
     put_llama(&writer);
     gguf_f32(&writer, "llama.rope.freq_base", 500.0F);
     gguf_u32(&writer, "llama.rope.dimension_count", 4);
-    gguf_string(&writer, "llama.rope.scaling.type", "linear");
-    gguf_f32(&writer, "llama.rope.scaling.factor", 2.0F);
+    gguf_f32(&writer, "llama.rope.scaling.factor", 2.0F); /* linear, unless a type says otherwise */
     gguf_u32(&writer, "tokenizer.ggml.eos_token_id", 3);
     gguf_u32(&writer, "tokenizer.ggml.eot_token_id", 5);
     weft_model *model = load_made(&writer, place);

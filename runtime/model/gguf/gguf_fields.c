@@ -152,33 +152,47 @@ static weft_status read_divisors(const struct weft_gguf_reading *reading, double
     return match_llama3(reading, &divisors, base);
 }
 
-/* "none" or "linear", where older files have the factor alone. */
-static weft_status read_scaling(const struct weft_gguf_reading *reading) {
+/* By how much positions are divided; 0: not said. Older files have another key. */
+static weft_status read_factor(double *factor, const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_real(factor, reading->file,
+                            weft_gguf_own_key(reading, "rope.scale_linear").text));
+    return weft_gguf_real(factor, reading->file,
+                          weft_gguf_own_key(reading, "rope.scaling.factor").text);
+}
+
+/* A factor without a type is linear, as llama.cpp has it. */
+static weft_status read_is_linear(bool *linear, const struct weft_gguf_reading *reading) {
     const weft_host *host = weft_gguf_host(reading->file);
-    struct weft_text type = {.host = *host};
-    double factor = 0;
-    weft_status status = weft_gguf_real(&factor, reading->file,
-                                        weft_gguf_own_key(reading, "rope.scale_linear").text);
-    weft_text_put(&type, factor > 1 ? "linear" : "none", factor > 1 ? 6 : 4);
     const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "rope.scaling.type");
-    if (status == WEFT_OK && weft_gguf_find(reading->file, key.text)) {
-        type.length = 0;
-        status = weft_gguf_string(&type, reading->file, key.text, WEFT_GGUF_MAX_NAME);
+    struct weft_text type = {.host = *host};
+    *linear = true;
+    if (!weft_gguf_find(reading->file, key.text)) {
+        return WEFT_OK;
+    }
+    weft_text_put(&type, "", 0);
+    weft_status status = weft_gguf_string(&type, reading->file, key.text, WEFT_GGUF_MAX_NAME);
+    if (status == WEFT_OK) {
+        status = type.failed ? weft_fail_memory(host, key.text) : WEFT_OK;
     }
     if (status == WEFT_OK) {
-        status = weft_gguf_real(&factor, reading->file,
-                                weft_gguf_own_key(reading, "rope.scaling.factor").text);
-    }
-    const bool known = !type.failed && type.length > 0;
-    const bool linear = known && strcmp(type.data, "linear") == 0;
-    if (status == WEFT_OK && known && !linear && strcmp(type.data, "none") != 0) {
-        status = fail(reading, "rope.scaling.type", "none or linear", type.data);
+        *linear = strcmp(type.data, "linear") == 0;
+        status = *linear || strcmp(type.data, "none") == 0
+                     ? WEFT_OK
+                     : fail(reading, "rope.scaling.type", "none or linear", type.data);
     }
     weft_free(host, type.data);
-    WEFT_TRY(status);
-    return linear ? set_scaling(reading,
-                                json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor))
-                  : WEFT_OK;
+    return status;
+}
+
+static weft_status read_scaling(const struct weft_gguf_reading *reading) {
+    double factor = 0;
+    bool linear = false;
+    WEFT_TRY(read_factor(&factor, reading));
+    WEFT_TRY(read_is_linear(&linear, reading));
+    return linear && factor != 0 && factor != 1
+               ? set_scaling(reading,
+                             json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor))
+               : WEFT_OK;
 }
 
 static weft_status add_rope(const struct weft_gguf_reading *reading, int64_t head) {

@@ -63,6 +63,12 @@ static weft_status add_pair(struct finder *finder, uint32_t id, size_t cut, int3
         return WEFT_OK;
     }
     WEFT_TRY(weft_budget_spend(finder->budget, size));
+    if (finder->count == WEFT_GGUF_MAX_MERGES) {
+        return weft_fail(finder->budget->host, WEFT_BAD_FILE,
+                         "%s: tokens: expected at most %u pairs of them that are another one, "
+                         "found more",
+                         finder->budget->what, WEFT_GGUF_MAX_MERGES);
+    }
     if (!weft_grow(finder->budget->host, &finder->merges, finder->count, &finder->capacity,
                    sizeof *finder->merges)) {
         return weft_fail_memory(finder->budget->host, "merges");

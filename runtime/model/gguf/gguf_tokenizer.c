@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "model/gguf/gguf_pre.h"
 #include "model/gguf/gguf_tokens.h"
+#include "tokenizer/json/json_tokenizer.h"
 #include "tokenizer/unicode/text_class.h"
 
 #define KEY(name) ("tokenizer.ggml." name)
@@ -238,9 +239,20 @@ static bool has_bytes(const struct maker *maker) {
     return false;
 }
 
-static void put_merges(struct maker *maker, const struct weft_gguf_merge *merges, uint32_t count) {
+/* No longer than a tokenizer.json may be, however long the tokens are. */
+static weft_status check_size(const struct maker *maker) {
+    return maker->out.length <= WEFT_TOKENIZER_JSON_MAX_BYTES
+               ? WEFT_OK
+               : weft_fail(weft_gguf_host(maker->file), WEFT_BAD_FILE,
+                           "%s: tokens: expected a tokenizer.json of at most %zu bytes, found more",
+                           weft_gguf_path(maker->file), WEFT_TOKENIZER_JSON_MAX_BYTES);
+}
+
+static weft_status put_merges(struct maker *maker, const struct weft_gguf_merge *merges,
+                              uint32_t count) {
     put(maker, ",\"merges\":[");
     for (uint32_t i = 0; i < count; i++) {
+        WEFT_TRY(check_size(maker));
         put(maker, i > 0 ? ",[" : "[");
         put_token(maker, merges[i].left);
         put(maker, ",");
@@ -248,6 +260,7 @@ static void put_merges(struct maker *maker, const struct weft_gguf_merge *merges
         put(maker, "]");
     }
     put(maker, "]}");
+    return WEFT_OK;
 }
 
 static weft_status put_found_merges(struct maker *maker) {
@@ -258,9 +271,9 @@ static weft_status put_found_merges(struct maker *maker) {
     weft_budget_begin(&budget, WEFT_FILE_STEPS(maker->tokens.texts.length),
                       weft_gguf_path(maker->file), host);
     WEFT_TRY(weft_gguf_merges_find(&merges, &count, &maker->tokens, &budget));
-    put_merges(maker, merges, count);
+    const weft_status status = put_merges(maker, merges, count);
     weft_free(host, merges);
-    return WEFT_OK;
+    return status;
 }
 
 static weft_status put_pieces(struct maker *maker) {
@@ -513,6 +526,7 @@ static weft_status make(struct maker *maker, uint32_t vocabulary) {
     put_added(maker);
     WEFT_TRY(maker->kind->put(maker));
     put(maker, "}");
+    WEFT_TRY(check_size(maker));
     return maker->out.failed ? weft_fail_memory(weft_gguf_host(maker->file), "a tokenizer")
                              : WEFT_OK;
 }

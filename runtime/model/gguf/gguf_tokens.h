@@ -9,6 +9,9 @@
 /** Longest text of a token, in bytes. */
 #define WEFT_GGUF_MAX_TOKEN 65536u
 
+/** Most pairs that are merged: as many as a tokenizer.json may have. */
+#define WEFT_GGUF_MAX_MERGES ((uint32_t)1 << 21)
+
 /** As files number them. */
 enum weft_gguf_token_type {
     WEFT_GGUF_TOKEN_NORMAL = 1,
@@ -57,7 +60,7 @@ struct weft_gguf_merge {
 /**
  * All pairs whose tokens have scores, the first to be merged first, to be freed: by falling score, then by the length of the left and of the right
  * one, then by their numbers, which is how transformers makes a tokenizer.json of a SentencePiece model. Errors: WEFT_BAD_FILE for
- * more steps than the budget has; WEFT_OUT_OF_HOST_MEMORY.
+ * more pairs than that, or more steps than the budget has; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_gguf_merges_find(struct weft_gguf_merge **merges, uint32_t *count,
                                   const struct weft_gguf_tokens *tokens,
