@@ -278,8 +278,10 @@ int weft_cli_run(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Runs a model, a folder with config.json and model.safetensors, on a text, on token "
-            "ids or on vectors, or a program on arrays. It prints a classifier's best labels, a "
+            "Runs a model, a folder with config.json and model.safetensors or a GGUF file, on a "
+            "text, "
+            "on token ids or on vectors, or a program on arrays. It prints a classifier's best "
+            "labels, a "
             "masked language model's best tokens for each [MASK], a causal one's best next tokens, "
             "a regression's values, the entities that a token classifier finds or the answer to a "
             "question, with their places in characters, and otherwise the shape of the output. "

@@ -14,6 +14,7 @@
 #include "model/embedding/pair_score.h"
 #include "model/end_tokens.h"
 #include "model/files/other_weights.h"
+#include "model/gguf/gguf_model.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
@@ -99,6 +100,10 @@ static weft_status load_network(weft_model *model, const struct weft_model_sourc
     WEFT_TRY(read_model_type(&family, source, &model->host));
     WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
     weft_network_describe(model->network, &model->info);
+    if (source->tokenizer) {
+        return weft_tokenizer_create_json(&model->tokenizer, source->tokenizer,
+                                          source->tokenizer_size, source->label, &model->host);
+    }
     return weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder);
 }
 
@@ -272,9 +277,42 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     return status;
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    WEFT_ENTER;
-    WEFT_GIVEN_AS(host, "model, folder", out, folder);
+/* Vectors of texts have length 1, as llama.cpp gives them: the file says only how they are pooled. */
+static weft_status pool_gguf(weft_model *model, uint32_t pooling) {
+    if (pooling == 0) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_embedding_set(
+        &model->embedding, weft_embed_params(.pooling = pooling, .normalize = true), &model->host));
+    return describe_embedding(model);
+}
+
+static weft_status load_gguf(weft_model **out, const char *path, const weft_host *host) {
+    struct weft_gguf_model parts = {.config = NULL};
+    weft_model *model = NULL;
+    weft_status status = weft_gguf_model_open(&parts, path, host);
+    if (status == WEFT_OK) {
+        status = create(&model,
+                        &(struct weft_model_source){.config = parts.config,
+                                                    .checkpoint = parts.checkpoint,
+                                                    .tokenizer = parts.tokenizer,
+                                                    .tokenizer_size = parts.tokenizer_size,
+                                                    .label = path},
+                        host);
+    }
+    if (status == WEFT_OK) {
+        status = pool_gguf(model, parts.pooling);
+    }
+    weft_gguf_model_clear(&parts, host);
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
+    return status;
+}
+
+static weft_status load_any_folder(weft_model **out, const char *folder, const weft_host *host) {
     struct weft_embedding *embedding = NULL;
     weft_model *model = NULL;
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
@@ -290,6 +328,17 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     } else {
         weft_model_destroy(&model);
     }
+    return status;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
+    WEFT_GIVEN_AS(host, "model, folder", out, folder);
+    char *file = NULL;
+    WEFT_TRY(weft_gguf_model_find(&file, folder, host));
+    const weft_status status =
+        file ? load_gguf(out, file, host) : load_any_folder(out, folder, host);
+    weft_free(host, file);
     return status;
 }
 

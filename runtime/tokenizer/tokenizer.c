@@ -140,6 +140,20 @@ weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *pat
     return status;
 }
 
+weft_status weft_tokenizer_create_json(weft_tokenizer **tokenizer, const char *text, size_t size,
+                                       const char *path, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    WEFT_TRY(create(&created, KIND_JSON, host));
+    const weft_status status = weft_json_tokenizer_create(&created->json, text, size, path, host);
+    created->digest = weft_digest_of((const uint8_t *)text, size);
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
+}
+
 /* Takes `reason`, which is null when there was no memory for it. */
 static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const weft_host *host) {
     weft_tokenizer *created = NULL;

@@ -22,8 +22,8 @@ typedef struct weft_model weft_model;
 
 /**
  * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors, or the files that
- * model.safetensors.index.json names. Every tensor the config asks for must be there with the right shape and finite
- * values. No device is needed. host may be null.
+ * model.safetensors.index.json names; or a GGUF file, perhaps alone in a folder (api/MODELS.md). Every tensor the config
+ * asks for must be there with the right shape and finite values. No device is needed. host may be null.
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);

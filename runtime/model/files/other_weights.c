@@ -30,8 +30,7 @@ static const struct {
     {"model.onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
     {".safetensors", "weights, but no model.safetensors and no model.safetensors.index.json: fetch "
                      "the rest, or give a single file that name"},
-    {".gguf", "GGUF weights, which Weft does not read: take the model's safetensors, of which "
-              "they were made"},
+    {".gguf", "GGUF weights, which have their own config and tokenizer: name that file to load it"},
     {".onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
     {"onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
     {".pt", PICKLED},
@@ -51,7 +50,7 @@ static const struct {
     {"<", "an HTML or XML page, not the file: the download was an error or a login page"},
     {"PK\x03\x04", "an archive, such as from torch.save, not safetensors: " SAVE_AGAIN},
     {"\x80\x02", "a Python pickle, not safetensors: " SAVE_AGAIN},
-    {"GGUF", "a GGUF file, not safetensors: take the model's safetensors, of which it was made"},
+    {"GGUF", "a GGUF file, not safetensors: name that file to load it"},
     {"{", "JSON, not safetensors"},
     {"\x89HDF", "an HDF5 file, not safetensors: " SAVE_AGAIN},
 };

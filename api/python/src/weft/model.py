@@ -643,10 +643,10 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
-    """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
+    """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors. Or a GGUF file.
 
     Args:
-        folder: the folder.
+        folder: the folder; or a file .gguf, or a folder that has one and no config.json.
         device: what it will run on; None: the default device.
         tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
 
@@ -657,7 +657,7 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     checked(device)
     if not os.path.exists(path):
         raise errors.NotFound(f"folder: {path} is not there. {_HUB if re.fullmatch(_HUB_NAME, path) else ''}".rstrip())
-    origin = _travel.Origin(path, tokenizer)
+    origin = _travel.origin_of(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
     model._origin = origin
