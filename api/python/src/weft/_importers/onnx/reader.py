@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import collections
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,10 +12,14 @@ import onnx.reference
 from onnx import helper, numpy_helper
 
 from ... import errors
+from ..program.examples import symbols_of
 from ..program.ops import Builder
 from ..program.program import Kind, Program, Value
 from ..program.range import check_whole_numbers
-from ..program.sizes import Extent, Size, Undecided, symbol
+from ..program.sizes import Size, Undecided
+from .missing import Missing, StandIns, graphs_of, is_sure, note_inside
+from .ports import Ports
+from .refused import NotConstant, Refused
 
 ROWS: dict[str, Callable[..., Any]] = {}
 """What an op of ONNX is in a program: functions of a Reader and the op's inputs."""
@@ -28,9 +30,9 @@ SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 _INT32 = onnx.TensorProto.INT32
 _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "ReduceProd", "ReduceSumSquare", "CumSum")
 """Ops whose results of int64 may have more bits than what they are of."""
-_MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
 _RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+_DRAWS = "it draws random numbers, and a program gives the same for the same inputs"
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -47,16 +49,13 @@ def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[R
     return register
 
 
-class Refused(Exception):
-    """What a row cannot do with these inputs and attributes."""
+def full_type(node: onnx.NodeProto) -> str:
+    """Of a node, with its domain where that is not ONNX's own."""
+    return str(node.op_type) if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
 
 
-class NotConstant(Refused):
-    """An input that must be known at import, and is not."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"its input {name} must be a constant")
-        self.name = name
+class Unexpected(Refused):
+    """Whatever a row made of inputs that it does not know."""
 
 
 class Reader:
@@ -71,8 +70,13 @@ class Reader:
         self.version = _opset(model)
         self._asked: set[str] = set()
         self._int32: set[str] = set()
-        self._model, self._fixed, self._sizes = model, dict(fixed), dict(sizes)
-        self._symbols: dict[str, Extent] = {}
+        self._model = model
+        self.ports = Ports(model.graph, fixed, sizes)
+        self._missing = Missing()
+        self._stand_ins = StandIns(model, self.ports.known)
+        self._lost: set[str] = set()
+        self._computed: dict[Any, tuple[Sequence[Any], Any]] = {}
+        self._doubtful: set[str] = set()
         self._constants: dict[int, tuple[Any, Value]] = {}
 
     # ---- what rows ask ----
@@ -124,29 +128,84 @@ class Reader:
         self.found[""] = None
         for tensor in graph.initializer:
             self.found[tensor.name] = self._array(tensor)
+        self.found.update(self.ports.fixed)
         for one in graph.input:
-            if one.name in self._fixed:
-                self.found[one.name] = np.asarray(self._fixed[one.name])
-            elif one.name not in self.found:
-                self.found[one.name] = self._input(one)
-        missing: collections.Counter[str] = collections.Counter()
-        places: dict[str, list[str]] = collections.defaultdict(list)
-        for at, node in enumerate(graph.node):
-            unknown = [name for name in node.input if name not in self.found]
-            refusal = None if unknown and missing else self._refusal(node)
-            if refusal is not None:
-                if isinstance(refusal, NotConstant) and refusal.name in [one.name for one in graph.input]:
-                    raise errors.Unsupported(f"{node.op_type}: {refusal}: give it in `fixed`")
-                what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: {refusal}"
-                missing[what] += 1
-                places[what].append(node.name or f"node {at}")
-            elif unknown:
-                self._note_without_row(node, at, missing, places)
-        _check(missing, places)
+            if self.ports.is_given(one.name):
+                try:
+                    self.found[one.name] = self._input(one)
+                except errors.Unsupported as error:
+                    self._missing.add_input(str(error))
+                    self._lost.add(one.name)
+        self._walk(graph.node)
+        self._missing.check()
         for one in graph.output:
             self.program.output(one.name, self._output(one.name))
         check_whole_numbers(self.program)
         return self.program
+
+    def _walk(self, nodes: Sequence[onnx.NodeProto]) -> None:
+        """Reads nodes. What cannot be read is noted. Something of the same shape stands for its results, where that is known: so
+        all that is missing is found at once."""
+        for at, node in enumerate(nodes):
+            place = node.name or f"node {at}"
+            lost = [name for name in node.input if name not in self.found]
+            doubtful = any(name in self._doubtful for name in node.input)
+            refusal = self._refusal(node) if not lost else None
+            if not lost and refusal is None:
+                self._doubtful.update(node.output if doubtful else ())
+                continue
+            for name in lost:
+                if name not in self._lost:
+                    self._missing.add_input(f"{full_type(node)} {place}: nothing gives its input {name}")
+            why = self._lack(node) if refusal is None else self._told(node, refusal, doubtful)
+            if why is not None:
+                self._missing.add(why, place)
+            self._note_inside(node, place)
+            self._stand_in(node)
+
+    def _note_inside(self, node: onnx.NodeProto, place: str) -> None:
+        if any(graphs_of(node)):
+            known = [name for name, one in self.found.items() if isinstance(one, np.ndarray) and one.dtype != object]
+            note_inside(node, place, known, self._lack, self._missing)
+
+    def _stand_in(self, node: onnx.NodeProto) -> None:
+        for name in node.output:
+            found = self._stand_ins.of(name)
+            if found is None:
+                self._lost.add(name)
+            else:
+                self.found[name] = found
+                self._doubtful.add(name)
+
+    def _lack(self, node: onnx.NodeProto) -> str | None:
+        """What is missing of a node whatever its inputs are."""
+        if node.op_type in _RANDOM and node.domain in ("", "ai.onnx"):
+            return f"{full_type(node)}: {_DRAWS}"
+        known = full_type(node) in ROWS or full_type(node) in SHAPE_ROWS
+        return None if known else f"{full_type(node)}: there is no such op"
+
+    def _told(self, node: onnx.NodeProto, refusal: Exception, doubtful: bool) -> str | None:
+        """A refusal in words; None: it may only come from what stands for a result that is missing."""
+        if doubtful and not self._is_sure(node, refusal):
+            return self._lack(node)
+        text = f"{full_type(node)}: {refusal}"
+        if isinstance(refusal, NotConstant) and self.ports.is_given(refusal.name):
+            return f"{text}: give it in `fixed`"
+        sizes = [refusal.size] if isinstance(refusal, Undecided) else self._extents(node) if "no number" in text else []
+        names = dict.fromkeys(name for size in sizes for name in symbols_of(size) if name in self.program.symbols)
+        own = " and ".join(self.ports.own_name(name) for name in names)
+        return f"{text}: give {own} in `sizes` as a number" if own else text
+
+    def _is_sure(self, node: onnx.NodeProto, refusal: Exception) -> bool:
+        if isinstance(refusal, Unexpected) or any(graphs_of(node)):
+            return False
+        if isinstance(refusal, NotConstant) and refusal.name in self._doubtful:
+            return False
+        return is_sure(refusal, [self.found[name] for name in node.input])
+
+    def _extents(self, node: onnx.NodeProto) -> list[Any]:
+        """Of all inputs that are values."""
+        return [extent for name in node.input if isinstance(self.found[name], Value) for extent in self.found[name].shape]
 
     def _output(self, name: str) -> Value:
         found = self.found[name]
@@ -165,19 +224,12 @@ class Reader:
         except (Refused, Undecided, errors.WeftError) as error:
             return error
         except Exception as error:  # whatever a row makes of inputs that it does not know
-            return Refused(f"{type(error).__name__}: {error}")
+            return Unexpected(f"{type(error).__name__}: {error}")
         results = results if isinstance(results, (list, tuple)) else [results]
         for name, result in zip(node.output, results):
             if name:
                 self.found[name] = result
         return None
-
-    def _note_without_row(self, node: Any, at: int, missing: Any, places: Any) -> None:
-        """Of a node behind a missing one, only whether there is such an op is known."""
-        if node.op_type not in ROWS or node.domain not in ("", "ai.onnx"):
-            what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: there is no such op"
-            missing[what] += 1
-            places[what].append(node.name or f"node {at}")
 
     def _results(self, node: onnx.NodeProto) -> Any:
         given = [self.found[name] for name in node.input]
@@ -185,13 +237,15 @@ class Reader:
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
         if node.domain not in ("", "ai.onnx"):
             raise Refused("there is no such op")
+        if node.op_type == "Identity" and isinstance(given[0], np.ndarray):
+            return given
         if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
-            raise Refused("it draws random numbers, and a program gives the same for the same inputs")
+            raise Refused(_DRAWS)
         of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
         if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
             return SHAPE_ROWS[node.op_type](self, *given)
         if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
-            return self._by_reference(node, given)
+            return self._known_results(node, given)
         if node.op_type not in ROWS:
             raise Refused("there is no such op")
         self._asked = set(_HARMLESS)
@@ -206,6 +260,16 @@ class Reader:
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
         return results
+
+    def _known_results(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
+        """The results of a node of constants: the same arrays for all nodes that compute the same of the same ones."""
+        if not given:
+            return self._by_reference(node, given)
+        fields = sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
+        key = (node.op_type, *map(bool, node.output), *map(id, given), *fields)
+        if key not in self._computed:
+            self._computed[key] = given, self._by_reference(node, given)
+        return self._computed[key][1]
 
     def _by_reference(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
         feeds = {name: one for name, one in zip(node.input, given) if name}
@@ -238,38 +302,14 @@ class Reader:
         if number not in kinds:
             raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
                                      f"{onnx.TensorProto.DataType.Name(number).lower()}")
-        dims = one.type.tensor_type.shape.dim
-        known = [extent.dim_value for extent in dims if extent.HasField("dim_value")]
-        if known == [0] and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
+        if self.ports.has_no_elements(one.name) and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
-        shape = [self._extent(one.name, at, extent) for at, extent in enumerate(dims)]
-        value = self.program.input(one.name, kinds[number], shape)
+        value = self.program.input(one.name, kinds[number], self.ports.shape(one.name, self.program))
         if number == onnx.TensorProto.BOOL:
             self.program.bounds[value.name] = (0, 1)
         elif number == _INT32:
             self._int32.add(one.name)
         return value
-
-    def _extent(self, name: str, at: int, extent: Any) -> Extent:
-        if extent.HasField("dim_value"):
-            if extent.dim_value < 1:
-                raise errors.Unsupported(f"input {name}: expected axes of at least 1 element, found {extent.dim_value}")
-            return int(extent.dim_value)
-        text = re.sub(r"\W", "_", extent.dim_param or f"{name}_{at}")
-        text = text if re.match(r"[A-Za-z_]", text) and text not in ("min", "max", "inf", "nan") else f"size_{text}"
-        if text not in self._symbols:
-            self._symbols[text] = self._declared(text)
-        return self._symbols[text]
-
-    def _declared(self, name: str) -> Extent:
-        given = self._sizes.get(name, (1, _MOST))
-        if isinstance(given, int):
-            return given
-        least, most = (int(bound) for bound in given)
-        if not 1 <= least <= most:
-            raise errors.InvalidArgument(f"sizes: {name}: expected a number or (least, most), found {given!r}")
-        self.program.symbol(name, least, most, min(max(_EXAMPLE, least), most))
-        return symbol(name, least, most)
 
 
 def _opset(model: onnx.ModelProto) -> int:
@@ -307,16 +347,6 @@ def _of_flat_hardmax(model: onnx.ModelProto) -> onnx.ModelProto:
             helper.make_node("Shape", [x], [shape]), helper.make_node("Flatten", [x], [flat], axis=axis),
             helper.make_node("Hardmax", [flat], [found], axis=1), helper.make_node("Reshape", [found, shape], [y])])
     return model
-
-
-def _check(missing: Mapping[str, int], places: Mapping[str, list[str]]) -> None:
-    if not missing:
-        return
-    lines = [f"{len(missing)} kinds of ops are missing:" if len(missing) > 1 else "an op is missing:"]
-    for what, count in missing.items():
-        times = "once" if count == 1 else f"{count} times"
-        lines.append(f"  {what}, {times}: {', '.join(places[what][:3])}{' …' if count > 3 else ''}")
-    raise errors.Unsupported("\n".join(lines))
 
 
 def has_sizes(given: Any) -> bool:

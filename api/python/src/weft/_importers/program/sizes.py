@@ -90,6 +90,10 @@ class Size:
 class Undecided(Exception):
     """A comparison whose answer depends on the symbols."""
 
+    def __init__(self, size: Extent) -> None:
+        super().__init__(f"{size} depends on the sizes of the inputs")
+        self.size = size
+
 
 def symbol(name: str, low: int, high: int) -> Size:
     """A symbol with the values that it can have."""
@@ -100,7 +104,7 @@ def decided(size: Extent, answer: Callable[[int, int], bool | None]) -> bool:
     """What `answer` makes of the size's bounds. Raises Undecided where it makes nothing."""
     found = answer(*bounds(size))
     if found is None:
-        raise Undecided(f"{size} depends on the sizes of the inputs")
+        raise Undecided(size)
     return found
 
 
@@ -237,7 +241,7 @@ def _term_over(term: tuple[_Monomial, int], divisor: tuple[_Monomial, int]) -> t
 
 def _atom_text(atom: _Atom) -> str:
     """As a factor: in parentheses, unless it is a name or a call."""
-    return atom.text if atom.text.isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})"
+    return atom.text if atom.text.replace(".", "_").isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})"
 
 
 def _term_text(monomial: _Monomial, factor: int) -> str:
