@@ -58,6 +58,10 @@ class Ports:
                                      f"sizes={{{name!r}: (1, None, 64)}}, where None is an axis of any size")
         return [self._extent(name, at, axis, program) for at, axis in enumerate(axes)]
 
+    def axes(self, name: str) -> Sequence[_Axis] | None:
+        """Numbers and names of an input's axes; None where nobody says."""
+        return self._axes[name]
+
     def has_no_elements(self, name: str) -> bool:
         """Whether an input is a list of nothing."""
         return self._axes[name] == [0]
@@ -93,7 +97,7 @@ class Ports:
             return str(extent.dim_param)
         return _unused(f"{name}_{at}", self._words)
 
-    def _free(self) -> list[str]:
+    def free(self) -> list[str]:
         """The names of all free axes, of `fixed` inputs, too."""
         return list(dict.fromkeys(axis for axes in self._axes.values() for axis in axes or () if isinstance(axis, str)))
 
@@ -123,7 +127,7 @@ class Ports:
     # ---- sizes ----
 
     def _take(self, sizes: Mapping[str, Any]) -> None:
-        free = self._free()
+        free = self.free()
         by_identifier = {self.identifier(own): own for own in free}
         for key, given in sizes.items():
             own = key if key in free else by_identifier.get(key)

@@ -144,8 +144,8 @@ class Reader:
         return self.program
 
     def _walk(self, nodes: Sequence[onnx.NodeProto]) -> None:
-        """Reads nodes. What cannot be read is noted. Something of the same shape stands for its results, where that is known: so
-        all that is missing is found at once."""
+        """Reads nodes. What cannot be read is noted. Something of the same shape stands for its results, where that is known:
+        so all that is missing is found at once."""
         for at, node in enumerate(nodes):
             place = node.name or f"node {at}"
             lost = [name for name in node.input if name not in self.found]

@@ -14,7 +14,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _USUAL = 2  # at least: 1 would hide which axes are broadcast
 _MOST_SCANNED = 2**17  # values of one symbol that are tried one by one
 _TRIED = (*range(2, 9), 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 224, 256, 320, 384, 400, 480, 512, 640,
-          768, 1000, 1024, 1600, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 22050, 24000, 32000, 32768, 44100, 48000, 65536, 96000)
+          768, 1000, 1024, 1600, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 22050, 24000, 32000, 32768, 44100, 48000,
+          65536, 96000)
 """Sizes that networks are used with: windows fit into large ones, and what is halved again and again needs powers of 2."""
 _JOINT = (2, 16, 64, 224, 1024, 16000)
 
@@ -120,8 +121,8 @@ class Needs:
         return values
 
     def examples(self) -> Iterable[dict[str, int]]:
-        """Values to try, the best first: what the shapes ask for, and then usual sizes, with the first symbol as it is: it is the
-        batch, as a rule."""
+        """Values to try, the best first: what the shapes ask for, and then usual sizes, with the first symbol as it is: it is
+        the batch, as a rule."""
         first = self.example()
         yield first
         batch = next(iter(self.limits), "")
