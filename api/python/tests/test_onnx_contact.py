@@ -46,8 +46,8 @@ def test_the_smallest_size_is_what_windows_need(device):
     """An audio front end: windows of 400, then four halvings, then all that is left in one window."""
     nodes = [conv("x w0", "a", strides=[160]), *(conv(f"{x} w1", y, strides=[2]) for x, y in zip("abcd", "bcde")),
              conv("e w2", "y")]
-    weights = {"w0": RNG.standard_normal((4, 1, 400)), "w1": RNG.standard_normal((4, 4, 3)), "w2": RNG.standard_normal((2, 4, 5))}
-    weights = {name: one.astype(np.float32) for name, one in weights.items()}
+    shapes = {"w0": (4, 1, 400), "w1": (4, 4, 3), "w2": (2, 4, 5)}
+    weights = {name: RNG.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     with weft.from_onnx(model(nodes, {"x": ["batch", 1, "samples"]}, weights), device) as program:
         least = 400 + 160 * (((((5 - 1) * 2 + 3 - 1) * 2 + 3 - 1) * 2 + 3 - 1) * 2 + 3 - 1)
         assert program.symbols["samples"].minimum == least and program.symbols["batch"].minimum == 1
@@ -111,7 +111,8 @@ def test_a_size_that_must_be_a_number_is_named():
 # ---- names ----
 
 @pytest.mark.parametrize("shape, names", [
-    (["a.b", "a_b"], ["a.b", "a_b"]), (["?", "?"], ["x_0", "x_1"]), ([None, "None"], ["x_0", "x_1"]), ([-1, -1], ["x_0", "x_1"]),
+    (["a.b", "a_b"], ["a.b", "a_b"]), (["?", "?"], ["x_0", "x_1"]), ([None, "None"], ["x_0", "x_1"]),
+    ([-1, -1], ["x_0", "x_1"]),
     (["", "-1"], ["x_0", "x_1"]), (["a b", "a_b"], ["a_b_2", "a_b"]), (["a/b", "a:b"], ["a_b", "a_b_2"]),
     (["größe", "min"], ["gr__e", "size_min"]), (["1st", "x"], ["size_1st", "x"]), (["n", "n"], ["n"]),
     (["x_1", "?"], ["x_1", "x_1_2"])])
@@ -203,7 +204,8 @@ def test_graphs_inside_are_counted():
         node("Constant", "", "k", value_float=1.0), node("Det", "k", "unknown"), node("Det", "x", "d2")))
     outer = node("Loop", "trips c", "a", name="loop", body=helper.make_graph([
         inner, node("mine.Op", "i", "j", domain="mine")], "b", [
-        helper.make_tensor_value_info("at", TensorProto.INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, [])], [
+        helper.make_tensor_value_info("at", TensorProto.INT64, []),
+        helper.make_tensor_value_info("go", TensorProto.BOOL, [])], [
         helper.make_tensor_value_info("go", TensorProto.BOOL, []), helper.make_tensor_value_info("j", FLOAT, None)]))
     made = model([outer, node("Det", "x", "y", name="last")], {
         "x": [3, 3], "c": (TensorProto.BOOL, []), "trips": (TensorProto.INT64, [])})
@@ -213,8 +215,8 @@ def test_graphs_inside_are_counted():
 
 
 def test_what_follows_the_first_refusal_is_read_on():
-    """Behind an op that is missing: another one, a type, an attribute and an input that must be a constant. What only comes from
-    the gap is not told."""
+    """Behind an op that is missing: another one, a type, an attribute and an input that must be a constant. What only comes
+    from the gap is not told."""
     nodes = [node("Det", "x", "d"), node("Expand", "d shape", "e"), node("Elu", "e", "f", gamma=2.0),
              node("NonZero", "f", "g"), node("Elu", "x", "h", gamma=2.0), node("Reshape", "x s", "i"),
              node("Shape", "e", "j"), node("Reshape", "x j", "k"), node("MatMul", "k k", "l"), node("Relu", "l")]
@@ -224,7 +226,8 @@ def test_what_follows_the_first_refusal_is_read_on():
     assert lines[0].startswith("input q: expected float, int32, int64 or bool")
     assert lines[1] == "4 kinds of ops are missing:" and sorted(lines[2:]) == sorted([
         "Det: there is no such op, once: node 0", "Elu: it has the attribute gamma, 2 times: node 2, node 4",
-        "NonZero: there is no such op, once: node 3", "Reshape: its input s must be a constant: give it in `fixed`, once: node 5"])
+        "NonZero: there is no such op, once: node 3",
+        "Reshape: its input s must be a constant: give it in `fixed`, once: node 5"])
 
 
 def test_a_name_that_nothing_gives_is_named():
@@ -270,8 +273,8 @@ def test_equal_initializers_are_one(device):
 
 def command(*arguments):
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(weft.__file__).parents[1])}
-    found = subprocess.run([sys.executable, "-m", "weft.onnx", *map(str, arguments)], capture_output=True, text=True, check=False,
-                           env=environment)
+    found = subprocess.run([sys.executable, "-m", "weft.onnx", *map(str, arguments)], capture_output=True, text=True,
+                           check=False, env=environment)
     assert "Traceback" not in found.stderr and "Warning" not in found.stderr, found.stderr
     return found
 
