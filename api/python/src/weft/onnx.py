@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | None = None, *,
-              fixed: Mapping[str, Any] | None = None, sizes: Mapping[str, int | tuple[int, int]] | None = None) -> Program:
+              fixed: Mapping[str, Any] | None = None, sizes: Mapping[str, int | tuple[int, int]] | None = None,
+              random_as_inputs: bool = False, doubles_as_floats: bool = False) -> Program:
     """A program of a model of ONNX, by the package onnx.
 
     Args:
@@ -26,17 +27,22 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
         device: what it will run on; None: the default device.
         fixed: arrays for inputs that become constants, such as those that say shapes.
         sizes: what named dimensions are: a number, or the least and the largest. Others are 1 … 1,048,576.
+        random_as_inputs: whether ops that draw random numbers become inputs, behind the others and named as the ops' results:
+            of the normal distribution with mean 0 and deviation 1, or uniform from 0 to 1. Otherwise they are refused.
+        doubles_as_floats: whether double is taken for float, in inputs and in arithmetic; otherwise that is refused.
 
-    Types are float, int32, int64 and bool; whole numbers have 32 bits, and those of which sums or products of int64 may not fit
-    are refused when they are given. Raises Unsupported naming all ops that are missing or draw random numbers, how often and
-    where; BadFile for a file that is none.
+    Types are float, int32, int64 and bool, and bytes where ops of quantized numbers take them; whole numbers have 32 bits, and
+    those of which sums or products of int64 may not fit are refused when they are given. Branches whose condition is known are
+    read, and loops of known trips unrolled. Raises Unsupported naming all ops that are missing or draw random numbers, how
+    often and where; BadFile for a file that is none.
     """
     import onnx
 
-    from ._importers.onnx import movement, networks, ops
+    from ._importers.onnx import rows
     from ._importers.onnx.reader import Reader
+    from ._importers.onnx.types import Choices
 
-    assert movement and networks and ops  # they have filled the tables
+    assert rows  # it has filled the tables
     checked(device)
     if not isinstance(model, onnx.ModelProto):
         model = _checks.path(model, "model")
@@ -46,4 +52,4 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
             raise errors.NotFound(str(error)) from error
         except Exception as error:  # whatever protobuf makes of a file that is none
             raise errors.BadFile(f"{model}: expected a model of ONNX: {error}") from error
-    return loaded(Reader(model, fixed or {}, sizes or {}).read(), device)
+    return loaded(Reader(model, fixed or {}, sizes or {}, Choices(random_as_inputs, doubles_as_floats)).read(), device)

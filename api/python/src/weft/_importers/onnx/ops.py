@@ -10,13 +10,20 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx import helper
 
+from ..program.ops import within_bits
 from ..program.program import Value
 from ..program.sizes import product
-from .reader import Reader, Refused, row, sizes_array
+from .reader import Reader, row, sizes_array
+from .refused import Refused
 
 _BOOL = onnx.TensorProto.BOOL
 _F32 = (onnx.TensorProto.FLOAT,)
+_BYTES: dict[int, tuple[int, int]] = {
+    onnx.TensorProto.UINT8: (0xff, 0), onnx.TensorProto.INT8: (0xff, 0x80), onnx.TensorProto.UINT16: (0xffff, 0),
+    onnx.TensorProto.INT16: (0xffff, 0x8000)}
+"""Of types of fewer than 32 bits: those bits, and the one of the sign."""
 _I32 = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
@@ -50,6 +57,20 @@ _WITH_PARAMETERS: dict[str, tuple[str, tuple[str, float], tuple[str, float]]] = 
 for _type, (_word, _first, _second) in _WITH_PARAMETERS.items():
     row(_type)(lambda r, x, word=_word, first=_first, second=_second: r.build.unary(
         word, r.value(x), alpha=float(r.attribute(*first)), beta=float(r.attribute(*second))))
+
+
+def activated(r: Reader, x: Value, word: str, parameters: dict[str, float]) -> Value:
+    """What an activation by ONNX's name makes of x; "" is none."""
+    if not word:
+        return x
+    if word == "Clip":
+        return r.build.clamp(x, parameters.get("min"), parameters.get("max"))
+    if word == "Relu" or word in ("Tanh", "Sigmoid", "Softplus", "Softsign"):
+        return r.build.unary(word.lower(), x)
+    if word not in _WITH_PARAMETERS:
+        raise Refused(f"its activation is {word}")
+    kind, first, second = _WITH_PARAMETERS[word]
+    return r.build.unary(kind, x, alpha=float(parameters.get(*first)), beta=float(parameters.get(*second)))
 
 
 @row("Gelu")
@@ -94,10 +115,25 @@ def _identity(r: Reader, x: Any, ratio: Any = None, training: Any = None) -> Any
 def cast(r: Reader, x: Any, like: Any = None) -> Value:
     value = r.value(x)
     if like is not None:
-        return r.build.convert(value, like.dtype if isinstance(like, Value) else r.value(like).dtype)
-    to = r.attribute("to")
+        other = r.type_of(1, like)
+        kind = like.dtype if isinstance(like, Value) else r.value(like).dtype
+        numbers = helper.np_dtype_to_tensor_dtype(other) if other is not None else _F32[0] if kind == "f32" else _I32[0]
+        return _cast_to(r, value, numbers)
+    return _cast_to(r, value, int(r.attribute("to")))
+
+
+def _cast_to(r: Reader, value: Value, to: int) -> Value:
     if to == _BOOL:
         return r.build.binary("not_equal", value, r.build.constant(0, value.dtype))
+    if to == onnx.TensorProto.FLOAT16:
+        r.gives("float16")
+        return r.build.rounded_to_half(r.build.convert(value, "f32"))
+    if to == onnx.TensorProto.DOUBLE and (value.dtype == "f32" or r.choices.doubles_as_floats):
+        r.gives("float64")
+        return r.build.convert(value, "f32")
+    if to in _BYTES:
+        r.gives(helper.tensor_dtype_to_np_dtype(to))
+        return within_bits(r.build, r.build.convert(value, "i32"), *_BYTES[to])
     if to not in _F32 + _I32:
         raise Refused(f"its type is {onnx.TensorProto.DataType.Name(to).lower()}")
     return r.build.convert(value, "f32" if to in _F32 else "i32")

@@ -10,14 +10,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 import onnx
-import onnx.reference
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ... import errors
 from ..program.ops import Builder
 from ..program.program import Kind, Program, Value
 from ..program.range import check_whole_numbers
 from ..program.sizes import Extent, Size, Undecided, symbol
+from .constants import by_reference, dense, inlined, plain_array, uses
+from .refused import Incomplete, NotConstant, Refused
+from .types import RANDOM, Choices, Types, check_random, limits_of
 
 ROWS: dict[str, Callable[..., Any]] = {}
 """What an op of ONNX is in a program: functions of a Reader and the op's inputs."""
@@ -30,7 +32,6 @@ _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "Red
 """Ops whose results of int64 may have more bits than what they are of."""
 _MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
-_RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -39,41 +40,40 @@ _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", 
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
-def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Row], Row]:
-    """Registers a row for op types."""
+def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS, domain: str = "") -> Callable[[Row], Row]:
+    """Registers a row for op types, of a domain that is not ONNX's own where one is given."""
     def register(function: Row) -> Row:
-        table.update(dict.fromkeys(types, function))
+        table.update(dict.fromkeys((f"{domain}.{one}" if domain else one for one in types), function))
         return function
     return register
 
 
-class Refused(Exception):
-    """What a row cannot do with these inputs and attributes."""
-
-
-class NotConstant(Refused):
-    """An input that must be known at import, and is not."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"its input {name} must be a constant")
-        self.name = name
+def full_type(node: onnx.NodeProto) -> str:
+    """Of a node, with its domain where that is not ONNX's own."""
+    return str(node.op_type) if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
 
 
 class Reader:
     """Walks over a graph. Nodes that no input reaches are computed at once, by onnx's reference."""
 
-    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any],
+                 choices: Choices | None = None) -> None:
+        self.choices = choices or Choices()
         self.program = Program()
         self.build = Builder(self.program)
         self.found: dict[str, Any] = {}
         self.node: onnx.NodeProto
-        model = _of_newer_opset(model)
+        model = _of_newer_opset(inlined(model))
         self.version = _opset(model)
         self._asked: set[str] = set()
         self._int32: set[str] = set()
         self._model, self._fixed, self._sizes = model, dict(fixed), dict(sizes)
         self._symbols: dict[str, Extent] = {}
         self._constants: dict[int, tuple[Any, Value]] = {}
+        self._missing: collections.Counter[str] = collections.Counter()
+        self._places: dict[str, list[str]] = collections.defaultdict(list)
+        self._uses = uses(model.graph)
+        self.types = Types(self.choices)
 
     # ---- what rows ask ----
 
@@ -116,37 +116,81 @@ class Reader:
         """How many results the node has."""
         return len(self.node.output)
 
+    def is_read(self, output: int) -> bool:
+        """Whether anything reads a result."""
+        return self._uses[self.node.output[output]] > 0
+
+    def type_of(self, index: int, given: Any) -> np.dtype[Any] | None:
+        """The type of an input, where it is one that a program lacks, or of a constant; `index`: which."""
+        return given.dtype if isinstance(given, np.ndarray) else self.types.of(self.node.input[index], given)
+
+    def gives(self, dtype: Any, *which: int) -> None:
+        """Says that results have a type that a program lacks; none: all of them."""
+        names = self.node.output
+        self.types.note([names[at] for at in which if at < len(names)] if which else names, dtype)
+
+    def gives_int32(self) -> None:
+        """Says that the results are int32."""
+        self._int32.update(self.node.output)
+
+    def read_once(self, index: int) -> bool:
+        """Whether nothing but this node reads an input."""
+        return self._uses[self.node.input[index]] == 1
+
+    def inner(self, graph: onnx.GraphProto, given: Sequence[Any]) -> list[Any]:
+        """The results of a graph inside the node, for these inputs; it sees what is outside, too."""
+        outside = self.found, self.node, self._asked, self.program.is_int64
+        self.found = dict(self.found)
+        try:
+            self._note_initializers(graph)
+            self.found.update(zip((one.name for one in graph.input), given))
+            self._walk(graph.node)
+            if any(one.name not in self.found for one in graph.output):
+                raise Incomplete("a graph inside lacks ops")
+            return [self.found[one.name] for one in graph.output]
+        finally:
+            self.found, self.node, self._asked, self.program.is_int64 = outside
+
     # ---- walking ----
 
     def read(self) -> Program:
         """The program. Raises Unsupported with all that is missing."""
         graph = self._model.graph
         self.found[""] = None
-        for tensor in graph.initializer:
-            self.found[tensor.name] = self._array(tensor)
+        self._note_initializers(graph)
         for one in graph.input:
             if one.name in self._fixed:
                 self.found[one.name] = np.asarray(self._fixed[one.name])
             elif one.name not in self.found:
                 self.found[one.name] = self._input(one)
-        missing: collections.Counter[str] = collections.Counter()
-        places: dict[str, list[str]] = collections.defaultdict(list)
-        for at, node in enumerate(graph.node):
-            unknown = [name for name in node.input if name not in self.found]
-            refusal = None if unknown and missing else self._refusal(node)
-            if refusal is not None:
-                if isinstance(refusal, NotConstant) and refusal.name in [one.name for one in graph.input]:
-                    raise errors.Unsupported(f"{node.op_type}: {refusal}: give it in `fixed`")
-                what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: {refusal}"
-                missing[what] += 1
-                places[what].append(node.name or f"node {at}")
-            elif unknown:
-                self._note_without_row(node, at, missing, places)
-        _check(missing, places)
+        self._walk(graph.node)
+        _check(self._missing, self._places)
         for one in graph.output:
             self.program.output(one.name, self._output(one.name))
         check_whole_numbers(self.program)
         return self.program
+
+    def _note_initializers(self, graph: onnx.GraphProto) -> None:
+        for tensor in graph.initializer:
+            self.found[tensor.name] = self._array(tensor)
+        for sparse in graph.sparse_initializer:
+            self.found[sparse.values.name] = dense(sparse)
+
+    def _walk(self, nodes: Sequence[onnx.NodeProto]) -> None:
+        """Reads nodes; what cannot be read is noted, and its results stay unknown."""
+        for at, node in enumerate(nodes):
+            unknown = [name for name in node.input if name not in self.found]
+            refusal = None if unknown and self._missing else self._refusal(node)
+            if isinstance(refusal, Incomplete):
+                continue
+            if refusal is not None:
+                if isinstance(refusal, NotConstant) and refusal.name in [one.name for one in self._model.graph.input]:
+                    raise errors.Unsupported(f"{node.op_type}: {refusal}: give it in `fixed`")
+                what = f"{full_type(node)}: {refusal}"
+                self._missing[what] += 1
+                self._places[what].append(node.name or f"node {at}")
+            elif unknown:
+                self._note_without_row(node, at, self._missing, self._places)
 
     def _output(self, name: str) -> Value:
         found = self.found[name]
@@ -174,8 +218,8 @@ class Reader:
 
     def _note_without_row(self, node: Any, at: int, missing: Any, places: Any) -> None:
         """Of a node behind a missing one, only whether there is such an op is known."""
-        if node.op_type not in ROWS or node.domain not in ("", "ai.onnx"):
-            what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: there is no such op"
+        if full_type(node) not in ROWS:
+            what = f"{full_type(node)}: there is no such op"
             missing[what] += 1
             places[what].append(node.name or f"node {at}")
 
@@ -183,47 +227,39 @@ class Reader:
         given = [self.found[name] for name in node.input]
         is_value = [isinstance(one, Value) for one in given]
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
-        if node.domain not in ("", "ai.onnx"):
+        name = full_type(node)
+        if name == node.op_type and not (self.choices.random_as_inputs and name in RANDOM):
+            check_random(node, given)
+        of_first = name in ("Gather", "Reshape", "Slice")  # these move what the first input has
+        if not any(is_value) and name in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
+            return SHAPE_ROWS[name](self, *given)
+        has_graphs = any(one.type == onnx.AttributeProto.GRAPH for one in node.attribute)
+        is_known = not any(is_value) and not any(is_sizes) and not has_graphs
+        if is_known and name == node.op_type and name not in RANDOM:
+            try:
+                return by_reference(node, given, self._model.opset_import)
+            except Refused:
+                if name not in ROWS:
+                    raise
+        if name not in ROWS:
             raise Refused("there is no such op")
-        if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
-            raise Refused("it draws random numbers, and a program gives the same for the same inputs")
-        of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
-        if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
-            return SHAPE_ROWS[node.op_type](self, *given)
-        if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
-            return self._by_reference(node, given)
-        if node.op_type not in ROWS:
-            raise Refused("there is no such op")
+        self.types.check(node, given)
         self._asked = set(_HARMLESS)
         is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
                        for name, one in zip(node.input, given)) or node.op_type == "Cast" and self.attribute("to") == _INT32
         if is_int32:
             self._int32.update(node.output)
         self.program.is_int64 = node.op_type in _INT64_ARITHMETIC and not is_int32
-        results = ROWS[node.op_type](self, *given)
+        results = ROWS[name](self, *given)
         self.program.is_int64 = False
+        self.types.carry(node, given)
         ignored = [one.name for one in node.attribute if one.name not in self._asked]
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
         return results
 
-    def _by_reference(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
-        feeds = {name: one for name, one in zip(node.input, given) if name}
-        inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.asarray(one).dtype), None)
-                  for name, one in feeds.items()]
-        outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
-        graph = helper.make_graph([node], "constant", inputs, outputs)
-        model = helper.make_model(graph, opset_imports=self._model.opset_import)
-        try:
-            results = iter(onnx.reference.ReferenceEvaluator(model).run(None, feeds))
-        except Exception as error:  # whatever the reference makes of it
-            raise Refused(f"of constants: {error}") from error
-        return [next(results) if name else None for name in node.output]
-
     def _array(self, tensor: onnx.TensorProto) -> Any:
-        array = numpy_helper.to_array(tensor)
-        if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",):
-            array = array.astype(np.float32)
+        array = plain_array(tensor)
         if array.dtype in (np.float32, np.float16) and array.ndim > 0:
             value = self.program.constant(array, tensor.name)
             self._constants[id(array)] = (array, value)
@@ -233,19 +269,16 @@ class Reader:
         if not one.type.HasField("tensor_type"):
             raise errors.Unsupported(f"input {one.name}: expected a tensor")
         number = one.type.tensor_type.elem_type
-        kinds: dict[int, Kind] = {onnx.TensorProto.FLOAT: "f32", onnx.TensorProto.INT32: "i32", onnx.TensorProto.INT64: "i32",
-                                  onnx.TensorProto.BOOL: "i32"}
-        if number not in kinds:
-            raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
-                                     f"{onnx.TensorProto.DataType.Name(number).lower()}")
+        kind = self.types.of_input(one.name, number)
         dims = one.type.tensor_type.shape.dim
         known = [extent.dim_value for extent in dims if extent.HasField("dim_value")]
         if known == [0] and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
         shape = [self._extent(one.name, at, extent) for at, extent in enumerate(dims)]
-        value = self.program.input(one.name, kinds[number], shape)
-        if number == onnx.TensorProto.BOOL:
-            self.program.bounds[value.name] = (0, 1)
+        value = self.program.input(one.name, kind, shape)
+        limits = limits_of(number)
+        if limits is not None:
+            self.program.bounds[value.name] = limits
         elif number == _INT32:
             self._int32.add(one.name)
         return value

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
+from ..program.norms import batch_norm
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, product
 from ..program.windows import Windows, conv, pool
@@ -153,12 +154,9 @@ def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: A
     if training:
         raise Refused("the module is in training: call eval() first")
     epsilon = float(rest[2] if isinstance(rest[0], bool) else rest[1])
-    b, numbers = r.build, [None if part is None else r.value(part) for part in (mean, variance, gamma, beta)]
-    value = r.value(x)
-    axes = [0, *range(2, value.rank), 1]
-    last = b.permute(value, axes)
-    found = r.program.node("batch_norm", [last, *numbers], "f32", last.shape, epsilon=epsilon)
-    found = b.permute(found, [0, value.rank - 1, *range(1, value.rank - 1)])
+    numbers = [None if part is None else r.value(part) for part in (mean, variance, gamma, beta)]
+    read: Any = r.node.args[0]
+    found = batch_norm(r.build, r.value(x), numbers, epsilon, len(read.users) == 1)
     return [found, None, None] if "legit" in str(r.node.target) else found
 
 
