@@ -12,8 +12,9 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from ..program.functions import FUNCTIONS, cumulative_product
 from ..program.ops import within_bits
-from ..program.program import Value
+from ..program.program import Value, resolved
 from ..program.sizes import product
 from .reader import Reader, row, sizes_array
 from .refused import Refused
@@ -95,12 +96,16 @@ def _is_inf(r: Reader, x: Any) -> Value:
     return r.build.binary("equal", value, r.build.constant(signs[0], "f32"))
 
 
-@row("Sinh", "Cosh")
-def _sinh(r: Reader, x: Any) -> Value:
-    b, value = r.build, r.value(x)
-    word = "expm1" if r.node.op_type == "Sinh" else "exp"
-    combine = b.subtract if word == "expm1" else b.add
-    return b.affine(combine(b.unary(word, value), b.unary(word, b.unary("neg", value))), 0.5, 0.0)
+for _word in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh"):
+    row(_word.capitalize())(lambda r, x, word=_word: FUNCTIONS[word](r.build, r.value(x)))
+
+
+@row("CumProd")
+def _cumulative_product(r: Reader, x: Any, axis: Any) -> Value:
+    if r.attribute("exclusive", 0) or r.attribute("reverse", 0):
+        raise Refused("it leaves out the element, or goes backward")
+    value = r.value(x)
+    return cumulative_product(r.build, value, resolved(int(r.ints(1, axis)[0]), value.rank))
 
 
 @row("Identity", "Dropout")
