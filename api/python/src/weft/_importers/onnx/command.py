@@ -36,6 +36,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
                         help="a free axis: a number, LEAST:MOST, or for an input its shape, such as x=1,3,*,*")
     parser.add_argument("--fixed", metavar="NAME=NUMBERS", action="append", default=[], type=_fixed,
                         help="an input that becomes a constant: a number, numbers with commas, or a file FILE.npy")
+    parser.add_argument("--random-as-inputs", action="store_true", help="make inputs of ops that draw random numbers")
+    parser.add_argument("--doubles-as-floats", action="store_true", help="take double for float")
     return parser.parse_args(arguments)
 
 
@@ -73,7 +75,8 @@ def _run(given: argparse.Namespace) -> int:
     try:
         model = _proto(given.file)
         _say("\n".join(described(model)))
-        program = from_onnx(model, fixed=dict(given.fixed), sizes=dict(given.size))
+        program = from_onnx(model, fixed=dict(given.fixed), sizes=dict(given.size), random_as_inputs=given.random_as_inputs,
+                            doubles_as_floats=given.doubles_as_floats)
         _say("\n".join(_of_program(program)))
         if given.out is not None:
             save(program, given.out)

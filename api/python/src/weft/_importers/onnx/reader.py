@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import onnx
-import onnx.reference
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ... import errors
 from ..program.examples import symbols_of
@@ -17,9 +16,11 @@ from ..program.ops import Builder
 from ..program.program import Kind, Program, Value
 from ..program.range import check_whole_numbers
 from ..program.sizes import Size, Undecided
+from .constants import by_reference, dense, inlined, plain_array, uses
 from .missing import Missing, StandIns, graphs_of, is_sure, note_inside
 from .ports import Ports
-from .refused import NotConstant, Refused
+from .refused import Incomplete, NotConstant, Refused
+from .types import RANDOM, Choices, Types, check_random, limits_of
 
 ROWS: dict[str, Callable[..., Any]] = {}
 """What an op of ONNX is in a program: functions of a Reader and the op's inputs."""
@@ -31,8 +32,6 @@ _INT32 = onnx.TensorProto.INT32
 _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "ReduceProd", "ReduceSumSquare", "CumSum")
 """Ops whose results of int64 may have more bits than what they are of."""
 _OLDEST = 13
-_RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
-_DRAWS = "it draws random numbers, and a program gives the same for the same inputs"
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -41,10 +40,10 @@ _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", 
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
-def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Row], Row]:
-    """Registers a row for op types."""
+def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS, domain: str = "") -> Callable[[Row], Row]:
+    """Registers a row for op types, of a domain that is not ONNX's own where one is given."""
     def register(function: Row) -> Row:
-        table.update(dict.fromkeys(types, function))
+        table.update(dict.fromkeys((f"{domain}.{one}" if domain else one for one in types), function))
         return function
     return register
 
@@ -61,12 +60,14 @@ class Unexpected(Refused):
 class Reader:
     """Walks over a graph. Nodes that no input reaches are computed at once, by onnx's reference."""
 
-    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any],
+                 choices: Choices | None = None) -> None:
+        self.choices = choices or Choices()
         self.program = Program()
         self.build = Builder(self.program)
         self.found: dict[str, Any] = {}
         self.node: onnx.NodeProto
-        model = _of_newer_opset(model)
+        model = _of_newer_opset(inlined(model))
         self.version = _opset(model)
         self._asked: set[str] = set()
         self._int32: set[str] = set()
@@ -78,6 +79,8 @@ class Reader:
         self._computed: dict[Any, tuple[Sequence[Any], Any]] = {}
         self._doubtful: set[str] = set()
         self._constants: dict[int, tuple[Any, Value]] = {}
+        self._uses = uses(model.graph)
+        self.types = Types(self.choices)
 
     # ---- what rows ask ----
 
@@ -120,14 +123,48 @@ class Reader:
         """How many results the node has."""
         return len(self.node.output)
 
+    def is_read(self, output: int) -> bool:
+        """Whether anything reads a result."""
+        return self._uses[self.node.output[output]] > 0
+
+    def type_of(self, index: int, given: Any) -> np.dtype[Any] | None:
+        """The type of an input, where it is one that a program lacks, or of a constant; `index`: which."""
+        return given.dtype if isinstance(given, np.ndarray) else self.types.of(self.node.input[index], given)
+
+    def gives(self, dtype: Any, *which: int) -> None:
+        """Says that results have a type that a program lacks; none: all of them."""
+        names = self.node.output
+        self.types.note([names[at] for at in which if at < len(names)] if which else names, dtype)
+
+    def gives_int32(self) -> None:
+        """Says that the results are int32."""
+        self._int32.update(self.node.output)
+
+    def read_once(self, index: int) -> bool:
+        """Whether nothing but this node reads an input."""
+        return self._uses[self.node.input[index]] == 1
+
+    def inner(self, graph: onnx.GraphProto, given: Sequence[Any]) -> list[Any]:
+        """The results of a graph inside the node, for these inputs; it sees what is outside, too."""
+        outside = self.found, self.node, self._asked, self.program.is_int64
+        self.found = dict(self.found)
+        try:
+            self._note_initializers(graph)
+            self.found.update(zip((one.name for one in graph.input), given))
+            self._walk(graph.node)
+            if any(one.name not in self.found or one.name in self._doubtful for one in graph.output):
+                raise Incomplete("a graph inside lacks ops")
+            return [self.found[one.name] for one in graph.output]
+        finally:
+            self.found, self.node, self._asked, self.program.is_int64 = outside
+
     # ---- walking ----
 
     def read(self) -> Program:
         """The program. Raises Unsupported with all that is missing."""
         graph = self._model.graph
         self.found[""] = None
-        for tensor in graph.initializer:
-            self.found[tensor.name] = self._array(tensor)
+        self._note_initializers(graph)
         self.found.update(self.ports.fixed)
         for one in graph.input:
             if self.ports.is_given(one.name):
@@ -143,6 +180,12 @@ class Reader:
         check_whole_numbers(self.program)
         return self.program
 
+    def _note_initializers(self, graph: onnx.GraphProto) -> None:
+        for tensor in graph.initializer:
+            self.found[tensor.name] = self._array(tensor)
+        for sparse in graph.sparse_initializer:
+            self.found[sparse.values.name] = dense(sparse)
+
     def _walk(self, nodes: Sequence[onnx.NodeProto]) -> None:
         """Reads nodes. What cannot be read is noted. Something of the same shape stands for its results, where that is known:
         so all that is missing is found at once."""
@@ -157,10 +200,11 @@ class Reader:
             for name in lost:
                 if name not in self._lost:
                     self._missing.add_input(f"{full_type(node)} {place}: nothing gives its input {name}")
-            why = self._lack(node) if refusal is None else self._told(node, refusal, doubtful)
-            if why is not None:
-                self._missing.add(why, place)
-            self._note_inside(node, place)
+            if not isinstance(refusal, Incomplete):
+                why = self._lack(node) if refusal is None else self._told(node, refusal, doubtful)
+                if why is not None:
+                    self._missing.add(why, place)
+                self._note_inside(node, place)
             self._stand_in(node)
 
     def _note_inside(self, node: onnx.NodeProto, place: str) -> None:
@@ -179,8 +223,11 @@ class Reader:
 
     def _lack(self, node: onnx.NodeProto) -> str | None:
         """What is missing of a node whatever its inputs are."""
-        if node.op_type in _RANDOM and node.domain in ("", "ai.onnx"):
-            return f"{full_type(node)}: {_DRAWS}"
+        if full_type(node) in RANDOM and not self.choices.random_as_inputs:
+            try:
+                check_random(node, ())
+            except Refused as error:
+                return f"{full_type(node)}: {error}"
         known = full_type(node) in ROWS or full_type(node) in SHAPE_ROWS
         return None if known else f"{full_type(node)}: there is no such op"
 
@@ -235,27 +282,33 @@ class Reader:
         given = [self.found[name] for name in node.input]
         is_value = [isinstance(one, Value) for one in given]
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
-        if node.domain not in ("", "ai.onnx"):
-            raise Refused("there is no such op")
-        if node.op_type == "Identity" and isinstance(given[0], np.ndarray):
+        name = full_type(node)
+        if name == "Identity" and isinstance(given[0], np.ndarray):
             return given
-        if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
-            raise Refused(_DRAWS)
-        of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
-        if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
-            return SHAPE_ROWS[node.op_type](self, *given)
-        if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
-            return self._known_results(node, given)
-        if node.op_type not in ROWS:
+        if name == node.op_type and not (self.choices.random_as_inputs and name in RANDOM):
+            check_random(node, given)
+        of_first = name in ("Gather", "Reshape", "Slice")  # these move what the first input has
+        if not any(is_value) and name in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
+            return SHAPE_ROWS[name](self, *given)
+        is_known = not any(is_value) and not any(is_sizes) and not any(graphs_of(node))
+        if is_known and name == node.op_type and name not in RANDOM:
+            try:
+                return self._known_results(node, given)
+            except Refused:
+                if name not in ROWS:
+                    raise
+        if name not in ROWS:
             raise Refused("there is no such op")
+        self.types.check(node, given)
         self._asked = set(_HARMLESS)
         is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
                        for name, one in zip(node.input, given)) or node.op_type == "Cast" and self.attribute("to") == _INT32
         if is_int32:
             self._int32.update(node.output)
         self.program.is_int64 = node.op_type in _INT64_ARITHMETIC and not is_int32
-        results = ROWS[node.op_type](self, *given)
+        results = ROWS[name](self, *given)
         self.program.is_int64 = False
+        self.types.carry(node, given)
         ignored = [one.name for one in node.attribute if one.name not in self._asked]
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
@@ -264,30 +317,15 @@ class Reader:
     def _known_results(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
         """The results of a node of constants: the same arrays for all nodes that compute the same of the same ones."""
         if not given:
-            return self._by_reference(node, given)
+            return by_reference(node, given, self._model.opset_import)
         fields = sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
         key = (node.op_type, *map(bool, node.output), *map(id, given), *fields)
         if key not in self._computed:
-            self._computed[key] = given, self._by_reference(node, given)
+            self._computed[key] = given, by_reference(node, given, self._model.opset_import)
         return self._computed[key][1]
 
-    def _by_reference(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
-        feeds = {name: one for name, one in zip(node.input, given) if name}
-        inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.asarray(one).dtype), None)
-                  for name, one in feeds.items()]
-        outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
-        graph = helper.make_graph([node], "constant", inputs, outputs)
-        model = helper.make_model(graph, opset_imports=self._model.opset_import)
-        try:
-            results = iter(onnx.reference.ReferenceEvaluator(model).run(None, feeds))
-        except Exception as error:  # whatever the reference makes of it
-            raise Refused(f"of constants: {error}") from error
-        return [next(results) if name else None for name in node.output]
-
     def _array(self, tensor: onnx.TensorProto) -> Any:
-        array = numpy_helper.to_array(tensor)
-        if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",):
-            array = array.astype(np.float32)
+        array = plain_array(tensor)
         if array.dtype in (np.float32, np.float16) and array.ndim > 0:
             value = self.program.constant(array, tensor.name)
             self._constants[id(array)] = (array, value)
@@ -297,16 +335,13 @@ class Reader:
         if not one.type.HasField("tensor_type"):
             raise errors.Unsupported(f"input {one.name}: expected a tensor")
         number = one.type.tensor_type.elem_type
-        kinds: dict[int, Kind] = {onnx.TensorProto.FLOAT: "f32", onnx.TensorProto.INT32: "i32", onnx.TensorProto.INT64: "i32",
-                                  onnx.TensorProto.BOOL: "i32"}
-        if number not in kinds:
-            raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
-                                     f"{onnx.TensorProto.DataType.Name(number).lower()}")
+        kind = self.types.of_input(one.name, number)
         if self.ports.has_no_elements(one.name) and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
-        value = self.program.input(one.name, kinds[number], self.ports.shape(one.name, self.program))
-        if number == onnx.TensorProto.BOOL:
-            self.program.bounds[value.name] = (0, 1)
+        value = self.program.input(one.name, kind, self.ports.shape(one.name, self.program))
+        limits = limits_of(number)
+        if limits is not None:
+            self.program.bounds[value.name] = limits
         elif number == _INT32:
             self._int32.add(one.name)
         return value

@@ -12,11 +12,11 @@ from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, mixers, movement, networks
+from . import arithmetic, functions, mixers, movement, networks, resampling, scatter
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
-assert arithmetic and movement and networks and mixers  # they have filled ROWS
+assert arithmetic and functions and mixers and movement and networks and resampling and scatter  # they have filled ROWS
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
