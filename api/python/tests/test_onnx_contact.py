@@ -269,6 +269,18 @@ def test_equal_initializers_are_one(device):
         assert np.linalg.norm(program(x) - expected) <= 1e-5 * np.linalg.norm(expected)
 
 
+@pytest.mark.parametrize("turn", [lambda: [node("Transpose", "w", "t"), node("MatMul", "h t")],
+                                  lambda: [node("Gemm", "h w", transB=1)]])
+def test_an_embedding_and_the_head_that_shares_it_are_one(device, turn):
+    table = RNG.standard_normal((48, 16)).astype(np.float32)
+    made = model([node("Gather", "w x", "h"), *turn()], {"x": (TensorProto.INT64, ["n"])}, {"w": table})
+    with weft.from_onnx(made, device) as program:
+        assert program.info.parameters - table.size in range(3)  # and the numbers of the arithmetic with indices
+        tokens = np.array([3, 0, 47])
+        expected = table[tokens].astype(np.float64) @ table.T
+        assert np.linalg.norm(program(tokens) - expected) <= 1e-5 * np.linalg.norm(expected)
+
+
 # ---- python -m weft.onnx ----
 
 def command(*arguments):

@@ -78,6 +78,7 @@ class Reader:
         self._lost: set[str] = set()
         self._computed: dict[Any, tuple[Sequence[Any], Any]] = {}
         self._doubtful: set[str] = set()
+        self._transposed: dict[int, Any] = {}
         self._constants: dict[int, tuple[Any, Value]] = {}
         self._uses = uses(model.graph)
         self.types = Types(self.choices)
@@ -102,6 +103,8 @@ class Reader:
             known = self._constants.get(id(given))
             if known is None:
                 known = self._constants[id(given)] = (given, self.program.constant(np.asarray(given)))
+                source = self._transposed.get(id(given))
+                known[1].transpose_of = None if source is None else self.value(source)
             given = known[1]
         found: Value = given if kind is None else self.build.convert(given, kind)
         return found
@@ -177,6 +180,7 @@ class Reader:
         self._missing.check()
         for one in graph.output:
             self.program.output(one.name, self._output(one.name))
+        self.program.share_transposes()
         check_whole_numbers(self.program)
         return self.program
 
@@ -321,7 +325,10 @@ class Reader:
         fields = sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
         key = (node.op_type, *map(bool, node.output), *map(id, given), *fields)
         if key not in self._computed:
-            self._computed[key] = given, by_reference(node, given, self._model.opset_import)
+            found = by_reference(node, given, self._model.opset_import)
+            self._computed[key] = given, found
+            if node.op_type == "Transpose" and np.ndim(given[0]) == 2 and not np.array_equal(found[0], given[0]):
+                self._transposed[id(found[0])] = given[0]
         return self._computed[key][1]
 
     def _array(self, tensor: onnx.TensorProto) -> Any:

@@ -59,7 +59,9 @@ class Builder:
         if axes == list(range(x.rank)):
             return x
         if x.array is not None:
-            return self.program.constant(x.array.transpose(axes))
+            found = self.program.constant(x.array.transpose(axes))
+            found.transpose_of = x if axes == [1, 0] else None
+            return found
         if x.node is not None and x.node.op == "permute":
             first = x.node.fields["axes"]
             assert x.node.inputs[0] is not None

@@ -27,7 +27,7 @@ LARGEST = "_largest_whole_number"
 class Value:
     """A tensor of a program: an input, a constant or what a node gives. Truth values are 0 and 1 in i32."""
 
-    __slots__ = ("array", "dtype", "name", "node", "shape")
+    __slots__ = ("array", "dtype", "name", "node", "shape", "transpose_of")
 
     def __init__(self, dtype: Kind, shape: Sequence[Extent], *, name: str = "", array: np.ndarray[Any, Any] | None = None,
                  node: Node | None = None) -> None:
@@ -39,6 +39,8 @@ class Value:
         """The numbers of a constant, else None."""
         self.node = node
         """What gives it, else None."""
+        self.transpose_of: Value | None = None
+        """The constant whose two axes were swapped for it, if it is known to be made so."""
 
     @property
     def rank(self) -> int:
@@ -153,7 +155,20 @@ class Program:
             known = self._constants.setdefault((value.dtype, value.array.shape, hashlib.blake2b(data).digest()), value)
             self._shared_by_id[id(value)] = value, known
             known.name = known.name or self._unique("constant")
+            known.transpose_of = known.transpose_of or value.transpose_of
         return self._shared_by_id[id(value)][1]
+
+    def share_transposes(self) -> None:
+        """Products with the transpose of a constant that is read as it is, too, such as an embedding's, take that constant: so
+        it is written once."""
+        needed = self.needed()
+        constants = {id(value) for value in needed if value.array is not None}
+        for node in [value.node for value in needed if value.node is not None and value.node.op == "matmul"]:
+            right = node.inputs[1]
+            source = right.transpose_of if right is not None else None
+            if source is not None and id(self._shared(source)) in constants:
+                node.inputs = (node.inputs[0], self._shared(source), *node.inputs[2:])
+                node.fields = {**node.fields, "transpose_b": not node.fields["transpose_b"]}
 
     def _unique(self, wanted: str) -> str:
         name, number = wanted, 1
