@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/formats/npy.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "program.h"
 #include "run_inputs.h"
@@ -199,6 +200,13 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
     const weft_cli_input_paths *paths = &options->paths;
     int sources = (paths->source.text != NULL) + (paths->source.file != NULL) +
                   (paths->tokens != NULL) + (paths->input != NULL) + (paths->lines != NULL);
+    if (sources != 1 && weft_ends_with(options->model, ".onnx")) {
+        return weft_cli_usage_error(
+            syntax,
+            "expected a model folder, found %s: python3 -m weft.onnx %s --out FOLDER makes one of "
+            "an ONNX model",
+            options->model, options->model);
+    }
     if (sources != 1) {
         return weft_cli_usage_error(
             syntax, "expected one of --text, --file, --lines, --tokens and --input, found %s",

@@ -77,8 +77,8 @@ static weft_status read_model_type(const struct weft_model_family **family,
     *family = find_family(model_type);
     if (!*family) {
         char expected[EXPECTED_SIZE];
-        return weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type", list_families(expected),
-                              json_object_get(fields.object, "model_type"));
+        return weft_fields_refuse_model(&fields, "model_type", list_families(expected),
+                                        json_object_get(fields.object, "model_type"));
     }
     return WEFT_OK;
 }

@@ -340,6 +340,41 @@ static weft_status load_json(weft_tokenizer **tokenizer, const char *file, const
     return status;
 }
 
+/* What other libraries have in place of the two files that are read. */
+static const char *const other_files[] = {"vocab.txt", "vocab.json", "tokenizer.model",
+                                          "sentencepiece.bpe.model"};
+
+static const char *other_file(const char *folder, const weft_host *host) {
+    for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
+        char *path = weft_path_join(folder, other_files[i], host);
+        const bool found = path && is_there(path);
+        weft_free(host, path);
+        if (found) {
+            return other_files[i];
+        }
+    }
+    return NULL;
+}
+
+/* Why neither file makes a tokenizer, and how one gets a tokenizer.json. */
+static char *reason_without(const char *folder, const weft_tokenizer_settings *settings,
+                            const weft_host *host) {
+    const char *other = other_file(folder, host);
+    if (other) {
+        return weft_format(
+            host,
+            "%s: expected tokenizer.json or spiece.model, found %s: transformers makes "
+            "a tokenizer.json of it: "
+            "AutoTokenizer.from_pretrained(folder).save_pretrained(folder)",
+            folder, other);
+    }
+    return settings->kind == WEFT_TOKENIZER_UNKNOWN
+               ? weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
+                             settings->class_name)
+               : weft_format(host, "%s: expected tokenizer.json or spiece.model, found neither",
+                             folder);
+}
+
 static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
                                       const char *preparation,
                                       const weft_tokenizer_settings *settings,
@@ -361,12 +396,11 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
 static weft_status load_other(weft_tokenizer **tokenizer, const char *model,
                               const char *preparation, const char *folder,
                               const weft_tokenizer_settings *settings, const weft_host *host) {
-    if (settings->kind != WEFT_TOKENIZER_UNKNOWN) {
-        return load_sentencepiece(tokenizer, model, preparation, settings, host);
+    const bool is_pieces = settings->kind == WEFT_TOKENIZER_PIECES;
+    if (settings->kind == WEFT_TOKENIZER_UNKNOWN || (!is_pieces && !is_there(model))) {
+        return create_none(tokenizer, reason_without(folder, settings, host), host);
     }
-    char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
-                               settings->class_name);
-    return create_none(tokenizer, reason, host);
+    return load_sentencepiece(tokenizer, model, preparation, settings, host);
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,

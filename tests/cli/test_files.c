@@ -233,6 +233,9 @@ PLACE_TEST(what_is_no_model_folder_is_named_as_what_it_is, place) {
     expect_refused(4, weft_test_text("inspect %s/model.gguf", folder), "the file's end", NULL);
     folder = folder_with(false, "net.onnx", "\x08\x07");
     expect_refused(4, weft_test_text("inspect %s/net.onnx", folder), "weft.from_onnx", NULL);
+    expect_refused(4, weft_test_text("run %s/net.onnx --text a", folder),
+                   "python3 -m weft.onnx FILE --out FOLDER", NULL);
+    expect_refused(2, weft_test_text("run %s/net.onnx", folder), "net.onnx --out FOLDER", NULL);
     folder = folder_with(false, "notes.txt", "x");
     expect_refused(4, weft_test_text("inspect %s/notes.txt", folder), "this is a file", NULL);
 }

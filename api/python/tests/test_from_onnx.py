@@ -202,7 +202,7 @@ def test_all_that_is_missing_is_named():
 @pytest.mark.parametrize("node, kind, message", [
     (helper.make_node("Add", ["x", "x"], ["y"]), TensorProto.DOUBLE,
      "input x: expected float, int32, int64 or bool, found double"),
-    (helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT16), TensorProto.FLOAT, "Cast: its type is float16"),
+    (helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16), TensorProto.FLOAT, "Cast: its type is bfloat16"),
     (helper.make_node("Relu", ["x"], ["y"], domain="mine"), TensorProto.FLOAT, "mine.Relu: there is no such op"),
     (helper.make_node("Elu", ["x"], ["y"], gamma=2.0), TensorProto.FLOAT, "Elu: it has the attribute gamma"),
     (helper.make_node("Reshape", ["x", "x"], ["y"]), TensorProto.INT64, "its input x must be a constant: give it in `fixed`"),

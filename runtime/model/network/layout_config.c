@@ -122,7 +122,7 @@ static weft_status refuse_class(const struct weft_layout *layout, const weft_jso
                                      layout->stem, head->name);
         used += written > 0 ? (size_t)written : 0;
     }
-    return weft_json_fail(json, WEFT_UNSUPPORTED, "architectures", expected, found);
+    return weft_fields_refuse_model(json, "architectures", expected, found);
 }
 
 static weft_status read_class(const struct weft_head **head, const struct weft_layout *layout,
