@@ -33,10 +33,10 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
     """
     import onnx
 
-    from ._importers.onnx import movement, networks, ops
+    from ._importers.onnx import movement, networks, ops, recurrent
     from ._importers.onnx.reader import Reader
 
-    assert movement and networks and ops  # they have filled the tables
+    assert movement and networks and ops and recurrent  # they have filled the tables
     checked(device)
     if not isinstance(model, onnx.ModelProto):
         model = _checks.path(model, "model")

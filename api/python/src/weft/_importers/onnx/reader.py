@@ -183,7 +183,8 @@ class Reader:
         given = [self.found[name] for name in node.input]
         is_value = [isinstance(one, Value) for one in given]
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
-        if node.domain not in ("", "ai.onnx"):
+        name = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
+        if name not in ROWS and name != node.op_type:
             raise Refused("there is no such op")
         if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
             raise Refused("it draws random numbers, and a program gives the same for the same inputs")
@@ -192,7 +193,7 @@ class Reader:
             return SHAPE_ROWS[node.op_type](self, *given)
         if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
             return self._by_reference(node, given)
-        if node.op_type not in ROWS:
+        if name not in ROWS:
             raise Refused("there is no such op")
         self._asked = set(_HARMLESS)
         is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
@@ -200,7 +201,7 @@ class Reader:
         if is_int32:
             self._int32.update(node.output)
         self.program.is_int64 = node.op_type in _INT64_ARITHMETIC and not is_int32
-        results = ROWS[node.op_type](self, *given)
+        results = ROWS[name](self, *given)
         self.program.is_int64 = False
         ignored = [one.name for one in node.attribute if one.name not in self._asked]
         if ignored:
