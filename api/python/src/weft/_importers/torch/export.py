@@ -12,11 +12,11 @@ from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, functions, mixers, movement, networks, resampling, scatter
+from . import arithmetic, functions, mixers, movement, networks, recurrent, resampling, scatter
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
-assert arithmetic and functions and mixers and movement and networks and resampling and scatter  # they have filled ROWS
+assert arithmetic and functions and mixers and movement and networks and recurrent and resampling and scatter  # they have filled ROWS
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
@@ -174,7 +174,8 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
     if any(name.startswith("args_") for name in by_name):
         by_name = (tuple(shapes[:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
+        with recurrent.kept_whole():
+            exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
         return _decomposed(exported)
     except errors.WeftError:
         raise
