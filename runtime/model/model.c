@@ -277,13 +277,30 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     return status;
 }
 
+/* As a step of its own, which no later weft_model_set_embedding turns off. */
+static weft_status add_normalization(struct weft_embedding *embedding) {
+    const uint32_t count = embedding->step_count;
+    struct weft_embedding_step *steps =
+        weft_alloc_zero(&embedding->host, count + (size_t)1, sizeof *steps);
+    if (!steps) {
+        return weft_fail_memory(&embedding->host, "steps of an embedding");
+    }
+    memcpy(steps, embedding->steps, count * sizeof *steps);
+    steps[count].kind = WEFT_EMBEDDING_NORMALIZE;
+    weft_free(&embedding->host, embedding->steps);
+    embedding->steps = steps;
+    embedding->step_count = count + 1;
+    return WEFT_OK;
+}
+
 /* Vectors of texts have length 1, as llama.cpp gives them: the file says only how they are pooled. */
 static weft_status pool_gguf(weft_model *model, uint32_t pooling) {
     if (pooling == 0) {
         return WEFT_OK;
     }
-    WEFT_TRY(weft_embedding_set(
-        &model->embedding, weft_embed_params(.pooling = pooling, .normalize = true), &model->host));
+    WEFT_TRY(
+        weft_embedding_set(&model->embedding, weft_embed_params(.pooling = pooling), &model->host));
+    WEFT_TRY(add_normalization(model->embedding));
     return describe_embedding(model);
 }
 
