@@ -12,7 +12,7 @@
 #include "kernels/rope/rope.h"
 #include "lower/lowering.h"
 
-enum { X, POSITIONS, INPUTS };
+enum { X, POSITIONS, FACTORS, INPUTS };
 
 struct weft_rope_node {
     uint32_t heads;
@@ -40,7 +40,7 @@ weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         .scale_length = params->scale_length,
                                         .scale_low = params->scale_low,
                                         .scale_high = params->scale_high};
-    const weft_tensor inputs[INPUTS] = {x, params->positions};
+    const weft_tensor inputs[INPUTS] = {x, params->positions, params->factors};
     return weft_graph_add(out, graph, &weft_op_rope, inputs, INPUTS, &node, sizeof node);
 }
 
@@ -103,6 +103,26 @@ static weft_status check_positions(const weft_graph *graph, const struct weft_no
                      weft_dtype_name(dtype), weft_shape_text(found, text[2]));
 }
 
+/* [width/2], in the graph itself: angles are made on the host. */
+static weft_status check_factors(const weft_graph *graph, const struct weft_node *node) {
+    if (!weft_node_has_input(node, FACTORS)) {
+        return WEFT_OK;
+    }
+    const struct weft_rope_node *params = (const void *)node->params.bytes;
+    const weft_shape wanted = weft_shape_of(params->width / 2);
+    const weft_shape found = *weft_node_shape(graph, node, FACTORS);
+    WEFT_TRY(weft_expect_f32(graph, node, FACTORS, "factors"));
+    if (graph->values[node->input[FACTORS]].weight && weft_shape_equal(found, wanted)) {
+        return WEFT_OK;
+    }
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                     "rope: factors must be a weight %s, not %s %s",
+                     weft_shape_text(wanted, text[0]),
+                     graph->values[node->input[FACTORS]].weight ? "a weight" : "another tensor",
+                     weft_shape_text(found, text[1]));
+}
+
 static weft_status rope_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                               weft_shape *shape) {
     WEFT_TRY(weft_expect_f32(graph, node, X, "x"));
@@ -114,6 +134,7 @@ static weft_status rope_infer(const weft_graph *graph, struct weft_node *node, w
                          weft_shape_text(*shape, text));
     }
     WEFT_TRY(check_params(graph, node, shape->dim[shape->rank - 1]));
+    WEFT_TRY(check_factors(graph, node));
     return check_positions(graph, node, shape);
 }
 
@@ -133,13 +154,32 @@ static double scaled(double turns, const struct weft_rope_node *params) {
     return (1.0 - share) * slow + share * turns;
 }
 
+struct frequencies {
+    const struct weft_rope_node *params;
+    weft_weight *factors; /* or null */
+};
+
+/* A factor of 0 or less, and one that is not finite, leaves no angle: the pair does not turn. */
+static double divided(double turns, const float *factors, uint32_t pair) {
+    if (!factors) {
+        return turns;
+    }
+    return factors[pair] > 0.0F && !isinf(factors[pair]) ? turns / (double)factors[pair] : 0.0;
+}
+
 /** [width/2, 2]: turns per token base^(-2j/width) / 2π, scaled, as 32 bits behind the point and the next 16. */
 static weft_status fill_frequencies(void *user, void *data) {
-    const struct weft_rope_node *params = user;
+    const struct frequencies *frequencies = user;
+    const struct weft_rope_node *params = frequencies->params;
+    const void *factors = NULL;
+    if (frequencies->factors) {
+        WEFT_TRY(weft_weight_data(&factors, frequencies->factors));
+    }
     uint32_t *pair = data;
     const double rate = weft_portable_log((double)params->base) * 2.0 / params->width;
     for (uint32_t j = 0; j < params->width / 2; j++, pair += 2) {
-        const double turns = scaled(weft_portable_exp(-rate * j) * 0.15915494309189533577, params);
+        const double own = weft_portable_exp(-rate * j) * 0.15915494309189533577;
+        const double turns = divided(scaled(own, params), factors, j);
         const double high = floor(turns * 0x1p32);
         pair[0] = (uint32_t)high;
         pair[1] = (uint32_t)((turns * 0x1p32 - high) * 0x1p16);
@@ -147,14 +187,23 @@ static weft_status fill_frequencies(void *user, void *data) {
     return WEFT_OK;
 }
 
-static uint32_t lower_frequencies(struct weft_lowering *lowering, struct weft_rope_node params) {
-    const float floats[] = {params.base, params.scale_factor, params.scale_low, params.scale_high};
+static uint32_t lower_frequencies(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_rope_node *params = (const void *)node->params.bytes;
+    struct frequencies frequencies = {.params = params};
+    const float floats[] = {params->base, params->scale_factor, params->scale_low,
+                            params->scale_high};
     uint32_t bits[4];
-    char key[80];
+    char key[112];
     memcpy(bits, floats, sizeof bits);
-    snprintf(key, sizeof key, "rope/%u/%08x/%u/%08x/%08x/%08x", params.width, bits[0],
-             params.scale_length, bits[1], bits[2], bits[3]);
-    return weft_lower_table(lowering, key, UINT64_C(4) * params.width, fill_frequencies, &params);
+    int used = snprintf(key, sizeof key, "rope/%u/%08x/%u/%08x/%08x/%08x", params->width, bits[0],
+                        params->scale_length, bits[1], bits[2], bits[3]);
+    if (weft_node_has_input(node, FACTORS)) {
+        frequencies.factors = lowering->graph->values[node->input[FACTORS]].weight;
+        snprintf(key + used, sizeof key - (size_t)used, "/%llu",
+                 (unsigned long long)frequencies.factors->uid);
+    }
+    return weft_lower_table(lowering, key, UINT64_C(4) * params->width, fill_frequencies,
+                            &frequencies);
 }
 
 static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -169,7 +218,7 @@ static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_
         return weft_lower_status(lowering);
     }
     const uint32_t x = weft_lower_value(lowering, node->input[X]);
-    const uint32_t frequencies = lower_frequencies(lowering, *params);
+    const uint32_t frequencies = lower_frequencies(lowering, node);
     const uint32_t positions = weft_lower_optional(lowering, node->input[POSITIONS]);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER(

@@ -25,7 +25,7 @@ static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(F
 #undef FAMILY
 
 #define FAMILY_COUNT  (sizeof families / sizeof families[0])
-#define EXPECTED_SIZE 512
+#define EXPECTED_SIZE 1024
 
 struct weft_model {
     weft_host host;
@@ -65,7 +65,8 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
-    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program%s",
+             WEFT_OTHER_MODELS);
     return text;
 }
 

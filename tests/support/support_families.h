@@ -53,6 +53,22 @@ static const char *const weft_test_configs[] = {
     "{'model_type':'mpnet','architectures':['MPNetForTokenClassification']," WEFT_TEST_OFFSET "}",
     "{'model_type':'modernbert','architectures':['ModernBertForMaskedLM'],'local_attention':"
     "8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'ernie','architectures':['ErnieForMaskedLM'],'use_task_id':"
+    "true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'albert','architectures':['AlbertForMaskedLM'],'embedding_size':6,'num_hidden_"
+    "groups':2," WEFT_TEST_ENCODER "}",
+    "{'model_type':'xlm-roberta-xl','architectures':['XLMRobertaXLForSequenceClassification']"
+    "," WEFT_TEST_OFFSET "}",
+    "{'model_type':'camembert','architectures':['CamembertForTokenClassification']"
+    "," WEFT_TEST_OFFSET "}",
+    "{'model_type':'data2vec-text','architectures':['Data2VecTextModel']," WEFT_TEST_OFFSET "}",
+    "{'model_type':'nomic_bert','architectures':['NomicBertForMaskedLM']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'t5','architectures':['T5EncoderModel'],'vocab_size':256,'d_model':16,'d_kv':6,'"
+    "d_ff':24,'num_heads':2,'num_layers':" WEFT_TEST_TEXT(
+        WEFT_TEST_LAYERS) ",'n_positions':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'umt5','architectures':['UMT5EncoderModel'],'vocab_size':256,'d_model':16,'d_kv'"
+    ":6,'d_ff':24,'num_heads':2,'num_layers':" WEFT_TEST_TEXT(
+        WEFT_TEST_LAYERS) ",'n_positions':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",
     "{'model_type':'gpt2','architectures':['GPT2LMHeadModel'],'vocab_size':256,'n_embd':16,"
     "'n_layer':" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'n_head':2,'n_positions':" WEFT_TEST_TEXT(
         WEFT_TEST_POSITIONS) "}",
@@ -64,6 +80,41 @@ static const char *const weft_test_configs[] = {
     "}",
     "{'model_type':'qwen3','architectures':['Qwen3ForCausalLM'],'head_dim':12," WEFT_TEST_ENCODER
     "}",
+    "{'model_type':'gptj','architectures':['GPTJForCausalLM'],'rotary_dim':4,'vocab_size':256,'n_"
+    "embd':16,'n_layer':" WEFT_TEST_TEXT(
+        WEFT_TEST_LAYERS) ",'n_head':2,'n_positions':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'gpt_neox','architectures':['GPTNeoXForCausalLM']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'opt','architectures':['OPTForCausalLM'],'ffn_dim':24," WEFT_TEST_ENCODER "}",
+    "{'model_type':'bloom','architectures':['BloomForCausalLM'],'seq_length':" WEFT_TEST_TEXT(
+        WEFT_TEST_POSITIONS) "," WEFT_TEST_ENCODER "}",
+    "{'model_type':'falcon','architectures':['FalconForCausalLM'],'new_decoder_architecture':true,'"
+    "num_kv_heads':2," WEFT_TEST_ENCODER "}",
+    "{'model_type':'granite','architectures':['GraniteForCausalLM'],'embedding_multiplier':3,'"
+    "residual_multiplier':0.5," WEFT_TEST_ENCODER "}",
+    "{'model_type':'smollm3','architectures':['SmolLM3ForCausalLM'],'num_key_value_heads':"
+    "1," WEFT_TEST_ENCODER "}",
+    "{'model_type':'phi','architectures':['PhiForCausalLM'],'qk_layernorm':true," WEFT_TEST_ENCODER
+    "}",
+    "{'model_type':'phi3','architectures':['Phi3ForCausalLM'],'num_key_value_heads':1,'rope_"
+    "scaling':{'type':'yarn','factor':4}," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gemma','architectures':['GemmaForCausalLM'],'num_key_value_heads':1,'head_dim':"
+    "12," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gemma2','architectures':['Gemma2ForCausalLM'],'num_key_value_heads':1,'head_"
+    "dim':12,'sliding_window':9," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gemma3_text','architectures':['Gemma3TextModel'],'num_key_value_heads':1,'head_"
+    "dim':12,'sliding_window':9,'sliding_window_pattern':2,'use_bidirectional_attention':"
+    "true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gemma3_text','architectures':['Gemma3ForCausalLM'],'num_key_value_heads':1,'"
+    "head_dim':12,'sliding_window':9,'sliding_window_pattern':2," WEFT_TEST_ENCODER "}",
+    "{'model_type':'olmo2','architectures':['Olmo2ForCausalLM']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'olmo3','architectures':['Olmo3ForCausalLM'],'sliding_window':"
+    "9," WEFT_TEST_ENCODER "}",
+    "{'model_type':'cohere2','architectures':['Cohere2ForCausalLM'],'sliding_window':"
+    "9," WEFT_TEST_ENCODER "}",
+    "{'model_type':'starcoder2','architectures':['Starcoder2ForCausalLM'],'num_key_value_heads':"
+    "1," WEFT_TEST_ENCODER "}",
+    "{'model_type':'stablelm','architectures':['StableLmForCausalLM'],'num_key_value_heads':2,'use_"
+    "parallel_residual':true," WEFT_TEST_ENCODER "}",
     "{'model_type':'hyenadna','architectures':['HyenaDNAForCausalLM'],'vocab_size':256,"
     "'d_model':16,'d_inner':24,'max_seq_len':4096,'tie_word_embeddings':false,'n_layer'"
     ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of transformers: names of tensors with and without prefix, packed and tied ones, and what is refused. */
 #include "graph/graph.h"
-#include "model/files/transposed_weight.h"
+#include "model/files/rearranged_weight.h"
 #include "model/network/layout.h"
 #include "support_model.h"
 
@@ -225,7 +225,7 @@ TEST(test_fields_that_change_the_result, f) {
         {"hidden_act", BERT_AND("'hidden_act':'mish'")},
         {"architectures", BERT("BertLMHeadModel")},
         {"rope_scaling", MODERN(",'rope_scaling':{'rope_type':'yarn'}")},
-        {"rope_type", MODERN(",'rope_parameters':{'full_attention':{'rope_type':'linear'}}")},
+        {"rope_type", MODERN(",'rope_parameters':{'full_attention':{'rope_type':'ntk'}}")},
         {"layer_types", MODERN(",'layer_types':['chunked_attention']")},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

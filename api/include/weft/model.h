@@ -547,8 +547,8 @@ typedef struct weft_decoder_params {
 typedef struct weft_decoder weft_decoder;
 
 /**
- * Makes a decoder of empty sequences. Models with a recurrence are transformer, gpt2, llama, mistral, qwen2, qwen3,
- * performer, fmmformer, tnn, fd-tnn and hyenadna; flt without an input for positions; spectraformer with features
+ * Makes a decoder of empty sequences. Models with a recurrence are transformer; the decoders of transformers, but bloom and
+ * gemma2 with attn_logit_softcapping; performer, fmmformer, tnn, fd-tnn and hyenadna; flt without an input for positions; spectraformer with features
  * that do not depend on other tokens; cosformer with a fixed length. Their decoders are recurrent, and give the bits
  * of weft_model_compile's plan for the whole prefix, whatever its length. tnn, fd-tnn and hyenadna are an exception:
  * their decoders add by the definition of Toeplitz matrices at every length, with the kernel of the model's longest

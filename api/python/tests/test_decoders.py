@@ -3,10 +3,12 @@
 """Decoders of transformers with random weights, from folders of save_pretrained: logits, hidden states and texts."""
 
 import copy
+import inspect
 import json
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 import transformers
 
@@ -18,12 +20,32 @@ VOCABULARY, POSITIONS = 90, 120
 
 NO_TOKENS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
 GPT2 = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": POSITIONS, **NO_TOKENS}
-LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
-         "num_key_value_heads": 2, "intermediate_size": 56, "max_position_embeddings": POSITIONS, **NO_TOKENS}
+SIZES = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
+         "intermediate_size": 56, "max_position_embeddings": POSITIONS, **NO_TOKENS}
+LLAMA = {**SIZES, "num_key_value_heads": 2}
 WINDOW = {"use_sliding_window": True, "sliding_window": 7, "max_window_layers": 1}
 LONGER = {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0, "original_max_position_embeddings": 40,
           "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 OLDER = {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+YARN = {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 30}
+LONGROPE = {"rope_type": "longrope", "rope_theta": 500.0, "short_factor": [1.0, 1.1, 1.7, 3.0],
+            "long_factor": [1.0, 2.0, 3.0, 4.0], "original_max_position_embeddings": POSITIONS}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 500.0, "factor": 4.0}
+SOME = {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}
+KINDS = {"sliding_window": 9, "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
+OPT = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "ffn_dim": 50,
+       "max_position_embeddings": POSITIONS, **NO_TOKENS}
+BLOOM = {"vocab_size": VOCABULARY, "hidden_size": 32, "n_layer": 3, "n_head": 4, **NO_TOKENS}
+FALCON = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
+          "max_position_embeddings": POSITIONS, **NO_TOKENS}
+GEMMA = {**LLAMA, "head_dim": 10}
+GEMMA2 = {**GEMMA, "query_pre_attn_scalar": 7, **KINDS}
+GEMMA3 = {**GEMMA2, "rope_parameters": {
+    "full_attention": {"rope_type": "linear", "rope_theta": 5000.0, "factor": 2.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 200.0}}}
+OLMO3 = {**LLAMA, **KINDS, "rope_parameters": {
+    "full_attention": YARN, "sliding_attention": {"rope_type": "default", "rope_theta": 500.0}}}
+GRANITE = {**LLAMA, "embedding_multiplier": 3.0, "attention_multiplier": 0.2, "residual_multiplier": 0.4, "logits_scaling": 5.0}
 
 CASES = (
     ("GPT2LMHeadModel", GPT2), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 50}),
@@ -32,18 +54,64 @@ CASES = (
     ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True, "head_dim": 16, "num_key_value_heads": 1,
                           **OLDER}),
     ("LlamaForCausalLM", {**LLAMA, "rope_parameters": LONGER}),
+    ("LlamaForCausalLM", {**LLAMA, "rope_parameters": YARN}),
+    ("LlamaForCausalLM", {**LLAMA, "rope_parameters": {**YARN, "beta_fast": 4.0, "beta_slow": 2.0, "truncate": False,
+                                                       "mscale": 0.7, "mscale_all_dim": 0.3}}),
+    ("LlamaForCausalLM", {**LLAMA, "rope_parameters": {**YARN, "attention_factor": 1.3}}),
+    ("LlamaForCausalLM", {**LLAMA, "rope_parameters": DYNAMIC}),
     ("Qwen2ForCausalLM", {**LLAMA, "rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.5}}),
     ("MistralForCausalLM", {**LLAMA, "sliding_window": None}), ("MistralForCausalLM", {**LLAMA, "sliding_window": 9}),
     ("Qwen2ForCausalLM", LLAMA), ("Qwen2ForCausalLM", {**LLAMA, **WINDOW, "tie_word_embeddings": True}),
-    ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}))
+    ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}),
+    ("GPTJForCausalLM", {**GPT2, "rotary_dim": 4}),
+    ("GPTJForCausalLM", {**GPT2, "rotary_dim": 8, "n_inner": 50, "activation_function": "relu", "layer_norm_epsilon": 1e-3}),
+    ("GPTNeoXForCausalLM", SIZES),
+    ("GPTNeoXForCausalLM", {**SIZES, "use_parallel_residual": False, "attention_bias": False, "layer_norm_eps": 1e-3,
+                            "rope_parameters": {**YARN, "partial_rotary_factor": 0.5}}),
+    ("OPTForCausalLM", OPT), ("OPTForCausalLM", {**OPT, "do_layer_norm_before": False, "tie_word_embeddings": False}),
+    ("OPTForCausalLM", {**OPT, "enable_bias": False, "activation_function": "gelu"}),
+    ("BloomForCausalLM", BLOOM), ("BloomForCausalLM", {**BLOOM, "hidden_size": 30, "n_head": 6, "layer_norm_epsilon": 1e-3}),
+    ("FalconForCausalLM", FALCON), ("FalconForCausalLM", {**FALCON, "new_decoder_architecture": True, "num_kv_heads": 2}),
+    ("FalconForCausalLM", {**FALCON, "new_decoder_architecture": True, "num_kv_heads": 4, "num_ln_in_parallel_attn": 1}),
+    ("FalconForCausalLM", {**FALCON, "multi_query": False, "parallel_attn": False, "bias": True, "ffn_hidden_size": 50,
+                           "activation": "relu", "tie_word_embeddings": False, **OLDER}),
+    ("GraniteForCausalLM", GRANITE), ("GraniteForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True}),
+    ("SmolLM3ForCausalLM", LLAMA),
+    ("SmolLM3ForCausalLM", {**LLAMA, "no_rope_layers": [0, 1, 0], "use_sliding_window": True, "sliding_window": 9,
+                            "attention_bias": True, "tie_word_embeddings": False}),
+    ("PhiForCausalLM", {**LLAMA, "rope_parameters": SOME}), ("PhiForCausalLM", {**SIZES, "qk_layernorm": True, **OLDER}),
+    ("Phi3ForCausalLM", LLAMA), ("Phi3ForCausalLM", {**LLAMA, "sliding_window": 9, "rope_parameters": {
+        **LONGROPE, "partial_rotary_factor": 1.0}, "original_max_position_embeddings": POSITIONS}),
+    ("Phi3ForCausalLM", {**LLAMA, "max_position_embeddings": 4 * POSITIONS, "original_max_position_embeddings": POSITIONS,
+                         "rope_parameters": {**LONGROPE, "partial_rotary_factor": 0.5, "short_factor": [1.2, 2.0],
+                                             "long_factor": [3.0, 4.0]}}),
+    ("GemmaForCausalLM", GEMMA), ("GemmaForCausalLM", {**GEMMA, "attention_bias": True, "hidden_act": "gelu"}),
+    ("Gemma2ForCausalLM", GEMMA2),
+    ("Gemma2ForCausalLM", {**GEMMA2, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
+    ("Gemma2ForCausalLM", {**GEMMA2, "attn_logit_softcapping": None, "final_logit_softcapping": None}),
+    ("Gemma3ForCausalLM", GEMMA3), ("Gemma3ForCausalLM", {**GEMMA3, "final_logit_softcapping": 3.0, "attention_bias": True}),
+    ("Olmo2ForCausalLM", LLAMA), ("Olmo2ForCausalLM", {**LLAMA, "attention_bias": True, "rms_norm_eps": 1e-3}),
+    ("Olmo3ForCausalLM", OLMO3),
+    ("CohereForCausalLM", LLAMA), ("CohereForCausalLM", {**LLAMA, "logit_scale": 0.3, "attention_bias": True, **OLDER}),
+    ("Cohere2ForCausalLM", {**LLAMA, **KINDS}),
+    ("Starcoder2ForCausalLM", LLAMA), ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 9, "use_bias": False}),
+    ("StableLmForCausalLM", {**LLAMA, "rope_parameters": SOME}),
+    ("StableLmForCausalLM", {**LLAMA, "use_parallel_residual": True, "use_qkv_bias": True, **OLDER}))
 OTHERS = (
     ("GPT2Model", GPT2), ("LlamaModel", LLAMA), ("MistralModel", LLAMA), ("Qwen2Model", LLAMA),
     ("Qwen3Model", {**LLAMA, "head_dim": 16}), ("GPT2ForSequenceClassification", GPT2),
-    ("LlamaForSequenceClassification", LLAMA), ("Qwen2ForTokenClassification", LLAMA), ("GPT2ForTokenClassification", GPT2))
+    ("LlamaForSequenceClassification", LLAMA), ("Qwen2ForTokenClassification", LLAMA), ("GPT2ForTokenClassification", GPT2),
+    ("GPTJForSequenceClassification", {**GPT2, "rotary_dim": 4}), ("GPTNeoXForSequenceClassification", SIZES),
+    ("GPTNeoXForTokenClassification", SIZES), ("GPTNeoXForCausalLM", SIZES), ("OPTModel", OPT),
+    ("OPTForSequenceClassification", OPT), ("BloomForTokenClassification", BLOOM), ("BloomForSequenceClassification", BLOOM),
+    ("FalconForTokenClassification", FALCON), ("PhiForTokenClassification", LLAMA), ("Phi3ForSequenceClassification", LLAMA),
+    ("GemmaForTokenClassification", GEMMA), ("Gemma3TextForSequenceClassification", GEMMA3),
+    ("Olmo3ForSequenceClassification", OLMO3), ("SmolLM3ForTokenClassification", LLAMA),
+    ("Starcoder2ForSequenceClassification", LLAMA), ("StableLmForTokenClassification", LLAMA))
 
 
 def name_of(case):
-    base = GPT2 if case[0].startswith("GPT2") else LLAMA
+    base = GPT2 if case[0].startswith(("GPT2", "GPTJ")) else LLAMA
     return "-".join([case[0], *(f"{key}={value}" for key, value in case[1].items() if base.get(key) != value)])
 
 
@@ -86,6 +154,25 @@ def test_logits_and_hidden_states(case):
         tokens = np.random.default_rng(length).integers(0, VOCABULARY, (2, length))
         assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
         assert relative_l2(model.hidden(tokens), reference(module.base_model, tokens)) <= TOLERANCE
+
+
+def test_padded_batches(case):
+    """On the right a row has the bits that it has alone; on the left transformers gives what Weft gives for the row alone."""
+    module, model = case
+    lengths = np.array([33, 12])
+    tokens = np.random.default_rng(9).integers(0, VOCABULARY, (2, 33))
+    alone = [model.logits(tokens[row:row + 1, :length])[0] for row, length in enumerate(lengths)]
+    found = model.logits(tokens, lengths=lengths)
+    assert all(np.array_equal(found[row, :length], alone[row]) for row, length in enumerate(lengths))
+    left = np.stack([np.roll(tokens[row], 33 - length) for row, length in enumerate(lengths)])
+    mask = torch.as_tensor(np.arange(33) >= 33 - lengths[:, None]).long()
+    given = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0)}
+    takes = inspect.signature(type(module).forward).parameters
+    with torch.no_grad():
+        exact = copy.deepcopy(module).double()(torch.as_tensor(left), attention_mask=mask, **{
+            name: value for name, value in given.items() if name in takes}).logits.numpy()
+    for row, length in enumerate(lengths):
+        assert relative_l2(alone[row], exact[row, 33 - length:]) <= TOLERANCE
 
 
 def test_layers(case):
@@ -170,15 +257,49 @@ def test_older_configs(tmp_path, device):
 
 
 @pytest.mark.parametrize(("fields", "words"), [
-    ({"rope_parameters": {"rope_type": "yarn", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*llama3.*yarn"),
+    ({"rope_parameters": {"rope_type": "ntk", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*longrope.*ntk"),
+    ({"rope_parameters": {**LONGROPE, "short_factor": [1.0]}}, "short_factor.*4 numbers"),
+    ({"rope_parameters": {**LONGROPE, "short_factor": [1.0, 0.0, 1.0, 1.0]}}, "short_factor.*above 0.*0.0"),
+    ({"architectures": ["LlamaForQuestionAnswering"]}, r"LlamaForCausalLM.*weft.from_torch\(module, inputs\)"),
+    ({"model_type": "mamba"}, r"model_type.*gemma3_text.*weft.from_torch\(module, inputs\).*mamba"),
     ({"rope_parameters": {**LONGER, "high_freq_factor": 0.5}}, "high_freq_factor.*more than low_freq_factor"),
     ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "original_max_position_embeddings"),
-    ({"rope_parameters": "absent", "rope_scaling": {"type": "dynamic", "factor": 2.0}}, "type.*linear.*dynamic"),
+    ({"rope_parameters": "absent", "rope_scaling": {"type": "ntk", "factor": 2.0}}, "type.*linear.*ntk"),
     ({"num_key_value_heads": 3}, "num_key_value_heads.*divisor"), ({"head_dim": 7}, "head_dim.*even"),
     ({"hidden_act": "mish"}, "hidden_act"), ({"partial_rotary_factor": 0.5}, "partial_rotary_factor")])
 def test_other_models_are_refused(tmp_path, device, fields, words):
     with pytest.raises(weft.WeftError, match=words):
         weft.load(edited(tmp_path, module_of("LlamaForCausalLM", LLAMA), **fields), device)
+
+
+@pytest.mark.parametrize(("name", "base", "fields", "words"), [
+    ("FalconForCausalLM", FALCON, {"alibi": True}, "alibi"),
+    ("FalconForCausalLM", FALCON, {"new_decoder_architecture": True, "parallel_attn": False}, "parallel_attn"),
+    ("FalconForCausalLM", FALCON, {"new_decoder_architecture": True, "num_kv_heads": 3}, "num_kv_heads.*divisor"),
+    ("BloomForCausalLM", BLOOM, {"apply_residual_connection_post_layernorm": True}, "apply_residual_connection_post_layernorm"),
+    ("OPTForCausalLM", OPT, {"word_embed_proj_dim": 16}, "word_embed_proj_dim"),
+    ("OPTForCausalLM", OPT, {"layer_norm_elementwise_affine": False}, "layer_norm_elementwise_affine"),
+    ("CohereForCausalLM", LLAMA, {"use_qk_norm": True}, "use_qk_norm"),
+    ("StableLmForCausalLM", LLAMA, {"qk_layernorm": True}, "qk_layernorm"),
+    ("GemmaForCausalLM", GEMMA, {"use_bidirectional_attention": True}, "use_bidirectional_attention"),
+    ("Gemma3ForCausalLM", GEMMA3, {"use_bidirectional_attention": True}, "use_bidirectional_attention"),
+    ("GPTJForCausalLM", {**GPT2, "rotary_dim": 4}, {"rotary_dim": 10}, "rotary_dim"),
+    ("SmolLM3ForCausalLM", LLAMA, {"no_rope_layers": [1]}, "no_rope_layers")])
+def test_fields_of_other_types_are_refused(tmp_path, device, name, base, fields, words):
+    with pytest.raises(weft.WeftError, match=words):
+        weft.load(edited(tmp_path, module_of(name, base), **fields), device)
+
+
+def test_the_older_name_of_a_head(tmp_path, device):
+    """GPT-NeoX's files call it embed_out."""
+    module = module_of("GPTNeoXForCausalLM", SIZES)
+    weights = {("embed_out.weight" if name == "lm_head.weight" else name): tensor.clone()
+               for name, tensor in module.state_dict().items()}
+    module.save_pretrained(tmp_path)
+    safetensors.torch.save_file(weights, tmp_path / "model.safetensors")
+    with weft.load(tmp_path, device) as model:
+        tokens = np.arange(20)[None]
+        assert relative_l2(model.logits(tokens), reference(module, tokens)) <= TOLERANCE
 
 
 def test_end_tokens(tmp_path, device):

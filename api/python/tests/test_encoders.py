@@ -23,31 +23,54 @@ MODERN = {**SIZES, "local_attention": 12, "pad_token_id": 0, "bos_token_id": 1, 
           "sep_token_id": 2}
 WITH_BIASES = {"norm_bias": True, "attention_bias": True, "mlp_bias": True, "classifier_bias": True}
 
+NOMIC = {**SIZES, "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}
+T5 = {"vocab_size": VOCABULARY, "d_model": 24, "d_kv": 6, "d_ff": 50, "num_layers": 3, "num_heads": 3, "n_positions": POSITIONS,
+      "pad_token_id": 0}
+GEMMA = {**SIZES, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 10, "query_pre_attn_scalar": 7,
+         "sliding_window": 9, "use_bidirectional_attention": True,
+         "layer_types": ["sliding_attention", "full_attention"] * 2, "rope_parameters": {
+             "full_attention": {"rope_type": "linear", "rope_theta": 5000.0, "factor": 2.0},
+             "sliding_attention": {"rope_type": "default", "rope_theta": 200.0}}}
+
 HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForMultipleChoice", "ForTokenClassification",
          "ForQuestionAnswering")
+OF_BERT = (*HEADS, "ForPreTraining", "ForNextSentencePrediction")
+UNTIED = ("ForMaskedLM", {"tie_word_embeddings": False})
 
-# Stem of the classes, fields, classes of its own, further fields with a class that they are tried on.
+# Stem of the classes, fields, the classes, further fields with a class that they are tried on.
 FAMILIES = (
-    ("Bert", SIZES, ("ForPreTraining", "ForNextSentencePrediction"), (
-        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForMaskedLM", {"hidden_act": "gelu_new"}),
+    ("Bert", SIZES, OF_BERT, (
+        UNTIED, ("ForMaskedLM", {"hidden_act": "gelu_new"}),
         ("Model", {"hidden_act": "relu", "layer_norm_eps": 1e-3, "type_vocab_size": 3}))),
-    ("DistilBert", DISTIL, (), (
-        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForMaskedLM", {"activation": "relu"}),
-        ("Model", {"sinusoidal_pos_embds": True}))),
-    ("Roberta", SIZES, (), (
-        ("ForMaskedLM", {"tie_word_embeddings": False}), ("Model", {"type_vocab_size": 1, "pad_token_id": 5}))),
-    ("XLMRoberta", SIZES, (), (("ForMaskedLM", {"tie_word_embeddings": False}),)),
-    ("Electra", {**SIZES, "embedding_size": 16}, ("ForPreTraining",), (
-        ("ForMaskedLM", {"tie_word_embeddings": False}), ("ForPreTraining", {"hidden_act": "silu"}),
-        ("ForMaskedLM", {"embedding_size": 24}))),
-    ("MPNet", SIZES, (), (("ForMaskedLM", {"tie_word_embeddings": False}),)),
-    ("ModernBert", MODERN, (), (
+    ("Ernie", SIZES, OF_BERT, (UNTIED, ("Model", {"use_task_id": True, "task_type_vocab_size": 4}))),
+    ("DistilBert", DISTIL, HEADS, (
+        UNTIED, ("ForMaskedLM", {"activation": "relu"}), ("Model", {"sinusoidal_pos_embds": True}))),
+    ("Roberta", SIZES, HEADS, (UNTIED, ("Model", {"type_vocab_size": 1, "pad_token_id": 5}))),
+    ("XLMRoberta", SIZES, HEADS, (UNTIED,)),
+    ("Camembert", SIZES, HEADS, (UNTIED,)),
+    ("Data2VecText", SIZES, HEADS, (UNTIED,)),
+    ("XLMRobertaXL", SIZES, HEADS, (UNTIED, ("Model", {"layer_norm_eps": 1e-3, "pad_token_id": 3}))),
+    ("Electra", {**SIZES, "embedding_size": 16}, (*HEADS, "ForPreTraining"), (
+        UNTIED, ("ForPreTraining", {"hidden_act": "silu"}), ("ForMaskedLM", {"embedding_size": 24}))),
+    ("Albert", {**SIZES, "embedding_size": 10}, (*HEADS, "ForPreTraining"), (
+        UNTIED, ("ForMaskedLM", {"num_hidden_groups": 2, "hidden_act": "relu"}),
+        ("Model", {"num_hidden_groups": 4, "embedding_size": 24, "layer_norm_eps": 1e-3}))),
+    ("MPNet", SIZES, HEADS, (UNTIED,)),
+    ("ModernBert", MODERN, HEADS, (
         ("ForMaskedLM", {"tie_word_embeddings": False, "decoder_bias": False}),
         ("ForSequenceClassification", {"classifier_pooling": "mean", "classifier_activation": "relu", **WITH_BIASES}),
         ("Model", {"global_attn_every_n_layers": 2, "local_attention": 7}))),
+    ("NomicBert", NOMIC, ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"), (
+        UNTIED, ("Model", {"head_dim": 10, "hidden_act": "gelu"}))),
+    ("T5", T5, ("EncoderModel",), (
+        ("EncoderModel", {"feed_forward_proj": "gated-gelu", "relative_attention_num_buckets": 8,
+                          "relative_attention_max_distance": 20, "layer_norm_epsilon": 1e-3}),)),
+    ("MT5", T5, ("EncoderModel",), (("EncoderModel", {"feed_forward_proj": "gated-silu"}),)),
+    ("UMT5", T5, ("EncoderModel",), (("EncoderModel", {"feed_forward_proj": "relu"}),)),
+    ("Gemma3Text", GEMMA, ("Model",), (("Model", {"attention_bias": True, "sliding_window": 4}),)),
 )
-CASES = [(stem, stem + head, {**fields, **more}) for stem, fields, own, others in FAMILIES
-         for head, more in (*((head, {}) for head in (*HEADS, *own)), *others)]
+CASES = [(stem, stem + head, {**fields, **more}) for stem, fields, heads, others in FAMILIES
+         for head, more in (*((head, {}) for head in heads), *others)]
 
 
 def name_of(case):

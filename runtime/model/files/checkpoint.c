@@ -10,7 +10,7 @@
 #include "model/files/int8_tensor.h"
 #include "model/files/random_weights.h"
 #include "model/files/shards.h"
-#include "model/files/transposed_weight.h"
+#include "model/files/rearranged_weight.h"
 
 #define PREFIX_SIZE 64
 #define NAME_SIZE   256 /* of a tensor that a family asks for */
@@ -408,10 +408,11 @@ bool weft_checkpoint_find_origin(struct weft_checkpoint_origin *origin, const we
     if (weight->part_of) {
         return weft_checkpoint_find_origin(origin, weight->part_of);
     }
-    const weft_weight *other = weft_weight_transposed_from(weight);
+    bool transposed = false;
+    const weft_weight *other = weft_weight_rearranged_from(&transposed, weight);
     if (other) {
         const bool found = weft_checkpoint_find_origin(origin, other);
-        origin->transposed = !origin->transposed;
+        origin->transposed = origin->transposed != transposed;
         return found;
     }
     if (weight->release != release_stored) {

@@ -11,17 +11,44 @@
 #define WEFT_MODEL_FAMILIES(X) \
     X(fnet)                    \
     X(bert)                    \
+    X(ernie)                   \
     X(distilbert)              \
     X(roberta)                 \
     X(xlm_roberta)             \
+    X(camembert)               \
+    X(data2vec_text)           \
+    X(xlm_roberta_xl)          \
     X(electra)                 \
+    X(albert)                  \
     X(mpnet)                   \
     X(modernbert)              \
+    X(nomic_bert)              \
+    X(t5)                      \
+    X(mt5)                     \
+    X(umt5)                    \
     X(gpt2)                    \
+    X(gptj)                    \
+    X(gpt_neox)                \
+    X(opt)                     \
+    X(bloom)                   \
+    X(falcon)                  \
     X(llama)                   \
     X(mistral)                 \
     X(qwen2)                   \
     X(qwen3)                   \
+    X(granite)                 \
+    X(smollm3)                 \
+    X(phi)                     \
+    X(phi3)                    \
+    X(gemma)                   \
+    X(gemma2)                  \
+    X(gemma3_text)             \
+    X(olmo2)                   \
+    X(olmo3)                   \
+    X(cohere)                  \
+    X(cohere2)                 \
+    X(starcoder2)              \
+    X(stablelm)                \
     X(hyenadna)                \
     X(transformer)             \
     X(performer)               \

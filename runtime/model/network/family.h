@@ -64,6 +64,9 @@ struct weft_qkv {
     weft_tensor query, key, value;
     uint32_t kv_heads; /* heads of key and value; 0: as many as of query */
     weft_tensor bias;  /* on the scores of softmax attention over whole sequences, or none */
+    float scale;       /* of the scores; 0: 1/√(channels of a head) */
+    float
+        cap; /* softmax attention and bands over whole sequences: a score s is cap·tanh(s/cap); 0: s */
 };
 
 /** query, key and value of x, [B, n, d] each. */
@@ -109,6 +112,10 @@ weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct we
 struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x);
 /** Their attention, with rotary positions and a band where the config has these, and the map "output" behind it. */
 weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
+/** ALiBi's bias f32 [heads, n, n]: Press et al., "Train short, test long", 2022, section 3. Once for all layers. */
+weft_tensor weft_build_slopes(struct weft_builder *builder, uint32_t heads);
+/** T5's bias by distance f32 [heads, n, n]: Raffel et al., 2020, section 2.1. Once for all layers, unless each has its own. */
+weft_tensor weft_build_distances(struct weft_builder *builder);
 /** The one, then the other, for weft_model_family.mix. */
 weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
 

@@ -8,20 +8,33 @@
 
 #include "model/network/network_config.h"
 
+/** Behind the list of what is read from a folder: the way out for all others. */
+#define WEFT_OTHER_MODELS "; in Python weft.from_torch(module, inputs) makes a program of any other"
+
 struct weft_builder;
 struct weft_network;
 
-/** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. */
+/** The heads of a tensor in a matrix with all queries, keys and values, in attention.groups groups along out. */
+enum weft_packed { WEFT_PACKED_NOT = 0, WEFT_PACKED_QUERY, WEFT_PACKED_KEY, WEFT_PACKED_VALUE };
+
+/** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. Of several rows for one, the first counts that the file has. */
 struct weft_tensor_name {
     const char *ours; /* null ends a list */
     const char *theirs;
     bool transposed;      /* a matrix [in, out], as transformers' Conv1D has it */
     uint32_t part, parts; /* one of so many equal parts, packed along out; 0 parts: all of it */
+    enum weft_packed packed;
 };
 
 /* Rows of such a list; what is packed or transposed follows the names. */
 #define WEFT_NAMED(our_name, their_name) .ours = (our_name), .theirs = (their_name)
 #define WEFT_PART(number, count)         .part = (number), .parts = (count)
+/* Three rows: queries, keys and values under one name. */
+#define WEFT_PACKED_NAMES(their_name)                                                \
+    {WEFT_NAMED("layers.#.mixer.query", their_name), .packed = WEFT_PACKED_QUERY},   \
+        {WEFT_NAMED("layers.#.mixer.key", their_name), .packed = WEFT_PACKED_KEY}, { \
+        WEFT_NAMED("layers.#.mixer.value", their_name), .packed = WEFT_PACKED_VALUE  \
+    }
 
 /** Input of the last maps of a model. */
 enum weft_head_input {
@@ -37,11 +50,12 @@ struct weft_head {
     enum weft_head_input input;
     const char *dense; /* tensors in the file; null: there is none */
     weft_activation activation;
-    bool own_activation; /* config.head_activation instead */
+    bool own_activation; /* config.head.activation instead */
     const char *norm;
     const char *out;
-    const char *bias; /* the last map's, where its name is not out.bias */
-    uint32_t outputs; /* 0: the labels, or the vocabulary */
+    const char *older; /* name of out in older files, or null */
+    const char *bias;  /* the last map's, where its name is not out.bias */
+    uint32_t outputs;  /* 0: the labels, or the vocabulary */
 };
 
 struct weft_layout {
@@ -49,7 +63,7 @@ struct weft_layout {
     const char *encoder; /* that of the model without a head: "BertModel" */
     const char *prefix;  /* of the encoder's tensors under a head: "bert." */
     /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
-    const weft_field_table *fields[5];
+    const weft_field_table *fields[7];
     const weft_network_config *defaults;
     /** Reads them in the tables' place, and into the struct of the family; or null. */
     weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
@@ -66,6 +80,8 @@ struct weft_layout {
 
 /** Sizes under their usual names; hidden_act, layer_norm_eps and position_embedding_type; type_vocab_size. */
 extern const weft_field_table weft_size_fields, weft_bert_fields, weft_type_fields;
+/** GPT-2's names of sizes, which GPT-J has, too. */
+extern const weft_field_table weft_gpt2_fields;
 
 /* Tables of BERT and RoBERTa that others share. */
 extern const struct weft_tensor_name weft_bert_names[];
@@ -96,6 +112,8 @@ extern const struct weft_head weft_bert_heads[], weft_roberta_heads[];
 
 /** For weft_field.read: refuses anything but false, or nothing. */
 weft_status weft_field_false(void *value, const weft_json_fields *json, const char *name);
+/** Refuses anything but true, or nothing. */
+weft_status weft_field_true(void *value, const weft_json_fields *json, const char *name);
 /** Refuses anything but null, or nothing. */
 weft_status weft_field_null(void *value, const weft_json_fields *json, const char *name);
 /** Refuses any text but "absolute". */
@@ -109,7 +127,29 @@ weft_status weft_field_absolute(void *value, const weft_json_fields *json, const
 weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
                                          const weft_json_fields *json);
 
-/** layer_types, one text for each layer: sets local_layers. */
+/** Where config.json says how rotary positions turn. */
+struct weft_rotary_fields {
+    const char *kind;  /* of layers, if rope_parameters has an object for each kind; or null */
+    const char *base;  /* of older files, beside the other fields: "rope_theta" */
+    const char *share; /* the same: "partial_rotary_factor" */
+    double usual_base, usual_share;
+    bool partial;  /* a share below 1 is that of the channels that turn; otherwise it is refused */
+    bool unscaled; /* rope_scaling of older files is that of other layers */
+};
+
+/* What all have, and most; others follow. */
+#define WEFT_ROTARY_FIELDS_OF(of_kind) \
+    .kind = (of_kind), .share = "partial_rotary_factor", .usual_share = 1.0
+#define WEFT_ROTARY_FIELDS_BUT_SHARE \
+    .base = "rope_theta", .share = "partial_rotary_factor", .usual_base = 10000.0
+#define WEFT_ROTARY_FIELDS WEFT_ROTARY_FIELDS_BUT_SHARE, .usual_share = 1.0
+
+/** Reads them. Sizes of heads come first; a scale may lessen max_positions. */
+weft_status weft_layout_read_rotary(weft_rotary *rotary, weft_network_config *config,
+                                    const struct weft_rotary_fields *fields,
+                                    const weft_json_fields *json);
+
+/** layer_types, one text for each layer: sets attention.local. */
 weft_status weft_layout_read_layer_types(weft_network_config *config, const weft_json_fields *json);
 
 weft_status weft_layout_read_problem(weft_problem *problem, const weft_json_fields *json);

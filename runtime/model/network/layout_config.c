@@ -14,13 +14,24 @@
 
 /* ---- fields ---- */
 
+/* Refuses the opposite of what the result has. */
+static weft_status expect_bool(bool expected, const weft_json_fields *json, const char *name) {
+    bool given = expected;
+    WEFT_TRY(weft_json_optional_bool(&given, json, name));
+    return given == expected
+               ? WEFT_OK
+               : weft_json_fail(json, WEFT_UNSUPPORTED, name, expected ? "true" : "false",
+                                json_object_get(json->object, name));
+}
+
 weft_status weft_field_false(void *value, const weft_json_fields *json, const char *name) {
     (void)value;
-    bool given = false;
-    WEFT_TRY(weft_json_optional_bool(&given, json, name));
-    return given ? weft_json_fail(json, WEFT_UNSUPPORTED, name, "false",
-                                  json_object_get(json->object, name))
-                 : WEFT_OK;
+    return expect_bool(false, json, name);
+}
+
+weft_status weft_field_true(void *value, const weft_json_fields *json, const char *name) {
+    (void)value;
+    return expect_bool(true, json, name);
 }
 
 weft_status weft_field_null(void *value, const weft_json_fields *json, const char *name) {
@@ -46,7 +57,7 @@ static const weft_field size_fields[] = {
     {WEFT_INTEGER("hidden_size", weft_network_config, hidden_size, 1, 65536), .required = true},
     {WEFT_INTEGER("num_hidden_layers", weft_network_config, layers, 1, WEFT_MAX_LAYERS),
      .required = true},
-    WEFT_FIELD_HEADS(weft_network_config, heads),
+    WEFT_FIELD_HEADS(weft_network_config, attention.heads),
     {WEFT_INTEGER("intermediate_size", weft_network_config, intermediate_size, 1, 1048576),
      .required = true},
     {WEFT_INTEGER("max_position_embeddings", weft_network_config, max_positions, 1, MAX_POSITIONS),
@@ -66,13 +77,13 @@ static const weft_field bert_fields[] = {
 const weft_field_table weft_bert_fields = {bert_fields, COUNT(bert_fields)};
 
 static const weft_field type_fields[] = {
-    {WEFT_INTEGER("type_vocab_size", weft_network_config, type_vocab_size, 1, 65536)},
+    {WEFT_INTEGER("type_vocab_size", weft_network_config, embedding.types, 1, 65536)},
 };
 const weft_field_table weft_type_fields = {type_fields, COUNT(type_fields)};
 
 weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t offset,
                                          const weft_json_fields *json) {
-    config->position_offset = offset;
+    config->embedding.position_offset = offset;
     if (config->max_positions <= offset) {
         char expected[80];
         snprintf(expected, sizeof expected, "more than %u: positions begin behind the padding's",
@@ -98,7 +109,7 @@ weft_status weft_layout_read_layer_types(weft_network_config *config,
             return weft_json_fail(json, WEFT_UNSUPPORTED, "layer_types",
                                   "full_attention or sliding_attention", entry);
         }
-        config->local_layers[i / 32] |= (uint32_t)local << i % 32;
+        weft_layer_set_put(&config->attention.local, i, local);
     }
     return WEFT_OK;
 }
@@ -115,8 +126,7 @@ static weft_status refuse_class(const struct weft_layout *layout, const weft_jso
                                 const json_t *found) {
     char expected[512];
     size_t used = 0;
-    for (const struct weft_head *head = layout->heads; head->name && used < sizeof expected;
-         head++) {
+    for (const struct weft_head *head = layout->heads; head->name && used < 512; head++) {
         const char *between = head == layout->heads ? "" : head[1].name ? ", " : " or ";
         const int written = snprintf(expected + used, sizeof expected - used, "%s%s%s", between,
                                      layout->stem, head->name);
@@ -201,8 +211,8 @@ static weft_status read_task(weft_network_config *config, const struct weft_head
     if (head->task != WEFT_TASK_CLASSIFY || head->outputs != 0) {
         return WEFT_OK;
     }
-    WEFT_TRY(weft_layout_read_problem(&config->problem, json));
-    if (config->problem == WEFT_PROBLEM_REGRESSION) {
+    WEFT_TRY(weft_layout_read_problem(&config->head.problem, json));
+    if (config->head.problem == WEFT_PROBLEM_REGRESSION) {
         config->task = 0;
         weft_network_set_task(config, WEFT_TASK_REGRESS);
     }
@@ -210,8 +220,8 @@ static weft_status read_task(weft_network_config *config, const struct weft_head
 }
 
 static weft_status check_heads(const weft_network_config *config, const weft_json_fields *json) {
-    return config->head_size == 0
-               ? weft_family_check_heads(config->heads, config->hidden_size, json)
+    return config->attention.head_size == 0
+               ? weft_family_check_heads(config->attention.heads, config->hidden_size, json)
                : WEFT_OK;
 }
 
@@ -233,7 +243,7 @@ weft_status weft_layout_read(weft_network_config *config, const struct weft_head
                              const weft_json_fields *json) {
     WEFT_TRY(read_class(head, layout, json));
     WEFT_TRY(read_fields(config, state, layout, json));
-    config->head_activation = config->activation;
+    config->head.activation = config->activation;
     WEFT_TRY(read_task(config, *head, json));
     if (layout->check) {
         WEFT_TRY(layout->check(config, *head, json));

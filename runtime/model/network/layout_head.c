@@ -67,12 +67,20 @@ static weft_tensor last_map(struct weft_builder *builder, weft_tensor x,
     const weft_shape shape = weft_shape_of(outputs, width);
     char name[WEFT_SCOPE_SIZE];
     snprintf(name, sizeof name, "%s.weight", head->out);
+    if (head->older && !weft_build_has(builder, name)) {
+        snprintf(name, sizeof name, "%s.weight", head->older);
+    }
     weft_tensor matrix = vocabulary && config->tie_word_embeddings
                              ? weft_build_tied(builder, name, "embeddings.tokens.weight", shape)
                              : weft_build_weight(builder, name, shape);
     weft_tensor bias = last_bias(builder, head, outputs);
     weft_tensor out = none;
-    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, matrix, bias));
+    out = WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, matrix, bias));
+    if (!vocabulary) {
+        return out;
+    }
+    return weft_build_cap(builder, weft_build_scale(builder, out, config->head.scale),
+                          config->head.cap);
 }
 
 weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x) {
@@ -87,7 +95,7 @@ weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x) 
         x = weft_build_map(builder, x, head->dense, config->hidden_size, width,
                            config->biases.head_dense);
         x = weft_build_activate(builder, x,
-                                head->own_activation ? config->head_activation : head->activation);
+                                head->own_activation ? config->head.activation : head->activation);
     }
     if (head->norm) {
         x = weft_build_norm(builder, x, head->norm, width);

@@ -37,24 +37,27 @@ static const char *behind(const char *name, const char *pattern, const char **nu
     return *name == '\0' || *name == '.' ? name : NULL;
 }
 
-/* The name of the table for ours, without the prefix; ours itself if it has none. */
-static void translate(struct weft_stored_name *stored, const struct weft_layout *layout,
+/* The name of the table for ours, without the prefix, of the rows from *row on: that is then the next one. Ours itself if there is none. */
+static bool translate(struct weft_stored_name *stored, const struct weft_tensor_name **row,
                       const char *ours) {
     stored->row = NULL;
     snprintf(stored->text, sizeof stored->text, "%s", ours);
-    for (const struct weft_tensor_name *row = layout->names; row->ours; row++) {
+    for (; (*row)->ours; ++*row) {
+        const struct weft_tensor_name *found = *row;
         const char *number = "";
         size_t digits = 0;
-        const char *rest = behind(ours, row->ours, &number, &digits);
+        const char *rest = behind(ours, found->ours, &number, &digits);
         if (rest) {
-            const char *hole = strchr(row->theirs, '#');
-            const size_t front = hole ? (size_t)(hole - row->theirs) : strlen(row->theirs);
-            snprintf(stored->text, sizeof stored->text, "%.*s%.*s%s%s", (int)front, row->theirs,
+            const char *hole = strchr(found->theirs, '#');
+            const size_t front = hole ? (size_t)(hole - found->theirs) : strlen(found->theirs);
+            snprintf(stored->text, sizeof stored->text, "%.*s%.*s%s%s", (int)front, found->theirs,
                      hole ? (int)digits : 0, number, hole ? hole + 1 : "", rest);
-            stored->row = row;
-            return;
+            stored->row = found;
+            ++*row;
+            return true;
         }
     }
+    return false;
 }
 
 static void put_prefix(struct weft_stored_name *stored, const char *prefix) {
@@ -122,11 +125,17 @@ static const char *second_name(char *text, size_t size, const struct weft_head *
 void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
                       const char *ours) {
     const struct weft_layout *layout = network->layout;
-    translate(stored, layout, ours);
-    if (add_prefix(stored, layout, network->checkpoint) ||
-        add_older(stored, layout, network->checkpoint)) {
-        return;
-    }
+    const struct weft_tensor_name *row = layout->names;
+    bool more = translate(stored, &row, ours);
+    const struct weft_stored_name usual = *stored;
+    do { /* of several rows, the first counts that names a tensor of the file */
+        if (add_prefix(stored, layout, network->checkpoint) ||
+            add_older(stored, layout, network->checkpoint)) {
+            return;
+        }
+        more = more && translate(stored, &row, ours);
+    } while (more);
+    *stored = usual;
     /* safetensors keeps one of the names that share memory: perhaps the head's. */
     for (const struct weft_head *head = layout->heads; head->name; head++) {
         char name[sizeof stored->text];
@@ -150,7 +159,8 @@ static bool is_in(const char *name, const char *part) {
 }
 
 static bool is_of_head(const struct weft_head *head, const char *name) {
-    return is_in(name, head->dense) || is_in(name, head->norm) || is_in(name, head->out);
+    return is_in(name, head->dense) || is_in(name, head->norm) || is_in(name, head->out) ||
+           is_in(name, head->older);
 }
 
 /* True if a tensor stands beside a part of that name, below the same module. */

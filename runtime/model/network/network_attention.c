@@ -5,6 +5,7 @@
 #include <weft/decode.h>
 
 #include "model/network/architecture.h"
+#include "model/network/attention_weights.h"
 #include "model/network/layer_outputs.h"
 #include "model/network/network.h"
 #include "model/network/toeplitz_family.h"
@@ -33,7 +34,7 @@ struct weft_qkv weft_build_qkv(struct weft_builder *builder, weft_tensor x) {
 
 weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                          uint32_t heads) {
-    if (is_causal(builder)) {
+    if (qkv->cap != 0 || (is_causal(builder) && qkv->bias.id == 0)) {
         return weft_build_banded_attention(builder, qkv, heads, UINT32_MAX);
     }
     weft_build_attention_map(builder, qkv, heads, UINT32_MAX);
@@ -41,8 +42,10 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
     return WEFT_BUILT(
         builder, out,
         weft_graph_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                             weft_attention_params(.heads = heads, .lengths = builder->lengths,
-                                                   .bias = qkv->bias, .kv_heads = qkv->kv_heads)));
+                             weft_attention_params(.heads = heads, .scale = qkv->scale,
+                                                   .lengths = weft_build_lengths(builder),
+                                                   .bias = qkv->bias, .causal = is_causal(builder),
+                                                   .kv_heads = qkv->kv_heads)));
 }
 
 /* The mixer `op` of these inputs, or its step when the builder is decoding. */
@@ -66,9 +69,13 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
                                                  .causal = is_causal(builder),
                                                  .half_width = half_width < length - 1 ? half_width
                                                                                        : length - 1,
+                                                 .scale = qkv->scale,
                                                  .lengths = weft_build_lengths(builder),
                                                  .kv_heads = qkv->kv_heads};
     weft_build_attention_map(builder, qkv, heads, half_width);
+    if (qkv->cap != 0) {
+        return weft_build_capped_attention(builder, qkv, heads, half_width);
+    }
     BUILD_MIXER(banded_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 

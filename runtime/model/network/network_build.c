@@ -7,7 +7,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
-#include "model/files/transposed_weight.h"
+#include "model/files/rearranged_weight.h"
 #include "model/network/layout.h"
 #include "model/network/network.h"
 
@@ -98,10 +98,35 @@ static bool is_transposed(const struct weft_network *network, const struct weft_
            !weft_checkpoint_is_as_applied(network->checkpoint);
 }
 
+/* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values. */
+struct group_rows {
+    uint32_t groups, rows, first, count; /* count of them from first on */
+};
+
+static struct group_rows rows_of_group(const weft_network_config *config, enum weft_packed packed) {
+    const uint32_t size = weft_network_head_size(config);
+    const uint32_t groups = config->attention.groups != 0 ? config->attention.groups : 1;
+    const uint32_t queries = config->attention.heads / groups * size;
+    const uint32_t keys = weft_network_kv_heads(config) / groups * size;
+    const uint32_t first = packed == WEFT_PACKED_QUERY ? 0
+                           : packed == WEFT_PACKED_KEY ? queries
+                                                       : queries + keys;
+    return (struct group_rows){.groups = groups,
+                               .rows = queries + 2 * keys,
+                               .first = first,
+                               .count = packed == WEFT_PACKED_QUERY ? queries : keys};
+}
+
 /* The shape of the file's tensor, of which `shape` is that of ours: perhaps a part of it, or transposed. */
-static weft_shape shape_in_file(const struct weft_tensor_name *row, bool transposed,
+static weft_shape shape_in_file(const struct weft_network *network,
+                                const struct weft_tensor_name *row, bool transposed,
                                 weft_shape shape) {
-    shape.dim[0] *= row->parts > 1 ? row->parts : 1;
+    if (row->packed != WEFT_PACKED_NOT) {
+        const struct group_rows group = rows_of_group(&network->config, row->packed);
+        shape.dim[0] = group.groups * group.rows;
+    } else {
+        shape.dim[0] *= row->parts > 1 ? row->parts : 1;
+    }
     return transposed ? weft_shape_of(shape.dim[1], shape.dim[0]) : shape;
 }
 
@@ -110,7 +135,7 @@ static weft_status load_whole(struct weft_network *network, const struct weft_st
                               weft_shape shape) {
     weft_weight *weight = NULL;
     const bool transposed = is_transposed(network, stored->row, shape);
-    shape = shape_in_file(stored->row, transposed, shape);
+    shape = shape_in_file(network, stored->row, transposed, shape);
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored->text, shape));
     if (transposed) {
         weft_weight *read = weight;
@@ -122,26 +147,47 @@ static weft_status load_whole(struct weft_network *network, const struct weft_st
     return keep(network, stored->text, weight, stored->text);
 }
 
+/* Rows of a packed matrix as a weight of its own: a part of it, or those of each group one behind the other. */
+static weft_status take_packed(weft_weight **weight, weft_weight *whole,
+                               const struct weft_network *network, enum weft_packed packed,
+                               weft_shape shape) {
+    const struct group_rows group = rows_of_group(&network->config, packed);
+    if (group.groups > 1) {
+        return weft_weight_rows_of(weight, whole, shape, group.rows, group.first, group.count);
+    }
+    const uint64_t row = weft_shape_elements(shape) / shape.dim[0];
+    return weft_weight_part_of(weight, whole, group.first * row, shape);
+}
+
 static weft_status load_part(struct weft_network *network, const char *name,
                              const struct weft_stored_name *stored, weft_shape shape) {
     if (!find(network, stored->text)) {
         WEFT_TRY(load_whole(network, stored, shape));
     }
     weft_weight *whole = find(network, stored->text);
+    weft_weight *weight = NULL;
+    if (stored->row->packed != WEFT_PACKED_NOT) {
+        WEFT_TRY(take_packed(&weight, whole, network, stored->row->packed, shape));
+        return keep(network, name, weight, NULL);
+    }
     if (stored->row->parts <= 1) {
         return keep(network, name, weft_weight_retain(whole), NULL);
     }
-    weft_weight *weight = NULL;
     WEFT_TRY(
         weft_weight_part_of(&weight, whole, stored->row->part * weft_shape_elements(shape), shape));
     return keep(network, name, weight, NULL);
+}
+
+/* True if the file has the tensor in another form than that in which it is used. */
+static bool is_rearranged(const struct weft_tensor_name *row) {
+    return row && (row->transposed || row->parts > 1 || row->packed != WEFT_PACKED_NOT);
 }
 
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
     const struct weft_stored_name stored = name_in_file(network, name);
     WEFT_TRY(weft_interrupted(&network->host));
-    if (stored.row && (stored.row->transposed || stored.row->parts > 1)) {
+    if (is_rearranged(stored.row)) {
         return load_part(network, name, &stored, shape);
     }
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored.text, shape));
@@ -393,9 +439,57 @@ weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft
     return WEFT_BUILT(builder, result, weft_graph_binary(&result, builder->graph, op, a, b));
 }
 
+static float the_factor(const void *user, uint64_t index) {
+    (void)index;
+    return *(const float *)user;
+}
+
+weft_tensor weft_build_scale(struct weft_builder *builder, weft_tensor x, float factor) {
+    if (factor == 0.0F || factor == 1.0F) {
+        return x;
+    }
+    weft_tensor scale = weft_build_filled(builder, "factor", weft_shape_of(1), the_factor, &factor);
+    return weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x, scale);
+}
+
+weft_tensor weft_build_cap(struct weft_builder *builder, weft_tensor x, float cap) {
+    if (cap == 0.0F) {
+        return x;
+    }
+    x = weft_build_scale(builder, x, 1.0F / cap);
+    x = weft_build_activate(builder, x, WEFT_ACTIVATION_TANH);
+    return weft_build_scale(builder, x, cap);
+}
+
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape) {
     weft_tensor result = {0};
     return WEFT_BUILT(builder, result, weft_graph_reshape(&result, builder->graph, x, shape));
+}
+
+static weft_status add_one(float *data, const void *user, const weft_host *host) {
+    (void)host;
+    const weft_weight *weight = user;
+    const uint64_t count = weft_shape_elements(weight->shape);
+    WEFT_TRY(weft_weight_read(weight, 0, count, data));
+    for (uint64_t i = 0; i < count; i++) {
+        data[i] += 1.0F;
+    }
+    return WEFT_OK;
+}
+
+/* What a norm multiplies by: the weight, or one more. */
+static weft_tensor norm_weight(struct weft_builder *builder, const char *name, weft_shape shape) {
+    struct weft_network *network = builder->network;
+    if (!network->config.layer.norm_adds_one) {
+        return weft_build_weight(builder, name, shape);
+    }
+    struct weight_name full = full_name(builder, name);
+    if (builder->status == WEFT_OK && !find(network, full.text)) {
+        builder->status = load(network, full.text, shape);
+    }
+    char sum[WEFT_SCOPE_SIZE + 16];
+    snprintf(sum, sizeof sum, "%s.and_one", name);
+    return weft_build_constant(builder, sum, shape, add_one, find(network, full.text));
 }
 
 weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
@@ -405,7 +499,7 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
     if (kind != WEFT_NORM_SIMPLE_RMS) {
         snprintf(text, sizeof text, "%s.weight", name);
         weft_shape shape = kind == WEFT_NORM_SCALE ? weft_shape_of(1) : weft_shape_of(width);
-        params.gamma = weft_build_weight(builder, text, shape);
+        params.gamma = norm_weight(builder, text, shape);
     }
     if (kind == WEFT_NORM_LAYER) {
         snprintf(text, sizeof text, "%s.bias", name);

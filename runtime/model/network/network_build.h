@@ -10,6 +10,7 @@
 #define WEFT_MODEL_NETWORK_BUILD_H
 
 #include <weft/mixers.h>
+#include <weft/model.h>
 
 #include "core/host.h"
 #include "model/network/network_config.h"
@@ -120,6 +121,10 @@ weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
                                 weft_activation activation);
 weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
                               weft_tensor b);
+/** x times a factor, of which 0 means 1. */
+weft_tensor weft_build_scale(struct weft_builder *builder, weft_tensor x, float factor);
+/** cap·tanh(x/cap); 0: x. */
+weft_tensor weft_build_cap(struct weft_builder *builder, weft_tensor x, float cap);
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape);
 
 /**
@@ -130,6 +135,9 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
                                         const char *name, uint32_t width);
 weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
                             uint32_t width);
+
+/** The hidden state before the first layer. */
+weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_inputs *inputs);
 
 /** One vector of each sequence, [B, d] of x [B, n, d]; with lengths, of the tokens before them. */
 weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling);

@@ -72,16 +72,26 @@ void weft_network_set_task(weft_network_config *config, weft_task task) {
     }
 }
 
-bool weft_network_layer_is_local(const weft_network_config *config, uint32_t layer) {
-    return (config->local_layers[layer / 32] >> layer % 32 & 1U) != 0;
+uint32_t weft_network_head_size(const weft_network_config *config) {
+    return config->attention.head_size != 0 ? config->attention.head_size
+                                            : config->hidden_size / config->attention.heads;
 }
 
-uint32_t weft_network_head_size(const weft_network_config *config) {
-    return config->head_size != 0 ? config->head_size : config->hidden_size / config->heads;
+uint32_t weft_network_kv_heads(const weft_network_config *config) {
+    return config->attention.kv_heads != 0 ? config->attention.kv_heads : config->attention.heads;
+}
+
+uint32_t weft_network_stored_layer(const weft_network_config *config, uint32_t layer) {
+    const uint64_t stored = config->layer.stored;
+    return stored != 0 ? (uint32_t)(layer * stored / config->layers) : layer;
+}
+
+bool weft_network_needs_scores(const weft_network_config *config) {
+    return config->attention.cap != 0 || config->attention.slopes;
 }
 
 uint32_t weft_network_embedding_size(const weft_network_config *config) {
-    return config->embedding_size != 0 ? config->embedding_size : config->hidden_size;
+    return config->embedding.size != 0 ? config->embedding.size : config->hidden_size;
 }
 
 static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {
@@ -174,5 +184,7 @@ weft_status weft_network_config_read(weft_network_config *config, weft_feed_forw
 void weft_network_config_clear(weft_network_config *config, const weft_host *host) {
     weft_labels_free(&config->labels, config->label_count, host);
     weft_free(host, config->tokenizer_class);
+    weft_free(host, config->attention.rotary.factors);
+    weft_free(host, config->attention.local_rotary.factors);
     *config = (weft_network_config){.task = 0};
 }

@@ -1,177 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Layers around the mixers: embedding, feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
-#include <math.h>
+/* Layers around the mixers: feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
 #include <stdio.h>
-#include <string.h>
 
-#include "core/math/portable_math.h"
-#include "core/math/trig.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/network/architecture.h"
 #include "model/network/layer_outputs.h"
 #include "model/network/network.h"
 
-#define MOST_SINUSOIDS (UINT64_C(1) << 24) /* of a table that all graphs share */
-
 static const weft_tensor none = {0};
 
 static void enter(struct weft_builder *builder, const char *part) {
+    const uint32_t layer = weft_network_stored_layer(&builder->network->config, builder->layer);
     if (!part) {
-        snprintf(builder->scope, sizeof builder->scope, "layers.%u", builder->layer);
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u", layer);
     } else {
-        snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", builder->layer, part);
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", layer, part);
     }
 }
 
 static void leave(struct weft_builder *builder) {
     builder->scope[0] = '\0';
-}
-
-/* ---- embedding ---- */
-
-struct sinusoids {
-    uint32_t positions, channels;
-};
-
-/* sin and cos of p / 10000^(2c/d), from a fraction of a turn in 2^-52: portable, off by 1e-15 p at most. */
-static weft_status fill_sinusoids(float *data, const void *user, const weft_host *host) {
-    (void)host;
-    const struct sinusoids *table = user;
-    const double turn = 6.283185307179586;
-    const uint64_t steps = UINT64_C(1) << 52;
-    for (uint32_t c = 0; c < table->channels / 2; c++) {
-        double exponent = 2.0 * c / table->channels * weft_portable_log(10000.0);
-        double turns = weft_portable_exp(-exponent) / turn;
-        for (uint32_t p = 0; p < table->positions; p++) {
-            double whole = p * turns;
-            double fraction = whole - floor(whole);
-            double cosine = 0;
-            double sine = 0;
-            weft_unit_root(&cosine, &sine, (uint64_t)(fraction * (double)steps) % steps, steps);
-            float *pair = &data[(size_t)p * table->channels + 2 * (size_t)c];
-            pair[0] = (float)sine;
-            pair[1] = (float)cosine;
-        }
-    }
-    return WEFT_OK;
-}
-
-/* Rows of a table of weights from a row on. */
-static weft_tensor table_rows(struct weft_builder *builder, weft_tensor table, uint32_t first,
-                              uint32_t count) {
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    weft_weight *weight = builder->graph->values[table.id].weight;
-    const uint32_t width = weight->shape.dim[1];
-    weft_weight *rows = NULL;
-    weft_tensor out = none;
-    builder->status =
-        weft_weight_part_of(&rows, weight, (uint64_t)first * width, weft_shape_of(count, width));
-    out = WEFT_BUILT(builder, out, weft_graph_weight(&out, builder->graph, rows));
-    weft_weight_destroy(&rows);
-    return out;
-}
-
-/* Positions that the graph reads. */
-static uint32_t read_positions(const struct weft_builder *builder) {
-    const uint32_t decoded = builder->decoding ? builder->decoding->length : 0;
-    return decoded > builder->length ? decoded : builder->length;
-}
-
-/* For one graph alone: a config of a few bytes may promise 2^24 positions, and is paid for those that are read. */
-static weft_tensor own_sinusoids(struct weft_builder *builder, const struct sinusoids *table) {
-    const weft_shape shape = weft_shape_of(table->positions, table->channels);
-    weft_weight *weight = NULL;
-    weft_tensor tensor = none;
-    if (builder->status == WEFT_OK) {
-        builder->status = weft_weight_create_empty(
-            &weight,
-            weft_weight_params(.name = "embeddings.positions.some_sinusoids", .dtype = WEFT_F32,
-                               .shape = shape),
-            builder->host);
-    }
-    if (builder->status == WEFT_OK) {
-        builder->status = fill_sinusoids(weight->owned, table, builder->host);
-    }
-    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
-    weft_weight_destroy(&weight);
-    return tensor;
-}
-
-static weft_tensor sinusoid_table(struct weft_builder *builder) {
-    const weft_network_config *config = &builder->network->config;
-    struct sinusoids table = {config->max_positions, config->hidden_size};
-    if ((uint64_t)table.positions * table.channels > MOST_SINUSOIDS) {
-        table.positions = read_positions(builder);
-        return own_sinusoids(builder, &table);
-    }
-    return weft_build_constant(builder, "embeddings.positions.sinusoids",
-                               weft_shape_of(table.positions, table.channels), fill_sinusoids,
-                               &table);
-}
-
-/* [P, d], with a row at least for each position that is read, or none. */
-static weft_tensor position_table(struct weft_builder *builder) {
-    const weft_network_config *config = &builder->network->config;
-    if (config->position_embedding == WEFT_POSITION_LEARNED) {
-        const weft_shape shape = weft_shape_of(config->max_positions + config->position_offset,
-                                               weft_network_embedding_size(config));
-        weft_tensor table = weft_build_weight(builder, "embeddings.positions.weight", shape);
-        return config->position_offset == 0
-                   ? table
-                   : table_rows(builder, table, config->position_offset, config->max_positions);
-    }
-    return config->position_embedding == WEFT_POSITION_SINUSOIDAL ? sinusoid_table(builder) : none;
-}
-
-static weft_tensor embed_tokens(struct weft_builder *builder, const weft_model_inputs *inputs) {
-    const weft_network_config *config = &builder->network->config;
-    const uint32_t width = weft_network_embedding_size(config);
-    weft_embedding_params params = {.tokens = inputs->tokens, .types = inputs->types};
-    params.table = weft_build_weight(builder, "embeddings.tokens.weight",
-                                     weft_shape_of(config->vocab_size, width));
-    if (config->type_vocab_size > 0) {
-        params.type_table = weft_build_weight(builder, "embeddings.types.weight",
-                                              weft_shape_of(config->type_vocab_size, width));
-    }
-    weft_tensor positions = position_table(builder);
-    if (builder->decoding && !builder->decoding->prompt && positions.id != 0) {
-        params.types = weft_build_reshape(builder, builder->decoding->position,
-                                          weft_shape_of(builder->batch, 1));
-        params.type_table = positions; /* row p is added as that of position p would be */
-    } else {
-        params.positions = positions;
-    }
-    weft_tensor x = {0};
-    return WEFT_BUILT(builder, x, weft_graph_embedding(&x, builder->graph, &params));
-}
-
-static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
-    weft_tensor table = position_table(builder);
-    if (builder->status != WEFT_OK || table.id == 0) {
-        return x;
-    }
-    weft_tensor positions = table_rows(builder, table, 0, builder->length);
-    return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
-}
-
-static weft_tensor embed(struct weft_builder *builder, const weft_model_inputs *inputs) {
-    const weft_network_config *config = &builder->network->config;
-    weft_tensor x = none;
-    if (config->input == 0) {
-        x = embed_tokens(builder, inputs);
-    } else {
-        x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,
-                              config->hidden_size);
-        x = add_positions(builder, x);
-    }
-    const uint32_t width = weft_network_embedding_size(config);
-    x = config->embedding_norm ? weft_build_norm(builder, x, "embeddings.norm", width) : x;
-    return config->embedding_projection
-               ? weft_build_linear(builder, x, "embeddings.projection", width, config->hidden_size)
-               : x;
 }
 
 /* ---- layers ---- */
@@ -212,18 +61,56 @@ static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
                                                                  : mlp(builder, x);
 }
 
-/* x + part(norm(x)), or norm(x + part(x)). */
-static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const char *norm,
+static weft_tensor norm(struct weft_builder *builder, weft_tensor x, const char *name) {
+    enter(builder, NULL);
+    return weft_build_norm(builder, x, name, builder->width);
+}
+
+/* What a part makes, with the norm behind it. */
+static weft_tensor result_of(struct weft_builder *builder, weft_tensor x, const char *name,
+                             weft_tensor (*part)(struct weft_builder *, weft_tensor)) {
+    const weft_network_config *config = &builder->network->config;
+    char result[WEFT_SCOPE_SIZE];
+    x = part(builder, x);
+    if (config->norm_position == WEFT_NORM_BEHIND || config->norm_position == WEFT_NORM_AROUND) {
+        snprintf(result, sizeof result, "%s_of_result", name);
+        x = norm(builder, x, result);
+    }
+    return weft_build_scale(builder, x, config->layer.residual_scale);
+}
+
+/* A part with its norms, as config.norm_position has them. */
+static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const char *name,
                             weft_tensor (*part)(struct weft_builder *, weft_tensor)) {
-    bool pre = builder->network->config.norm_position == 0;
-    uint32_t d = builder->width;
-    const bool absent =
-        builder->network->config.first_norm_absent && builder->layer == 0 && part == mix;
-    enter(builder, NULL);
-    weft_tensor y = part(builder, pre && !absent ? weft_build_norm(builder, x, norm, d) : x);
+    const weft_network_config *config = &builder->network->config;
+    const bool before =
+        config->norm_position == WEFT_NORM_BEFORE || config->norm_position == WEFT_NORM_AROUND;
+    const bool absent = config->layer.first_norm_absent && builder->layer == 0 && part == mix;
+    weft_tensor y = result_of(builder, before && !absent ? norm(builder, x, name) : x, name, part);
     x = weft_build_binary(builder, WEFT_BINARY_ADD, x, y);
-    enter(builder, NULL);
-    return pre ? x : weft_build_norm(builder, x, norm, d);
+    return config->norm_position == WEFT_NORM_AFTER ? norm(builder, x, name) : x;
+}
+
+/* x + mixer(norm(x)) + feed_forward(norm(x)), with one norm or two. */
+static weft_tensor parallel(struct weft_builder *builder, weft_tensor x, const char *mixer_norm,
+                            const char *feed_forward_norm) {
+    const bool shared = builder->network->config.layer.order == WEFT_LAYER_PARALLEL_SHARED;
+    weft_tensor read = norm(builder, x, mixer_norm);
+    weft_tensor other = shared ? read : norm(builder, x, feed_forward_norm);
+    weft_tensor mixed = result_of(builder, read, mixer_norm, mix);
+    weft_tensor fed = result_of(builder, other, feed_forward_norm, feed_forward);
+    x = weft_build_binary(builder, WEFT_BINARY_ADD, x, mixed);
+    return weft_build_binary(builder, WEFT_BINARY_ADD, x, fed);
+}
+
+static weft_tensor layer(struct weft_builder *builder, weft_tensor x, const char *mixer_norm) {
+    const struct weft_network *network = builder->network;
+    const char *feed_forward_norm = network->family->feed_forward_norm;
+    if (network->config.layer.order != WEFT_LAYER_SERIAL) {
+        return parallel(builder, x, mixer_norm, feed_forward_norm);
+    }
+    x = mixer_norm ? residual(builder, x, mixer_norm, mix) : x;
+    return residual(builder, x, feed_forward_norm, feed_forward);
 }
 
 static const char *mixer_norm(const struct weft_network *network, uint32_t layer) {
@@ -237,13 +124,12 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
     for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
         builder->layer = i;
         weft_build_hidden_state(builder, i, x);
-        const char *norm = mixer_norm(network, i);
-        x = norm ? residual(builder, x, norm, mix) : x;
-        x = residual(builder, x, network->family->feed_forward_norm, feed_forward);
+        x = layer(builder, x, mixer_norm(network, i));
     }
     leave(builder);
-    x = network->config.norm_position == 0 ? weft_build_norm(builder, x, "norm", builder->width)
-                                           : x;
+    x = network->config.norm_position == WEFT_NORM_AFTER
+            ? x
+            : weft_build_norm(builder, x, "norm", builder->width);
     weft_build_hidden_state(builder, network->config.layers, x);
     return x;
 }
@@ -416,7 +302,7 @@ static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
 
 static weft_status build(weft_tensor *out, struct weft_builder *builder,
                          const weft_model_inputs *inputs) {
-    weft_tensor x = encode(builder, embed(builder, inputs));
+    weft_tensor x = encode(builder, weft_build_embedding(builder, inputs));
     if (builder->decoding && builder->decoding->prompt) {
         x = take_last(builder, x);
     }

@@ -240,8 +240,8 @@ static bool is_multi_label(const struct weft_network *network) {
         return one && task != WEFT_TASK_REGRESS;
     }
     if (task == WEFT_TASK_CLASSIFY && network->head->outputs == 0) {
-        return config->problem == WEFT_PROBLEM_MULTI_LABEL ||
-               (config->problem == WEFT_PROBLEM_ANY && one);
+        return config->head.problem == WEFT_PROBLEM_MULTI_LABEL ||
+               (config->head.problem == WEFT_PROBLEM_ANY && one);
     }
     return task == WEFT_TASK_CLASSIFY_TOKENS && one;
 }
@@ -264,7 +264,7 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
         .takes_lengths = takes_lengths(network),
         .causal = config->causal,
         .label_count = config->label_count,
-        .takes_types = config->type_vocab_size > 0,
+        .takes_types = config->embedding.types > 0,
         .multi_label = is_multi_label(network),
         .eos_token = config->eos_token,
         .parameters = network->parameters};
@@ -288,5 +288,6 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
 bool weft_network_is_recurrent(const struct weft_network *network) {
     const struct weft_model_family *family = network->family;
     return network->config.causal && network->config.input == 0 && family->recurrent &&
-           family->recurrent(network->family_config);
+           family->recurrent(network->family_config) &&
+           !weft_network_needs_scores(&network->config);
 }

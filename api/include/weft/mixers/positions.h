@@ -164,6 +164,11 @@ typedef struct weft_rope_params {
      */
     uint32_t scale_length;
     float scale_low, scale_high;
+    /**
+     * f32 [width/2], a weight (weft_graph_weight): divides the angle of each pair, as in YaRN and LongRoPE. A pair whose factor is
+     * not above 0, or not finite, does not turn. None: 1.
+     */
+    weft_tensor factors;
 } weft_rope_params;
 
 #ifndef __cplusplus

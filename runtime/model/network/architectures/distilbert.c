@@ -8,7 +8,7 @@ static const weft_field fields[] = {
     {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, LARGE), .required = true},
     {WEFT_INTEGER("dim", weft_network_config, hidden_size, 1, 65536), .required = true},
     {WEFT_INTEGER("n_layers", weft_network_config, layers, 1, WEFT_MAX_LAYERS), .required = true},
-    {WEFT_INTEGER("n_heads", weft_network_config, heads, 1, 65536), .required = true},
+    {WEFT_INTEGER("n_heads", weft_network_config, attention.heads, 1, 65536), .required = true},
     {WEFT_INTEGER("hidden_dim", weft_network_config, intermediate_size, 1, 1048576),
      .required = true},
     {WEFT_INTEGER("max_position_embeddings", weft_network_config, max_positions, 1, LARGE),

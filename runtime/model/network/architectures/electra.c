@@ -6,7 +6,7 @@
 #include "model/network/architecture.h"
 
 static const weft_field fields[] = {
-    {WEFT_INTEGER("embedding_size", weft_network_config, embedding_size, 1, 65536),
+    {WEFT_INTEGER("embedding_size", weft_network_config, embedding.size, 1, 65536),
      .required = true},
 };
 static const weft_field_table table = {fields, sizeof fields / sizeof fields[0]};
@@ -50,7 +50,7 @@ static weft_status check_summary(const weft_json_fields *json) {
 
 static weft_status check(weft_network_config *config, const struct weft_head *head,
                          const weft_json_fields *json) {
-    config->embedding_projection = config->embedding_size != config->hidden_size;
+    config->embedding.projection = config->embedding.size != config->hidden_size;
     return head->dense && strcmp(head->dense, "sequence_summary.summary") == 0 ? check_summary(json)
                                                                                : WEFT_OK;
 }

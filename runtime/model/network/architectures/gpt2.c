@@ -2,26 +2,21 @@
 /* GPT-2: Radford et al., "Language models are unsupervised multitask learners", 2019. Its matrices are [in, out]. */
 #include "model/network/architecture.h"
 
-static weft_status read_true(void *value, const weft_json_fields *json, const char *name) {
-    (void)value;
-    bool given = true;
-    const weft_status status = weft_json_optional_bool(&given, json, name);
-    return status != WEFT_OK || given ? status
-                                      : weft_json_fail(json, WEFT_UNSUPPORTED, name, "true",
-                                                       json_object_get(json->object, name));
-}
-
-static const weft_field fields[] = {
+static const weft_field size_fields[] = {
     {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, 1 << 24), .required = true},
     {WEFT_INTEGER("n_embd", weft_network_config, hidden_size, 1, 65536), .required = true},
     {WEFT_INTEGER("n_layer", weft_network_config, layers, 1, WEFT_MAX_LAYERS), .required = true},
-    {WEFT_INTEGER("n_head", weft_network_config, heads, 1, 65536), .required = true},
+    {WEFT_INTEGER("n_head", weft_network_config, attention.heads, 1, 65536), .required = true},
     {WEFT_INTEGER("n_positions", weft_network_config, max_positions, 1, 1 << 24), .required = true},
     {WEFT_INTEGER("n_inner", weft_network_config, intermediate_size, 1, 1 << 20)},
     {WEFT_CUSTOM("activation_function", weft_network_config, activation, weft_field_activation)},
-    {WEFT_REAL("layer_norm_epsilon", weft_network_config, norm_eps, 0, 1)},
     {WEFT_BOOL("tie_word_embeddings", weft_network_config, tie_word_embeddings)},
-    WEFT_REFUSED("scale_attn_weights", read_true),
+};
+const weft_field_table weft_gpt2_fields = {size_fields, sizeof size_fields / sizeof size_fields[0]};
+
+static const weft_field fields[] = {
+    {WEFT_REAL("layer_norm_epsilon", weft_network_config, norm_eps, 0, 1)},
+    WEFT_REFUSED("scale_attn_weights", weft_field_true),
     WEFT_REFUSED("scale_attn_by_inverse_layer_idx", weft_field_false),
     WEFT_REFUSED("add_cross_attention", weft_field_false),
 };
@@ -73,7 +68,7 @@ static const weft_network_config defaults = {.norm = WEFT_NORM_LAYER,
 static const struct weft_layout layout = {.stem = "GPT2",
                                           .encoder = "GPT2Model",
                                           .prefix = "transformer.",
-                                          .fields = {&table},
+                                          .fields = {&weft_gpt2_fields, &table},
                                           .defaults = &defaults,
                                           .check = check,
                                           .names = names,

@@ -1,171 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Llama: Touvron et al., "Llama 2: Open foundation and fine-tuned chat models", 2023, and what has its form with other biases,
- * norms and bands: Mistral, Qwen2 and Qwen3.
+ * norms, bands and scales: Mistral, Qwen2, Qwen3, Granite and SmolLM3.
  */
-#include <string.h>
-
 #include "core/try.h"
 #include "model/network/architecture.h"
+#include "model/network/decoder_layout.h"
 
-static const weft_field fields[] = {
-    {WEFT_CUSTOM("hidden_act", weft_network_config, activation, weft_field_activation)},
-    {WEFT_REAL("rms_norm_eps", weft_network_config, norm_eps, 0, 1)},
-    {WEFT_INTEGER("num_key_value_heads", weft_network_config, kv_heads, 1, 65536)},
-    {WEFT_INTEGER("head_dim", weft_network_config, head_size, 1, 65536)},
-};
-static const weft_field_table table = {fields, sizeof fields / sizeof fields[0]};
-
-static const weft_field bias_fields[] = {
-    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)},
-    {WEFT_BOOL("mlp_bias", weft_network_config, biases.feed_forward)},
-};
-static const weft_field_table bias_table = {bias_fields,
-                                            sizeof bias_fields / sizeof bias_fields[0]};
-
-static const struct weft_tensor_name names[] = {
-    {WEFT_NAMED("embeddings.tokens", "embed_tokens")},
-    {WEFT_NAMED("layers.#.mixer.query", "layers.#.self_attn.q_proj")},
-    {WEFT_NAMED("layers.#.mixer.key", "layers.#.self_attn.k_proj")},
-    {WEFT_NAMED("layers.#.mixer.value", "layers.#.self_attn.v_proj")},
-    {WEFT_NAMED("layers.#.mixer.output", "layers.#.self_attn.o_proj")},
-    {WEFT_NAMED("layers.#.mixer.query_norm", "layers.#.self_attn.q_norm")},
-    {WEFT_NAMED("layers.#.mixer.key_norm", "layers.#.self_attn.k_norm")},
-    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},
-    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.mlp.gate_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.up_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.post_attention_layernorm")},
-    {WEFT_NAMED("norm", "norm")},
-    {.ours = NULL}};
-
-static const struct weft_head heads[] = {
-    {"Model", .task = WEFT_TASK_HIDDEN},
-    {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-    {"ForSequenceClassification", WEFT_TASK_CLASSIFY, WEFT_HEAD_POOLED, .out = "score"},
-    {"ForTokenClassification", WEFT_TASK_CLASSIFY_TOKENS, .out = "score"},
-    {.name = NULL}};
-
-static const char *const unused[] = {"rotary_emb.inv_freq", NULL};
-
-/* ---- what the tables cannot say ---- */
-
-#define FACTOR \
-    { WEFT_REAL("factor", weft_rotary, scale_factor, 1, 1e6), .required = true }
-static const weft_field linear_fields[] = {FACTOR};
-static const weft_field llama3_fields[] = {
-    FACTOR,
-    {WEFT_INTEGER("original_max_position_embeddings", weft_rotary, scale_length, 1, INT32_MAX),
-     .required = true},
-    {WEFT_REAL("low_freq_factor", weft_rotary, scale_low, 1e-6, 1e6), .required = true},
-    {WEFT_REAL("high_freq_factor", weft_rotary, scale_high, 1e-6, 1e6), .required = true},
-};
-
-/* How positions are scaled for a longer context, by type. */
-static const struct {
-    const char *type;
-    weft_field_table table;
-} scales[] = {{"default", {linear_fields, 0}},
-              {"linear", {linear_fields, 1}},
-              {"llama3", {llama3_fields, sizeof llama3_fields / sizeof llama3_fields[0]}}};
-
-/* "type" is the older name of "rope_type". */
-static weft_status read_scale(weft_rotary *rotary, const weft_json_fields *rope) {
-    const char *name = weft_json_has(rope, "rope_type") ? "rope_type" : "type";
-    const char *type = "default";
-    WEFT_TRY(weft_json_optional_string(&type, rope, name));
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        if (strcmp(type, scales[i].type) == 0) {
-            WEFT_TRY(weft_fields_read(rotary, &scales[i].table, rope));
-            return rotary->scale_length == 0 || rotary->scale_high > rotary->scale_low
-                       ? WEFT_OK
-                       : weft_fields_refuse(rope, "high_freq_factor", "more than low_freq_factor");
-        }
-    }
-    return weft_json_fail(rope, WEFT_UNSUPPORTED, name, "\"default\", \"linear\" or \"llama3\"",
-                          json_object_get(rope->object, name));
-}
-
-/* Newer files have rope_parameters, older ones rope_theta beside the other fields and perhaps rope_scaling. */
-static weft_status read_rotary(weft_network_config *config, const weft_json_fields *json) {
-    double base = 10000.0;
-    double share = 1.0;
-    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
-    WEFT_TRY(weft_json_optional_real(&base, json, "rope_theta", 1, 1e30));
-    WEFT_TRY(weft_json_optional_real(&share, json, "partial_rotary_factor", 0, 1));
-    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
-        weft_json_fields rope = *json;
-        rope.object = json_object_get(json->object, objects[i]);
-        if (json_is_object(rope.object)) {
-            WEFT_TRY(weft_json_optional_real(&base, &rope, "rope_theta", 1, 1e30));
-            WEFT_TRY(weft_json_optional_real(&share, &rope, "partial_rotary_factor", 0, 1));
-            WEFT_TRY(read_scale(&config->rotary, &rope));
-        } else if (weft_json_has(json, objects[i])) {
-            return weft_fields_refuse(json, objects[i], "an object");
-        }
-    }
-    if (share < 1.0) {
-        return weft_fields_refuse(json, "partial_rotary_factor", "1");
-    }
-    config->rotary.base = (float)base;
-    config->local_base = config->rotary.base;
-    return WEFT_OK;
-}
-
-static weft_status check(weft_network_config *config, const struct weft_head *head,
-                         const weft_json_fields *json) {
-    config->biases.head = head->task == WEFT_TASK_CLASSIFY_TOKENS;
-    if (config->kv_heads != 0 && config->heads % config->kv_heads != 0) {
-        return weft_fields_refuse(json, "num_key_value_heads", "a divisor of num_attention_heads");
-    }
-    if (weft_network_head_size(config) % 2 != 0) {
-        return weft_fields_refuse(json, "head_dim", "an even number, as channels turn in pairs");
-    }
-    return read_rotary(config, json);
-}
+static const struct weft_tensor_name names[] = {WEFT_LLAMA_ATTENTION_NAMES,
+                                                WEFT_LLAMA_FEED_FORWARD_NAMES,
+                                                WEFT_LLAMA_NORM_NAMES,
+                                                {.ours = NULL}};
 
 /* attention_bias is of the map behind the mixer, too. */
 static weft_status check_llama(weft_network_config *config, const struct weft_head *head,
                                const weft_json_fields *json) {
     config->biases.output = config->biases.attention;
-    return check(config, head, json);
+    return weft_decoder_check(config, head, json);
 }
 
-/*
- * A token reads `window` tokens, itself included, in layers from `first` on or those of layer_types. transformers takes a
- * missing sliding_window for 4096, and null for none.
- */
-static weft_status read_window(weft_network_config *config, uint32_t first,
-                               const weft_json_fields *json) {
-    int64_t window = json_object_get(json->object, "sliding_window") ? 0 : 4096;
-    WEFT_TRY(weft_json_optional_integer(&window, json, "sliding_window", 1, INT32_MAX));
-    if (window == 0) {
-        return WEFT_OK;
-    }
-    config->half_width = (uint32_t)window - 1;
-    if (weft_json_has(json, "layer_types")) {
-        return weft_layout_read_layer_types(config, json);
-    }
-    for (uint32_t i = first; i < config->layers; i++) {
-        config->local_layers[i / 32] |= 1U << i % 32;
-    }
-    return WEFT_OK;
-}
-
+/* transformers takes a missing sliding_window for 4096. */
 static weft_status check_mistral(weft_network_config *config, const struct weft_head *head,
                                  const weft_json_fields *json) {
-    WEFT_TRY(check(config, head, json));
-    return read_window(config, 0, json);
+    WEFT_TRY(weft_decoder_check(config, head, json));
+    weft_decoder_choose_local(config, 0, 0);
+    return weft_decoder_read_window(config, 4096, json);
 }
 
 static weft_status check_qwen2(weft_network_config *config, const struct weft_head *head,
                                const weft_json_fields *json) {
     bool has_window = false;
     int64_t first = 28;
-    WEFT_TRY(check(config, head, json));
+    WEFT_TRY(weft_decoder_check(config, head, json));
     WEFT_TRY(weft_json_optional_bool(&has_window, json, "use_sliding_window"));
     WEFT_TRY(weft_json_optional_integer(&first, json, "max_window_layers", 0, INT32_MAX));
-    return has_window ? read_window(config, (uint32_t)first, json) : WEFT_OK;
+    if (!has_window) {
+        return WEFT_OK;
+    }
+    weft_decoder_choose_local(config, (uint32_t)first, 0);
+    return weft_decoder_read_window(config, 4096, json);
 }
 
 static weft_status check_qwen3(weft_network_config *config, const struct weft_head *head,
@@ -174,40 +47,87 @@ static weft_status check_qwen3(weft_network_config *config, const struct weft_he
     return check_qwen2(config, head, json);
 }
 
+/* Granite scales the embedding, the scores, what each part adds and the logits. */
+static weft_status check_granite(weft_network_config *config, const struct weft_head *head,
+                                 const weft_json_fields *json) {
+    float divisor = 1.0F;
+    WEFT_TRY(
+        weft_decoder_read_real(&config->embedding.scale, 1, 1e-9, json, "embedding_multiplier"));
+    WEFT_TRY(
+        weft_decoder_read_real(&config->attention.scale, 1, 1e-9, json, "attention_multiplier"));
+    WEFT_TRY(weft_decoder_read_real(&config->layer.residual_scale, 1, 1e-9, json,
+                                    "residual_multiplier"));
+    WEFT_TRY(weft_decoder_read_real(&divisor, 1, 1e-9, json, "logits_scaling"));
+    config->head.scale = 1.0F / divisor;
+    return check_llama(config, head, json);
+}
+
+/* ---- SmolLM3 ---- */
+
+static const struct weft_rotary_fields smollm3_rotary = {
+    WEFT_ROTARY_FIELDS_OF(NULL), .base = "rope_theta", .usual_base = 2000000.0};
+
+/* no_rope_layers has 1 for layers with rotary positions, and 0 for those without. */
+static weft_status read_unturned(weft_network_config *config, const weft_json_fields *json) {
+    const json_t *list = json_object_get(json->object, "no_rope_layers");
+    int64_t every = 4;
+    WEFT_TRY(weft_json_optional_integer(&every, json, "no_rope_layer_interval", 1, INT32_MAX));
+    if (weft_json_has(json, "no_rope_layers") &&
+        (!json_is_array(list) || json_array_size(list) != config->layers)) {
+        return weft_fields_refuse(json, "no_rope_layers", "0 or 1 for each layer");
+    }
+    for (uint32_t i = 0; i < config->layers; i++) {
+        const json_t *entry = json_array_get(list, i);
+        if (entry && !json_is_integer(entry)) {
+            return weft_json_fail(json, WEFT_BAD_FILE, "no_rope_layers", "0 or 1", entry);
+        }
+        const bool turned = entry ? json_integer_value(entry) != 0 : (i + 1) % every != 0;
+        weft_layer_set_put(&config->attention.unturned, i, !turned);
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_smollm3(weft_network_config *config, const struct weft_head *head,
+                                 const weft_json_fields *json) {
+    bool has_window = false;
+    config->biases.output = config->biases.attention;
+    WEFT_TRY(weft_decoder_check_with(config, head, &smollm3_rotary, json));
+    WEFT_TRY(read_unturned(config, json));
+    WEFT_TRY(weft_json_optional_bool(&has_window, json, "use_sliding_window"));
+    if (has_window) {
+        config->attention.local = config->attention.unturned;
+    }
+    return weft_decoder_read_window(config, 0, json);
+}
+
 /* ---- families ---- */
 
-#define DEFAULTS                                                                  \
-    .norm = WEFT_NORM_RMS, .norm_eps = 1e-6F, .activation = WEFT_ACTIVATION_SILU, \
-    .feed_forward = WEFT_FEED_FORWARD_GLU, .pooling = WEFT_POOLING_LAST, .causal = true
+static const weft_network_config llama_defaults = {WEFT_LLAMA_DEFAULTS};
+static const weft_network_config mistral_defaults = {WEFT_LLAMA_DEFAULTS, .attention.kv_heads = 8};
+static const weft_network_config qwen2_defaults = {WEFT_LLAMA_DEFAULTS, .biases.attention = true};
+static const weft_network_config qwen3_defaults = {WEFT_LLAMA_DEFAULTS, .attention.head_size = 128,
+                                                   .attention.head_norm = WEFT_HEAD_NORM_EACH};
+static const weft_network_config smollm3_defaults = {WEFT_LLAMA_DEFAULTS, .attention.kv_heads = 4,
+                                                     .tie_word_embeddings = true};
 
-static const weft_network_config llama_defaults = {DEFAULTS};
-static const weft_network_config mistral_defaults = {DEFAULTS, .kv_heads = 8};
-static const weft_network_config qwen2_defaults = {DEFAULTS, .biases.attention = true};
-static const weft_network_config qwen3_defaults = {DEFAULTS, .head_size = 128,
-                                                   .query_key_norm = true};
+#define FIELDS &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields
 
-#define LAYOUT(name, own_check)                                                        \
-    .stem = (name), .encoder = name "Model", .prefix = "model.", .check = (own_check), \
-    .names = names, .heads = heads, .unused = unused
+#define FAMILY(family, type, own_stem, own_check, own_defaults, ...)                    \
+    static const struct weft_layout family##_layout = {.stem = (own_stem),              \
+                                                       .encoder = own_stem "Model",     \
+                                                       .prefix = "model.",              \
+                                                       .fields = {FIELDS, __VA_ARGS__}, \
+                                                       .defaults = &(own_defaults),     \
+                                                       .check = (own_check),            \
+                                                       .names = names,                  \
+                                                       .heads = weft_decoder_heads,     \
+                                                       .unused = weft_decoder_unused};  \
+    const struct weft_model_family weft_family_##family = {.model_type = (type),        \
+                                                           WEFT_DECODER_LAYOUT(&family##_layout)};
 
-static const struct weft_layout llama = {LAYOUT("Llama", check_llama),
-                                         .fields = {&weft_size_fields, &table, &bias_table},
-                                         .defaults = &llama_defaults};
-static const struct weft_layout mistral = {LAYOUT("Mistral", check_mistral),
-                                           .fields = {&weft_size_fields, &table},
-                                           .defaults = &mistral_defaults};
-static const struct weft_layout qwen2 = {LAYOUT("Qwen2", check_qwen2),
-                                         .fields = {&weft_size_fields, &table},
-                                         .defaults = &qwen2_defaults};
-static const struct weft_layout qwen3 = {LAYOUT("Qwen3", check_qwen3),
-                                         .fields = {&weft_size_fields, &table, &bias_table},
-                                         .defaults = &qwen3_defaults};
-
-const struct weft_model_family weft_family_llama = {.model_type = "llama",
-                                                    WEFT_DECODER_LAYOUT(&llama)};
-const struct weft_model_family weft_family_mistral = {.model_type = "mistral",
-                                                      WEFT_DECODER_LAYOUT(&mistral)};
-const struct weft_model_family weft_family_qwen2 = {.model_type = "qwen2",
-                                                    WEFT_DECODER_LAYOUT(&qwen2)};
-const struct weft_model_family weft_family_qwen3 = {.model_type = "qwen3",
-                                                    WEFT_DECODER_LAYOUT(&qwen3)};
+FAMILY(llama, "llama", "Llama", check_llama, llama_defaults, &weft_bias_fields)
+FAMILY(mistral, "mistral", "Mistral", check_mistral, mistral_defaults, NULL)
+FAMILY(qwen2, "qwen2", "Qwen2", check_qwen2, qwen2_defaults, NULL)
+FAMILY(qwen3, "qwen3", "Qwen3", check_qwen3, qwen3_defaults, &weft_bias_fields)
+FAMILY(granite, "granite", "Granite", check_granite, llama_defaults, &weft_bias_fields)
+FAMILY(smollm3, "smollm3", "SmolLM3", check_smollm3, smollm3_defaults, &weft_bias_fields)

@@ -59,7 +59,7 @@ static weft_status read_layers(weft_network_config *config, const weft_json_fiel
     int64_t every = 3;
     WEFT_TRY(weft_json_optional_integer(&every, json, "global_attn_every_n_layers", 1, 65536));
     for (uint32_t i = 0; i < config->layers; i++) {
-        config->local_layers[i / 32] |= (uint32_t)(i % every != 0) << i % 32;
+        weft_layer_set_put(&config->attention.local, i, i % every != 0);
     }
     return WEFT_OK;
 }
@@ -67,40 +67,25 @@ static weft_status read_layers(weft_network_config *config, const weft_json_fiel
 /* ---- rotary positions ---- */
 
 /* rope_parameters has them by the kind of layer; files of older versions have a field for each. */
-static weft_status read_base(float *base, double value, const char *kind, const char *older,
-                             const weft_json_fields *json) {
-    const char *type = "default";
-    const json_t *all = json_object_get(json->object, "rope_parameters");
-    weft_json_fields of_kind = *json;
-    of_kind.object = json_object_get(all, kind);
-    WEFT_TRY(weft_json_optional_real(&value, json, older, 1, 1e30));
-    if (json_is_object(of_kind.object)) {
-        WEFT_TRY(weft_json_optional_real(&value, &of_kind, "rope_theta", 1, 1e30));
-        WEFT_TRY(weft_json_optional_string(&type, &of_kind, "rope_type"));
-    } else if (all && !json_is_null(all) && of_kind.object) {
-        return weft_fields_refuse(json, "rope_parameters", "an object for each kind of layer");
-    }
-    if (strcmp(type, "default") != 0) {
-        return weft_json_fail(&of_kind, WEFT_UNSUPPORTED, "rope_type", "\"default\"",
-                              json_object_get(of_kind.object, "rope_type"));
-    }
-    *base = (float)value;
-    return WEFT_OK;
-}
+static const struct weft_rotary_fields full_rotary = {WEFT_ROTARY_FIELDS_OF("full_attention"),
+                                                      .base = "global_rope_theta",
+                                                      .usual_base = 160000.0, .unscaled = true};
+static const struct weft_rotary_fields local_rotary = {WEFT_ROTARY_FIELDS_OF("sliding_attention"),
+                                                       .base = "local_rope_theta",
+                                                       .usual_base = 10000.0, .unscaled = true};
 
 static weft_status check(weft_network_config *config, const struct weft_head *head,
                          const weft_json_fields *json) {
     int64_t window = 128;
     WEFT_TRY(weft_json_optional_integer(&window, json, "local_attention", 0, 1 << 24));
-    config->half_width = (uint32_t)window / 2;
+    config->attention.half_width = (uint32_t)window / 2;
     config->biases.output = config->biases.attention;
     config->biases.head = config->biases.head || head->task != WEFT_TASK_MASKED_LM;
-    config->head_activation = WEFT_ACTIVATION_GELU_ERF;
-    WEFT_TRY(weft_field_activation(&config->head_activation, json, "classifier_activation"));
+    config->head.activation = WEFT_ACTIVATION_GELU_ERF;
+    WEFT_TRY(weft_field_activation(&config->head.activation, json, "classifier_activation"));
     WEFT_TRY(read_layers(config, json));
-    WEFT_TRY(
-        read_base(&config->rotary.base, 160000.0, "full_attention", "global_rope_theta", json));
-    return read_base(&config->local_base, 10000.0, "sliding_attention", "local_rope_theta", json);
+    WEFT_TRY(weft_layout_read_rotary(&config->attention.rotary, config, &full_rotary, json));
+    return weft_layout_read_rotary(&config->attention.local_rotary, config, &local_rotary, json);
 }
 
 static const weft_network_config defaults = {.norm = WEFT_NORM_LAYER,
@@ -109,7 +94,7 @@ static const weft_network_config defaults = {.norm = WEFT_NORM_LAYER,
                                              .feed_forward = WEFT_FEED_FORWARD_GLU,
                                              .pooling = WEFT_POOLING_FIRST,
                                              .embedding_norm = true,
-                                             .first_norm_absent = true,
+                                             .layer.first_norm_absent = true,
                                              .tie_word_embeddings = true,
                                              .biases = {.head = true}};
 

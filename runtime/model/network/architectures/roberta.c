@@ -27,19 +27,64 @@ static weft_status check(weft_network_config *config, const struct weft_head *he
     return weft_layout_offset_positions(config, (uint32_t)pad + 1, json);
 }
 
-#define LAYOUT                                                                                 \
-    .prefix = "roberta.", .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields}, \
-    .defaults = &weft_bert_defaults, .check = check, .names = weft_bert_names,                 \
+#define LAYOUT(own_prefix)                                                                       \
+    .prefix = (own_prefix), .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields}, \
+    .defaults = &weft_bert_defaults, .check = check, .names = weft_bert_names,                   \
     .heads = weft_roberta_heads, .unused = weft_bert_unused
 
-static const struct weft_layout layout = {.stem = "Roberta", .encoder = "RobertaModel", LAYOUT};
+static const struct weft_layout layout = {
+    .stem = "Roberta", .encoder = "RobertaModel", LAYOUT("roberta.")};
 
 const struct weft_model_family weft_family_roberta = {.model_type = "roberta",
                                                       WEFT_ENCODER_LAYOUT(&layout)};
 
 /* Conneau et al., "Unsupervised cross-lingual representation learning at scale", 2020. */
 static const struct weft_layout xlm_layout = {
-    .stem = "XLMRoberta", .encoder = "XLMRobertaModel", LAYOUT};
+    .stem = "XLMRoberta", .encoder = "XLMRobertaModel", LAYOUT("roberta.")};
 
 const struct weft_model_family weft_family_xlm_roberta = {.model_type = "xlm-roberta",
                                                           WEFT_ENCODER_LAYOUT(&xlm_layout)};
+
+/* Martin et al., "CamemBERT: a tasty French language model", 2020. */
+static const struct weft_layout camembert_layout = {
+    .stem = "Camembert", .encoder = "CamembertModel", LAYOUT("roberta.")};
+
+const struct weft_model_family weft_family_camembert = {.model_type = "camembert",
+                                                        WEFT_ENCODER_LAYOUT(&camembert_layout)};
+
+/* Baevski et al., "data2vec: A general framework for self-supervised learning", 2022. */
+static const struct weft_layout data2vec_layout = {
+    .stem = "Data2VecText", .encoder = "Data2VecTextModel", LAYOUT("data2vec_text.")};
+
+const struct weft_model_family weft_family_data2vec_text = {.model_type = "data2vec-text",
+                                                            WEFT_ENCODER_LAYOUT(&data2vec_layout)};
+
+/* Goyal et al., "Larger-scale transformers for multilingual masked language modeling", 2021: with norms before the parts. */
+static const struct weft_tensor_name xl_names[] = {
+    {WEFT_NAMED("layers.#.mixer_norm", "encoder.layer.#.attention.self_attn_layer_norm")},
+    {WEFT_NAMED("layers.#.feed_forward_norm", "encoder.layer.#.LayerNorm")},
+    {WEFT_NAMED("norm", "encoder.LayerNorm")},
+    WEFT_BERT_NAMES,
+    {.ours = NULL}};
+
+static const weft_network_config xl_defaults = {.norm = WEFT_NORM_LAYER,
+                                                .norm_eps = 1e-5F,
+                                                .activation = WEFT_ACTIVATION_GELU_ERF,
+                                                .position_embedding = WEFT_POSITION_LEARNED,
+                                                .tie_word_embeddings = true,
+                                                .biases = WEFT_ALL_BIASES,
+                                                .embedding.types = 1};
+
+static const struct weft_layout xl_layout = {
+    .stem = "XLMRobertaXL",
+    .encoder = "XLMRobertaXLModel",
+    .prefix = "roberta.",
+    .fields = {&weft_size_fields, &weft_bert_fields, &weft_type_fields},
+    .defaults = &xl_defaults,
+    .check = check,
+    .names = xl_names,
+    .heads = weft_roberta_heads,
+    .unused = weft_bert_unused};
+
+const struct weft_model_family weft_family_xlm_roberta_xl = {.model_type = "xlm-roberta-xl",
+                                                             WEFT_ENCODER_LAYOUT(&xl_layout)};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OLMo 2: OLMo team, "2 OLMo 2 Furious", 2025, and OLMo 3. A norm is behind each part, not before it, and one is on all queries,
+ * and one on all keys.
+ */
+#include "core/try.h"
+#include "model/network/architecture.h"
+#include "model/network/decoder_layout.h"
+
+static const struct weft_tensor_name names[] = {
+    WEFT_LLAMA_ATTENTION_NAMES,
+    WEFT_LLAMA_FEED_FORWARD_NAMES,
+    {WEFT_NAMED("layers.#.mixer_norm_of_result", "layers.#.post_attention_layernorm")},
+    {WEFT_NAMED("layers.#.feed_forward_norm_of_result", "layers.#.post_feedforward_layernorm")},
+    {WEFT_NAMED("norm", "norm")},
+    {.ours = NULL}};
+
+static weft_status check_olmo2(weft_network_config *config, const struct weft_head *head,
+                               const weft_json_fields *json) {
+    config->biases.output = config->biases.attention;
+    return weft_decoder_check(config, head, json);
+}
+
+static const struct weft_rotary_fields full_rotary = {WEFT_ROTARY_FIELDS_OF("full_attention"),
+                                                      .base = "rope_theta", .usual_base = 500000.0};
+static const struct weft_rotary_fields local_rotary = {WEFT_ROTARY_FIELDS_OF("sliding_attention"),
+                                                       .base = "rope_theta", .usual_base = 500000.0,
+                                                       .unscaled = true};
+
+static weft_status check_olmo3(weft_network_config *config, const struct weft_head *head,
+                               const weft_json_fields *json) {
+    config->biases.output = config->biases.attention;
+    weft_decoder_choose_local(config, 0, 4);
+    WEFT_TRY(weft_decoder_read_window(config, 4096, json));
+    WEFT_TRY(weft_decoder_check_with(config, head, &full_rotary, json));
+    return weft_layout_read_rotary(&config->attention.local_rotary, config, &local_rotary, json);
+}
+
+/* ---- families ---- */
+
+static const weft_network_config defaults = {.norm = WEFT_NORM_RMS,
+                                             .norm_eps = 1e-5F,
+                                             .norm_position = WEFT_NORM_BEHIND,
+                                             .activation = WEFT_ACTIVATION_SILU,
+                                             .feed_forward = WEFT_FEED_FORWARD_GLU,
+                                             .pooling = WEFT_POOLING_LAST,
+                                             .causal = true,
+                                             .attention.head_norm = WEFT_HEAD_NORM_ALL};
+
+#define LAYOUT(name, own_check)                                                               \
+    .stem = (name), .encoder = name "Model", .prefix = "model.",                              \
+    .fields = {&weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields,        \
+               &weft_bias_fields},                                                            \
+    .defaults = &defaults, .check = (own_check), .names = names, .heads = weft_decoder_heads, \
+    .unused = weft_decoder_unused
+
+static const struct weft_layout olmo2 = {LAYOUT("Olmo2", check_olmo2)};
+static const struct weft_layout olmo3 = {LAYOUT("Olmo3", check_olmo3)};
+
+const struct weft_model_family weft_family_olmo2 = {.model_type = "olmo2",
+                                                    WEFT_DECODER_LAYOUT(&olmo2)};
+const struct weft_model_family weft_family_olmo3 = {.model_type = "olmo3",
+                                                    WEFT_DECODER_LAYOUT(&olmo3)};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/network/decoder_layout.h"
+
+#include "core/try.h"
+#include "model/network/family.h"
+
+#define TABLE(fields) \
+    { fields, sizeof fields / sizeof fields[0] }
+
+static const weft_field act_fields[] = {
+    {WEFT_CUSTOM("hidden_act", weft_network_config, activation, weft_field_activation)}};
+const weft_field_table weft_act_fields = TABLE(act_fields);
+
+static const weft_field kv_fields[] = {
+    {WEFT_INTEGER("num_key_value_heads", weft_network_config, attention.kv_heads, 1, 65536)},
+    {WEFT_INTEGER("head_dim", weft_network_config, attention.head_size, 1, 65536)}};
+const weft_field_table weft_kv_fields = TABLE(kv_fields);
+
+static const weft_field rms_fields[] = {
+    {WEFT_REAL("rms_norm_eps", weft_network_config, norm_eps, 0, 1)}};
+const weft_field_table weft_rms_fields = TABLE(rms_fields);
+
+static const weft_field layer_norm_fields[] = {
+    {WEFT_REAL("layer_norm_eps", weft_network_config, norm_eps, 0, 1)}};
+const weft_field_table weft_layer_norm_fields = TABLE(layer_norm_fields);
+
+static const weft_field bias_fields[] = {
+    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)},
+    {WEFT_BOOL("mlp_bias", weft_network_config, biases.feed_forward)}};
+const weft_field_table weft_bias_fields = TABLE(bias_fields);
+
+const struct weft_head weft_decoder_heads[] = {
+    {"Model", .task = WEFT_TASK_HIDDEN},
+    {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
+    {"ForSequenceClassification", WEFT_TASK_CLASSIFY, WEFT_HEAD_POOLED, .out = "score"},
+    {"ForTokenClassification", WEFT_TASK_CLASSIFY_TOKENS, .out = "score"},
+    {.name = NULL}};
+
+const char *const weft_decoder_unused[] = {"rotary_emb.inv_freq", NULL};
+
+const struct weft_rotary_fields weft_usual_rotary = {WEFT_ROTARY_FIELDS};
+const struct weft_rotary_fields weft_partial_rotary = {WEFT_ROTARY_FIELDS, .partial = true};
+
+weft_status weft_decoder_check_heads(weft_network_config *config, const struct weft_head *head,
+                                     const weft_json_fields *json) {
+    config->biases.head = head->task == WEFT_TASK_CLASSIFY_TOKENS;
+    return config->attention.heads % weft_network_kv_heads(config) == 0
+               ? WEFT_OK
+               : weft_fields_refuse(json, "num_key_value_heads",
+                                    "a divisor of num_attention_heads");
+}
+
+weft_status weft_decoder_check_with(weft_network_config *config, const struct weft_head *head,
+                                    const struct weft_rotary_fields *rotary,
+                                    const weft_json_fields *json) {
+    WEFT_TRY(weft_decoder_check_heads(config, head, json));
+    return weft_layout_read_rotary(&config->attention.rotary, config, rotary, json);
+}
+
+weft_status weft_decoder_check(weft_network_config *config, const struct weft_head *head,
+                               const weft_json_fields *json) {
+    return weft_decoder_check_with(config, head, &weft_usual_rotary, json);
+}
+
+weft_status weft_decoder_read_window(weft_network_config *config, uint32_t usual,
+                                     const weft_json_fields *json) {
+    int64_t window = json_object_get(json->object, "sliding_window") ? 0 : usual;
+    WEFT_TRY(weft_json_optional_integer(&window, json, "sliding_window", 1, INT32_MAX));
+    if (window == 0) {
+        config->attention.local = (weft_layer_set){{0}};
+        return WEFT_OK;
+    }
+    config->attention.half_width = (uint32_t)window - 1;
+    return weft_json_has(json, "layer_types") ? weft_layout_read_layer_types(config, json)
+                                              : WEFT_OK;
+}
+
+void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint32_t every) {
+    for (uint32_t i = first; i < config->layers; i++) {
+        weft_layer_set_put(&config->attention.local, i, every == 0 || (i + 1) % every != 0);
+    }
+}
+
+weft_status weft_decoder_read_real(float *value, double usual, double least,
+                                   const weft_json_fields *json, const char *name) {
+    WEFT_TRY(weft_json_optional_real(&usual, json, name, least, 1e30));
+    *value = (float)usual;
+    return WEFT_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What decoders of published layouts have alike: fields, names, heads, and checks beyond them. */
+#ifndef WEFT_MODEL_DECODER_LAYOUT_H
+#define WEFT_MODEL_DECODER_LAYOUT_H
+
+#include "model/network/layout.h"
+
+/** hidden_act; num_key_value_heads and head_dim; rms_norm_eps; layer_norm_eps; attention_bias and mlp_bias. */
+extern const weft_field_table weft_act_fields, weft_kv_fields, weft_rms_fields,
+    weft_layer_norm_fields, weft_bias_fields;
+
+/** The model, and ForCausalLM, ForSequenceClassification and ForTokenClassification as transformers makes them for all. */
+extern const struct weft_head weft_decoder_heads[];
+/** Frequencies of rotary positions, which old files have. */
+extern const char *const weft_decoder_unused[];
+extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
+
+/* Rows of a list of names: the tensors of Llama, by what others have otherwise. */
+#define WEFT_LLAMA_ATTENTION_NAMES                                                \
+    {WEFT_NAMED("embeddings.tokens", "embed_tokens")},                            \
+        {WEFT_NAMED("layers.#.mixer.query", "layers.#.self_attn.q_proj")},        \
+        {WEFT_NAMED("layers.#.mixer.key", "layers.#.self_attn.k_proj")},          \
+        {WEFT_NAMED("layers.#.mixer.value", "layers.#.self_attn.v_proj")},        \
+        {WEFT_NAMED("layers.#.mixer.output", "layers.#.self_attn.o_proj")},       \
+        {WEFT_NAMED("layers.#.mixer.query_norm", "layers.#.self_attn.q_norm")}, { \
+        WEFT_NAMED("layers.#.mixer.key_norm", "layers.#.self_attn.k_norm")        \
+    }
+#define WEFT_LLAMA_FEED_FORWARD_NAMES                                       \
+    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.mlp.gate_proj")},     \
+        {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.up_proj")}, { \
+        WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")    \
+    }
+#define WEFT_LLAMA_NORM_NAMES                                                              \
+    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},                       \
+        {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.post_attention_layernorm")}, { \
+        WEFT_NAMED("norm", "norm")                                                         \
+    }
+
+/* A weft_network_config: RMS norms and gated feed-forwards, or norms of layers and two maps. */
+#define WEFT_LLAMA_DEFAULTS                                                       \
+    .norm = WEFT_NORM_RMS, .norm_eps = 1e-6F, .activation = WEFT_ACTIVATION_SILU, \
+    .feed_forward = WEFT_FEED_FORWARD_GLU, .pooling = WEFT_POOLING_LAST, .causal = true
+#define WEFT_GPT_DEFAULTS                                                               \
+    .norm = WEFT_NORM_LAYER, .norm_eps = 1e-5F, .activation = WEFT_ACTIVATION_GELU_ERF, \
+    .pooling = WEFT_POOLING_LAST, .causal = true, .biases = WEFT_ALL_BIASES
+
+/** For weft_layout.check: grouped heads, the bias of a token classifier, and the usual rotary positions. */
+weft_status weft_decoder_check(weft_network_config *config, const struct weft_head *head,
+                               const weft_json_fields *json);
+/** The same with the rotary positions that these fields have. */
+weft_status weft_decoder_check_with(weft_network_config *config, const struct weft_head *head,
+                                    const struct weft_rotary_fields *rotary,
+                                    const weft_json_fields *json);
+/** Grouped heads, and the bias of a token classifier. */
+weft_status weft_decoder_check_heads(weft_network_config *config, const struct weft_head *head,
+                                     const weft_json_fields *json);
+
+/**
+ * sliding_window: a token reads so many tokens, itself included, in the layers of layer_types, or without it in those that are in
+ * attention.local. `usual` where the field is missing; null or 0: none.
+ */
+weft_status weft_decoder_read_window(weft_network_config *config, uint32_t usual,
+                                     const weft_json_fields *json);
+/** Puts layers from `first` on into attention.local, but every so many-th one, counted from 1; 0: all of them. */
+void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint32_t every);
+
+/** A number, which the config of transformers may have as null or leave out. */
+weft_status weft_decoder_read_real(float *value, double usual, double least,
+                                   const weft_json_fields *json, const char *name);
+
+#endif
