@@ -175,8 +175,7 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
         by_name = (tuple(shapes[:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
         with recurrent.kept_whole():
-            exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
-        return _decomposed(exported)
+            return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
     except errors.WeftError:
         raise
     except Exception as error:  # whatever PyTorch makes of a module that it cannot trace

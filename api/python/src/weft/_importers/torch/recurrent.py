@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._subclasses import fake_impls
 
 from ..program import recurrent
 from ..program.program import Value
@@ -58,18 +59,27 @@ def _shape_of_layers(x: Any, states: Any, params: Sequence[Any], has_biases: boo
     return (x.new_empty([*x.shape[:2], width]), *(one.new_empty(one.shape) for one in given))
 
 
+def _fake_layers(mode: Any, op: Any, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+    with mode:
+        return _shape_of_layers(*args, **kwargs)
+
+
 @contextlib.contextmanager
 def kept_whole() -> Iterator[None]:
     """In this, tracing a recurrent layer does not unroll it: as torch.export registers its own decompositions for a while."""
-    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    keys = [getattr(torch._C.DispatchKey, name) for name in ("CompositeImplicitAutograd", "Autograd", "Meta")]
     ops = [getattr(torch.ops.aten, name.split(".")[1]).input for name in _CELLS]
-    kernels = [op.py_kernels.get(key) for op in ops]
+    kernels = [dict(op.py_kernels) for op in ops]
     for op in ops:
-        op.py_kernels[key] = _shape_of_layers
+        op.py_kernels.update(dict.fromkeys(keys, _shape_of_layers))
+        op._dispatch_cache.clear()
+        if not fake_impls._is_op_registered_to_fake_rule(op):
+            fake_impls.register_op_impl(op)(_fake_layers)
     try:
         yield
     finally:
-        for op, kernel in zip(ops, kernels):
-            op.py_kernels.pop(key)
-            if kernel is not None:
-                op.py_kernels[key] = kernel
+        for op, before in zip(ops, kernels):
+            op.py_kernels.clear()
+            op.py_kernels.update(before)
+            op._dispatch_cache.clear()
+            fake_impls._deregister_op_impl(op)
