@@ -65,8 +65,7 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
-    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program%s",
-             WEFT_OTHER_MODELS);
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
     return text;
 }
 

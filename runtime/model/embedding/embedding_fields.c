@@ -34,7 +34,7 @@ static const weft_known_field normalize_rows[] = {
 const weft_known_table weft_module_fields = WEFT_KNOWN_TABLE(module_rows);
 const weft_known_table weft_pooling_fields = WEFT_KNOWN_TABLE(pooling_rows);
 const weft_known_table weft_dense_fields = WEFT_KNOWN_TABLE(dense_rows);
-const weft_known_table weft_layer_norm_fields = WEFT_KNOWN_TABLE(layer_norm_rows);
+const weft_known_table weft_module_norm_fields = WEFT_KNOWN_TABLE(layer_norm_rows);
 const weft_known_table weft_normalize_fields = WEFT_KNOWN_TABLE(normalize_rows);
 
 /* ---- config_sentence_transformers.json ---- */

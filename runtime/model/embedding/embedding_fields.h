@@ -10,7 +10,7 @@
 
 /** An entry of modules.json; config.json of its kinds; of a Normalize, which may have none, too. */
 extern const weft_known_table weft_module_fields, weft_pooling_fields, weft_dense_fields,
-    weft_layer_norm_fields, weft_normalize_fields;
+    weft_module_norm_fields, weft_normalize_fields;
 
 /** config_sentence_transformers.json, of models of texts and of pairs. */
 extern const weft_known_table weft_text_usage_fields, weft_pair_usage_fields;

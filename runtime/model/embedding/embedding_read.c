@@ -253,7 +253,7 @@ static weft_status read_layer_norm(struct weft_embedding_step *step, const char 
     weft_status status = read_config(&object, &path, folder, host);
     const weft_json_fields fields = {.object = object, .path = path, .host = host};
     if (status == WEFT_OK) {
-        status = weft_known_check(&weft_layer_norm_fields, &fields);
+        status = weft_known_check(&weft_module_norm_fields, &fields);
     }
     if (status == WEFT_OK) {
         status = weft_json_integer(&dimension, &fields, "dimension", 1, MOST_CHANNELS);

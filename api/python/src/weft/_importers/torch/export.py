@@ -227,7 +227,7 @@ def _symbols(exported: Any, names: list[dict[int, str]]) -> tuple[dict[Any, str]
         value = node.meta.get("val")
         for axis, name in axes.items():
             extent = value.shape[axis]
-            if not isinstance(extent, torch.SymInt):
+            if not isinstance(extent, torch.SymInt) or extent.node.expr.is_number:
                 raise errors.Unsupported(f"{node.name}: axis {axis} ({name}) is always {extent} in this module")
             if extent.node.expr.is_Symbol and extent.node.expr not in found:
                 found[extent.node.expr] = name

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from torch._subclasses import fake_impls
 
 from ..program import recurrent
 from ..program.program import Value
 from .reader import Reader, row
 from .types import Refused
 
-_CELLS = {"aten.lstm.input": "lstm", "aten.gru.input": "gru", "aten.rnn_tanh.input": "tanh", "aten.rnn_relu.input": "relu"}
+_CELLS = {"weft_recurrent.lstm.default": "lstm", "weft_recurrent.gru.default": "gru", "weft_recurrent.rnn_tanh.default": "tanh",
+          "weft_recurrent.rnn_relu.default": "relu"}
 
 
 @row(*_CELLS)
@@ -25,7 +25,7 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
     ways, per_way = 2 if bidirectional else 1, 4 if has_biases else 2
     if len(params) != layers * ways * per_way:
         raise Refused("it has projections (proj_size)")
-    given = [r.value(one) for one in (states if cell == "lstm" else [states])]
+    given = [r.value(one) for one in states]
     y = r.value(x)
     y = y if batch_first else b.swap(y, 0, 1)
     last: list[list[Value]] = [[] for _ in given]
@@ -49,37 +49,46 @@ def _packed(r: Reader, *_: Any) -> Any:
                   "reads them")
 
 
-# ---- shapes, while PyTorch exports ----
+# ---- while PyTorch exports ----
 
-def _shape_of_layers(x: Any, states: Any, params: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
+# As PyTorch's own, but with a list of states, and no rule by which it could be unrolled: that fixes the length.
+_REST = "Tensor x, Tensor[] states, Tensor[] params, bool has_biases, int layers, float dropout, bool train, bool bidirectional, " \
+        "bool batch_first"
+_LIBRARY = torch.library.Library("weft_recurrent", "DEF")
+
+
+def _shape_of_layers(x: Any, states: Sequence[Any], params: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
                      bidirectional: bool, batch_first: bool) -> tuple[torch.Tensor, ...]:
-    """Tensors as a layer gives them, without going through its steps: these would fix the length."""
-    given = list(states) if isinstance(states, (list, tuple)) else [states]
-    width = given[0].shape[2] * (2 if bidirectional else 1)
-    return (x.new_empty([*x.shape[:2], width]), *(one.new_empty(one.shape) for one in given))
+    """Tensors as a layer gives them."""
+    width = states[0].shape[2] * (2 if bidirectional else 1)
+    return (x.new_empty([*x.shape[:2], width]), *(one.new_empty(one.shape) for one in states))
 
 
-def _fake_layers(mode: Any, op: Any, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
-    with mode:
-        return _shape_of_layers(*args, **kwargs)
+for _name, _cell in _CELLS.items():
+    _LIBRARY.define(f"{_name.split('.')[1]}({_REST}) -> ({', '.join(['Tensor'] * (3 if _cell == 'lstm' else 2))})")
+    torch.library.register_fake(f"weft_recurrent::{_name.split('.')[1]}", _shape_of_layers, lib=_LIBRARY)
+
+
+def _kept(name: str) -> Any:
+    whole, usual = getattr(torch.ops.weft_recurrent, name), getattr(torch._VF, name)
+
+    def call(*args: Any) -> Any:
+        if not isinstance(args[3], bool):  # of packed sequences, which have their lengths before the states
+            return usual(*args)
+        states = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
+        return whole(args[0], list(states), list(args[2]), *args[3:])
+
+    return call
 
 
 @contextlib.contextmanager
 def kept_whole() -> Iterator[None]:
-    """In this, tracing a recurrent layer does not unroll it: as torch.export registers its own decompositions for a while."""
-    keys = [getattr(torch._C.DispatchKey, name) for name in ("CompositeImplicitAutograd", "Autograd", "Meta")]
-    ops = [getattr(torch.ops.aten, name.split(".")[1]).input for name in _CELLS]
-    kernels = [dict(op.py_kernels) for op in ops]
-    for op in ops:
-        op.py_kernels.update(dict.fromkeys(keys, _shape_of_layers))
-        op._dispatch_cache.clear()
-        if not fake_impls._is_op_registered_to_fake_rule(op):
-            fake_impls.register_op_impl(op)(_fake_layers)
+    """In this, PyTorch's modules of recurrent layers are one call each."""
+    names = [name.split(".")[1] for name in _CELLS]
+    calls = {name: _kept(name) for name in names}
+    vars(torch._VF).update(calls)
     try:
         yield
     finally:
-        for op, before in zip(ops, kernels):
-            op.py_kernels.clear()
-            op.py_kernels.update(before)
-            op._dispatch_cache.clear()
-            fake_impls._deregister_op_impl(op)
+        for name in names:
+            vars(torch._VF).pop(name, None)
