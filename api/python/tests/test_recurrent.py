@@ -146,8 +146,8 @@ class Packed(nn.Module):
 
 
 @pytest.mark.parametrize("module, message", [
-    (nn.LSTM(5, 7, proj_size=3, batch_first=True), "aten.lstm.input: it has projections"),
-    (Packed(), "packed"),
+    (nn.LSTM(5, 7, proj_size=3, batch_first=True), "lstm.default: it has projections"),
+    (Packed(), "Packed: torch.export"),
     (nn.LSTM(5, 2049, batch_first=True), "2049 channels, more than 2048"),
 ], ids=["projections", "packed", "wide"])
 def test_layers_that_are_refused(device, module, message):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The container of GGUF files, versions 2 and 3: keys with typed values, the names, formats and places of tensors, and their data. The
- * project ggml defines it (docs/gguf.md there).
+ * project ggml defines it, in a page of its own.
  *
  * A file is checked completely before any of it can be used; a handle is immutable afterwards, so all functions that take a const
  * handle may be called from any thread at the same time. Keys and tensors take memory, values and data stay in the file.

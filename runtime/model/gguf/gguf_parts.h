@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An open GGUF file, for gguf.c and gguf_values.c alone. */
+/* An open GGUF file, for gguf_read.c and gguf_values.c alone. */
 #ifndef WEFT_MODEL_GGUF_PARTS_H
 #define WEFT_MODEL_GGUF_PARTS_H
 

@@ -16,7 +16,8 @@ from . import arithmetic, functions, mixers, movement, networks, recurrent, resa
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
-assert arithmetic and functions and mixers and movement and networks and recurrent and resampling and scatter  # they have filled ROWS
+# They have filled ROWS.
+assert arithmetic and functions and mixers and movement and networks and recurrent and resampling and scatter
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
@@ -58,6 +59,7 @@ def _plain(given: Any) -> Any:
 def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
                 names: list[dict[int, str]], by_default: bool) -> Program:
     leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
+    leaves = _apart(leaves)
     try:
         positional, keywords, exported = _exported_with(module, leaves, spec, names)
         symbols, examples = _symbols(exported, names)
@@ -172,7 +174,8 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
     shapes = [pytree.tree_map(lambda _: next(leaves), one) for one in (*args, *kwargs.values())]
     by_name = dict(zip(_argument_names(module, args, kwargs), shapes))
     if any(name.startswith("args_") for name in by_name):
-        by_name = (tuple(shapes[:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
+        named = len(_parameters(module))  # the others are those of *args, together
+        by_name = (*shapes[:named], tuple(shapes[named:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
         with recurrent.kept_whole():
             return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
@@ -190,6 +193,16 @@ def _told(error: Exception) -> str:
     fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
     return ("the module fixes a size that `dynamic` says varies: leave that axis out of `dynamic`, or give {} for the input: "
             + "; ".join(fixed or [text.splitlines()[0]]))
+
+
+def _apart(leaves: Sequence[Any]) -> list[Any]:
+    """Inputs, of which PyTorch takes those that are one tensor for one input."""
+    seen: set[int] = set()
+    apart = []
+    for one in leaves:
+        apart.append(one.clone() if isinstance(one, torch.Tensor) and id(one) in seen else one)
+        seen.add(id(one))
+    return apart
 
 
 def _longer(one: Any, axes: Mapping[int, str]) -> Any:

@@ -43,37 +43,41 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
     return [y if batch_first else b.swap(y, 0, 1), *(b.concat(part, 0) for part in last)]
 
 
-@row("aten.lstm.data", "aten.gru.data", "aten.rnn_tanh.data", "aten.rnn_relu.data")
-def _packed(r: Reader, *_: Any) -> Any:
-    raise Refused("its sequences are packed (pack_padded_sequence): a program takes padded ones, and lengths where the network "
-                  "reads them")
-
-
 # ---- while PyTorch exports ----
 
 # As PyTorch's own, but with a list of states, and no rule by which it could be unrolled: that fixes the length.
-_REST = "Tensor x, Tensor[] states, Tensor[] params, bool has_biases, int layers, float dropout, bool train, bool bidirectional, " \
-        "bool batch_first"
+_REST = "Tensor x, Tensor[] states, Tensor[] params, bool has_biases, int layers, float dropout, bool train, " \
+        "bool bidirectional, bool batch_first"
 _LIBRARY = torch.library.Library("weft_recurrent", "DEF")
 
 
-def _shape_of_layers(x: Any, states: Sequence[Any], params: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
-                     bidirectional: bool, batch_first: bool) -> tuple[torch.Tensor, ...]:
+def _shape_of_layers(x: Any, states: Sequence[Any], params: Sequence[Any], has_biases: bool, layers: int, dropout: float,
+                     train: bool, bidirectional: bool, batch_first: bool) -> tuple[torch.Tensor, ...]:
     """Tensors as a layer gives them."""
     width = states[0].shape[2] * (2 if bidirectional else 1)
     return (x.new_empty([*x.shape[:2], width]), *(one.new_empty(one.shape) for one in states))
 
 
+def _define(name: str, results: int) -> None:
+    usual = getattr(torch, name)
+
+    def compute(x: Any, states: Sequence[Any], *rest: Any) -> Any:
+        return usual(x, states if results == 3 else states[0], *rest)
+
+    _LIBRARY.define(f"{name}({_REST}) -> ({', '.join(['Tensor'] * results)})")
+    _LIBRARY.impl(name, compute, "CPU")  # of a module that is run as PyTorch exported it
+    torch.library.register_fake(f"weft_recurrent::{name}", _shape_of_layers, lib=_LIBRARY)
+
+
 for _name, _cell in _CELLS.items():
-    _LIBRARY.define(f"{_name.split('.')[1]}({_REST}) -> ({', '.join(['Tensor'] * (3 if _cell == 'lstm' else 2))})")
-    torch.library.register_fake(f"weft_recurrent::{_name.split('.')[1]}", _shape_of_layers, lib=_LIBRARY)
+    _define(_name.split(".")[1], 3 if _cell == "lstm" else 2)
 
 
 def _kept(name: str) -> Any:
     whole, usual = getattr(torch.ops.weft_recurrent, name), getattr(torch._VF, name)
 
     def call(*args: Any) -> Any:
-        if not isinstance(args[3], bool):  # of packed sequences, which have their lengths before the states
+        if not isinstance(args[3], bool):  # of packed sequences, whose lengths come before the states: PyTorch refuses them
             return usual(*args)
         states = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
         return whole(args[0], list(states), list(args[2]), *args[3:])
