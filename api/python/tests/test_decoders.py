@@ -118,6 +118,7 @@ def name_of(case):
 def module_of(name, fields):
     """With weights that make every part visible: no bias is 0, no norm's weight 1."""
     kind = getattr(transformers, name)
+    fields = copy.deepcopy(fields)  # configs write into theirs
     return random_weights.fill(kind(kind.config_class(**fields)).eval())
 
 

@@ -37,6 +37,9 @@ static const struct weft_tensor_name umt5_names[] = {
 static const struct weft_head heads[] = {{"EncoderModel", .task = WEFT_TASK_HIDDEN},
                                          {.name = NULL}};
 
+/* The second name of `shared`. */
+static const char *const unused[] = {"encoder.embed_tokens.weight", NULL};
+
 /* ---- fields ---- */
 
 static const weft_field fields[] = {
