@@ -43,7 +43,7 @@ list(SORT weft_shader_includes COMPARE STRING)
 
 # numbers.glsl: the enumerators of these headers, as macros of the same names.
 set(weft_number_headers api/include/weft/graph.h api/include/weft/arithmetic.h api/include/weft/features.h api/include/weft/mixers/kernels.h
-    api/include/weft/mixers/random_features.h runtime/ops/numbers.h)
+    api/include/weft/mixers/random_features.h api/include/weft/mixers/recurrent.h runtime/ops/numbers.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${weft_number_headers})
 set(numbers "// Made from C by cmake/WeftShaders.cmake. SPDX-License-Identifier: MIT\n")
 foreach(header IN LISTS weft_number_headers)

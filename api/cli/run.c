@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/formats/npy.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "program.h"
 #include "run_inputs.h"
@@ -199,6 +200,13 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
     const weft_cli_input_paths *paths = &options->paths;
     int sources = (paths->source.text != NULL) + (paths->source.file != NULL) +
                   (paths->tokens != NULL) + (paths->input != NULL) + (paths->lines != NULL);
+    if (sources != 1 && weft_ends_with(options->model, ".onnx")) {
+        return weft_cli_usage_error(
+            syntax,
+            "expected a model folder, found %s: python3 -m weft.onnx %s --out FOLDER makes one of "
+            "an ONNX model",
+            options->model, options->model);
+    }
     if (sources != 1) {
         return weft_cli_usage_error(
             syntax, "expected one of --text, --file, --lines, --tokens and --input, found %s",
@@ -278,8 +286,10 @@ int weft_cli_run(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Runs a model, a folder with config.json and model.safetensors, on a text, on token "
-            "ids or on vectors, or a program on arrays. It prints a classifier's best labels, a "
+            "Runs a model, a folder with config.json and model.safetensors or a GGUF file, on a "
+            "text, "
+            "on token ids or on vectors, or a program on arrays. It prints a classifier's best "
+            "labels, a "
             "masked language model's best tokens for each [MASK], a causal one's best next tokens, "
             "a regression's values, the entities that a token classifier finds or the answer to a "
             "question, with their places in characters, and otherwise the shape of the output. "

@@ -154,6 +154,12 @@ static const struct conv_row conv_rows[] = {
     {{4, {2, 67, 5, 3}}, 33, 1, {{1}, {1}}, true, WEFT_VALUES_UNIT},
     {{4, {3, 6, 4, 5}}, 4, 2, {{1}, {1}}, false, WEFT_VALUES_UNIT},
     {{4, {1, 2, 3, 131}}, 3, 1, {{1, 1, 1, 2, 0}, {7, 1, 1, 5, 9}}, true, WEFT_VALUES_UNIT},
+    /* One sum, two, four and eight in an invocation; more than 64 terms, and windows that lie in the padding alone. */
+    {{4, {2, 3, 9, 35}}, 3, 3, {{9, 1, 1, 8, 3}, {11, 2, 1, 12, 1}}, true, WEFT_VALUES_UNIT},
+    {{3, {3, 34, 21}}, 34, 17, {{5, 1, 3, 6, 6}}, false, WEFT_VALUES_UNIT},
+    {{4, {1, 6, 11, 17}}, 14, 2, {{3, 1, 2, 2, 2}, {5, 2, 1, 2, 2}}, true, WEFT_VALUES_UNIT},
+    {{4, {1, 5, 6, 33}}, 13, 1, {{4, 3, 1, 3, 1}, {5, 1, 2, 4, 4}}, true, WEFT_VALUES_UNIT},
+    {{4, {2, 19, 5, 6}}, 19, 19, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}, true, WEFT_VALUES_MIXED},
     {{3, {2, 5, 37}}, 7, 1, {{3, 1, 1, 1, 1}}, true, WEFT_VALUES_MIXED},
     {{3, {2, 5, 37}}, 7, 1, {{3, 1, 1, 1, 1}}, true, WEFT_VALUES_ZEROS},
 };

@@ -76,6 +76,7 @@
     ROW(conv1d_step)              \
     ROW(toeplitz_step)            \
     ROW(toeplitz_fd_taps)         \
+    ROW(recurrence)               \
     ROW(conv)                     \
     ROW(pool)                     \
     ROW(rfft)                     \
@@ -141,6 +142,7 @@
     ROW(dgm_weights)           \
     ROW(rope)                  \
     ROW(conv1d)                \
+    ROW(recurrence)            \
     ROW(conv)                  \
     ROW(pool)                  \
     ROW(rfft)                  \

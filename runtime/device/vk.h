@@ -79,7 +79,8 @@
     X(DestroyPipeline)              \
     X(CreatePipelineCache)          \
     X(DestroyPipelineCache)         \
-    X(GetPipelineCacheData)
+    X(GetPipelineCacheData)         \
+    X(MergePipelineCaches)
 
 /* Functions of devices with timeline semaphores: Vulkan 1.2 or, with the suffix KHR, VK_KHR_timeline_semaphore. */
 #define WEFT_VK_TIMELINE_FUNCTIONS(X) \

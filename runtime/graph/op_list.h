@@ -69,6 +69,7 @@
     X(conv1d)                \
     X(conv1d_step)           \
     X(toeplitz_step)         \
+    X(recurrence)            \
     X(conv)                  \
     X(pool)                  \
     X(rfft)                  \
@@ -103,6 +104,7 @@
     X(fast_weight_solve)      \
     X(fast_weight_scan)       \
     X(fast_weight_update)     \
+    X(recurrence_cell)        \
     X(circulant)              \
     X(rms_norm)               \
     X(random_row_maximum)     \

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolutions over one or two axes: their windows as columns of a matrix, and its product with the weight. */
+/* Convolutions over one or two axes: straight from x, or as products of the weight and a matrix whose columns are windows. */
 #include <string.h>
 
 #include <weft/mixers.h>
 
 #include "core/given.h"
 #include "core/try.h"
-#include "kernels/conv/bias.h"
+#include "kernels/conv/direct.h"
+#include "kernels/conv/finish.h"
 #include "kernels/conv/patches.h"
+#include "lower/cut.h"
 #include "ops/matmul.h"
 #include "ops/sliding_window.h"
 
@@ -81,6 +83,24 @@ static weft_status conv_infer(const weft_graph *graph, struct weft_node *node, w
     return WEFT_OK;
 }
 
+/* ---- lowering ---- */
+
+struct conv {
+    struct weft_windows windows;
+    uint32_t batch, groups;
+    uint32_t channels, outputs;       /* of x and of the result, in a group */
+    uint32_t x, weight, bias, result; /* storages */
+    weft_activation activation;
+};
+
+static uint64_t elements_of_window(const struct conv *c) {
+    return (uint64_t)c->channels * c->windows.sizes[0] * c->windows.sizes[1];
+}
+
+static uint64_t elements_of_result(const struct conv *c) {
+    return (uint64_t)c->batch * c->groups * c->outputs * weft_windows_count(&c->windows);
+}
+
 /* True if the windows are the elements of x themselves. */
 static bool is_pointwise(const struct weft_windows *w) {
     bool is = true;
@@ -90,21 +110,95 @@ static bool is_pointwise(const struct weft_windows *w) {
     return is;
 }
 
-static uint32_t lower_patches(struct weft_lowering *lowering, const struct weft_windows *w,
-                              uint32_t x, uint64_t planes) {
-    const uint64_t count = planes * w->sizes[0] * w->sizes[1] * weft_windows_count(w);
+/*
+ * Which way a convolution goes, by its shapes alone, on every device. Windows that overlap would be written to memory several
+ * times. With many channels of the result products, which read them from caches, pay for that: with 64 they take 0.7 to 1.1 of
+ * the processor's time, with 8 of them 6.7 times as much, with one 7 times.
+ */
+static bool is_direct(const struct conv *c) {
+    enum { FEW_OUTPUTS = 8, MANY_OUTPUTS = 48 };
+    const struct weft_windows *w = &c->windows;
+    const uint64_t size = (uint64_t)w->sizes[0] * w->sizes[1];
+    const bool overlap = size > (uint64_t)w->strides[0] * w->strides[1];
+    return !is_pointwise(w) && c->outputs < (overlap ? MANY_OUTPUTS : FEW_OUTPUTS);
+}
+
+/* ---- direct ---- */
+
+/* How many channels of the result an invocation makes: sums in registers, for which it reads x once. */
+static uint32_t outputs_at_once(const struct conv *c) {
+    enum { MOST = 8 };
+    uint32_t count = 1;
+    while (count < MOST && 2 * count <= c->outputs) {
+        count *= 2;
+    }
+    return count;
+}
+
+static struct weft_grid direct_grid(const struct conv *c) {
+    const uint64_t tiles = (c->outputs - 1) / outputs_at_once(c) + 1;
+    const uint64_t lines = c->batch * c->groups * tiles * c->windows.counts[0];
+    const uint64_t blocks = (c->windows.counts[1] - 1) / WEFT_CONV_DIRECT_COLUMNS + 1;
+    return weft_grid_of_groups(((lines - 1) / WEFT_CONV_DIRECT_ROWS + 1) * blocks);
+}
+
+static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
+    const struct weft_windows *w = &c->windows;
+    const double count = (double)elements_of_result(c);
+    if (!weft_lower_countable(lowering, count, "elements")) {
+        return;
+    }
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, conv_direct, direct_grid(c),
+                   .bind = {.x = c->x, .weight = c->weight, .bias = c->bias, .result = c->result},
+                   .push = {.pairs = c->batch * c->groups,
+                            .groups = c->groups,
+                            .channels = c->channels,
+                            .outputs = c->outputs,
+                            .height = w->extents[0],
+                            .width = w->extents[1],
+                            .window_height = w->sizes[0],
+                            .window_width = w->sizes[1],
+                            .rows = w->counts[0],
+                            .columns = w->counts[1],
+                            .stride_y = w->strides[0],
+                            .stride_x = w->strides[1],
+                            .dilation_y = w->dilations[0],
+                            .dilation_x = w->dilations[1],
+                            .before_y = w->before[0],
+                            .before_x = w->before[1]},
+                   .constant = {.activation = (int32_t)c->activation,
+                                .has_bias = c->bias != WEFT_NO_STORAGE,
+                                .outputs = outputs_at_once(c)});
+    const double planes = (double)c->batch * c->groups * c->channels;
+    dispatch->flops = 2.0 * (double)elements_of_window(c) * count;
+    dispatch->bytes = 4.0 * (count + planes * w->extents[0] * w->extents[1]);
+}
+
+/* ---- by products ---- */
+
+/* Some of the windows, in the order of the result's elements. */
+struct stretch {
+    uint64_t first, count;
+};
+
+static uint32_t lower_patches(struct weft_lowering *lowering, const struct conv *c,
+                              struct stretch stretch) {
+    const struct weft_windows *w = &c->windows;
+    const uint64_t count = c->batch * c->groups * elements_of_window(c) * stretch.count;
     if (!weft_lower_countable(lowering, (double)count, "elements of windows")) {
-        return x;
+        return c->x;
     }
     const uint32_t patches = weft_lower_scratch(lowering, count * sizeof(float));
     struct weft_dispatch *dispatch = WEFT_LOWER(lowering, conv_patches, weft_grid_of_items(count),
-                                                .bind = {.x = x, .result = patches},
+                                                .bind = {.x = c->x, .result = patches},
                                                 .push = {.count = (uint32_t)count,
                                                          .height = w->extents[0],
                                                          .width = w->extents[1],
                                                          .window_height = w->sizes[0],
                                                          .window_width = w->sizes[1],
-                                                         .rows = w->counts[0],
+                                                         .windows = (uint32_t)stretch.count,
+                                                         .first = (uint32_t)stretch.first,
                                                          .columns = w->counts[1],
                                                          .stride_y = w->strides[0],
                                                          .stride_x = w->strides[1],
@@ -116,57 +210,171 @@ static uint32_t lower_patches(struct weft_lowering *lowering, const struct weft_
     return patches;
 }
 
-static void lower_bias(struct weft_lowering *lowering, uint32_t bias, uint32_t result,
-                       uint32_t channels, uint32_t size, uint64_t count) {
-    if (bias == WEFT_NO_STORAGE || !weft_lower_countable(lowering, (double)count, "elements")) {
+/* The products of a stretch, whose windows are the columns of `patches`. */
+static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, uint32_t patches,
+                          struct stretch stretch) {
+    const uint32_t k = (uint32_t)elements_of_window(c);
+    const uint32_t size = (uint32_t)weft_windows_count(&c->windows);
+    const uint32_t count = (uint32_t)stretch.count;
+    const uint64_t first = stretch.first * sizeof(float);
+    const uint32_t result = first == 0
+                                ? c->result
+                                : weft_lower_part(lowering, c->result, first,
+                                                  elements_of_result(c) * sizeof(float) - first);
+    const struct weft_product product = {
+        .a = {.storage = c->weight, .inner = c->outputs * k, .row = k, .column = 1},
+        .b = {.storage = patches,
+              .outer = c->groups * k * count,
+              .inner = k * count,
+              .row = count,
+              .column = 1},
+        .c = {.storage = result,
+              .outer = c->groups * c->outputs * size,
+              .inner = c->outputs * size,
+              .row = size,
+              .column = 1},
+        .m = c->outputs,
+        .n = count,
+        .k = k,
+        .batches = c->batch * c->groups,
+        .inner_count = c->groups,
+        .alpha = 1.0F,
+        .bias = WEFT_NO_STORAGE,
+        .residual = WEFT_NO_STORAGE};
+    weft_lower_product(lowering, &product);
+}
+
+/* How many windows are in memory at once: as many as can be bound, and not more than is worth its memory, but a few. */
+static uint64_t windows_at_once(const struct weft_lowering *lowering, const struct conv *c) {
+    const uint64_t worth = UINT64_C(32) << 20;
+    const uint64_t limit = weft_cut_limit(lowering) < worth ? weft_cut_limit(lowering) : worth;
+    const uint64_t step = weft_cut_step(lowering, sizeof(float));
+    const uint64_t bytes = c->batch * c->groups * elements_of_window(c) * sizeof(float);
+    const uint64_t fitting = limit / bytes / step * step;
+    return fitting == 0 ? step : fitting;
+}
+
+/* What products do not do: their bias is one for each column. */
+static void lower_finish(struct weft_lowering *lowering, const struct conv *c) {
+    const uint64_t count = elements_of_result(c);
+    if ((c->bias == WEFT_NO_STORAGE && c->activation == WEFT_ACTIVATION_NONE) ||
+        !weft_lower_countable(lowering, (double)count, "elements")) {
         return;
     }
     struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, conv_bias, weft_grid_of_items(count), .bind = {.bias = bias, .result = result},
-        .push = {.count = (uint32_t)count, .channels = channels, .size = size});
+        lowering, conv_finish, weft_grid_of_items(count),
+        .bind = {.bias = c->bias, .result = c->result},
+        .push = {.count = (uint32_t)count,
+                 .channels = c->groups * c->outputs,
+                 .size = (uint32_t)weft_windows_count(&c->windows)},
+        .constant = {.activation = (int32_t)c->activation, .has_bias = c->bias != WEFT_NO_STORAGE});
     dispatch->bytes = 8.0 * (double)count;
+}
+
+static void lower_products(struct weft_lowering *lowering, const struct conv *c) {
+    const uint64_t size = weft_windows_count(&c->windows);
+    if (is_pointwise(&c->windows)) {
+        lower_stretch(lowering, c, c->x, (struct stretch){.count = size});
+    } else {
+        const uint64_t most = windows_at_once(lowering, c);
+        for (uint64_t first = 0; first < size && lowering->status == WEFT_OK; first += most) {
+            const uint64_t left = size - first;
+            const struct stretch stretch = {.first = first, .count = left < most ? left : most};
+            lower_stretch(lowering, c, lower_patches(lowering, c, stretch), stretch);
+        }
+    }
+    lower_finish(lowering, c);
 }
 
 static weft_status conv_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_conv_node *params = (const void *)node->params.bytes;
     const weft_shape x = *weft_node_shape(lowering->graph, node, X);
-    const uint32_t outputs = weft_node_shape(lowering->graph, node, WEIGHT)->dim[0];
-    struct weft_windows windows;
-    WEFT_TRY(windows_of(&windows, lowering->graph, node));
-    const uint32_t size = (uint32_t)weft_windows_count(&windows);
-    const uint32_t groups = params->groups;
-    const uint32_t k = x.dim[1] / groups * windows.sizes[0] * windows.sizes[1];
-    const uint32_t given = weft_lower_value(lowering, node->input[X]);
-    const uint32_t weight = weft_lower_value(lowering, node->input[WEIGHT]);
-    const uint32_t bias = weft_lower_optional(lowering, node->input[BIAS]);
-    const uint32_t result = weft_lower_value(lowering, node->output);
-    const uint32_t patches = is_pointwise(&windows) ? given
-                                                    : lower_patches(lowering, &windows, given,
-                                                                    (uint64_t)x.dim[0] * x.dim[1]);
-    const uint32_t rows = outputs / groups;
-    const struct weft_product product = {
-        .a = {.storage = weight, .inner = rows * k, .row = k, .column = 1},
-        .b = {.storage = patches,
-              .outer = groups * k * size,
-              .inner = k * size,
-              .row = size,
-              .column = 1},
-        .c = {.storage = result,
-              .outer = outputs * size,
-              .inner = rows * size,
-              .row = size,
-              .column = 1},
-        .m = rows,
-        .n = size,
-        .k = k,
-        .batches = x.dim[0] * groups,
-        .inner_count = groups,
-        .alpha = 1.0F,
-        .bias = WEFT_NO_STORAGE,
-        .residual = WEFT_NO_STORAGE};
-    weft_lower_product(lowering, &product);
-    lower_bias(lowering, bias, result, outputs, size, (uint64_t)x.dim[0] * outputs * size);
+    struct conv c = {.batch = x.dim[0],
+                     .groups = params->groups,
+                     .channels = x.dim[1] / params->groups,
+                     .outputs =
+                         weft_node_shape(lowering->graph, node, WEIGHT)->dim[0] / params->groups,
+                     .activation = node->epilogue.activation};
+    WEFT_TRY(windows_of(&c.windows, lowering->graph, node));
+    c.x = weft_lower_value(lowering, node->input[X]);
+    c.weight = weft_lower_value(lowering, node->input[WEIGHT]);
+    c.bias = weft_lower_optional(lowering, node->input[BIAS]);
+    c.result = weft_lower_value(lowering, node->output);
+    if (is_direct(&c)) {
+        lower_direct(lowering, &c);
+    } else {
+        lower_products(lowering, &c);
+    }
     return weft_lower_status(lowering);
+}
+
+/* ---- in parts ---- */
+
+/* Slices `first` to first + count - 1 of `pieces` along an axis before which all others count 1. */
+static uint32_t cut_axis(struct weft_lowering *lowering, uint32_t value, uint32_t axis,
+                         uint32_t pieces, struct stretch stretch) {
+    if (value == 0) {
+        return 0;
+    }
+    weft_shape shape = lowering->graph->values[value].shape;
+    const uint64_t slice = weft_shape_elements(shape) / pieces;
+    shape.dim[axis] = (uint32_t)(shape.dim[axis] / pieces * stretch.count);
+    return weft_cut_value(lowering, value, stretch.first * slice, shape, 0);
+}
+
+/* The slices that come before a part are multiples of this. */
+static uint64_t step_of(const struct weft_lowering *lowering, uint32_t value, uint32_t pieces) {
+    const weft_shape shape = lowering->graph->values[value].shape;
+    return value == 0
+               ? 1
+               : weft_cut_step(lowering, weft_shape_elements(shape) / pieces * sizeof(float));
+}
+
+static void lower_pieces(struct weft_lowering *lowering, const struct weft_node *node,
+                         uint32_t pieces, struct stretch stretch) {
+    struct weft_node part = *node;
+    struct weft_conv_node params;
+    memcpy(&params, node->params.bytes, sizeof params);
+    if (params.groups > 1) {
+        params.groups = (uint32_t)stretch.count;
+        memcpy(part.params.bytes, &params, sizeof params);
+        part.input[X] = cut_axis(lowering, node->input[X], 1, pieces, stretch);
+    }
+    part.input[WEIGHT] = cut_axis(lowering, node->input[WEIGHT], 0, pieces, stretch);
+    part.input[BIAS] = cut_axis(lowering, node->input[BIAS], 0, pieces, stretch);
+    part.output = cut_axis(lowering, node->output, 1, pieces, stretch);
+    weft_lower_node(lowering, &part);
+}
+
+/* Of one sequence or image: groups, or channels of the result, each half of which reads all of x. */
+static bool lower_channels(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_conv_node *params = (const void *)node->params.bytes;
+    const uint32_t pieces = params->groups > 1
+                                ? params->groups
+                                : weft_node_shape(lowering->graph, node, WEIGHT)->dim[0];
+    const uint32_t cut[] = {node->output, node->input[WEIGHT], node->input[BIAS],
+                            params->groups > 1 ? node->input[X] : 0};
+    uint64_t step = 1;
+    for (uint32_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        const uint64_t own = step_of(lowering, cut[i], pieces);
+        step = own > step ? own : step; /* powers of two */
+    }
+    const uint64_t count = (pieces / 2 + step - 1) / step * step;
+    if (count == 0 || count >= pieces) {
+        return false;
+    }
+    for (uint64_t first = 0; first < pieces && lowering->status == WEFT_OK; first += count) {
+        const uint64_t left = pieces - first;
+        lower_pieces(lowering, node, pieces,
+                     (struct stretch){.first = first, .count = left < count ? left : count});
+    }
+    return true;
+}
+
+static bool conv_lower_parts(struct weft_lowering *lowering, const struct weft_node *node) {
+    return weft_node_shape(lowering->graph, node, X)->dim[0] > 1
+               ? weft_cut_along(lowering, node, WEFT_CUTS({.inputs = 1 << X, .axes = 1}))
+               : lower_channels(lowering, node);
 }
 
 const struct weft_op weft_op_conv = {
@@ -178,7 +386,8 @@ const struct weft_op weft_op_conv = {
         WEFT_FIELD_PAIR(weft_conv_node, strides), WEFT_FIELD_PAIR(weft_conv_node, dilations),
         WEFT_FIELD_PAIR(weft_conv_node, before), WEFT_FIELD_PAIR(weft_conv_node, after),
         WEFT_FIELD(weft_conv_node, groups, COUNT)),
+    .fusable = WEFT_FUSE_ACTIVATION,
     .infer = conv_infer,
-    .cuts = WEFT_CUTS({.inputs = 1 << X, .axes = 1}),
+    .lower_parts = conv_lower_parts,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "windows", .lower = conv_lower}),
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/formats/known_fields.h"
 #include "core/system/file.h"
 #include "core/try.h"
 
@@ -63,6 +64,44 @@ static weft_status read_config(struct found *found, const struct weft_model_sour
     return read_document(found, json_incref(source->fields), source->name, vocabulary, host);
 }
 
+#define OF_CALLS "a call of Weft says how it generates"
+
+/* generation_config.json: what transformers generates by where a call does not say. */
+static const weft_known_field generation_rows[] = {
+    {.name = FIELD},
+    {.name = "bos_token_id"},
+    {.name = "pad_token_id"},
+    {.name = "decoder_start_token_id"},
+    {.name = "transformers_version"},
+    {.name = "max_length"}, /* of calls, as these are */
+    {.name = "max_new_tokens"},
+    {.name = "use_cache"},
+    {.name = "cache_*"},
+    {.name = "return_*"},
+    {.name = "output_*"},
+    {.name = "trust_remote_code"},
+    {.name = "chat_format"},
+    {.name = "_*"},
+    {"do_sample", WEFT_KNOWN_WARNED, "[false]", OF_CALLS},
+    {"temperature", WEFT_KNOWN_WARNED, "[1]", OF_CALLS},
+    {"top_k", WEFT_KNOWN_WARNED, "[50, 0]", OF_CALLS},
+    {"top_p", WEFT_KNOWN_WARNED, "[1]", OF_CALLS},
+    {"repetition_penalty", WEFT_KNOWN_WARNED, "[1]", OF_CALLS},
+    {"num_beams", WEFT_KNOWN_WARNED, "[1]", NULL},
+    {"num_beam_groups", WEFT_KNOWN_WARNED, "[1]", NULL},
+    {"num_return_sequences", WEFT_KNOWN_WARNED, "[1]", NULL},
+    {"min_length", WEFT_KNOWN_WARNED, "[0]", NULL},
+    {"no_repeat_ngram_size", WEFT_KNOWN_WARNED, "[0]", NULL},
+    {"encoder_no_repeat_ngram_size", WEFT_KNOWN_WARNED, "[0]", NULL},
+    {"length_penalty", WEFT_KNOWN_READ, NULL, NULL}, /* of beams alone, as this is */
+    {"early_stopping", WEFT_KNOWN_READ, NULL, NULL},
+    {"diversity_penalty", WEFT_KNOWN_READ, NULL, NULL},
+    {"typical_p", WEFT_KNOWN_WARNED, "[1]", NULL},
+    {"min_p", WEFT_KNOWN_WARNED, "[0]", NULL},
+    {"remove_invalid_values", WEFT_KNOWN_WARNED, "[false]", NULL},
+    {"*", WEFT_KNOWN_WARNED, "[[], {}, false, 0]", NULL},
+};
+
 /* Reads generation_config.json if there is one. */
 static weft_status read_generation_config(struct found *found, const char *folder,
                                           uint32_t vocabulary, const weft_host *host) {
@@ -76,7 +115,14 @@ static weft_status read_generation_config(struct found *found, const char *folde
         status = weft_json_read(&document, path, host); /* says what is wrong */
     }
     if (status == WEFT_OK) {
-        status = read_document(found, document, path, vocabulary, host);
+        static const weft_known_table known = WEFT_KNOWN_TABLE(generation_rows);
+        status = weft_known_check(
+            &known, &(weft_json_fields){.object = document, .path = path, .host = host});
+        if (status == WEFT_OK) {
+            status = read_document(found, document, path, vocabulary, host);
+        } else {
+            json_decref(document);
+        }
     } else if (status == WEFT_NOT_FOUND) {
         status = WEFT_OK;
     }

@@ -14,6 +14,7 @@
 #include "model/embedding/pair_score.h"
 #include "model/end_tokens.h"
 #include "model/files/other_weights.h"
+#include "model/gguf/gguf_model.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
@@ -35,8 +36,9 @@ struct weft_model {
     struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
-    int32_t *end_tokens;   /* info.eos_tokens */
-    char **default_labels; /* "LABEL_i", made for models whose config names none */
+    uint32_t positions, loaded_length; /* info.max_length of the network, and as it was loaded */
+    int32_t *end_tokens;               /* info.eos_tokens */
+    char **default_labels;             /* "LABEL_i", made for models whose config names none */
 };
 
 /* ---- loading ---- */
@@ -63,8 +65,7 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
-    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program%s",
-             WEFT_OTHER_MODELS);
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
     return text;
 }
 
@@ -76,8 +77,8 @@ static weft_status read_model_type(const struct weft_model_family **family,
     *family = find_family(model_type);
     if (!*family) {
         char expected[EXPECTED_SIZE];
-        return weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type", list_families(expected),
-                              json_object_get(fields.object, "model_type"));
+        return weft_fields_refuse_model(&fields, "model_type", list_families(expected),
+                                        json_object_get(fields.object, "model_type"));
     }
     return WEFT_OK;
 }
@@ -99,6 +100,10 @@ static weft_status load_network(weft_model *model, const struct weft_model_sourc
     WEFT_TRY(read_model_type(&family, source, &model->host));
     WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
     weft_network_describe(model->network, &model->info);
+    if (source->tokenizer) {
+        return weft_tokenizer_create_json(&model->tokenizer, source->tokenizer,
+                                          source->tokenizer_size, source->label, &model->host);
+    }
     return weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder);
 }
 
@@ -125,6 +130,7 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     WEFT_TRY(weft_program_is_config(source->fields) ? load_program(model, source)
                                                     : load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    model->positions = model->loaded_length = model->info.max_length;
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
@@ -198,10 +204,11 @@ static weft_status explain(const char *folder, const char *path, bool found, wef
 }
 
 /* Texts are cut to what the tokenizer or the encoder takes, whichever is less. */
-static void limit_length(weft_model_info *info, const struct weft_embedding *embedding) {
-    if (embedding->max_length > 0 && embedding->max_length < info->max_length) {
-        info->max_length = embedding->max_length;
+static void limit_length(weft_model *model, const struct weft_embedding *embedding) {
+    if (embedding->max_length > 0 && embedding->max_length < model->info.max_length) {
+        model->info.max_length = embedding->max_length;
     }
+    model->loaded_length = model->info.max_length;
 }
 
 /* Copies the embedding's fields into info. */
@@ -209,7 +216,6 @@ static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;
     WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
-    limit_length(info, embedding);
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
@@ -219,13 +225,13 @@ static weft_status describe_embedding(weft_model *model) {
 
 /* A CrossEncoder's folder: a classifier, and how its logit becomes a score. */
 static void take_pair_score(weft_model_info *info, const struct weft_embedding *embedding) {
-    limit_length(info, embedding);
     if (embedding->has_activation) {
         info->raw_scores = embedding->raw_scores;
     }
 }
 
 static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
+    limit_length(model, embedding);
     if (embedding->scores_pairs) {
         take_pair_score(&model->info, embedding);
         weft_embedding_destroy(&embedding);
@@ -271,9 +277,59 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     return status;
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    WEFT_ENTER;
-    WEFT_GIVEN_AS(host, "model, folder", out, folder);
+/* As a step of its own, which no later weft_model_set_embedding turns off. */
+static weft_status add_normalization(struct weft_embedding *embedding) {
+    const uint32_t count = embedding->step_count;
+    struct weft_embedding_step *steps =
+        weft_alloc_zero(&embedding->host, count + (size_t)1, sizeof *steps);
+    if (!steps) {
+        return weft_fail_memory(&embedding->host, "steps of an embedding");
+    }
+    memcpy(steps, embedding->steps, count * sizeof *steps);
+    steps[count].kind = WEFT_EMBEDDING_NORMALIZE;
+    weft_free(&embedding->host, embedding->steps);
+    embedding->steps = steps;
+    embedding->step_count = count + 1;
+    return WEFT_OK;
+}
+
+/* Vectors of texts have length 1, as llama.cpp gives them: the file says only how they are pooled. */
+static weft_status pool_gguf(weft_model *model, uint32_t pooling) {
+    if (pooling == 0) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(
+        weft_embedding_set(&model->embedding, weft_embed_params(.pooling = pooling), &model->host));
+    WEFT_TRY(add_normalization(model->embedding));
+    return describe_embedding(model);
+}
+
+static weft_status load_gguf(weft_model **out, const char *path, const weft_host *host) {
+    struct weft_gguf_model parts = {.config = NULL};
+    weft_model *model = NULL;
+    weft_status status = weft_gguf_model_open(&parts, path, host);
+    if (status == WEFT_OK) {
+        status = create(&model,
+                        &(struct weft_model_source){.config = parts.config,
+                                                    .checkpoint = parts.checkpoint,
+                                                    .tokenizer = parts.tokenizer,
+                                                    .tokenizer_size = parts.tokenizer_size,
+                                                    .label = path},
+                        host);
+    }
+    if (status == WEFT_OK) {
+        status = pool_gguf(model, parts.pooling);
+    }
+    weft_gguf_model_clear(&parts, host);
+    if (status == WEFT_OK) {
+        *out = model;
+    } else {
+        weft_model_destroy(&model);
+    }
+    return status;
+}
+
+static weft_status load_any_folder(weft_model **out, const char *folder, const weft_host *host) {
     struct weft_embedding *embedding = NULL;
     weft_model *model = NULL;
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
@@ -289,6 +345,17 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     } else {
         weft_model_destroy(&model);
     }
+    return status;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    WEFT_ENTER;
+    WEFT_GIVEN_AS(host, "model, folder", out, folder);
+    char *file = NULL;
+    WEFT_TRY(weft_gguf_model_find(&file, folder, host));
+    const weft_status status =
+        file ? load_gguf(out, file, host) : load_any_folder(out, folder, host);
+    weft_free(host, file);
     return status;
 }
 
@@ -362,6 +429,19 @@ weft_status weft_model_get_prompt(const weft_model *model, uint32_t index, weft_
     return WEFT_OK;
 }
 
+weft_status weft_model_set_max_length(weft_model *model, uint32_t length) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model);
+    if (length > model->positions) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "length: expected at most %u tokens, for which the model has positions, "
+                         "found %u",
+                         model->positions, length);
+    }
+    model->info.max_length = length > 0 ? length : model->loaded_length;
+    return WEFT_OK;
+}
+
 /* ---- programs and models without a head ---- */
 
 struct weft_program *weft_model_program(const weft_model *model) {
@@ -383,6 +463,8 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
+    headless->positions = model->positions;
+    headless->loaded_length = model->loaded_length;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
     headless->info.eos_token = -1;

@@ -14,6 +14,7 @@
 #include "model/files/folder_save.h"
 #include "model/files/int8_file.h"
 #include "model/files/other_files.h"
+#include "model/gguf/gguf_model.h"
 #include "model/network/architecture.h"
 #include "model/network/network_build.h"
 #include "model/program/program.h"
@@ -135,6 +136,20 @@ static weft_status quantize(weft_quantize_info *info, weft_model *model, const c
     return status;
 }
 
+/* Its config and tokenizer are no files that could be copied. */
+static weft_status refuse_gguf(const char *folder, const weft_host *host) {
+    char *file = NULL;
+    WEFT_TRY(weft_gguf_model_find(&file, folder, host));
+    if (!file) {
+        return WEFT_OK;
+    }
+    weft_free(host, file);
+    return weft_fail(host, WEFT_UNSUPPORTED,
+                     "%s: expected a folder with config.json and model.safetensors, found a GGUF "
+                     "file: quantize the folder that it was made of",
+                     folder);
+}
+
 weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, const char *out,
                                 weft_stored stored, const weft_host *host) {
     WEFT_ENTER;
@@ -147,6 +162,7 @@ weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, co
                          (int)stored);
     }
     WEFT_TRY(check_folders(folder, out, host));
+    WEFT_TRY(refuse_gguf(folder, host));
     WEFT_TRY(weft_model_load(&model, folder, host));
     const weft_status status = quantize(info ? info : &ignored, model, folder, out, stored, host);
     weft_model_destroy(&model);

@@ -6,7 +6,9 @@
 #ifndef WEFT_OPENCL_LIBRARY_H
 #define WEFT_OPENCL_LIBRARY_H
 
+#ifndef CL_TARGET_OPENCL_VERSION /* weft/opencl.h may come first */
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include <CL/cl.h>
 
 #include "core/host.h"

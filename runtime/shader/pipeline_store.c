@@ -78,12 +78,12 @@ weft_status weft_pipeline_manifest_read(struct weft_digest_map *manifest, size_t
     return WEFT_OK;
 }
 
-static weft_status create_cache(struct weft_pipeline_store *store, weft_device *device,
-                                const uint8_t *data, size_t size) {
+static weft_status create_cache(VkPipelineCache *cache, weft_device *device, const uint8_t *data,
+                                size_t size) {
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                             .initialDataSize = size,
                                             .pInitialData = data};
-    return WEFT_VK_MAKE(device, CreatePipelineCache, &info, &store->cache);
+    return WEFT_VK_MAKE(device, CreatePipelineCache, &info, cache);
 }
 
 /* The payload is null where the disk has none. */
@@ -92,7 +92,7 @@ static weft_status take_payload(struct weft_pipeline_store *store, weft_device *
     size_t driver_data = 0;
     const char *fault = NULL;
     if (!payload) {
-        return create_cache(store, device, NULL, 0);
+        return create_cache(&store->cache, device, NULL, 0);
     }
     WEFT_TRY(weft_pipeline_manifest_read(&store->manifest, &driver_data, &fault, payload, size,
                                          &device->info, &device->host));
@@ -100,14 +100,19 @@ static weft_status take_payload(struct weft_pipeline_store *store, weft_device *
         weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);
         driver_data = size;
     }
-    return create_cache(store, device, payload + driver_data, size - driver_data);
+    return create_cache(&store->cache, device, payload + driver_data, size - driver_data);
+}
+
+static weft_status read_file(uint8_t **payload, size_t *size,
+                             const struct weft_pipeline_store *store, weft_device *device) {
+    return weft_cache_read(payload, size, device->cache, CACHE_KIND, &store->cache_key,
+                           &device->host);
 }
 
 static weft_status load_cache(struct weft_pipeline_store *store, weft_device *device) {
     uint8_t *payload = NULL;
     size_t size = 0;
-    WEFT_TRY(weft_cache_read(&payload, &size, device->cache, CACHE_KIND, &store->cache_key,
-                             &device->host));
+    WEFT_TRY(read_file(&payload, &size, store, device));
     weft_status status = take_payload(store, device, payload, size);
     weft_free(&device->host, payload);
     return status;
@@ -141,17 +146,17 @@ static size_t put_manifest(uint8_t *payload, const struct weft_digest_map *manif
     return at;
 }
 
-/* The payload in host memory. */
-static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *device) {
-    struct weft_pipeline_store *store = device->pipelines;
-    size_t manifest_size = 4 + store->manifest.count * DIGEST_SIZE;
+/* The payload in host memory, of a cache and the digests of what is in it. */
+static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *device,
+                                VkPipelineCache cache, const struct weft_digest_map *manifest) {
+    size_t manifest_size = 4 + manifest->count * DIGEST_SIZE;
     VkResult result = VK_INCOMPLETE;
     /*
      * More than one attempt, because a driver's own threads may add to the cache between the calls.
      */
     for (int attempt = 0; result == VK_INCOMPLETE && attempt < MAX_SIZE_ATTEMPTS; attempt++) {
         size_t data_size = 0;
-        result = device->vk.GetPipelineCacheData(device->vk.handle, store->cache, &data_size, NULL);
+        result = device->vk.GetPipelineCacheData(device->vk.handle, cache, &data_size, NULL);
         if (result != VK_SUCCESS) {
             break;
         }
@@ -159,9 +164,8 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
         if (!bytes) {
             return weft_fail_memory(&device->host, "pipeline cache");
         }
-        size_t at = put_manifest(bytes, &store->manifest);
-        result = device->vk.GetPipelineCacheData(device->vk.handle, store->cache, &data_size,
-                                                 bytes + at);
+        size_t at = put_manifest(bytes, manifest);
+        result = device->vk.GetPipelineCacheData(device->vk.handle, cache, &data_size, bytes + at);
         if (result == VK_SUCCESS) {
             /* Mesa 26.2's lavapipe gives part of a header: what could not be given back is not kept. */
             const bool whole = !vulkan_data_fault(bytes + at, data_size, &device->info);
@@ -174,13 +178,90 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
     return weft_device_check(device, result, "vkGetPipelineCacheData");
 }
 
+/* ---- what other processes have added to the file ---- */
+
+/* Adds the digests that a map lacks: *added says how many. */
+static weft_status add_missing(struct weft_digest_map *all, uint32_t *added,
+                               const struct weft_digest_map *more, const weft_host *host) {
+    if (!weft_digest_map_reserve(all, more->count, host)) {
+        return weft_fail_memory(host, "pipeline cache");
+    }
+    for (uint32_t i = 0; i < more->capacity; i++) {
+        if (more->slots[i].taken && !weft_digest_map_find(all, &more->slots[i].key)) {
+            weft_digest_map_put(all, &more->slots[i].key, NULL);
+            ++*added;
+        }
+    }
+    return WEFT_OK;
+}
+
+/* What drivers merge into is used by nobody else, as the store's own cache may be. */
+static weft_status merge_caches(VkPipelineCache *whole, weft_device *device, const uint8_t *data,
+                                size_t size) {
+    VkPipelineCache sources[] = {device->pipelines->cache, VK_NULL_HANDLE};
+    WEFT_TRY(create_cache(&sources[1], device, data, size));
+    weft_status status = create_cache(whole, device, NULL, 0);
+    if (status == WEFT_OK) {
+        status = weft_device_check(
+            device, device->vk.MergePipelineCaches(device->vk.handle, *whole, 2, sources),
+            "vkMergePipelineCaches");
+    }
+    device->vk.DestroyPipelineCache(device->vk.handle, sources[1], NULL);
+    return status;
+}
+
+/* *whole is null, and `all` of no use, where the file has nothing that the store lacks. */
+static weft_status merge_payload(VkPipelineCache *whole, struct weft_digest_map *all,
+                                 weft_device *device, const uint8_t *payload, size_t size) {
+    struct weft_digest_map theirs = {0};
+    const char *fault = NULL;
+    size_t driver_data = 0;
+    uint32_t ours = 0, more = 0;
+    weft_status status = weft_pipeline_manifest_read(&theirs, &driver_data, &fault, payload, size,
+                                                     &device->info, &device->host);
+    if (status == WEFT_OK && !fault) {
+        status = add_missing(all, &ours, &device->pipelines->manifest, &device->host);
+    }
+    if (status == WEFT_OK && !fault) {
+        status = add_missing(all, &more, &theirs, &device->host);
+    }
+    weft_digest_map_free(&theirs, &device->host);
+    return status == WEFT_OK && more > 0
+               ? merge_caches(whole, device, payload + driver_data, size - driver_data)
+               : status;
+}
+
+static weft_status merge_file(VkPipelineCache *whole, struct weft_digest_map *all,
+                              weft_device *device) {
+    uint8_t *payload = NULL;
+    size_t size = 0;
+    WEFT_TRY(read_file(&payload, &size, device->pipelines, device));
+    const weft_status status = payload ? merge_payload(whole, all, device, payload, size) : WEFT_OK;
+    weft_free(&device->host, payload);
+    return status;
+}
+
+static weft_status make_merged(uint8_t **payload, size_t *size, weft_device *device) {
+    const struct weft_pipeline_store *store = device->pipelines;
+    struct weft_digest_map all = {0};
+    VkPipelineCache whole = VK_NULL_HANDLE;
+    weft_status status = merge_file(&whole, &all, device);
+    if (status == WEFT_OK) {
+        status = make_payload(payload, size, device, whole ? whole : store->cache,
+                              whole ? &all : &store->manifest);
+    }
+    device->vk.DestroyPipelineCache(device->vk.handle, whole, NULL);
+    weft_digest_map_free(&all, &device->host);
+    return status;
+}
+
 /* Null where nothing is new. Whatever is added from now on is new again. */
 static weft_status take_new(uint8_t **payload, size_t *size, weft_device *device) {
     struct weft_pipeline_store *store = device->pipelines;
     weft_status status = WEFT_OK;
     pthread_mutex_lock(&device->locks.pipelines);
     if (store->dirty) {
-        status = make_payload(payload, size, device);
+        status = make_merged(payload, size, device);
         store->dirty = status != WEFT_OK;
     }
     pthread_mutex_unlock(&device->locks.pipelines);

@@ -201,6 +201,32 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_data(VkDevice handle, VkPipelineCache 
 
 /* ---- caches ---- */
 
+/* False when memory is out. */
+static bool take_missing(struct weft_soft_cache *cache, struct weft_soft_cache *other,
+                         const weft_host *host) {
+    bool taken = true;
+    pthread_mutex_lock(&other->lock);
+    for (uint32_t i = 0; i < other->count && taken; i++) {
+        const struct weft_soft_cache_entry *entry = &other->entries[i];
+        taken = find(cache, &entry->key) ||
+                put_copy(cache, &entry->key, entry->object.bytes, entry->object.size, host);
+    }
+    pthread_mutex_unlock(&other->lock);
+    return taken;
+}
+
+/* None of the sources is the destination, which no other thread uses meanwhile. */
+static VKAPI_ATTR VkResult VKAPI_CALL merge_caches(VkDevice handle, VkPipelineCache destination,
+                                                   uint32_t count, const VkPipelineCache *sources) {
+    const weft_host *host = &weft_soft_device_of(handle)->host;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!take_missing(weft_soft_cache_of(destination), weft_soft_cache_of(sources[i]), host)) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    return VK_SUCCESS;
+}
+
 static void free_cache(struct weft_soft_cache *cache, const weft_host *host) {
     for (uint32_t i = 0; i < cache->count; i++) {
         weft_free(host, cache->entries[i].object.bytes);
@@ -245,5 +271,6 @@ const struct weft_soft_function weft_soft_cache_functions[] = {
     WEFT_SOFT_FUNCTION(CreatePipelineCache, create_cache),
     WEFT_SOFT_FUNCTION(DestroyPipelineCache, destroy_cache),
     WEFT_SOFT_FUNCTION(GetPipelineCacheData, get_data),
+    WEFT_SOFT_FUNCTION(MergePipelineCaches, merge_caches),
     {NULL, NULL},
 };

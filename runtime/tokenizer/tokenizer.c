@@ -8,7 +8,9 @@
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
+#include "tokenizer/json/compare.h"
 #include "tokenizer/json/json_tokenizer.h"
+#include "tokenizer/known_settings.h"
 #include "tokenizer/spm/tokenizer.h"
 
 enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE, KIND_JSON };
@@ -138,6 +140,20 @@ weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *pat
     return status;
 }
 
+weft_status weft_tokenizer_create_json(weft_tokenizer **tokenizer, const char *text, size_t size,
+                                       const char *path, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    WEFT_TRY(create(&created, KIND_JSON, host));
+    const weft_status status = weft_json_tokenizer_create(&created->json, text, size, path, host);
+    created->digest = weft_digest_of((const uint8_t *)text, size);
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
+}
+
 /* Takes `reason`, which is null when there was no memory for it. */
 static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const weft_host *host) {
     weft_tokenizer *created = NULL;
@@ -173,6 +189,7 @@ static weft_status check_settings(const char *path, const weft_host *host) {
         return status;
     }
     weft_json_fields fields = {object, path, host};
+    status = weft_known_check(&weft_tokenizer_config_fields, &fields);
     for (size_t i = 0; status == WEFT_OK && i < sizeof settings / sizeof settings[0]; i++) {
         bool value = settings[i].value;
         status = weft_json_optional_bool(&value, &fields, settings[i].name);
@@ -247,7 +264,10 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     const char *side = NULL;
     WEFT_TRY(weft_json_read_with_reals(&object, path, host));
     const weft_json_fields fields = {object, path, host};
-    weft_status status = weft_json_optional_string(&side, &fields, "truncation_side");
+    weft_status status = weft_known_check(&weft_tokenizer_config_fields, &fields);
+    if (status == WEFT_OK) {
+        status = weft_json_optional_string(&side, &fields, "truncation_side");
+    }
     if (status == WEFT_OK && side) {
         weft_json_tokenizer_truncate_left(tokenizer->json, strcmp(side, "left") == 0);
     }
@@ -256,6 +276,9 @@ static weft_status adjust_json(weft_tokenizer *tokenizer, const char *path, cons
     }
     if (status == WEFT_OK) {
         status = read_bert(tokenizer, &fields);
+    }
+    if (status == WEFT_OK) {
+        status = weft_json_tokenizer_compare(tokenizer->json, &fields);
     }
     json_decref(object);
     return status;
@@ -317,6 +340,41 @@ static weft_status load_json(weft_tokenizer **tokenizer, const char *file, const
     return status;
 }
 
+/* What other libraries have in place of the two files that are read. */
+static const char *const other_files[] = {"vocab.txt", "vocab.json", "tokenizer.model",
+                                          "sentencepiece.bpe.model"};
+
+static const char *other_file(const char *folder, const weft_host *host) {
+    for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
+        char *path = weft_path_join(folder, other_files[i], host);
+        const bool found = path && is_there(path);
+        weft_free(host, path);
+        if (found) {
+            return other_files[i];
+        }
+    }
+    return NULL;
+}
+
+/* Why neither file makes a tokenizer, and how one gets a tokenizer.json. */
+static char *reason_without(const char *folder, const weft_tokenizer_settings *settings,
+                            const weft_host *host) {
+    const char *other = other_file(folder, host);
+    if (other) {
+        return weft_format(
+            host,
+            "%s: expected tokenizer.json or spiece.model, found %s: transformers makes "
+            "a tokenizer.json of it: "
+            "AutoTokenizer.from_pretrained(folder).save_pretrained(folder)",
+            folder, other);
+    }
+    return settings->kind == WEFT_TOKENIZER_UNKNOWN
+               ? weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
+                             settings->class_name)
+               : weft_format(host, "%s: expected tokenizer.json or spiece.model, found neither",
+                             folder);
+}
+
 static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
                                       const char *preparation,
                                       const weft_tokenizer_settings *settings,
@@ -338,12 +396,11 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
 static weft_status load_other(weft_tokenizer **tokenizer, const char *model,
                               const char *preparation, const char *folder,
                               const weft_tokenizer_settings *settings, const weft_host *host) {
-    if (settings->kind != WEFT_TOKENIZER_UNKNOWN) {
-        return load_sentencepiece(tokenizer, model, preparation, settings, host);
+    const bool is_pieces = settings->kind == WEFT_TOKENIZER_PIECES;
+    if (settings->kind == WEFT_TOKENIZER_UNKNOWN || (!is_pieces && !is_there(model))) {
+        return create_none(tokenizer, reason_without(folder, settings, host), host);
     }
-    char *reason = weft_format(host, "%s: Weft does not support tokenizer_class %s", folder,
-                               settings->class_name);
-    return create_none(tokenizer, reason, host);
+    return load_sentencepiece(tokenizer, model, preparation, settings, host);
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,

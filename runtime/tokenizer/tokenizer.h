@@ -66,6 +66,10 @@ weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *p
 weft_status weft_tokenizer_open_json(weft_tokenizer **tokenizer, const char *path,
                                      const weft_host *host);
 
+/** The text of one, which is not kept; `path` names it in errors. */
+weft_status weft_tokenizer_create_json(weft_tokenizer **tokenizer, const char *text, size_t size,
+                                       const char *path, const weft_host *host);
+
 /**
  * The tokenizer of a model folder: bytes or a SentencePiece model as it is by the config's tokenizer_class, else
  * tokenizer.json where that is there, else by the class, or spiece.model where that is there and no class is named.

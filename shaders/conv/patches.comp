@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// The windows of a convolution as columns of a matrix: [batch, channels, window height, window width, rows, columns] of x
-// [batch, channels, height, width], zeros in the padding. Words, as they are.
+// Windows of a convolution as columns of a matrix: [batch, channels, window height, window width, windows] of x
+// [batch, channels, height, width], from window `first` on, zeros in the padding. Words, as they are.
 
 #include "index.glsl"
 #include "windows.glsl"
@@ -21,8 +21,9 @@ layout(push_constant) uniform Push
     uint width;
     uint window_height;
     uint window_width;
-    uint rows;    // of windows
-    uint columns;
+    uint windows; // in all planes the same
+    uint first;
+    uint columns; // of all windows
     uint stride_y;
     uint stride_x;
     uint dilation_y;
@@ -37,9 +38,10 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint column = i % push.columns;
-    uint row = i / push.columns % push.rows;
-    uint element = i / push.columns / push.rows;
+    uint window = push.first + i % push.windows;
+    uint column = window % push.columns;
+    uint row = window / push.columns;
+    uint element = i / push.windows;
     uint window_x = element % push.window_width;
     uint window_y = element / push.window_width % push.window_height;
     uint plane = element / push.window_width / push.window_height;

@@ -211,7 +211,7 @@ PLACE_TEST(other_weights_are_named_as_what_they_are, place) {
         {"pytorch_model-00001-of-00002.bin", "PK", "PyTorch", "safe_serialization"},
         {"best.pt", "PK", "PyTorch", "save_pretrained"},
         {"model-00001-of-00002.safetensors", "x", "no model.safetensors.index.json", "the rest"},
-        {"model-q4.gguf", "GGUF", "GGUF", "safetensors"},
+        {"model-q4.gguf", "GGUF", "GGUF", "name that file"},
         {"model.onnx", "x", "ONNX", "weft.from_onnx"},
         {"tf_model.h5", "x", "TensorFlow", "save_pretrained"},
         {"adapter_model.safetensors", "x", "an adapter", "merge_and_unload"},
@@ -224,15 +224,18 @@ PLACE_TEST(what_is_no_model_folder_is_named_as_what_it_is, place) {
         {"config.json", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer",
          "git lfs pull"},
         {"config.json", "<html>", "HTML", "login"},
-        {"model-q4.gguf", "GGUF", "GGUF", "safetensors"},
+        {"model-q4.gguf", "GGUF", "the version", "until the file's end"},
         {"model.onnx", "x", "ONNX", "weft.from_onnx"},
         {"adapter_config.json", "{}", "an adapter", "merge_and_unload"},
     };
     expect_each_named(false, rows, sizeof rows / sizeof rows[0]);
     const char *folder = folder_with(false, "model.gguf", "GGUF");
-    expect_refused(4, weft_test_text("inspect %s/model.gguf", folder), "GGUF file", NULL);
+    expect_refused(4, weft_test_text("inspect %s/model.gguf", folder), "the file's end", NULL);
     folder = folder_with(false, "net.onnx", "\x08\x07");
     expect_refused(4, weft_test_text("inspect %s/net.onnx", folder), "weft.from_onnx", NULL);
+    expect_refused(4, weft_test_text("run %s/net.onnx --text a", folder),
+                   "python3 -m weft.onnx FILE --out FOLDER", NULL);
+    expect_refused(2, weft_test_text("run %s/net.onnx", folder), "net.onnx --out FOLDER", NULL);
     folder = folder_with(false, "notes.txt", "x");
     expect_refused(4, weft_test_text("inspect %s/notes.txt", folder), "this is a file", NULL);
 }

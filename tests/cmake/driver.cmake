@@ -22,7 +22,7 @@ set_target_properties(weft_vulkan PROPERTIES
     LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/driver")
 set(weft_processor_manifest "${CMAKE_CURRENT_BINARY_DIR}/driver/weft-processor.json")
 set(weft_driver_env_processor "VK_DRIVER_FILES=${weft_processor_manifest}"
-    "VK_ICD_FILENAMES=${weft_processor_manifest}" "WEFT_PROCESSOR=0")
+    "VK_ICD_FILENAMES=${weft_processor_manifest}" "WEFT_PROCESSOR=0" ${weft_same_kernels})
 file(GENERATE OUTPUT "${weft_processor_manifest}" CONTENT
 "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"$<TARGET_FILE:weft_vulkan>\", \"api_version\": \"1.2.0\"}}
 ")

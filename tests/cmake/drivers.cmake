@@ -70,6 +70,13 @@ if(WEFT_HAVE_LLVM)
     endforeach()
 endif()
 
+# Whatever else runs on the processor device has these, and the kernels that verify.quick.processor-8 compiled: with vectors of another
+# width each of them would be compiled once more.
+set(weft_same_kernels "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/processor-8")
+if(weft_processors)
+    list(APPEND weft_same_kernels "WEFT_PROCESSOR_LANES=8")
+endif()
+
 # OpenCL drivers, each the only one: <name>.opencl has VARIABLE=VALUE lines.
 file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/opencl/alone.env" weft_opencl_alone REGEX "^[A-Z_]+=")
 file(GLOB weft_opencl_files CONFIGURE_DEPENDS "${WEFT_DRIVERS_DIR}/*.opencl")
@@ -109,9 +116,8 @@ function(weft_add_device_test name)
     foreach(driver IN LISTS drivers)
         add_test(NAME "${name}.${driver}" COMMAND ${arg_COMMAND}
                  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-        set(env ${weft_test_env} ${weft_driver_env_${driver}}
-            "WEFT_TEST_DRIVER=${driver}"
-            "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/${driver}")
+        set(env ${weft_test_env} "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/${driver}"
+            "WEFT_TEST_DRIVER=${driver}" ${weft_driver_env_${driver}})
         if(NOT WIN32) # Wine's Vulkan has no layers
             list(APPEND env "WEFT_VALIDATION=1")
         endif()

@@ -12,7 +12,7 @@ endif()
 function(weft_add_hostile_test test count processor)
     weft_add_host_test(${test} LABELS hostile ${ARGN}
         COMMAND "${WEFT_PYTHON3}" tests/hostile/run.py $<TARGET_FILE:weft-cli> ${count} --seed 7 --processor ${processor}
-                --cache "${PROJECT_BINARY_DIR}/test-cache/host")
+                --cache "${PROJECT_BINARY_DIR}/test-cache/processor-8")
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endfunction()
 

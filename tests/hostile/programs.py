@@ -29,6 +29,7 @@ def keeps(r, x):
         lambda: {"op": "banded_attention", "inputs": [x, x, x, lengths], "heads": heads, "causal": flag, "scale": 0,
                  "half_width": r.choice([0, 0, 0, 1, 4294967295])},
         lambda: {"op": "conv1d", "inputs": [x, "taps", "v8", lengths], "causal": flag},
+        lambda: {"op": "recurrence", "inputs": [x, "w8", "v8", "", lengths], "cell": r.choice(["tanh", "relu"]), "reverse": flag},
         lambda: {"op": "matmul", "inputs": [x, "w8"], "alpha": 1, "transpose_b": flag},
         lambda: {"op": "mask", "inputs": [x, "lengths"]},
         lambda: {"op": "cumsum", "inputs": [x], "axis": r.randrange(3), "exclusive": flag, "reverse": not flag},

@@ -139,6 +139,78 @@ TEST(plans_of_other_vectors_are_not_used, f) {
     weft_model_destroy(&model);
 }
 
+/* The first values, before they get length 1: plans with all of them are not used. */
+TEST(vectors_may_have_their_first_values_alone, f) {
+    weft_model *model = make_vectors(&f->host.host);
+    weft_texts *runner = NULL;
+    const char *prompt = NULL;
+    weft_embed_info embed;
+    weft_model_info info;
+    float whole[WIDTH], found[WIDTH];
+    run_alone(whole, model, f->device, &texts[1]);
+    assert_ok(weft_texts_create(&runner, model, f->device, NULL));
+    static const uint32_t asked[] = {WIDTH + 1, WIDTH, 5, 1};
+    for (size_t at = 0; at < sizeof asked / sizeof *asked; at++) {
+        double squares = 0;
+        const uint32_t most = asked[at];
+        const uint32_t size = most < WIDTH ? most : WIDTH;
+        for (uint32_t i = 0; i < size; i++) {
+            squares += (double)whole[i] * (double)whole[i];
+        }
+        for (int normalize = 0; normalize < 2; normalize++) {
+            assert_ok(weft_model_set_vectors(
+                &prompt, model,
+                weft_vectors_params(.dimension = most, .normalize = normalize == 1)));
+            assert_ok(weft_model_get_embedding(model, &embed));
+            assert_ok(weft_model_get_info(model, &info));
+            assert_int_equal(embed.dimension, most);
+            assert_int_equal(info.embedding_size, size);
+            assert_ok(weft_texts_run(
+                runner, weft_texts_run_params(.texts = &texts[1], .count = 1, .values = found)));
+            for (uint32_t i = 0; i < size; i++) {
+                assert_true(fabs(found[i] - whole[i] / (normalize == 1 ? sqrt(squares) : 1)) <
+                            1e-5);
+            }
+        }
+    }
+    weft_texts_destroy(&runner);
+    weft_model_destroy(&model);
+}
+
+/* Names count for callers who name prompts, and not for those who have the text. */
+TEST(a_prompt_that_is_a_text_is_no_name, f) {
+    weft_model *model = make_vectors(&f->host.host);
+    const char *prompt = NULL;
+    assert_ok(weft_model_set_vectors(&prompt, model,
+                                     weft_vectors_params(.prompt = "q", .prompt_is_text = true)));
+    assert_string_equal(prompt, "q");
+    assert_ok(weft_model_set_vectors(&prompt, model, weft_vectors_params(.prompt_is_text = true)));
+    assert_null(prompt);
+    weft_model_destroy(&model);
+}
+
+TEST(texts_are_cut_where_the_caller_says, f) {
+    weft_model *model = make_vectors(&f->host.host);
+    weft_texts *runner = NULL;
+    weft_model_info info;
+    uint32_t cut = 0;
+    float found[WIDTH], alone[WIDTH];
+    run_alone(alone, model, f->device, &(weft_text_input){.text = "abc", .size = 3});
+    assert_ok(weft_model_set_max_length(model, 3));
+    assert_ok(weft_texts_create(&runner, model, f->device, NULL));
+    assert_ok(weft_texts_run(
+        runner, weft_texts_run_params(.texts = &(weft_text_input){.text = "abcdef", .size = 6},
+                                      .count = 1, .values = found, .cut = &cut)));
+    assert_memory_equal(found, alone, sizeof found);
+    assert_int_equal(cut, 3);
+    assert_int_equal(weft_model_set_max_length(model, POSITIONS + 1), WEFT_INVALID_ARGUMENT);
+    assert_ok(weft_model_set_max_length(model, 0));
+    assert_ok(weft_model_get_info(model, &info));
+    assert_int_equal(info.max_length, POSITIONS);
+    weft_texts_destroy(&runner);
+    weft_model_destroy(&model);
+}
+
 /* ---- what is delivered ---- */
 
 struct taken {

@@ -50,6 +50,7 @@ struct weft_faults weft_faults;
     X(CreateComputePipelines, MEMORY)                                                            \
     X(CreatePipelineCache, MEMORY)                                                               \
     X(GetPipelineCacheData, MEMORY, VK_INCOMPLETE)                                               \
+    X(MergePipelineCaches, MEMORY)                                                               \
     X(GetMemoryFdKHR, VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY)                    \
     X(GetMemoryHostPointerPropertiesEXT, VK_ERROR_OUT_OF_HOST_MEMORY,                            \
       VK_ERROR_INVALID_EXTERNAL_HANDLE)
@@ -315,6 +316,8 @@ FAILS(GetMemoryHostPointerPropertiesEXT, d,
       (VkDevice d, VkExternalMemoryHandleTypeFlagBits t, const void *p,
        VkMemoryHostPointerPropertiesEXT *to),
       (d, t, p, to))
+FAILS(MergePipelineCaches, d,
+      (VkDevice d, VkPipelineCache to, uint32_t n, const VkPipelineCache *from), (d, to, n, from))
 FILLS(GetPipelineCacheData, (VkDevice d, VkPipelineCache c, size_t *size, void *data),
       (d, c, size, data), data)
 

@@ -4,13 +4,16 @@
 #include "device/device.h"
 #include "null/null_device.h"
 
+/* Without a folder of its own the device has the one that tests share, so that each kernel is compiled once for all of them. */
 static int set_up(void **state, char *folder, weft_device_params params) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_host_begin(&f->host);
     f->folder = folder;
     params.host = f->host.host;
-    params.cache_dir = folder ? folder : "";
+    if (folder) {
+        params.cache_dir = folder;
+    }
     if (weft_device_open(&f->device, &params) != WEFT_OK) {
         fail_msg("no device: %s", weft_test_log(&f->host));
     }
@@ -29,6 +32,7 @@ int weft_test_graph_set_up_cached(void **state) {
 
 int weft_test_graph_set_up_null(void **state, weft_device_params params) {
     params.select = weft_null_backend.driver;
+    params.cache_dir = "";
     weft_test_set_variable("WEFT_NULL_DEVICE", "1");
     const int result = set_up(state, NULL, params);
     weft_test_set_variable("WEFT_NULL_DEVICE", NULL);

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "support.h"
 
-/** A watched host, a device with neither cache nor settings, and an empty graph. */
+/** A watched host, a device without settings, whose cache tests share, and an empty graph. */
 struct weft_test_graph {
     struct weft_test_host host;
     weft_device *device;

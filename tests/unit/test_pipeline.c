@@ -500,6 +500,37 @@ WEFT_TEST_IN_PLACE(test_part_of_a_header, fixture) {
     weft_test_device_close(&device);
 }
 
+/* Two processes that begin together: the file has the pipelines of both, whoever ends last. */
+WEFT_TEST_IN_PLACE(test_two_writers, fixture) {
+    weft_device *devices[2];
+    struct weft_pipeline_desc desc;
+    for (uint32_t i = 0; i < 2; i++) {
+        devices[i] = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    }
+    desc = describe(devices[0], "scale", scale_text, 1, 8);
+    desc.specialization_count = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        desc.specialization[0] = 11 + i;
+        (void)get(devices[i], &desc);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        weft_test_device_close(&devices[i]);
+    }
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    const uint32_t compiled = device->stats.pipelines_compiled;
+    for (uint32_t i = 0; i < 2; i++) {
+        desc.specialization[0] = 11 + i;
+        (void)get(device, &desc);
+    }
+    assert_int_equal(device->stats.pipelines_compiled, compiled);
+    desc.specialization[0] = 13;
+    (void)get(device, &desc);
+    assert_int_equal(device->stats.pipelines_compiled, compiled + 1);
+    release(device, &desc);
+    weft_test_device_close(&device);
+    expect_warnings(fixture, 0);
+}
+
 /* Wherever memory ends, the call fails cleanly and the next one works. */
 WEFT_TEST_IN_PLACE(test_out_of_memory, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);

@@ -11,9 +11,13 @@
 
 /* ---- expressions ---- */
 
-static const struct weft_symbol_table symbols = {
-    .rows = {{.name = "batch"}, {.name = "n"}, {.name = "most"}}, .count = 3};
-static const int64_t values[] = {2, -7, INT64_MAX};
+static const struct weft_symbol_table symbols = {.rows = {{.name = "batch"},
+                                                          {.name = "n"},
+                                                          {.name = "most"},
+                                                          {.name = "a.b.1"},
+                                                          {.name = "a_b"}},
+                                                 .count = 5};
+static const int64_t values[] = {2, -7, INT64_MAX, 5, 6};
 
 WEFT_TEST(expressions_are_integers) {
     static const struct {
@@ -38,6 +42,7 @@ WEFT_TEST(expressions_are_integers) {
         {"min(3, batch, 5)", 2},
         {"max(n, -8)", -7},
         {"min(4)", 4},
+        {"2 * a.b.1 + a_b", 16}, /* dots are letters of a name */
         {"-most - 1", INT64_MIN},
         {"(-most - 1) % -1", 0},
         {"0 * (-most - 1)", 0},
@@ -67,6 +72,8 @@ WEFT_TEST(what_is_no_expression_says_where) {
     expect_no_expression("1 +", "at character 4");
     expect_no_expression("length", "no symbol of that name at character 1");
     expect_no_expression("1 2", "something behind its end at character 3");
+    expect_no_expression("a.b", "no symbol of that name at character 1");
+    expect_no_expression(".b", "expected a number, a symbol, - or ( at character 1");
     expect_no_expression("1.5", "something behind its end at character 2");
     expect_no_expression("(1", "expected ) at character 3");
     expect_no_expression("min 3", "expected (");
@@ -330,6 +337,8 @@ static const struct {
     {START "'inputs':1}", "\"inputs\"", "an array of objects", WEFT_OK},
     {START "'inputs':[],'nodes':[],'outputs':[]}", "\"outputs\"", "at least one", WEFT_OK},
     {START "'symbols':{'1':{}}," INPUTS "'nodes':[]," OUTPUTS, "\"symbols\"", "names of letters",
+     WEFT_OK},
+    {START "'symbols':{'.a':{}}," INPUTS "'nodes':[]," OUTPUTS, "\"symbols\"", "names of letters",
      WEFT_OK},
     {START "'symbols':{'max':{}}," INPUTS "'nodes':[]," OUTPUTS, "\"symbols\"", "names of letters",
      WEFT_OK},

@@ -253,6 +253,22 @@ static weft_status build_attention_rows(weft_tensor *y, weft_graph *graph, const
     .params = {weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = 2), \
                weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = 2)}
 
+/* x [2, n, gates] and weight [gates, d], of each GRU by turns. */
+static weft_status build_gru(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                             uint32_t round) {
+    return weft_graph_recurrence(
+        y, graph, x[0], x[1],
+        weft_recurrence_params(.cell = round ? WEFT_CELL_GRU_RESET_FIRST : WEFT_CELL_GRU));
+}
+
+/* LSTM from a state, forwards and backwards. */
+static weft_status build_lstm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                              uint32_t round) {
+    return weft_graph_recurrence(
+        y, graph, x[0], x[1],
+        weft_recurrence_params(.cell = WEFT_CELL_LSTM, .state = x[2], .reverse = round != 0));
+}
+
 /* A b whose columns have the scales, and one whose rows have them. */
 static weft_status build_int8(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                               uint32_t round) {
@@ -280,6 +296,9 @@ static const struct work works[] = {
     {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_panels},
     {"matmul/int8_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_int8},
     {"matmul/int8_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_int8},
+    {"recurrence/cell", {{3, {2, 7, 411}}, {2, {411, 137}}}, 2, .build = build_gru},
+    {"recurrence/cell", {{3, {2, 3, 3}}, {2, {3, 1}}}, 2, .build = build_gru},
+    {"recurrence/cell", {{3, {2, 7, 296}}, {2, {296, 74}}, {2, {2, 148}}}, 3, .build = build_lstm},
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},

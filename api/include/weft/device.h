@@ -243,7 +243,8 @@ typedef struct weft_device_params {
      * them. On Windows owner and access list are checked alike, with SYSTEM and Administrators in place of root.
      * Otherwise a warning names the fault, and Weft compiles everything anew. Parent folders may be links. Weft looks
      * for missing kernels in the folder weft-kernels that may be installed with the library: beside the library, or
-     * among the libraries beside a program's folder.
+     * among the libraries beside a program's folder. Without a cache folder, as a service has none whose environment
+     * names no home, these are all that it finds.
      */
     const char *cache_dir;
     /**

@@ -14,6 +14,7 @@
 #include <weft/mixers/kernels.h>
 #include <weft/mixers/positions.h>
 #include <weft/mixers/random_features.h>
+#include <weft/mixers/recurrent.h>
 #include <weft/mixers/toeplitz.h>
 
 #endif

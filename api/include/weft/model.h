@@ -22,8 +22,8 @@ typedef struct weft_model weft_model;
 
 /**
  * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors, or the files that
- * model.safetensors.index.json names. Every tensor the config asks for must be there with the right shape and finite
- * values. No device is needed. host may be null.
+ * model.safetensors.index.json names; or a GGUF file, perhaps alone in a folder (api/MODELS.md). Every tensor the config
+ * asks for must be there with the right shape and finite values. No device is needed. host may be null.
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
@@ -208,6 +208,8 @@ typedef struct weft_embed_params {
     bool normalize; /**< give vectors of length 1, also where the folder does not say so */
     /** Number of tokens at the start of each text that belong to the prompt: left out if skips_prompt is set */
     uint32_t prompt_tokens;
+    /** A vector's first values are its result, before they are normalized; more than there are: all; 0: as the folder says */
+    uint32_t dimension;
 } weft_embed_params;
 
 #ifndef __cplusplus
@@ -223,6 +225,12 @@ typedef struct weft_embed_params {
  */
 WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
 
+/**
+ * Has texts cut at `length` tokens, special ones included: weft_model_info.max_length from now on. 0: as after loading.
+ * Errors: WEFT_INVALID_ARGUMENT for more than the network has positions.
+ */
+WEFT_API weft_status weft_model_set_max_length(weft_model *model, uint32_t length);
+
 /** Settings of a model of task WEFT_TASK_EMBED. Texts live as long as the model. */
 typedef struct weft_embed_info {
     uint32_t pooling; /**< bits of weft_embed_pooling */
@@ -234,6 +242,7 @@ typedef struct weft_embed_info {
     const char
         *default_prompt;    /**< name of the prompt to use unless another is requested, or null */
     uint32_t prompt_tokens; /**< as passed to weft_model_set_embedding */
+    uint32_t dimension;     /**< as passed, or the folder's truncate_dim; 0: all values */
 } weft_embed_info;
 
 /** Errors: WEFT_UNSUPPORTED for a model of another task. */

@@ -9,12 +9,12 @@
 #ifndef WEFT_OPENCL_H
 #define WEFT_OPENCL_H
 
-#ifdef __APPLE__
-#include <OpenCL/cl.h>
-#else
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
 #include <CL/cl.h>
 #endif
 

@@ -46,6 +46,8 @@ typedef struct weft_vectors_params {
     bool normalize; /**< give vectors of length 1, also where the folder does not say so */
     /** The name of one of the model's prompts, or the text itself; "": none; null: the folder's default */
     const char *prompt;
+    bool prompt_is_text; /**< `prompt` is a text, also where it is some prompt's name */
+    uint32_t dimension;  /**< of weft_embed_params */
 } weft_vectors_params;
 
 #ifndef __cplusplus

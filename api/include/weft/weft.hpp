@@ -472,6 +472,10 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                         const ::weft_rfa_attention_params &params) noexcept;
     result<::weft_tensor> rfa_attention(const operand &q, const operand &k, const operand &v,
                                         const operand &w) noexcept;
+    /** weft_graph_recurrence of weft/mixers/recurrent.h. */
+    result<::weft_tensor> recurrence(const operand &gates, const operand &weight,
+                                     const ::weft_recurrence_params &params) noexcept;
+    result<::weft_tensor> recurrence(const operand &gates, const operand &weight) noexcept;
     /** weft_graph_toeplitz of weft/mixers/toeplitz.h. */
     result<::weft_tensor> toeplitz(const operand &x, const operand &coefficients,
                                    const ::weft_toeplitz_params &params) noexcept;
@@ -667,6 +671,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     result<weft::model> without_head() noexcept;
     /** weft_model_set_embedding of weft/model.h. */
     status set_embedding(const ::weft_embed_params &params) noexcept;
+    /** weft_model_set_max_length of weft/model.h. */
+    status set_max_length(uint32_t length) noexcept;
     /** weft_model_get_embedding of weft/model.h. */
     result<::weft_embed_info> embedding() const noexcept;
     /** weft_model_get_prompt of weft/model.h. */
@@ -2426,6 +2432,34 @@ inline result<::weft_tensor> graph::rfa_attention(const operand &q, const operan
     return made;
 }
 
+inline result<::weft_tensor> graph::recurrence(const operand &gates, const operand &weight,
+                                               const ::weft_recurrence_params &params) noexcept {
+    if (const weft_status code = error_of(gates, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_recurrence(&made, get(), gates.tensor(), weight.tensor(),
+                                                   &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::recurrence(const operand &gates,
+                                               const operand &weight) noexcept {
+    if (const weft_status code = error_of(gates, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_recurrence(&made, get(), gates.tensor(), weight.tensor(),
+                                                   nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::toeplitz(const operand &x, const operand &coefficients,
                                              const ::weft_toeplitz_params &params) noexcept {
     if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
@@ -2856,6 +2890,10 @@ inline result<weft::model> model::without_head() noexcept {
 
 inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
     return weft_model_set_embedding(get(), &params);
+}
+
+inline status model::set_max_length(uint32_t length) noexcept {
+    return weft_model_set_max_length(get(), length);
 }
 
 inline result<::weft_embed_info> model::embedding() const noexcept {
@@ -3564,6 +3602,7 @@ using feature_map = ::weft_feature_map;
 using flt_side = ::weft_flt_side;
 using component = ::weft_component;
 using stabilizer = ::weft_stabilizer;
+using cell = ::weft_cell;
 using interpolation = ::weft_interpolation;
 using rpe_lag = ::weft_rpe_lag;
 using rpe_frequency = ::weft_rpe_frequency;
@@ -3627,6 +3666,7 @@ using structured_projection_params = ::weft_structured_projection_params;
 using dgm_weights_params = ::weft_dgm_weights_params;
 using performer_attention_params = ::weft_performer_attention_params;
 using rfa_attention_params = ::weft_rfa_attention_params;
+using recurrence_params = ::weft_recurrence_params;
 using toeplitz_params = ::weft_toeplitz_params;
 using toeplitz_fd_params = ::weft_toeplitz_fd_params;
 using ski_toeplitz_params = ::weft_ski_toeplitz_params;

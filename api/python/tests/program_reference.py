@@ -35,7 +35,7 @@ def tensors_of(data):
     return found
 
 
-WORDS = ("kind", "dtype", "activation", "map")
+WORDS = ("cell", "kind", "dtype", "activation", "map")
 
 
 def number(field, sizes):
@@ -213,6 +213,35 @@ def conv(x, weight, bias=None, strides=(), dilations=(), before=(), after=(), gr
     return y if bias is None else y + bias.reshape(-1, *[1] * len(places))
 
 
+def recurrence(gates, weight, bias=None, state=None, lengths=None, cell="tanh", reverse=False):
+    """Token by token, in float64."""
+    batch, n, _ = gates.shape
+    d = weight.shape[1]
+    kept = 2 * d if cell == "lstm" else d
+    y = np.zeros((batch, n, kept))
+    w, b = weight.astype(np.float64), 0.0 if bias is None else bias.astype(np.float64)
+    for at in range(batch):
+        count = n if lengths is None else int(lengths[at])
+        now = np.zeros(kept) if state is None else state[at].astype(np.float64)
+        for t in range(count - 1, -1, -1) if reverse else range(count):
+            now = y[at, t] = next_state(cell, gates[at, t].astype(np.float64), now, w, b)
+    return y.astype(np.float32)
+
+
+def next_state(cell, x, now, w, b):
+    d = w.shape[1]
+    h, a = now[:d], w @ now[:d] + b
+    if cell in ("tanh", "relu"):
+        return np.tanh(x + a) if cell == "tanh" else np.maximum(x + a, 0)
+    gate = 1 / (1 + np.exp(-(x + a)))
+    if cell == "lstm":
+        c = gate[d:2 * d] * now[d:] + gate[:d] * np.tanh((x + a)[2 * d:3 * d])
+        return np.concatenate([gate[3 * d:] * np.tanh(c), c])
+    r, z = gate[:d], gate[d:2 * d]
+    new = r * a[2 * d:] if cell == "gru" else w[2 * d:] @ (r * h) + (b if isinstance(b, float) else b[2 * d:])
+    return (1 - z) * np.tanh(x[2 * d:] + new) + z * h
+
+
 def conv1d(x, weight, bias=None, causal=False):
     taps = weight.shape[1]
     first = taps - 1 if causal else (taps - 1) // 2
@@ -260,4 +289,5 @@ OPS = {
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
     "fourier": lambda x: np.fft.fft2(x).real, "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
+    "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
 }

@@ -4,6 +4,8 @@
 import json
 import shutil
 
+import numpy as np
+
 from conftest import ROOT
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]",
@@ -44,3 +46,31 @@ def write_tensors(path, tensors):
         data += values.tobytes()
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def write_json(path, value):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(value), "utf-8")
+
+
+def cross_folder(folder, labels=1):
+    """A classifier of pairs in place of the encoder."""
+    draw = np.random.default_rng(9)
+    raw = (folder / "model.safetensors").read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:8 + size])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        values = np.frombuffer(raw[8 + size + begin:8 + size + end], "<f4").reshape(entry["shape"])
+        tensors[name if name.startswith("bert.") else f"bert.{name}"] = values
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    width = config["hidden_size"]
+    tensors |= {"bert.pooler.dense.weight": draw.normal(size=(width, width)), "bert.pooler.dense.bias": draw.normal(size=width),
+                "classifier.weight": draw.normal(size=(labels, width)), "classifier.bias": draw.normal(size=labels)}
+    write_tensors(folder / "model.safetensors", tensors)
+    config |= {"architectures": ["BertForSequenceClassification"], "id2label": {str(i): f"l{i}" for i in range(labels)}}
+    write_json(folder / "config.json", config)
+    write_json(folder / "modules.json", json.loads((folder / "modules.json").read_text("utf-8"))[:1])
+    return config

@@ -20,11 +20,11 @@ CLAIMED = (
     "Abs", "Add", "And", "ArgMax", "ArgMin", "Attention", "AveragePool", "BatchNormalization", "BitwiseAnd", "BitwiseNot",
     "BitwiseOr", "BitwiseXor", "Ceil", "Celu", "Clip", "Concat", "Constant", "ConstantOfShape", "Conv", "Cos", "Cosh",
     "CumSum", "DepthToSpace", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp", "Expand", "EyeLike", "Flatten", "Floor",
-    "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater",
+    "GRU", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater",
     "GreaterOrEqual", "GroupNormalization", "HardSigmoid", "HardSwish", "Hardmax", "Identity", "InstanceNormalization",
-    "IsInf", "IsNaN", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization",
+    "IsInf", "IsNaN", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization",
     "MatMul", "Max", "MaxPool", "Mean", "MeanVarianceNormalization", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "OneHot",
-    "OptionalHasElement", "Or", "PRelu", "Pad", "Pow", "RMSNormalization", "Range", "Reciprocal", "ReduceL1", "ReduceL2",
+    "OptionalHasElement", "Or", "PRelu", "Pad", "Pow", "RMSNormalization", "RNN", "Range", "Reciprocal", "ReduceL1", "ReduceL2",
     "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape",
     "RotaryEmbedding", "Round", "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Slice", "Softmax",
     "Softplus", "Softsign", "SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Swish", "Tan", "Tanh",
@@ -72,6 +72,8 @@ REASONS = {
         "test_split_zero_size_splits_opset13", "test_split_zero_size_splits_opset18", "test_triu_zero", "test_tril_zero",),
     "it has batch_dims": (
         "test_gathernd_example_int32_batch_dim1",),
+    "it has peepholes": (
+        "test_lstm_with_peepholes",),
     "it gives indices": (
         "test_maxpool_with_argmax_2d_precomputed_pads", "test_maxpool_with_argmax_2d_precomputed_strides",),
 }
@@ -202,7 +204,7 @@ def test_all_that_is_missing_is_named():
 @pytest.mark.parametrize("node, kind, message", [
     (helper.make_node("Add", ["x", "x"], ["y"]), TensorProto.DOUBLE,
      "input x: expected float, int32, int64 or bool, found double"),
-    (helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT16), TensorProto.FLOAT, "Cast: its type is float16"),
+    (helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16), TensorProto.FLOAT, "Cast: its type is bfloat16"),
     (helper.make_node("Relu", ["x"], ["y"], domain="mine"), TensorProto.FLOAT, "mine.Relu: there is no such op"),
     (helper.make_node("Elu", ["x"], ["y"], gamma=2.0), TensorProto.FLOAT, "Elu: it has the attribute gamma"),
     (helper.make_node("Reshape", ["x", "x"], ["y"]), TensorProto.INT64, "its input x must be a constant: give it in `fixed`"),

@@ -94,6 +94,8 @@ CALLS = [
     ("Graph.output", lambda m: weft.Graph().output("y", "abc"), "a tensor: a weight: expected numbers"),
     ("Graph.compile", lambda m: weft.Graph().compile("processor"), "device: expected a weft.Device"),
     ("Graph.compile", lambda m: weft.Graph().compile(m.device, implementation=3), "implementation: expected a text"),
+    ("SentenceTransformer", lambda m: weft.SentenceTransformer(3), "model_name_or_path: expected a path, found int"),
+    ("CrossEncoder", lambda m: weft.CrossEncoder("a", prompts=3, model_kwargs=[]), "model_kwargs: expected a dict, found list"),
     ("Weight", lambda m: weft.Weight(["a"]), "a weight: expected numbers"),
     ("Weight", lambda m: weft.Weight(None, "gamma"), "gamma: expected numbers"),
     ("Weight", lambda m: weft.Weight([1.0], 3), "name: expected a text"),

@@ -236,6 +236,30 @@ def test_encodings(langid):
         langid.encode("")
 
 
+def test_other_libraries_tokenizer_files_are_named(tmp_path, device):
+    """BERT's vocab.txt, GPT-2's vocab.json: the message names the file, and what makes a tokenizer.json of it."""
+    for name in ("vocab.txt", "vocab.json", "tokenizer.model", "sentencepiece.bpe.model", None):
+        folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "bert_hidden", tmp_path / str(name))
+        if name is not None:
+            (folder / name).write_text("[PAD]")
+        with weft.load(folder, device) as model, pytest.raises(weft.Unsupported, match="no tokenizer") as refused:
+            model.tokenize("the cat")
+        said = str(refused.value)
+        assert "expected tokenizer.json or spiece.model, found" in said or name is None
+        assert name is None or f"found {name}: transformers makes a tokenizer.json of it" in said
+
+
+@pytest.mark.parametrize("field, value, expected", [
+    ("model_type", "albert", 'found "albert"'), ("architectures", ["AntiBERTy"], 'found "AntiBERTy"')])
+def test_other_kinds_of_models_are_told_the_way(tmp_path, device, field, value, expected):
+    folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "bert_hidden", tmp_path / "folder")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, field: value}))
+    with pytest.raises(weft.Unsupported) as refused:
+        weft.load(folder, device)
+    assert expected in str(refused.value) and "weft.from_torch(module, inputs) makes a program" in str(refused.value)
+
+
 def test_a_folders_tokenizer_json(tmp_path, device):
     tokenizers = pytest.importorskip("tokenizers")
     words = "[UNK] a cat sat on the mat and saw its own tail go by in no time at all".split()

@@ -710,6 +710,47 @@ def test_conv1d_step(device, run, rng, taps):
                 {"x": x}, 6 * max(taps - 1, 1))
 
 
+def layer_of(cell, inputs, d):
+    """PyTorch's layer in float64."""
+    made = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}.get(cell, torch.nn.RNN)
+    more = {} if cell in ("lstm", "gru") else {"nonlinearity": cell}
+    torch.manual_seed(3)
+    return made(inputs, d, batch_first=True, **more).double().eval()
+
+
+@covers("recurrence")
+@pytest.mark.parametrize("with_state", [False, True])
+@pytest.mark.parametrize("cell", ["tanh", "relu", "gru", "lstm"])
+def test_recurrence(run, rng, cell, with_state):
+    """As PyTorch's layers, whose gates are their input products."""
+    batch, n, inputs, d = 2, 19, 5, 37
+    layer = layer_of(cell, inputs, d)
+    x, parts = t64(normal(rng, batch, n, inputs)), 2 if cell == "lstm" else 1
+    state = t64(normal(rng, parts, 1, batch, d)) if with_state else torch.zeros(parts, 1, batch, d, dtype=torch.float64)
+    with torch.no_grad():
+        expected, last = layer(x, tuple(state) if cell == "lstm" else state[0])
+        gates = F.linear(x, layer.weight_ih_l0, layer.bias_ih_l0).numpy().astype(np.float32)
+    given = {"gates": gates}
+    if with_state:
+        given["state"] = np.concatenate([one[0].numpy() for one in state], 1).astype(np.float32)
+    found = run(lambda **given: ops.recurrence(weight=layer.weight_hh_l0.detach().numpy().astype(np.float32), cell=cell,
+                                               bias=layer.bias_hh_l0.detach().numpy().astype(np.float32), **given), **given)
+    check(found[..., :d], expected.numpy())
+    for part, one in enumerate(last if cell == "lstm" else [last]):
+        check(found[:, -1, part * d:][:, :d], one[0].numpy())
+
+
+def test_recurrence_of_lengths_and_backwards(run, rng):
+    gates, weight = normal(rng, 3, 9, 15), normal(rng, 15, 5, scale=0.4)
+    lengths = np.array([9, 1, 6], np.int32)
+    found = run(lambda gates, lengths: ops.recurrence(gates, weight, cell="gru_reset_first", lengths=lengths, reverse=True),
+                gates=gates, lengths=lengths)
+    for b, count in enumerate(lengths):
+        turned = np.ascontiguousarray(gates[b:b + 1, :count][:, ::-1])
+        alone = run(lambda gates: ops.recurrence(gates, weight, cell="gru_reset_first"), gates=turned)
+        assert np.array_equal(found[b, :count], alone[0, ::-1]) and not found[b, count:].any()
+
+
 @covers("conv")
 @pytest.mark.parametrize("axes", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2])

@@ -36,7 +36,8 @@ def test_a_star_brings_the_same_names():
 @pytest.mark.parametrize("module", MODULES)
 def test_each_module_can_be_the_first(module):
     """Whichever is asked for first brings those that it needs, in whatever circles they are."""
-    for beginning, package in (("ray", "ray"), ("_onnx_", "onnx"), ("_torch_", "torch"), ("torch_ops", "torch")):
+    for beginning, package in (("ray", "ray"), ("_onnx_", "onnx"), ("_torch_", "torch"), ("torch_ops", "torch"),
+                               ("langchain", "langchain_core"), ("llama_index", "llama_index.core"), ("chroma", "chromadb")):
         if module.startswith(beginning):
             pytest.importorskip(package)
     assert new_process(f"from weft import {module}\nprint({module}.__name__)") == [f"weft.{module}"]

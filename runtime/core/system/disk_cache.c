@@ -98,13 +98,23 @@ static weft_status create_one(struct weft_cache **cache, const char *dir, uint64
     return status;
 }
 
+static weft_status create_shipped(struct weft_cache **cache, const char *dir,
+                                  const weft_host *host) {
+    WEFT_TRY(create_at(cache, dir, 0, host));
+    (*cache)->read_only = true;
+    return WEFT_OK;
+}
+
 weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
                               const weft_host *host) {
     char kernels[WEFT_SYSTEM_PATH_SIZE];
     *cache = NULL;
     WEFT_TRY(create_one(cache, dir, limit, host));
-    if (!*cache || !weft_library_beside(kernels, sizeof kernels, WEFT_SHIPPED_KERNELS)) {
+    if ((dir && !*cache) || !weft_library_beside(kernels, sizeof kernels, WEFT_SHIPPED_KERNELS)) {
         return WEFT_OK;
+    }
+    if (!*cache) { /* a service without a home */
+        return create_shipped(cache, kernels, host);
     }
     const weft_status status = weft_cache_ship(*cache, kernels, host);
     if (status != WEFT_OK) {
@@ -115,11 +125,7 @@ weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64
 
 weft_status weft_cache_ship(struct weft_cache *cache, const char *dir, const weft_host *host) {
     weft_cache_destroy(&cache->shipped, host);
-    if (dir) {
-        WEFT_TRY(create_at(&cache->shipped, dir, 0, host));
-        cache->shipped->read_only = true;
-    }
-    return WEFT_OK;
+    return dir ? create_shipped(&cache->shipped, dir, host) : WEFT_OK;
 }
 
 void weft_cache_destroy(struct weft_cache **cache, const weft_host *host) {
@@ -420,7 +426,7 @@ static void write_and_clean(struct weft_cache *cache, const char *name, const ui
 
 void weft_cache_write(struct weft_cache *cache, const char *kind, const weft_digest *key,
                       const void *data, size_t size, const weft_host *host) {
-    if (!cache) {
+    if (!cache || cache->read_only) {
         return;
     }
     if (size > MAX_PAYLOAD || weft_cache_room(HEADER_SIZE + size) > cache->limit) {

@@ -24,9 +24,9 @@ struct weft_cache;
 char *weft_cache_default_dir(const weft_host *host);
 
 /**
- * dir null: the default folder; "", or where there is no default: *cache is null. Nothing is touched yet. `limit`: how many
- * bytes the folder's entries may take, 0: WEFT_CACHE_LIMIT. A relative path is of the working folder now: WEFT_IO_ERROR where that
- * is gone. Otherwise only WEFT_OUT_OF_HOST_MEMORY is an error.
+ * dir null: the default folder, or the library's own alone where there is no default; "", or where there is neither: *cache is null.
+ * Nothing is touched yet. `limit`: how many bytes the folder's entries may take, 0: WEFT_CACHE_LIMIT. A relative path is of the
+ * working folder now: WEFT_IO_ERROR where that is gone. Otherwise only WEFT_OUT_OF_HOST_MEMORY is an error.
  */
 weft_status weft_cache_create(struct weft_cache **cache, const char *dir, uint64_t limit,
                               const weft_host *host);

@@ -8,6 +8,7 @@
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
+#include "model/embedding/embedding_fields.h"
 #include "model/embedding/pair_score.h"
 
 #define MOST_TOKENS 16777216 /* 2^24 */
@@ -33,6 +34,7 @@ static weft_status read_optional(json_t **object, char **path, const char *folde
 static weft_status read_length(struct weft_embedding *embedding, const weft_json_fields *fields) {
     int64_t length = 0;
     bool lowers = false;
+    WEFT_TRY(weft_embedding_check_encoder(fields, embedding->scores_pairs));
     WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
     WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
     embedding->max_length = (uint32_t)length;
@@ -47,7 +49,8 @@ static weft_status read_own_limit(struct weft_embedding *embedding) {
     static const char *const names[] = {
         "sentence_bert_config.json",       "sentence_roberta_config.json",
         "sentence_distilbert_config.json", "sentence_camembert_config.json",
-        "sentence_albert_config.json",     "sentence_xlm-roberta_config.json"};
+        "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+        "sentence_xlnet_config.json"};
     const weft_host *host = &embedding->host;
     bool found = false;
     weft_status status = WEFT_OK;
@@ -95,12 +98,12 @@ static weft_status read_limits(struct weft_embedding *embedding) {
 
 static weft_status add_prompt(struct weft_embedding *embedding, const char *name,
                               const json_t *text, const weft_json_fields *fields) {
-    if (!json_is_string(text)) {
+    if (!json_is_string(text) && !json_is_null(text)) {
         return weft_json_fail(fields, WEFT_BAD_FILE, name, "a text", text);
     }
     struct weft_prompt *prompt = &embedding->prompts[embedding->prompt_count++];
     prompt->name = weft_strdup(&embedding->host, name);
-    prompt->text = weft_strdup(&embedding->host, json_string_value(text));
+    prompt->text = weft_strdup(&embedding->host, json_is_null(text) ? "" : json_string_value(text));
     return prompt->name && prompt->text ? WEFT_OK : weft_fail_memory(&embedding->host, "a prompt");
 }
 
@@ -142,15 +145,12 @@ static weft_status check_default(struct weft_embedding *embedding, const char *n
                                   json_object_get(fields->object, "default_prompt_name"));
 }
 
-/* Before pairs there are no prompts. */
+/* Before pairs there is no prompt unless a caller puts one there. */
 static weft_status read_pair_usage(struct weft_embedding *embedding,
                                    const weft_json_fields *fields) {
     embedding->scores_pairs = true;
-    if (weft_json_has(fields, "default_prompt_name")) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "default_prompt_name",
-                              "null for a CrossEncoder",
-                              json_object_get(fields->object, "default_prompt_name"));
-    }
+    WEFT_TRY(weft_known_check(&weft_pair_usage_fields, fields));
+    WEFT_TRY(read_prompts(embedding, fields));
     return weft_pair_score_read(&embedding->has_activation, &embedding->raw_scores, fields,
                                 "activation_fn");
 }
@@ -160,11 +160,12 @@ static weft_status read_text_usage(struct weft_embedding *embedding,
     const char *name = NULL;
     const char *similarity = NULL;
     int64_t most = 0;
+    WEFT_TRY(weft_known_check(&weft_text_usage_fields, fields));
     WEFT_TRY(read_prompts(embedding, fields));
     WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
     WEFT_TRY(check_default(embedding, name, fields));
     WEFT_TRY(weft_json_optional_integer(&most, fields, "truncate_dim", 1, INT32_MAX));
-    embedding->most_values = (uint32_t)most;
+    embedding->truncate_dim = (uint32_t)most;
     WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
     embedding->similarity = weft_strdup(&embedding->host, similarity);
     return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
@@ -275,6 +276,7 @@ weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_emb
     }
     (*embedding)->normalize = params->normalize;
     (*embedding)->prompt_tokens = params->prompt_tokens;
+    (*embedding)->dimension = params->dimension;
     return WEFT_OK;
 }
 
@@ -287,8 +289,12 @@ void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits
     }
 }
 
+uint32_t weft_embedding_most_values(const struct weft_embedding *embedding) {
+    return embedding->dimension > 0 ? embedding->dimension : embedding->truncate_dim;
+}
+
 bool weft_embedding_ends_normalized(const struct weft_embedding *embedding) {
-    return embedding->most_values == 0 &&
+    return weft_embedding_most_values(embedding) == 0 &&
            embedding->steps[embedding->step_count - 1].kind == WEFT_EMBEDDING_NORMALIZE;
 }
 
@@ -304,7 +310,8 @@ void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_
                               .similarity = embedding->similarity,
                               .prompt_count = embedding->prompt_count,
                               .default_prompt = embedding->default_prompt,
-                              .prompt_tokens = embedding->prompt_tokens};
+                              .prompt_tokens = embedding->prompt_tokens,
+                              .dimension = weft_embedding_most_values(embedding)};
 }
 
 void weft_embedding_destroy(struct weft_embedding **address) {

@@ -10,7 +10,12 @@
 
 #include "core/host.h"
 
-enum weft_embedding_kind { WEFT_EMBEDDING_POOL, WEFT_EMBEDDING_NORMALIZE, WEFT_EMBEDDING_DENSE };
+enum weft_embedding_kind {
+    WEFT_EMBEDDING_POOL,
+    WEFT_EMBEDDING_NORMALIZE,
+    WEFT_EMBEDDING_DENSE,
+    WEFT_EMBEDDING_LAYER_NORM /* by the weights of `weight` and `bias` */
+};
 
 #define WEFT_EMBEDDING_MOST_POOLINGS 6
 
@@ -20,7 +25,8 @@ struct weft_embedding_step {
     enum weft_embed_pooling poolings[WEFT_EMBEDDING_MOST_POOLINGS];
     uint32_t pooling_count;
     bool skips_prompt; /* pooling leaves out the prompt's tokens */
-    uint32_t in, out;  /* dense: activation(W x + b), and where it adds its input, + x or + R x */
+    uint32_t in,
+        out; /* a norm's are equal; dense: activation(W x + b), and where it adds its input, + x or + R x */
     weft_activation activation;
     bool adds_input;
     weft_weight *weight, *bias, *residual; /* bias, and R: or null */
@@ -36,11 +42,12 @@ struct weft_embedding {
     uint32_t step_count;
     struct weft_prompt *prompts;
     uint32_t prompt_count;
-    char *default_prompt; /* the name of one of them, or null */
-    char *similarity;     /* or null */
-    char *encoder;        /* the folder of config.json, or null: not read from one */
-    uint32_t max_length;  /* in tokens; 0: the model's */
-    uint32_t most_values; /* a vector's first values are its result; 0: all */
+    char *default_prompt;  /* the name of one of them, or null */
+    char *similarity;      /* or null */
+    char *encoder;         /* the folder of config.json, or null: not read from one */
+    uint32_t max_length;   /* in tokens; 0: the model's */
+    uint32_t truncate_dim; /* of the folder: a vector's first values are its result; 0: all */
+    uint32_t dimension;    /* the same as asked for; 0: the folder's */
     uint32_t prompt_tokens;
     bool normalize; /* at the end, unless the last step does */
     /* A CrossEncoder's: the encoder has a head whose only label is a pair's score, and nothing comes after it. */
@@ -67,6 +74,8 @@ weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const 
 /** Sets what was asked for; makes *embedding where it is null. */
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host);
+/** A vector's first values that are its result; 0: all. */
+uint32_t weft_embedding_most_values(const struct weft_embedding *embedding);
 /** Vectors are of length 1 without being asked for it: nothing comes after their normalization. */
 bool weft_embedding_ends_normalized(const struct weft_embedding *embedding);
 /** Pooling by bits of weft_embed_pooling, in their order. */

@@ -8,8 +8,9 @@
 #include "graph/graph.h"
 #include "model/embedding/embedding.h"
 
-#define LEAST_LENGTH 1e-12F /* torch.nn.functional.normalize's eps */
-#define TOKENS       1U     /* the axis */
+#define LEAST_LENGTH     1e-12F /* torch.nn.functional.normalize's eps */
+#define PYTORCHS_EPSILON 1e-5F  /* of a LayerNorm that names none */
+#define TOKENS           1U     /* the axis */
 
 /*
  * Inputs of poolings: the hidden state f32 [B, n, d], and the number of counted tokens of each sequence as i32 [B]
@@ -181,6 +182,27 @@ static weft_status dense(weft_tensor *x, const struct weft_embedding_step *step,
     return step->adds_input ? add_input(x, input, step, graph) : WEFT_OK;
 }
 
+static weft_status layer_norm(weft_tensor *x, const struct weft_embedding_step *step,
+                              weft_graph *graph) {
+    weft_tensor weight = {0};
+    weft_tensor bias = {0};
+    WEFT_TRY(weft_graph_weight(&weight, graph, step->weight));
+    WEFT_TRY(weft_graph_weight(&bias, graph, step->bias));
+    return weft_graph_layer_norm(x, graph, *x, weight, bias, PYTORCHS_EPSILON);
+}
+
+static weft_status add_step(weft_tensor *x, const struct weft_embedding_step *step,
+                            weft_graph *graph) {
+    switch (step->kind) {
+    case WEFT_EMBEDDING_DENSE:
+        return dense(x, step, graph);
+    case WEFT_EMBEDDING_LAYER_NORM:
+        return layer_norm(x, step, graph);
+    default:
+        return normalize(x, graph);
+    }
+}
+
 /* A vector's first values. */
 static weft_status cut_values(weft_tensor *x, uint32_t most, weft_graph *graph) {
     weft_shape shape = {0};
@@ -198,11 +220,9 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
     }
     WEFT_TRY(pool(&x, &embedding->steps[0], &all, embedding->prompt_tokens));
     for (uint32_t i = 1; i < embedding->step_count; i++) {
-        const struct weft_embedding_step *step = &embedding->steps[i];
-        WEFT_TRY(step->kind == WEFT_EMBEDDING_DENSE ? dense(&x, step, graph)
-                                                    : normalize(&x, graph));
+        WEFT_TRY(add_step(&x, &embedding->steps[i], graph));
     }
-    WEFT_TRY(cut_values(&x, embedding->most_values, graph));
+    WEFT_TRY(cut_values(&x, weft_embedding_most_values(embedding), graph));
     if (embedding->normalize && !weft_embedding_ends_normalized(embedding)) {
         WEFT_TRY(normalize(&x, graph));
     }
@@ -215,19 +235,19 @@ weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *emb
     *size = hidden_size * embedding->steps[0].pooling_count;
     for (uint32_t i = 1; i < embedding->step_count; i++) {
         const struct weft_embedding_step *step = &embedding->steps[i];
-        if (step->kind != WEFT_EMBEDDING_DENSE) {
+        if (step->kind == WEFT_EMBEDDING_NORMALIZE) {
             continue;
         }
         if (step->in != *size) {
-            return weft_fail(&embedding->host, WEFT_BAD_FILE,
-                             "modules.json: module %u: expected in_features %u, as the modules "
-                             "before it give, found %u",
-                             i + 1, *size, step->in);
+            return weft_fail(
+                &embedding->host, WEFT_BAD_FILE,
+                "modules.json: module %u: expected %s %u, as the modules before it give, found %u",
+                i + 1, step->kind == WEFT_EMBEDDING_DENSE ? "in_features" : "dimension", *size,
+                step->in);
         }
         *size = step->out;
     }
-    if (embedding->most_values > 0 && embedding->most_values < *size) {
-        *size = embedding->most_values;
-    }
+    const uint32_t most = weft_embedding_most_values(embedding);
+    *size = most > 0 && most < *size ? most : *size;
     return WEFT_OK;
 }

@@ -4,8 +4,10 @@
 
 #include "core/formats/json.h"
 #include "core/system/file.h"
+#include "core/system/system.h"
 #include "core/try.h"
 #include "model/embedding/embedding.h"
+#include "model/embedding/embedding_fields.h"
 #include "model/embedding/pooling_names.h"
 #include "model/files/checkpoint.h"
 #include "model/files/other_weights.h"
@@ -92,6 +94,7 @@ static weft_status read_flags(struct weft_embedding_step *step, const weft_json_
 static weft_status read_pooling_fields(struct weft_embedding_step *step,
                                        const weft_json_fields *fields) {
     bool include_prompt = true;
+    WEFT_TRY(weft_known_check(&weft_pooling_fields, fields));
     WEFT_TRY(weft_json_has(fields, "pooling_mode") ? read_words(step, fields)
                                                    : read_flags(step, fields));
     WEFT_TRY(weft_json_optional_bool(&include_prompt, fields, "include_prompt"));
@@ -132,17 +135,17 @@ static weft_status read_activation(weft_activation *activation, const weft_json_
     } known[] = {{"Identity", WEFT_ACTIVATION_NONE}, {"Tanh", WEFT_ACTIVATION_TANH},
                  {"ReLU", WEFT_ACTIVATION_RELU},     {"GELU", WEFT_ACTIVATION_GELU_ERF},
                  {"SiLU", WEFT_ACTIVATION_SILU},     {"Sigmoid", WEFT_ACTIVATION_SIGMOID}};
-    const char *name = NULL;
-    WEFT_TRY(weft_json_string(&name, fields, "activation_function"));
+    const char *name = "torch.nn.Tanh";
+    WEFT_TRY(weft_json_optional_string(&name, fields, "activation_function"));
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < COUNT(known); i++) {
-        if (strncmp(name, "torch.nn.modules.", 17) == 0 && strcmp(dot + 1, known[i].name) == 0) {
+        if (strncmp(name, "torch.nn.", 9) == 0 && strcmp(dot + 1, known[i].name) == 0) {
             *activation = known[i].activation;
             return WEFT_OK;
         }
     }
     return weft_json_fail(fields, WEFT_UNSUPPORTED, "activation_function",
-                          "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid of torch.nn.modules",
+                          "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid of torch.nn",
                           json_object_get(fields->object, "activation_function"));
 }
 
@@ -160,15 +163,23 @@ static weft_status check_names(const weft_json_fields *fields) {
     return WEFT_OK;
 }
 
-static weft_status read_map(struct weft_embedding_step *step, const char *folder, bool bias,
-                            const weft_host *host) {
-    struct weft_checkpoint *checkpoint = NULL;
+/* The weights of a module's folder, to be closed. */
+static weft_status open_weights(struct weft_checkpoint **checkpoint, const char *folder,
+                                const weft_host *host) {
     char *path = weft_path_join(folder, "model.safetensors", host);
     if (!path) {
         return weft_fail_memory(host, "a path");
     }
     weft_status status = weft_other_weights_explain(
-        folder, path, weft_checkpoint_open(&checkpoint, path, host), host);
+        folder, path, weft_checkpoint_open(checkpoint, path, host), host);
+    weft_free(host, path);
+    return status;
+}
+
+static weft_status read_map(struct weft_embedding_step *step, const char *folder, bool bias,
+                            const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_status status = open_weights(&checkpoint, folder, host);
     if (status == WEFT_OK) {
         status = weft_checkpoint_weight(&step->weight, checkpoint, "linear.weight",
                                         weft_shape_of(step->out, step->in));
@@ -184,7 +195,6 @@ static weft_status read_map(struct weft_embedding_step *step, const char *folder
     if (checkpoint) {
         weft_checkpoint_close(&checkpoint);
     }
-    weft_free(host, path);
     return status;
 }
 
@@ -193,6 +203,7 @@ static weft_status read_dense_fields(struct weft_embedding_step *step, bool *bia
     int64_t in = 0;
     int64_t out = 0;
     *bias = true;
+    WEFT_TRY(weft_known_check(&weft_dense_fields, fields));
     WEFT_TRY(weft_json_integer(&in, fields, "in_features", 1, MOST_CHANNELS));
     WEFT_TRY(weft_json_integer(&out, fields, "out_features", 1, MOST_CHANNELS));
     WEFT_TRY(weft_json_optional_bool(bias, fields, "bias"));
@@ -218,6 +229,61 @@ weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const ch
     return status == WEFT_OK ? read_map(step, folder, bias, host) : status;
 }
 
+/* ---- norms ---- */
+
+static weft_status read_gains(struct weft_embedding_step *step, const char *folder,
+                              const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    WEFT_TRY(open_weights(&checkpoint, folder, host));
+    weft_status status =
+        weft_checkpoint_weight(&step->weight, checkpoint, "norm.weight", weft_shape_of(step->out));
+    if (status == WEFT_OK) {
+        status =
+            weft_checkpoint_weight(&step->bias, checkpoint, "norm.bias", weft_shape_of(step->out));
+    }
+    weft_checkpoint_close(&checkpoint);
+    return status;
+}
+
+static weft_status read_layer_norm(struct weft_embedding_step *step, const char *folder,
+                                   const weft_host *host) {
+    json_t *object = NULL;
+    char *path = NULL;
+    int64_t dimension = 0;
+    weft_status status = read_config(&object, &path, folder, host);
+    const weft_json_fields fields = {.object = object, .path = path, .host = host};
+    if (status == WEFT_OK) {
+        status = weft_known_check(&weft_module_norm_fields, &fields);
+    }
+    if (status == WEFT_OK) {
+        status = weft_json_integer(&dimension, &fields, "dimension", 1, MOST_CHANNELS);
+    }
+    json_decref(object);
+    weft_free(host, path);
+    WEFT_TRY(status);
+    step->in = step->out = (uint32_t)dimension;
+    return read_gains(step, folder, host);
+}
+
+/* Its config.json came with version 5.7. */
+static weft_status check_normalize(const char *folder, const weft_host *host) {
+    json_t *object = NULL;
+    weft_file_facts facts;
+    char *path = weft_path_join(folder, "config.json", host);
+    weft_status status = path ? WEFT_OK : weft_fail_memory(host, "a path");
+    if (status == WEFT_OK && weft_system_facts(&facts, path) == 0) {
+        status = weft_json_read(&object, path, host);
+    }
+    if (object) {
+        status =
+            weft_known_check(&weft_normalize_fields,
+                             &(weft_json_fields){.object = object, .path = path, .host = host});
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
+
 /* ---- modules.json ---- */
 
 /* "Pooling" for "sentence_transformers.models.Pooling"; null for another package's module. */
@@ -236,26 +302,35 @@ static weft_status read_step(struct weft_embedding *embedding, const char *name,
     struct weft_embedding_step *step = &embedding->steps[embedding->step_count++];
     const bool pools = strcmp(name, "Pooling") == 0;
     if (pools != (embedding->step_count == 1)) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "Transformer, then Pooling, then Normalize and Dense",
-                              json_object_get(fields->object, "type"));
+        return weft_json_fail(
+            fields, WEFT_UNSUPPORTED, "type",
+            "Transformer, then Pooling, then Normalize, Dense, LayerNorm and Dropout",
+            json_object_get(fields->object, "type"));
     }
     if (pools) {
         step->kind = WEFT_EMBEDDING_POOL;
         return weft_embedding_read_pooling(step, folder, &embedding->host);
     }
-    step->kind = strcmp(name, "Dense") == 0 ? WEFT_EMBEDDING_DENSE : WEFT_EMBEDDING_NORMALIZE;
-    return step->kind == WEFT_EMBEDDING_DENSE
-               ? weft_embedding_read_dense(step, folder, &embedding->host)
-               : WEFT_OK;
+    if (strcmp(name, "Dense") == 0) {
+        step->kind = WEFT_EMBEDDING_DENSE;
+        return weft_embedding_read_dense(step, folder, &embedding->host);
+    }
+    if (strcmp(name, "LayerNorm") == 0) {
+        step->kind = WEFT_EMBEDDING_LAYER_NORM;
+        return read_layer_norm(step, folder, &embedding->host);
+    }
+    step->kind = WEFT_EMBEDDING_NORMALIZE;
+    return check_normalize(folder, &embedding->host);
 }
 
 static weft_status read_module(struct weft_embedding *embedding, const char *folder,
                                const weft_json_fields *fields) {
-    static const char *const known[] = {"Transformer", "Pooling", "Normalize", "Dense"};
+    static const char *const known[] = {"Transformer", "Pooling",   "Normalize",
+                                        "Dense",       "LayerNorm", "Dropout"};
     const weft_host *host = &embedding->host;
     const char *type = NULL;
     const char *path = "";
+    WEFT_TRY(weft_known_check(&weft_module_fields, fields));
     WEFT_TRY(weft_json_string(&type, fields, "type"));
     WEFT_TRY(weft_json_optional_string(&path, fields, "path"));
     const char *name = module_name(type);
@@ -271,8 +346,11 @@ static weft_status read_module(struct weft_embedding *embedding, const char *fol
     if (!name || kind == COUNT(known) || (kind == 0) != !embedding->encoder) {
         return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
                               "sentence_transformers' Transformer, then Pooling, then any of "
-                              "Normalize and Dense",
+                              "Normalize, Dense, LayerNorm and Dropout",
                               json_object_get(fields->object, "type"));
+    }
+    if (strcmp(name, "Dropout") == 0) { /* only training drops values */
+        return WEFT_OK;
     }
     if (!is_below(path)) {
         return weft_json_fail(fields, WEFT_BAD_FILE, "path", "a folder in this one",

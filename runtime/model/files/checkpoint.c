@@ -23,6 +23,7 @@ struct weft_checkpoint {
     struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
     char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
+    bool as_applied; /* no matrix is transposed, whatever a layout says */
 };
 
 /* ---- names ---- */
@@ -129,6 +130,22 @@ weft_status weft_checkpoint_open_memory(struct weft_checkpoint **out,
     return WEFT_OK;
 }
 
+weft_status weft_checkpoint_take(struct weft_checkpoint **out, weft_safetensors *file,
+                                 bool as_applied, const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_status status = create(&checkpoint, weft_safetensors_path(file), host);
+    if (status != WEFT_OK) {
+        weft_safetensors_close(&file);
+        return status;
+    }
+    checkpoint->as_applied = as_applied;
+    return finish(out, checkpoint, weft_shards_take(&checkpoint->files, file));
+}
+
+bool weft_checkpoint_is_as_applied(const struct weft_checkpoint *checkpoint) {
+    return checkpoint->as_applied;
+}
+
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **out, uint64_t seed,
                                           const weft_host *host) {
     WEFT_TRY(create(out, NULL, host));
@@ -174,6 +191,11 @@ weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char 
     if (!checkpoint->path) {
         return weft_fail(&checkpoint->host, WEFT_UNSUPPORTED,
                          "the model's weights are random: it has no file");
+    }
+    if (checkpoint->as_applied) {
+        return weft_fail(&checkpoint->host, WEFT_UNSUPPORTED,
+                         "%s: its matrices lie otherwise than in a model.safetensors",
+                         checkpoint->path);
     }
     return weft_shards_copy(&checkpoint->files, data, size, &checkpoint->host);
 }

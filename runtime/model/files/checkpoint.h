@@ -31,6 +31,12 @@ weft_status weft_checkpoint_open_index(struct weft_checkpoint **checkpoint, cons
 weft_status weft_checkpoint_open_memory(struct weft_checkpoint **checkpoint,
                                         const struct weft_checkpoint_memory *memory,
                                         const char *name, const weft_host *host);
+/**
+ * Takes a file, opened, as the only one; it is closed with the checkpoint or when this fails. `as_applied`: every matrix is [out, in], also
+ * those that a layout calls transposed.
+ */
+weft_status weft_checkpoint_take(struct weft_checkpoint **checkpoint, weft_safetensors *file,
+                                 bool as_applied, const weft_host *host);
 /** A checkpoint without a file: it gives every tensor it is asked for, of random_weights.h, and has none of those that a file may lack. */
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **checkpoint, uint64_t seed,
                                           const weft_host *host);
@@ -49,7 +55,10 @@ bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *n
 /** The file's or the index's; null without one. */
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint);
 
-/** The bytes of one file, as weft_shards_copy gives them. Errors: WEFT_UNSUPPORTED without one, and those. */
+/** As weft_checkpoint_take was told; false of others. */
+bool weft_checkpoint_is_as_applied(const struct weft_checkpoint *checkpoint);
+
+/** The bytes of one file, as weft_shards_copy gives them. Errors: WEFT_UNSUPPORTED without one, and where it is as applied; those. */
 weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char **data,
                                  size_t *size);
 

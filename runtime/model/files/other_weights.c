@@ -12,6 +12,9 @@
 #define SAVE_AGAIN                                                                              \
     "load them with the program that wrote them, and save them as safetensors, for example by " \
     "save_pretrained(folder, safe_serialization=True)"
+#define ONNX                                                                                    \
+    "an ONNX model: python3 -m weft.onnx FILE --out FOLDER makes a model folder of it, and in " \
+    "Python weft.from_onnx(path) a program"
 #define PICKLED "PyTorch's pickled weights, which Weft does not read: " SAVE_AGAIN
 
 /* In place of a model.safetensors; `name` is the end of a file's name. The first row that fits any file is said. */
@@ -27,13 +30,12 @@ static const struct {
     {"pytorch_model.bin.index.json", PICKLED},
     {"tf_model.h5", "TensorFlow weights, which Weft does not read: " SAVE_AGAIN},
     {"flax_model.msgpack", "Flax weights, which Weft does not read: " SAVE_AGAIN},
-    {"model.onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
+    {"model.onnx", ONNX},
     {".safetensors", "weights, but no model.safetensors and no model.safetensors.index.json: fetch "
                      "the rest, or give a single file that name"},
-    {".gguf", "GGUF weights, which Weft does not read: take the model's safetensors, of which "
-              "they were made"},
-    {".onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
-    {"onnx", "an ONNX model: in Python, weft.from_onnx(path) makes a model of it"},
+    {".gguf", "GGUF weights, which have their own config and tokenizer: name that file to load it"},
+    {".onnx", ONNX},
+    {"onnx", ONNX},
     {".pt", PICKLED},
     {".pth", PICKLED},
     {".ckpt", PICKLED},
@@ -51,7 +53,7 @@ static const struct {
     {"<", "an HTML or XML page, not the file: the download was an error or a login page"},
     {"PK\x03\x04", "an archive, such as from torch.save, not safetensors: " SAVE_AGAIN},
     {"\x80\x02", "a Python pickle, not safetensors: " SAVE_AGAIN},
-    {"GGUF", "a GGUF file, not safetensors: take the model's safetensors, of which it was made"},
+    {"GGUF", "a GGUF file, not safetensors: name that file to load it"},
     {"{", "JSON, not safetensors"},
     {"\x89HDF", "an HDF5 file, not safetensors: " SAVE_AGAIN},
 };

@@ -21,7 +21,8 @@ struct weft_safetensors {
     weft_host host;
     const char *path; /* the name of … */
     weft_kept_file *bytes;
-    weft_safetensors_tensor *tensors; /* sorted by name */
+    struct weft_safetensors_view view; /* without bytes */
+    weft_safetensors_tensor *tensors;  /* sorted by name */
     uint32_t count;
     char *names; /* all names, each with its zero */
     struct weft_safetensors_notes notes;
@@ -430,6 +431,44 @@ weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
     return create(file, bytes);
 }
 
+/* Takes what the view says, but its user. */
+static weft_status take_view(weft_safetensors *file, const struct weft_safetensors_view *view) {
+    const size_t bytes = view->count * sizeof *file->tensors;
+    file->path = view->path;
+    file->count = view->count;
+    if (view->count == 0) {
+        return WEFT_OK;
+    }
+    file->tensors = weft_alloc(&file->host, bytes);
+    if (!file->tensors) {
+        return weft_fail_memory(&file->host, view->path);
+    }
+    memcpy(file->tensors, view->tensors, bytes);
+    return sort_tensors(file);
+}
+
+weft_status weft_safetensors_open_view(weft_safetensors **file,
+                                       const struct weft_safetensors_view *view,
+                                       const weft_host *host) {
+    weft_safetensors *created = weft_alloc_zero(host, 1, sizeof *created);
+    if (!created) {
+        return weft_fail_memory(host, view->path);
+    }
+    created->host = host ? *host : (weft_host){0};
+    const weft_status status = take_view(created, view);
+    if (status != WEFT_OK) {
+        weft_safetensors_close(&created);
+        return status;
+    }
+    created->view = *view;
+    *file = created;
+    return WEFT_OK;
+}
+
+bool weft_safetensors_is_view(const weft_safetensors *file) {
+    return !file->bytes;
+}
+
 void weft_safetensors_close(weft_safetensors **file) {
     weft_safetensors *closed = *file;
     if (!closed) {
@@ -437,11 +476,15 @@ void weft_safetensors_close(weft_safetensors **file) {
     }
     *file = NULL;
     weft_host host = closed->host;
+    const struct weft_safetensors_view view = closed->view;
     weft_kept_file_close(&closed->bytes);
     weft_safetensors_notes_free(&closed->notes, &host);
     weft_free(&host, closed->tensors);
     weft_free(&host, closed->names);
     weft_free(&host, closed);
+    if (view.release) {
+        view.release(view.user);
+    }
 }
 
 /* ---- its bytes ---- */
@@ -459,6 +502,9 @@ weft_status weft_safetensors_read(const weft_safetensors *file,
                                   const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
                                   size_t size) {
     char what[256];
+    if (!file->bytes) {
+        return file->view.read(file->view.user, tensor, begin, out, size);
+    }
     snprintf(what, sizeof what, "tensor " NAME, tensor->name);
     return weft_kept_file_read(file->bytes, tensor->offset + begin, out, size, what);
 }

@@ -77,6 +77,26 @@ weft_status weft_safetensors_open(weft_safetensors **file, const char *path, con
 weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
                                          const char *path, const weft_host *host);
 
+/** A file of another format whose tensors are given as a safetensors file would give them. */
+struct weft_safetensors_view {
+    const char *path; /* named in errors; it lives until release, as the tensors' names do */
+    const weft_safetensors_tensor *tensors; /* copied; `offset` means something to `read` alone */
+    uint32_t count;
+    /** So many bytes, of whole elements, of a tensor from `begin` on. Any thread. */
+    weft_status (*read)(void *user, const weft_safetensors_tensor *tensor, uint64_t begin,
+                        void *out, size_t size);
+    void (*release)(
+        void *user); /* of `user`, when the file is closed; not called when opening fails */
+    void *user;
+};
+
+/** Errors: WEFT_BAD_FILE for two tensors of a name; WEFT_OUT_OF_HOST_MEMORY. */
+weft_status weft_safetensors_open_view(weft_safetensors **file,
+                                       const struct weft_safetensors_view *view,
+                                       const weft_host *host);
+/** True of such a file: it has no bytes of its own. */
+bool weft_safetensors_is_view(const weft_safetensors *file);
+
 void weft_safetensors_close(weft_safetensors **file);
 
 /** The name it was opened under. */
@@ -135,7 +155,7 @@ weft_status weft_safetensors_read(const weft_safetensors *file,
                                   const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
                                   size_t size);
 
-/** All bytes of the file, weft_safetensors_size, as they were when it was opened. Errors: WEFT_BAD_FILE when they are not; WEFT_IO_ERROR. */
+/** All bytes of the file, weft_safetensors_size, as they were when it was opened; of no view. Errors: WEFT_BAD_FILE when they are not; WEFT_IO_ERROR. */
 weft_status weft_safetensors_copy(const weft_safetensors *file, void *out);
 uint64_t weft_safetensors_size(const weft_safetensors *file);
 

@@ -78,7 +78,7 @@ static weft_status join(char **data, size_t *size, const struct weft_safetensors
 
 weft_status weft_shards_copy(const struct weft_shards *shards, char **data, size_t *size,
                              const weft_host *host) {
-    if (shards->count == 1) {
+    if (shards->count == 1 && !weft_safetensors_is_view(shards->files[0])) {
         return copy_file(shards->files[0], data, size, host);
     }
     struct weft_safetensors_header header = {.text = {.host = *host}};

@@ -11,6 +11,10 @@ struct weft_model_source {
     const char *config; /* the text of config.json, or what it would hold */
     struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
     uint64_t seed;                      /* without either: of the weights */
+    /* Without a folder: the text of a tokenizer.json, or null, and what errors call all of it, or null. */
+    const char *tokenizer;
+    size_t tokenizer_size;
+    const char *label;
     bool encoder; /* the last hidden state is asked for, whatever class the config names */
     /* By weft_source_parse: */
     json_t *fields; /* of the config; nobody changes them */

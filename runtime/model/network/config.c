@@ -68,12 +68,12 @@ static weft_status read_architecture(weft_fnet_config *config, const weft_json_f
             return WEFT_OK;
         }
     }
-    return weft_json_fail(fields, WEFT_UNSUPPORTED, "architectures",
-                          "FNetModel, FNetForSequenceClassification, FNetForMaskedLM, "
-                          "FNetForNextSentencePrediction, FNetForPreTraining, "
-                          "FNetForTokenClassification, FNetForQuestionAnswering or "
-                          "FNetForMultipleChoice",
-                          entry);
+    return weft_fields_refuse_model(fields, "architectures",
+                                    "FNetModel, FNetForSequenceClassification, FNetForMaskedLM, "
+                                    "FNetForNextSentencePrediction, FNetForPreTraining, "
+                                    "FNetForTokenClassification, FNetForQuestionAnswering or "
+                                    "FNetForMultipleChoice",
+                                    entry);
 }
 
 /* The sizes that determine the shapes of the weights. */

@@ -112,6 +112,16 @@ weft_status weft_fields_refuse(const weft_json_fields *json, const char *name,
     return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
 }
 
+weft_status weft_fields_refuse_model(const weft_json_fields *json, const char *name,
+                                     const char *expected, const json_t *found) {
+    const weft_status status = weft_json_fail(json, WEFT_UNSUPPORTED, name, expected, found);
+    return weft_fail(
+        json->host, status,
+        "%s: in Python, weft.from_torch(module, inputs) makes a program of a module of "
+        "PyTorch that is none of these",
+        json->path);
+}
+
 static bool is_known(const weft_field_table *table, const char *name) {
     for (uint32_t i = 0; i < table->count; i++) {
         if (strcmp(table->fields[i].name, name) == 0) {

@@ -55,6 +55,10 @@ weft_status weft_fields_read(void *values, const weft_field_table *table,
 weft_status weft_fields_refuse(const weft_json_fields *json, const char *name,
                                const char *expected);
 
+/** Refuses a kind of model, which a field names, and says what takes any. */
+weft_status weft_fields_refuse_model(const weft_json_fields *json, const char *name,
+                                     const char *expected, const json_t *found);
+
 /** WEFT_BAD_FILE for a field that is in none of the tables, naming it. */
 weft_status weft_fields_refuse_others(const weft_field_table *const *tables, uint32_t count,
                                       const weft_json_fields *json);

@@ -8,9 +8,6 @@
 
 #include "model/network/network_config.h"
 
-/** Behind the list of what is read from a folder: the way out for all others. */
-#define WEFT_OTHER_MODELS "; in Python weft.from_torch(module, inputs) makes a program of any other"
-
 struct weft_builder;
 struct weft_network;
 

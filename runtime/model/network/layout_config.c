@@ -124,7 +124,7 @@ static bool is_class(const struct weft_layout *layout, const struct weft_head *h
 
 static weft_status refuse_class(const struct weft_layout *layout, const weft_json_fields *json,
                                 const json_t *found) {
-    char expected[512 + sizeof WEFT_OTHER_MODELS];
+    char expected[512];
     size_t used = 0;
     for (const struct weft_head *head = layout->heads; head->name && used < 512; head++) {
         const char *between = head == layout->heads ? "" : head[1].name ? ", " : " or ";
@@ -132,9 +132,7 @@ static weft_status refuse_class(const struct weft_layout *layout, const weft_jso
                                      layout->stem, head->name);
         used += written > 0 ? (size_t)written : 0;
     }
-    used = used < 512 ? used : 511;
-    snprintf(expected + used, sizeof expected - used, "%s", WEFT_OTHER_MODELS);
-    return weft_json_fail(json, WEFT_UNSUPPORTED, "architectures", expected, found);
+    return weft_fields_refuse_model(json, "architectures", expected, found);
 }
 
 static weft_status read_class(const struct weft_head **head, const struct weft_layout *layout,

@@ -92,6 +92,12 @@ static struct weft_stored_name name_in_file(const struct weft_network *network, 
     return stored;
 }
 
+static bool is_transposed(const struct weft_network *network, const struct weft_tensor_name *row,
+                          weft_shape shape) {
+    return row->transposed && shape.rank == 2 &&
+           !weft_checkpoint_is_as_applied(network->checkpoint);
+}
+
 /* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values. */
 struct group_rows {
     uint32_t groups, rows, first, count; /* count of them from first on */
@@ -113,23 +119,25 @@ static struct group_rows rows_of_group(const weft_network_config *config, enum w
 
 /* The shape of the file's tensor, of which `shape` is that of ours: perhaps a part of it, or transposed. */
 static weft_shape shape_in_file(const struct weft_network *network,
-                                const struct weft_tensor_name *row, weft_shape shape) {
+                                const struct weft_tensor_name *row, bool transposed,
+                                weft_shape shape) {
     if (row->packed != WEFT_PACKED_NOT) {
         const struct group_rows group = rows_of_group(&network->config, row->packed);
         shape.dim[0] = group.groups * group.rows;
     } else {
         shape.dim[0] *= row->parts > 1 ? row->parts : 1;
     }
-    return row->transposed && shape.rank == 2 ? weft_shape_of(shape.dim[1], shape.dim[0]) : shape;
+    return transposed ? weft_shape_of(shape.dim[1], shape.dim[0]) : shape;
 }
 
 /* The whole tensor, with its rows first, under its name in the file. */
 static weft_status load_whole(struct weft_network *network, const struct weft_stored_name *stored,
                               weft_shape shape) {
     weft_weight *weight = NULL;
-    shape = shape_in_file(network, stored->row, shape);
+    const bool transposed = is_transposed(network, stored->row, shape);
+    shape = shape_in_file(network, stored->row, transposed, shape);
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, stored->text, shape));
-    if (stored->row->transposed && shape.rank == 2) {
+    if (transposed) {
         weft_weight *read = weight;
         const weft_status status = weft_weight_transposed_of(&weight, read);
         weft_weight_destroy(&read);

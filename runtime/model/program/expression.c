@@ -26,9 +26,13 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+static bool continues_name(char c) {
+    return is_letter(c) || is_digit(c) || c == '.';
+}
+
 static size_t name_length(const char *text) {
-    size_t length = 0;
-    while (is_letter(text[length]) || (length > 0 && is_digit(text[length]))) {
+    size_t length = is_letter(text[0]) ? 1 : 0;
+    while (length > 0 && continues_name(text[length])) {
         length++;
     }
     return length;

@@ -78,7 +78,7 @@ static weft_status read_symbol(struct weft_symbol_row *row, const struct weft_pr
     const weft_json_fields fields = fields_of(program);
     if (!weft_symbol_is_name(name) || !json_is_object(object)) {
         return weft_json_fail(&fields, WEFT_BAD_FILE, "symbols",
-                              "names of letters, digits and _ with objects", object);
+                              "names of letters, digits, _ and dots with objects", object);
     }
     json_object_foreach((json_t *)(uintptr_t)object, key, value) {
         if (strcmp(key, "min") != 0 && strcmp(key, "max") != 0 && strcmp(key, "example") != 0) {

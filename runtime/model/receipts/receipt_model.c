@@ -44,7 +44,8 @@ static weft_status add_step(weft_receipt *receipt, uint32_t index,
                             const struct weft_embedding_step *step) {
     static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
                                         [WEFT_EMBEDDING_NORMALIZE] = "normalize",
-                                        [WEFT_EMBEDDING_DENSE] = "dense"};
+                                        [WEFT_EMBEDDING_DENSE] = "dense",
+                                        [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
     char name[64];
     char poolings[POOLINGS_SIZE];
     char type[POOLINGS_SIZE + 96];
@@ -67,9 +68,10 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
     }
-    if (embedding->most_values > 0) {
+    const uint32_t first = weft_embedding_most_values(embedding);
+    if (first > 0) {
         char most[32];
-        snprintf(most, sizeof most, "first %u values", embedding->most_values);
+        snprintf(most, sizeof most, "first %u values", first);
         WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
     }
     return embedding->normalize

@@ -195,7 +195,8 @@ static void follow_model(weft_texts *texts) {
     const struct weft_vectors_state now = weft_vectors_state(texts->model);
     const struct weft_vectors_state *then = &texts->vectors;
     if (now.task != then->task || now.pooling != then->pooling ||
-        now.normalize != then->normalize || now.prompt_tokens != then->prompt_tokens) {
+        now.normalize != then->normalize || now.prompt_tokens != then->prompt_tokens ||
+        now.dimension != then->dimension) {
         weft_text_plans_drop(&texts->plans);
     }
     texts->vectors = now;

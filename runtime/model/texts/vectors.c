@@ -28,6 +28,7 @@ struct weft_vectors_state weft_vectors_state(const weft_model *model) {
         state.pooling = embed.pooling;
         state.normalize = embedding->normalize;
         state.prompt_tokens = embedding->prompt_tokens;
+        state.dimension = embedding->dimension;
     }
     return state;
 }
@@ -45,8 +46,11 @@ static const char *text_of(const weft_model *model, const char *name) {
 }
 
 /* The text that stands in front of all texts, or null. */
-static const char *find_prompt(const weft_model *model, const char *asked) {
+static const char *find_prompt(const weft_model *model, const char *asked, bool is_text) {
     const struct weft_embedding *embedding = embedding_of(model);
+    if (asked && is_text) {
+        return asked;
+    }
     const char *name = asked ? asked : embedding ? embedding->default_prompt : NULL;
     const char *text = name && name[0] != '\0' ? text_of(model, name) : NULL;
     return text ? text : asked;
@@ -79,13 +83,13 @@ static weft_status count_tokens(uint32_t *tokens, weft_model *model, const char 
 static bool changes(const weft_model *model, const weft_embed_params *wanted) {
     const struct weft_vectors_state now = weft_vectors_state(model);
     return now.task != WEFT_TASK_EMBED || wanted->pooling != 0 ||
-           wanted->normalize != now.normalize || wanted->prompt_tokens != now.prompt_tokens;
+           wanted->normalize != now.normalize || wanted->prompt_tokens != now.prompt_tokens ||
+           wanted->dimension != now.dimension;
 }
 
-static weft_status set(const char **prompt, weft_model *model, const char *name,
+static weft_status set(const char **prompt, weft_model *model, const char *text,
                        weft_embed_params *wanted) {
     const struct weft_embedding *embedding = embedding_of(model);
-    const char *text = find_prompt(model, name);
     if (text && text[0] != '\0' && embedding && embedding->steps[0].skips_prompt) {
         WEFT_TRY(count_tokens(&wanted->prompt_tokens, model, text));
     }
@@ -95,13 +99,15 @@ static weft_status set(const char **prompt, weft_model *model, const char *name,
 }
 
 weft_status weft_vectors_set_prompt(const char **prompt, weft_model *model, const char *name) {
-    weft_embed_params wanted = {.normalize = weft_vectors_state(model).normalize};
-    return set(prompt, model, name, &wanted);
+    const struct weft_vectors_state now = weft_vectors_state(model);
+    weft_embed_params wanted = {.normalize = now.normalize, .dimension = now.dimension};
+    return set(prompt, model, find_prompt(model, name, false), &wanted);
 }
 
 weft_status weft_vectors_restore(weft_model *model, const struct weft_vectors_state *state) {
     weft_embed_params wanted = {.normalize = state->normalize,
-                                .prompt_tokens = state->prompt_tokens};
+                                .prompt_tokens = state->prompt_tokens,
+                                .dimension = state->dimension};
     return changes(model, &wanted) ? weft_model_set_embedding(model, &wanted) : WEFT_OK;
 }
 
@@ -110,9 +116,9 @@ weft_status weft_model_set_vectors(const char **prompt, weft_model *model,
     WEFT_ENTER;
     WEFT_GIVEN(weft_model_host(model), prompt, model);
     const weft_vectors_params asked = params ? *params : (weft_vectors_params){0};
-    weft_embed_params wanted = {.normalize = asked.normalize};
+    weft_embed_params wanted = {.normalize = asked.normalize, .dimension = asked.dimension};
     if (asked.pooling) {
         WEFT_TRY(weft_pooling_named(&wanted.pooling, asked.pooling, weft_model_host(model)));
     }
-    return set(prompt, model, asked.prompt, &wanted);
+    return set(prompt, model, find_prompt(model, asked.prompt, asked.prompt_is_text), &wanted);
 }

@@ -10,6 +10,7 @@ struct weft_vectors_state {
     uint32_t pooling; /* bits */
     bool normalize;
     uint32_t prompt_tokens;
+    uint32_t dimension;
 };
 
 struct weft_vectors_state weft_vectors_state(const weft_model *model);

@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
     from . import features, flt, nn, ops
     from . import torch_ops as torch_ops  # not in __all__: it needs PyTorch
     from ._examples import example
+    from .cross_encoder import CrossEncoder
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
         BadFile,
@@ -46,6 +47,7 @@ if _TYPE_CHECKING:
     from .pool import Pool, PooledModel
     from .program import Program, ProgramPort, Symbol
     from .receipt import Receipt, Record
+    from .sentence_transformer import SentenceTransformer
     from .tables import Table, bench, verify
     from .torch import from_torch, save
 
@@ -54,6 +56,7 @@ __version__ = _text_of(_lib.weft_version())
 # Where each name is. Modules are imported when something of them is asked for: the package itself takes a third of the time.
 _PLACES = {name: place for place, names in {
     "_examples": ("example",),
+    "cross_encoder": ("CrossEncoder",),
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "SlowDevice", "Unsupported", "WeftError"),
@@ -65,6 +68,7 @@ _PLACES = {name: place for place, names in {
     "pool": ("Pool", "PooledModel"),
     "program": ("Program", "ProgramPort", "Symbol"),
     "receipt": ("Receipt", "Record"),
+    "sentence_transformer": ("SentenceTransformer",),
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
 }.items() for name in names}
@@ -73,10 +77,11 @@ _OTHER_MODULES = ("torch_ops",)  # that need PyTorch when they are imported
 
 if _TYPE_CHECKING:
     __all__ = [
-        "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost",
-        "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch", "Model",
-        "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs", "Plan",
-        "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record", "ShapeMismatch",
+        "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "CrossEncoder", "Device", "DeviceInfo",
+        "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch",
+        "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs",
+        "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
+        "SentenceTransformer", "ShapeMismatch",
         "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
         "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify",
         *ops.__all__]

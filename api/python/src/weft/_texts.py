@@ -195,12 +195,12 @@ def width_of(model: Model) -> int:
     return int(shape.dim[shape.rank - 1])
 
 
-def rows_of(model: Model, inputs: Inputs, done: Done) -> F32:
+def rows_of(model: Model, inputs: Inputs, done: Done, batch_size: int = 0) -> F32:
     """The outputs f32 [n, width] of a model that gives each text one row."""
     import numpy as np
 
     found: F32 = np.empty((len(inputs.array), width_of(model)), np.float32)
-    run(model, inputs, values=found, take=_each(done))
+    run(model, inputs, values=found, take=_each(done), batch_size=batch_size)
     return found
 
 
@@ -212,13 +212,13 @@ def sequence_rows(model: Model, sequences: Sequence[Sequence[int]], done: Done) 
     return rows_of(model, inputs, done)
 
 
-def pair_rows(model: Model, pairs: Sequence[Any], done: Done) -> F32:
+def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0) -> F32:
     """The output of each pair."""
     for index, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
     inputs, cut = _inputs_of(model, pairs, pairs=True)
-    found = rows_of(model, inputs, done)
+    found = rows_of(model, inputs, done, batch_size)
     _warn(model, inputs, cut)
     return found
 
@@ -235,12 +235,14 @@ def prompts_of(model: Model) -> dict[str, str]:
     return found
 
 
-def _set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None) -> str:
+def set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None, prompt_is_text: bool = False,
+                dimension: int = 0) -> str:
     """Has the model make such vectors, and gives the prompt's text."""
     if "\0" in (prompt or ""):
         raise errors.InvalidArgument("prompt: expected a text without zeros, found one with")
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (pooling, prompt)]
-    params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1]})
+    params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1],
+                                               "prompt_is_text": prompt_is_text, "dimension": dimension})
     text = ffi.new("char **")
     with model._handle.lock:
         check(lib.weft_model_set_vectors(text, model._handle.get(), params))
@@ -250,7 +252,7 @@ def _set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str
 
 
 def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
-          normalize: bool, done: Done) -> F32:
+          normalize: bool, done: Done, *, prompt_is_text: bool = False, dimension: int = 0) -> F32:
     """f32 [n, d]."""
     import numpy as np
 
@@ -258,7 +260,7 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
         raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
                                  "that says how: pooling=\"mean\", for example, does")
     with model._texts_lock:
-        text = _set_vectors(model, pooling, normalize, prompt)
+        text = set_vectors(model, pooling, normalize, prompt, prompt_is_text, dimension)
         inputs, cut = _inputs_of(model, texts, prompt=text)
         found: F32 = np.empty((len(texts), model.info.embedding_size), np.float32)
         run(model, inputs, values=found, take=_each(done), batch_size=batch_size or 0, prompt=text)
@@ -278,7 +280,7 @@ def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batc
 
     with model._texts_lock:
         if model.info.task == "embed":
-            _set_vectors(model, None, False, "")
+            set_vectors(model, None, False, "")
         asked, _ = inputs_of([query], lib.WEFT_TEXT_QUERY)
         inputs, cut = inputs_of(texts, lib.WEFT_TEXT_DOCUMENT)
         ranked = ffi.new("weft_ranked[]", len(texts))

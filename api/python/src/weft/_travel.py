@@ -27,6 +27,7 @@ _READ = ("config.json", "generation_config.json", "modules.json", "*sentence*.js
 """Names of files that say what a model is, and how it cuts texts."""
 
 _WEIGHTS = "model.safetensors"
+_GGUF = "model.gguf"
 
 
 class Origin:
@@ -62,6 +63,34 @@ class Origin:
         return {name: (self._folder / name).read_bytes() for name in self._stamps}
 
 
+class File(Origin):
+    """The GGUF file that a model was loaded from, which is all of it."""
+
+    def __init__(self, file: pathlib.Path, tokenizer: Tokenizer | None) -> None:
+        self._file = file.resolve()
+        self.tokenizer = tokenizer
+        self._stamp = self._found_stamp()
+
+    def _found_stamp(self) -> tuple[int, ...]:
+        stat = self._file.stat()
+        return stat.st_size, stat.st_mtime_ns, stat.st_ino
+
+    def files(self) -> dict[str, bytes]:
+        """Its bytes. Raises BadFile where it has changed since the model was loaded."""
+        if self._found_stamp() != self._stamp:
+            raise errors.BadFile(f"{self._file}: it has changed since the model was loaded: load it again")
+        return {_GGUF: self._file.read_bytes()}
+
+
+def origin_of(path: str, tokenizer: Tokenizer | None) -> Origin:
+    """Of what `load` is given: a folder, or a GGUF file, perhaps in a folder that has nothing else."""
+    place = pathlib.Path(path)
+    if place.is_file():
+        return File(place, tokenizer)
+    found = [] if (place / "config.json").exists() else list(place.glob("*.gguf"))
+    return File(found[0], tokenizer) if len(found) == 1 else Origin(path, tokenizer)
+
+
 def reduced(model: Model, protocol: int) -> tuple[Any, ...]:
     """What pickle takes for a model. From protocol 5 on the weights may go beside, without a copy."""
     config, weights, files, tokenizer = _state(model)
@@ -78,6 +107,8 @@ def copied(model: Model) -> Model:
 def _state(model: Model) -> tuple[str, bytes, dict[str, bytes], Tokenizer | None]:
     """The config, the weights, the files beside them, and a tokenizer that was given."""
     origin = model._origin
+    if isinstance(origin, File):  # has all of it
+        return model._config, b"", origin.files(), origin.tokenizer
     weights = model._weights()
     if origin is None:
         return model._config, weights, {}, model._tokenizer
@@ -92,6 +123,11 @@ def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokeniz
         return model_of(model_of_memory(config, weights), device, tokenizer)
     with tempfile.TemporaryDirectory(prefix="weft-") as name:
         folder = pathlib.Path(name)
+        if list(files) == [_GGUF]:
+            (folder / _GGUF).write_bytes(files[_GGUF])
+            model = load(folder / _GGUF, device, tokenizer=tokenizer)
+            model._origin = _CarriedFile(files, tokenizer)
+            return model
         for path, data in files.items():
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_bytes(data)
@@ -121,6 +157,18 @@ def _is_own(folder: pathlib.Path, found: pathlib.Path) -> bool:
 
 class _Carried(Origin):
     """The same, of a model that has no folder any more."""
+
+    def __init__(self, files: dict[str, bytes], tokenizer: Tokenizer | None) -> None:
+        self._files = files
+        self.tokenizer = tokenizer
+
+    def files(self) -> dict[str, bytes]:
+        """As they came."""
+        return self._files
+
+
+class _CarriedFile(File):
+    """A GGUF file's bytes, of a model that has no file any more."""
 
     def __init__(self, files: dict[str, bytes], tokenizer: Tokenizer | None) -> None:
         self._files = files

@@ -141,14 +141,18 @@ class Model:
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
         self._runner: _texts.Runner | None = None
-        self._vectors: tuple[int, bool, int] | None = None  # how plans make vectors
+        self._vectors: tuple[int, bool, int, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
+        self.info: ModelInfo
+        """What it is."""
+        self._read_info()
+        self.labels = tuple(text_of(lib.weft_model_label(self._handle.get(), i)) for i in range(self.info.label_count))
+        """Names of its outputs."""
+
+    def _read_info(self) -> None:
         info = ffi.new("weft_model_info *")
         check(lib.weft_model_get_info(self._handle.get(), info))
         self.info = _model_info(info)
-        """What it is."""
-        self.labels = tuple(text_of(lib.weft_model_label(self._handle.get(), i)) for i in range(self.info.label_count))
-        """Names of its outputs."""
 
     @property
     def device(self) -> Device:
@@ -428,17 +432,16 @@ class Model:
 
     def _follow_vectors(self) -> None:
         """Drops plans that make other vectors than the model does now."""
-        embed, info = ffi.new("weft_embed_info *"), ffi.new("weft_model_info *")
+        embed = ffi.new("weft_embed_info *")
         with self._handle.lock:
             if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
                 _core.forget()  # a program: what it makes is fixed
                 return
-            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens)
+            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens, embed.dimension)
             if vectors == self._vectors:
                 return
             self._vectors = vectors
-            check(lib.weft_model_get_info(self._handle.get(), info))
-            self.info = _model_info(info)
+            self._read_info()
         with self._plans_lock:
             plans, self._plans = self._plans, collections.OrderedDict()
         for plan in plans.values():
@@ -640,10 +643,10 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
-    """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
+    """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors. Or a GGUF file.
 
     Args:
-        folder: the folder.
+        folder: the folder; or a file .gguf, or a folder that has one and no config.json.
         device: what it will run on; None: the default device.
         tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
 
@@ -654,7 +657,7 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     checked(device)
     if not os.path.exists(path):
         raise errors.NotFound(f"folder: {path} is not there. {_HUB if re.fullmatch(_HUB_NAME, path) else ''}".rstrip())
-    origin = _travel.Origin(path, tokenizer)
+    origin = _travel.origin_of(path, tokenizer)
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
     model._origin = origin

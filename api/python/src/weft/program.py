@@ -67,13 +67,18 @@ class Program(Model):
         """Runs once, on one array per input.
 
         Args:
-            arrays: for the inputs, in order.
+            arrays: for the inputs, in order; or one dictionary, for a module that took one.
             symbols: values of symbols that no axis of an input gives.
             named: for inputs by their names.
         """
         if len(arrays) > len(self.inputs):
             raise errors.InvalidArgument(f"expected at most {len(self.inputs)} arrays, found {len(arrays)}")
-        given = dict(zip(self.inputs, arrays))
+        given: dict[str, Any] = {}
+        for at, (input_name, array) in enumerate(zip(self.inputs, arrays)):
+            if isinstance(array, Mapping) and at == 0:
+                given.update(self._of_keys(array))
+            else:
+                given[input_name] = array
         for name, array in named.items():
             if name in given or name not in self.inputs:
                 known = ", ".join(self.inputs)
@@ -82,6 +87,16 @@ class Program(Model):
             given[name] = array
         results = self.run(given, symbols)
         return next(iter(results.values())) if len(results) == 1 else results
+
+    def _of_keys(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays by the names of inputs, for a module that took a dictionary: its inputs are called ARGUMENT_KEY."""
+        found = {}
+        for key, array in arrays.items():
+            names = [name for name in self.inputs if name == key] or [name for name in self.inputs if name.endswith(f"_{key}")]
+            if len(names) != 1:
+                raise errors.InvalidArgument(f"no input is called {key!r}: there are {', '.join(self.inputs)}")
+            found[names[0]] = array
+        return found
 
     def run(self, arrays: Mapping[str, Any], symbols: Mapping[str, int] | None = None) -> dict[str, Any]:
         """Runs once: arrays by the names of inputs to arrays by the names of outputs."""

@@ -26,7 +26,8 @@ def from_torch(module: torch.nn.Module, example_inputs: Device | None = None, de
 
 
 @overload
-def from_torch(module: torch.nn.Module, example_inputs: torch.Tensor | Sequence[Any], device: Device | None = None, *,
+def from_torch(module: torch.nn.Module, example_inputs: torch.Tensor | Sequence[Any] | Mapping[str, Any],
+               device: Device | None = None, *,
                example_kwargs: Mapping[str, Any] | None = None, dynamic: Any = None) -> Program: ...
 
 
@@ -43,11 +44,13 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
 
     Args:
         module: it is exported as in eval().
-        example_inputs: arguments that the module may be called with, or one tensor.
+        example_inputs: arguments that the module may be called with, or one: a tensor, or a dictionary of them. A dictionary
+            whose keys are parameters of forward is taken for keywords.
         device: what it will run on; None: the default device.
         example_kwargs: further arguments, by keyword.
         dynamic: names of the sizes that vary, for each argument by its name, or a list for all: {axis: name}. Sizes of one name
-            are equal. None: axis 0 of each tensor is "batch".
+            are equal; for an argument that is a dictionary or a list, one entry for each part, or one for all. None: axis 0 of
+            each tensor is "batch", or as long as in the example, with a warning, where the module fixes it.
         config: the fields of config.json; None: the module's own `config`.
         tokenizer: what makes tokens of texts, such as transformers' AutoTokenizer.
 

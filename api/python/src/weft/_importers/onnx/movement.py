@@ -14,7 +14,8 @@ from ..program.ops import broadcast
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller, truncated
 from .ops import cast
-from .reader import SHAPE_ROWS, Reader, Refused, Row, row, sizes_array
+from .reader import SHAPE_ROWS, Reader, Row, row, sizes_array
+from .refused import Refused
 
 _END = 2**31 - 1
 
@@ -138,11 +139,7 @@ def _gather_nd(r: Reader, x: Any, indices: Any) -> Value:
     depth = at.shape[-1]
     if not isinstance(depth, int):
         raise Refused("the length of an index is no number")
-    linear: Value | None = None
-    for axis in range(depth):
-        index = b.from_start(b.select(at, -1, axis), value.shape[axis])
-        linear = index if linear is None else b.add(b.multiply(linear, b.size(value.shape[axis])), index)
-    assert linear is not None
+    linear = b.linear_indices([b.select(at, -1, axis) for axis in range(depth)], value.shape[:depth])
     return b.take(b.reshape(value, [product(value.shape[:depth]), *value.shape[depth:]]), linear, 0)
 
 
@@ -161,33 +158,6 @@ def _tile(r: Reader, x: Any, repeats: Any) -> Value:
         wide += [count, extent]
         shape.append(extent * count)
     return r.build.reshape(r.build.expand(r.build.reshape(value, split), wide), shape)
-
-
-@row("Pad")
-def _pad(r: Reader, x: Any, pads: Any, fill: Any = None, axes: Any = None) -> Value:
-    value, counts, mode = r.value(x), r.ints(1, pads), r.attribute("mode", "constant")
-    at = list(range(value.rank)) if axes is None else [resolved(int(axis), value.rank) for axis in r.ints(3, axes)]
-    number = 0.0 if fill is None else float(r.numbers(2, fill).reshape(-1)[0])
-    for index, axis in enumerate(at):
-        before, after = counts[index], counts[len(at) + index]
-        if mode == "constant":
-            value = r.build.pad(value, axis, before, after, number if value.dtype == "f32" else int(number))
-        elif before or after:
-            value = _pad_by_own(r, value, axis, int(before), int(after), mode)
-    return value
-
-
-def _pad_by_own(r: Reader, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
-    """Elements around that are elements of x."""
-    extent = x.shape[axis]
-    if not isinstance(extent, int):
-        raise Refused(f"its mode is {mode}, and the size of axis {axis} is no number")
-    where = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}.get(mode)
-    if where is None:
-        raise Refused(f"its mode is {mode}")
-    kept = np.arange(extent)[max(-before, 0):extent - max(-after, 0)]
-    at = np.pad(kept, (max(before, 0), max(after, 0)), mode=where)  # type: ignore[call-overload]
-    return r.build.take(x, r.build.constant(at, "i32"), axis)
 
 
 @row("Trilu")

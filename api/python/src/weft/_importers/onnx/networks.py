@@ -7,11 +7,14 @@ import math
 from typing import Any
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
+from ..program.norms import batch_norm, note_affine, times
 from ..program.ops import Builder
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, divide, product
+from ..program.transposed import conv_transpose
 from ..program.windows import Windows, conv, pool
-from .reader import Reader, Refused, row
+from .reader import Reader, row
+from .refused import Refused
 
 
 @row("MatMul")
@@ -29,13 +32,17 @@ def _gemm(r: Reader, a: Any, b: Any, c: Any = None) -> Value:
     if r.attribute("transB", 0):
         y = build.swap(y, 0, 1)
     alpha, beta = float(r.attribute("alpha", 1.0)), float(r.attribute("beta", 1.0))
+    term = None if c is None else build.affine(r.value(c), beta, 0.0)
     found = build.affine(build.matmul(x, y), alpha, 0.0)
-    return found if c is None else build.add(found, build.affine(r.value(c), beta, 0.0))
+    found = found if term is None else build.add(found, term)
+    note_affine(build, found, y, term, lambda scale, other: build.add(build.matmul(x, times(build, y, alpha * scale)), other))
+    return found
 
 
 # ---- windows ----
 
-def _windows(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Windows:
+def windows_of(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Windows:
+    """Of the node's attributes, for axes of such extents."""
     axes = len(kernel)
     strides = [int(one) for one in r.attribute("strides", [1] * axes)]
     dilations = [int(one) for one in r.attribute("dilations", [1] * axes)]
@@ -55,8 +62,32 @@ def _windows(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Windo
 def _conv(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
     value, kernel = r.value(x), r.value(weight)
     sizes = [int(str(extent)) for extent in kernel.shape[2:]]
-    windows = _windows(r, sizes, value.shape[2:])
+    windows = windows_of(r, sizes, value.shape[2:])
     return conv(r.build, value, kernel, None if bias is None else r.value(bias), windows, int(r.attribute("group", 1)))
+
+
+@row("ConvTranspose")
+def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
+    value, kernel = r.value(x), r.value(weight)
+    axes = kernel.rank - 2
+    sizes = [int(str(extent)) for extent in kernel.shape[2:]]
+    strides, dilations = ([int(one) for one in r.attribute(name, [1] * axes)] for name in ("strides", "dilations"))
+    more = [int(one) for one in r.attribute("output_padding", [0] * axes)]
+    auto, wanted = r.attribute("auto_pad", "NOTSET"), r.attribute("output_shape")
+    pads = [int(one) for one in r.attribute("pads", [0] * 2 * axes)] if auto == "NOTSET" else [0] * 2 * axes
+    for at in range(axes) if wanted is not None or auto.startswith("SAME") else ():
+        extent = value.shape[2 + at]
+        target = extent * strides[at] if wanted is None else int(wanted[len(wanted) - axes + at])
+        total = strides[at] * (extent - 1) + more[at] + dilations[at] * (sizes[at] - 1) + 1 - target
+        if not isinstance(total, int):
+            raise Refused(f"its output_shape is given, and the size of axis {2 + at} is no number")
+        if total < 0 and wanted is None:
+            more[at], total = more[at] - total, 0
+        less = total // 2
+        pads[at], pads[axes + at] = (less, total - less) if auto == "SAME_UPPER" else (total - less, less)
+    windows = Windows(sizes, strides, pads, dilations)
+    term = None if bias is None else r.value(bias)
+    return conv_transpose(r.build, value, kernel, term, windows, more, int(r.attribute("group", 1)))
 
 
 @row("MaxPool", "AveragePool")
@@ -64,7 +95,7 @@ def _pool(r: Reader, x: Any) -> Value:
     value, kernel = r.value(x), [int(one) for one in r.attribute("kernel_shape")]
     if r.outputs > 1:
         raise Refused("it gives indices")
-    windows = _windows(r, kernel, value.shape[2:])
+    windows = windows_of(r, kernel, value.shape[2:])
     is_max, counts = r.node.op_type == "MaxPool", bool(r.attribute("count_include_pad", 0))
     if r.attribute("ceil_mode", 0):
         if not is_max and counts:
@@ -146,13 +177,11 @@ def _by_channels(b: Builder, x: Value, gamma: Value, beta: Value) -> Value:
 def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> Value:
     if r.attribute("training_mode", 0):
         raise Refused("it is in training")
-    b, value = r.build, r.value(x)
+    value = r.value(x)
     if value.rank < 2:
         raise Refused("its input has one axis")
-    last = b.permute(value, [0, *range(2, value.rank), 1])
     numbers = [r.value(part) for part in (mean, variance, gamma, beta)]
-    found = r.program.node("batch_norm", [last, *numbers], "f32", last.shape, epsilon=float(r.attribute("epsilon", 1e-5)))
-    return b.permute(found, [0, value.rank - 1, *range(1, value.rank - 1)])
+    return batch_norm(r.build, value, numbers, float(r.attribute("epsilon", 1e-5)), r.read_once(0))
 
 
 # ---- sums of products ----
@@ -214,7 +243,7 @@ def _attention(r: Reader, query: Any, key: Any, value: Any, mask: Any = None, pa
     flat = q.rank == 3
     if flat:
         heads, kv_heads = int(r.attribute("q_num_heads")), int(r.attribute("kv_num_heads"))
-        q, k, v = (_split_heads(b, x, count) for x, count in ((q, heads), (k, kv_heads), (v, kv_heads)))
+        q, k, v = (split_heads(b, x, count) for x, count in ((q, heads), (k, kv_heads), (v, kv_heads)))
     causal = bool(r.attribute("is_causal", 0))
     if past_key is not None:
         if causal:
@@ -226,7 +255,8 @@ def _attention(r: Reader, query: Any, key: Any, value: Any, mask: Any = None, pa
     return [found, k, v][:r.outputs]
 
 
-def _split_heads(b: Builder, x: Value, heads: int) -> Value:
+def split_heads(b: Builder, x: Value, heads: int) -> Value:
+    """[B, heads, n, d] of [B, n, heads · d]."""
     return b.swap(b.reshape(x, [x.shape[0], x.shape[1], heads, divide(x.shape[2], heads)]), 1, 2)
 
 
@@ -264,14 +294,20 @@ def _repeated(b: Builder, x: Value, heads: Extent) -> Value:
 def _rotary(r: Reader, x: Any, cosine: Any, sine: Any, positions: Any = None) -> Value:
     b, given = r.build, r.value(x)
     heads = int(r.attribute("num_heads", 0))
-    value = _split_heads(b, given, heads) if given.rank == 3 else given
-    width = int(r.attribute("rotary_embedding_dim", 0)) or int(str(value.shape[3]))
+    value = split_heads(b, given, heads) if given.rank == 3 else given
     tables = [r.value(table) for table in (cosine, sine)]
     if positions is not None:
         tables = [b.take(table, r.value(positions), 0) for table in tables]
+    found = rotated_heads(b, value, tables, int(r.attribute("rotary_embedding_dim", 0)), bool(r.attribute("interleaved", 0)))
+    return b.reshape(b.swap(found, 1, 2), given.shape) if given.rank == 3 else found
+
+
+def rotated_heads(b: Builder, value: Value, tables: list[Value], width: int, split: bool) -> Value:
+    """[B, heads, n, d] with its first channels turned by tables [B, n, width / 2] of cosines and sines; 0: all channels.
+    `split`: whether pairs are side by side."""
+    width = width or int(str(value.shape[3]))
     cos, sin = (b.reshape(table, [table.shape[0], 1, *table.shape[1:]]) for table in tables)
     turned, rest = b.slice(value, 3, 0, width), b.slice(value, 3, width, value.shape[3] - width)
-    split = bool(r.attribute("interleaved", 0))
     half = width // 2
     first, second = (b.slice(turned, 3, at if split else at * half, half, 2 if split else 1) for at in (0, 1))
     real = b.subtract(b.multiply(first, cos), b.multiply(second, sin))
@@ -281,5 +317,4 @@ def _rotary(r: Reader, x: Any, cosine: Any, sine: Any, positions: Any = None) ->
         turned = b.reshape(b.concat(parts, 4), turned.shape)
     else:
         turned = b.concat([real, imaginary], 3)
-    found = turned if rest.shape[3] == 0 else b.concat([turned, rest], 3)
-    return b.reshape(b.swap(found, 1, 2), given.shape) if given.rank == 3 else found
+    return turned if rest.shape[3] == 0 else b.concat([turned, rest], 3)

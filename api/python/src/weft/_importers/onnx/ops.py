@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx import helper
 
-from ..program.program import Value
+from ..program.functions import FUNCTIONS, cumulative_product
+from ..program.ops import within_bits
+from ..program.program import Value, resolved
 from ..program.sizes import product
-from .reader import Reader, Refused, row, sizes_array
+from .reader import Reader, row, sizes_array
+from .refused import Refused
 
 _BOOL = onnx.TensorProto.BOOL
 _F32 = (onnx.TensorProto.FLOAT,)
+_BYTES: dict[int, tuple[int, int]] = {
+    onnx.TensorProto.UINT8: (0xff, 0), onnx.TensorProto.INT8: (0xff, 0x80), onnx.TensorProto.UINT16: (0xffff, 0),
+    onnx.TensorProto.INT16: (0xffff, 0x8000)}
+"""Of types of fewer than 32 bits: those bits, and the one of the sign."""
 _I32 = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
@@ -52,6 +60,20 @@ for _type, (_word, _first, _second) in _WITH_PARAMETERS.items():
         word, r.value(x), alpha=float(r.attribute(*first)), beta=float(r.attribute(*second))))
 
 
+def activated(r: Reader, x: Value, word: str, parameters: dict[str, float]) -> Value:
+    """What an activation by ONNX's name makes of x; "" is none."""
+    if not word:
+        return x
+    if word == "Clip":
+        return r.build.clamp(x, parameters.get("min"), parameters.get("max"))
+    if word == "Relu" or word in ("Tanh", "Sigmoid", "Softplus", "Softsign"):
+        return r.build.unary(word.lower(), x)
+    if word not in _WITH_PARAMETERS:
+        raise Refused(f"its activation is {word}")
+    kind, first, second = _WITH_PARAMETERS[word]
+    return r.build.unary(kind, x, alpha=float(parameters.get(*first)), beta=float(parameters.get(*second)))
+
+
 @row("Gelu")
 def _gelu(r: Reader, x: Any) -> Value:
     return r.build.unary("gelu_tanh" if r.attribute("approximate", "none") == "tanh" else "gelu_erf", r.value(x))
@@ -74,12 +96,16 @@ def _is_inf(r: Reader, x: Any) -> Value:
     return r.build.binary("equal", value, r.build.constant(signs[0], "f32"))
 
 
-@row("Sinh", "Cosh")
-def _sinh(r: Reader, x: Any) -> Value:
-    b, value = r.build, r.value(x)
-    word = "expm1" if r.node.op_type == "Sinh" else "exp"
-    combine = b.subtract if word == "expm1" else b.add
-    return b.affine(combine(b.unary(word, value), b.unary(word, b.unary("neg", value))), 0.5, 0.0)
+for _word in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh"):
+    row(_word.capitalize())(lambda r, x, word=_word: FUNCTIONS[word](r.build, r.value(x)))
+
+
+@row("CumProd")
+def _cumulative_product(r: Reader, x: Any, axis: Any) -> Value:
+    if r.attribute("exclusive", 0) or r.attribute("reverse", 0):
+        raise Refused("it leaves out the element, or goes backward")
+    value = r.value(x)
+    return cumulative_product(r.build, value, resolved(int(r.ints(1, axis)[0]), value.rank))
 
 
 @row("Identity", "Dropout")
@@ -94,10 +120,25 @@ def _identity(r: Reader, x: Any, ratio: Any = None, training: Any = None) -> Any
 def cast(r: Reader, x: Any, like: Any = None) -> Value:
     value = r.value(x)
     if like is not None:
-        return r.build.convert(value, like.dtype if isinstance(like, Value) else r.value(like).dtype)
-    to = r.attribute("to")
+        other = r.type_of(1, like)
+        kind = like.dtype if isinstance(like, Value) else r.value(like).dtype
+        numbers = helper.np_dtype_to_tensor_dtype(other) if other is not None else _F32[0] if kind == "f32" else _I32[0]
+        return _cast_to(r, value, numbers)
+    return _cast_to(r, value, int(r.attribute("to")))
+
+
+def _cast_to(r: Reader, value: Value, to: int) -> Value:
     if to == _BOOL:
         return r.build.binary("not_equal", value, r.build.constant(0, value.dtype))
+    if to == onnx.TensorProto.FLOAT16:
+        r.gives("float16")
+        return r.build.rounded_to_half(r.build.convert(value, "f32"))
+    if to == onnx.TensorProto.DOUBLE and (value.dtype == "f32" or r.choices.doubles_as_floats):
+        r.gives("float64")
+        return r.build.convert(value, "f32")
+    if to in _BYTES:
+        r.gives(helper.tensor_dtype_to_np_dtype(to))
+        return within_bits(r.build, r.build.convert(value, "i32"), *_BYTES[to])
     if to not in _F32 + _I32:
         raise Refused(f"its type is {onnx.TensorProto.DataType.Name(to).lower()}")
     return r.build.convert(value, "f32" if to in _F32 else "i32")

@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-import collections
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import onnx
-import onnx.reference
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ... import errors
+from ..program.examples import symbols_of
 from ..program.ops import Builder
 from ..program.program import Kind, Program, Value
 from ..program.range import check_whole_numbers
-from ..program.sizes import Extent, Size, Undecided, symbol
+from ..program.sizes import Size, Undecided
+from .constants import by_reference, dense, inlined, plain_array, uses
+from .missing import Missing, StandIns, graphs_of, is_sure, note_inside
+from .ports import Ports
+from .refused import Incomplete, NotConstant, Refused
+from .types import RANDOM, Choices, Types, check_random, limits_of
 
 ROWS: dict[str, Callable[..., Any]] = {}
 """What an op of ONNX is in a program: functions of a Reader and the op's inputs."""
@@ -28,9 +31,7 @@ SHAPE_ROWS: dict[str, Callable[..., Any]] = {}
 _INT32 = onnx.TensorProto.INT32
 _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "ReduceProd", "ReduceSumSquare", "CumSum")
 """Ops whose results of int64 may have more bits than what they are of."""
-_MOST, _EXAMPLE = 2**20, 2
 _OLDEST = 13
-_RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -39,41 +40,48 @@ _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", 
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
-def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS) -> Callable[[Row], Row]:
-    """Registers a row for op types."""
+def row(*types: str, table: dict[str, Callable[..., Any]] = ROWS, domain: str = "") -> Callable[[Row], Row]:
+    """Registers a row for op types, of a domain that is not ONNX's own where one is given."""
     def register(function: Row) -> Row:
-        table.update(dict.fromkeys(types, function))
+        table.update(dict.fromkeys((f"{domain}.{one}" if domain else one for one in types), function))
         return function
     return register
 
 
-class Refused(Exception):
-    """What a row cannot do with these inputs and attributes."""
+def full_type(node: onnx.NodeProto) -> str:
+    """Of a node, with its domain where that is not ONNX's own."""
+    return str(node.op_type) if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
 
 
-class NotConstant(Refused):
-    """An input that must be known at import, and is not."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"its input {name} must be a constant")
-        self.name = name
+class Unexpected(Refused):
+    """Whatever a row made of inputs that it does not know."""
 
 
 class Reader:
     """Walks over a graph. Nodes that no input reaches are computed at once, by onnx's reference."""
 
-    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    def __init__(self, model: onnx.ModelProto, fixed: Mapping[str, Any], sizes: Mapping[str, Any],
+                 choices: Choices | None = None) -> None:
+        self.choices = choices or Choices()
         self.program = Program()
         self.build = Builder(self.program)
         self.found: dict[str, Any] = {}
         self.node: onnx.NodeProto
-        model = _of_newer_opset(model)
+        model = _of_newer_opset(inlined(model))
         self.version = _opset(model)
         self._asked: set[str] = set()
         self._int32: set[str] = set()
-        self._model, self._fixed, self._sizes = model, dict(fixed), dict(sizes)
-        self._symbols: dict[str, Extent] = {}
+        self._model = model
+        self.ports = Ports(model.graph, fixed, sizes)
+        self._missing = Missing()
+        self._stand_ins = StandIns(model, self.ports.known)
+        self._lost: set[str] = set()
+        self._computed: dict[Any, tuple[Sequence[Any], Any]] = {}
+        self._doubtful: set[str] = set()
+        self._transposed: dict[int, Any] = {}
         self._constants: dict[int, tuple[Any, Value]] = {}
+        self._uses = uses(model.graph)
+        self.types = Types(self.choices)
 
     # ---- what rows ask ----
 
@@ -95,6 +103,8 @@ class Reader:
             known = self._constants.get(id(given))
             if known is None:
                 known = self._constants[id(given)] = (given, self.program.constant(np.asarray(given)))
+                source = self._transposed.get(id(given))
+                known[1].transpose_of = None if source is None else self.value(source)
             given = known[1]
         found: Value = given if kind is None else self.build.convert(given, kind)
         return found
@@ -116,37 +126,137 @@ class Reader:
         """How many results the node has."""
         return len(self.node.output)
 
+    def is_read(self, output: int) -> bool:
+        """Whether anything reads a result."""
+        return self._uses[self.node.output[output]] > 0
+
+    def type_of(self, index: int, given: Any) -> np.dtype[Any] | None:
+        """The type of an input, where it is one that a program lacks, or of a constant; `index`: which."""
+        return given.dtype if isinstance(given, np.ndarray) else self.types.of(self.node.input[index], given)
+
+    def gives(self, dtype: Any, *which: int) -> None:
+        """Says that results have a type that a program lacks; none: all of them."""
+        names = self.node.output
+        self.types.note([names[at] for at in which if at < len(names)] if which else names, dtype)
+
+    def gives_int32(self) -> None:
+        """Says that the results are int32."""
+        self._int32.update(self.node.output)
+
+    def read_once(self, index: int) -> bool:
+        """Whether nothing but this node reads an input."""
+        return self._uses[self.node.input[index]] == 1
+
+    def inner(self, graph: onnx.GraphProto, given: Sequence[Any]) -> list[Any]:
+        """The results of a graph inside the node, for these inputs; it sees what is outside, too."""
+        outside = self.found, self.node, self._asked, self.program.is_int64
+        self.found = dict(self.found)
+        try:
+            self._note_initializers(graph)
+            self.found.update(zip((one.name for one in graph.input), given))
+            self._walk(graph.node)
+            if any(one.name not in self.found or one.name in self._doubtful for one in graph.output):
+                raise Incomplete("a graph inside lacks ops")
+            return [self.found[one.name] for one in graph.output]
+        finally:
+            self.found, self.node, self._asked, self.program.is_int64 = outside
+
     # ---- walking ----
 
     def read(self) -> Program:
         """The program. Raises Unsupported with all that is missing."""
         graph = self._model.graph
         self.found[""] = None
-        for tensor in graph.initializer:
-            self.found[tensor.name] = self._array(tensor)
+        self._note_initializers(graph)
+        self.found.update(self.ports.fixed)
         for one in graph.input:
-            if one.name in self._fixed:
-                self.found[one.name] = np.asarray(self._fixed[one.name])
-            elif one.name not in self.found:
-                self.found[one.name] = self._input(one)
-        missing: collections.Counter[str] = collections.Counter()
-        places: dict[str, list[str]] = collections.defaultdict(list)
-        for at, node in enumerate(graph.node):
-            unknown = [name for name in node.input if name not in self.found]
-            refusal = None if unknown and missing else self._refusal(node)
-            if refusal is not None:
-                if isinstance(refusal, NotConstant) and refusal.name in [one.name for one in graph.input]:
-                    raise errors.Unsupported(f"{node.op_type}: {refusal}: give it in `fixed`")
-                what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: {refusal}"
-                missing[what] += 1
-                places[what].append(node.name or f"node {at}")
-            elif unknown:
-                self._note_without_row(node, at, missing, places)
-        _check(missing, places)
+            if self.ports.is_given(one.name):
+                try:
+                    self.found[one.name] = self._input(one)
+                except errors.Unsupported as error:
+                    self._missing.add_input(str(error))
+                    self._lost.add(one.name)
+        self._walk(graph.node)
+        self._missing.check()
         for one in graph.output:
             self.program.output(one.name, self._output(one.name))
+        self.program.share_transposes()
         check_whole_numbers(self.program)
         return self.program
+
+    def _note_initializers(self, graph: onnx.GraphProto) -> None:
+        for tensor in graph.initializer:
+            self.found[tensor.name] = self._array(tensor)
+        for sparse in graph.sparse_initializer:
+            self.found[sparse.values.name] = dense(sparse)
+
+    def _walk(self, nodes: Sequence[onnx.NodeProto]) -> None:
+        """Reads nodes. What cannot be read is noted. Something of the same shape stands for its results, where that is known:
+        so all that is missing is found at once."""
+        for at, node in enumerate(nodes):
+            place = node.name or f"node {at}"
+            lost = [name for name in node.input if name not in self.found]
+            doubtful = any(name in self._doubtful for name in node.input)
+            refusal = self._refusal(node) if not lost else None
+            if not lost and refusal is None:
+                self._doubtful.update(node.output if doubtful else ())
+                continue
+            for name in lost:
+                if name not in self._lost:
+                    self._missing.add_input(f"{full_type(node)} {place}: nothing gives its input {name}")
+            if not isinstance(refusal, Incomplete):
+                why = self._lack(node) if refusal is None else self._told(node, refusal, doubtful)
+                if why is not None:
+                    self._missing.add(why, place)
+                self._note_inside(node, place)
+            self._stand_in(node)
+
+    def _note_inside(self, node: onnx.NodeProto, place: str) -> None:
+        if any(graphs_of(node)):
+            known = [name for name, one in self.found.items() if isinstance(one, np.ndarray) and one.dtype != object]
+            note_inside(node, place, known, self._lack, self._missing)
+
+    def _stand_in(self, node: onnx.NodeProto) -> None:
+        for name in node.output:
+            found = self._stand_ins.of(name)
+            if found is None:
+                self._lost.add(name)
+            else:
+                self.found[name] = found
+                self._doubtful.add(name)
+
+    def _lack(self, node: onnx.NodeProto) -> str | None:
+        """What is missing of a node whatever its inputs are."""
+        if full_type(node) in RANDOM and not self.choices.random_as_inputs:
+            try:
+                check_random(node, ())
+            except Refused as error:
+                return f"{full_type(node)}: {error}"
+        known = full_type(node) in ROWS or full_type(node) in SHAPE_ROWS
+        return None if known else f"{full_type(node)}: there is no such op"
+
+    def _told(self, node: onnx.NodeProto, refusal: Exception, doubtful: bool) -> str | None:
+        """A refusal in words; None: it may only come from what stands for a result that is missing."""
+        if doubtful and not self._is_sure(node, refusal):
+            return self._lack(node)
+        text = f"{full_type(node)}: {refusal}"
+        if isinstance(refusal, NotConstant) and self.ports.is_given(refusal.name):
+            return f"{text}: give it in `fixed`"
+        sizes = [refusal.size] if isinstance(refusal, Undecided) else self._extents(node) if "no number" in text else []
+        names = dict.fromkeys(name for size in sizes for name in symbols_of(size) if name in self.program.symbols)
+        own = " and ".join(self.ports.own_name(name) for name in names)
+        return f"{text}: give {own} in `sizes` as a number" if own else text
+
+    def _is_sure(self, node: onnx.NodeProto, refusal: Exception) -> bool:
+        if isinstance(refusal, Unexpected) or any(graphs_of(node)):
+            return False
+        if isinstance(refusal, NotConstant) and refusal.name in self._doubtful:
+            return False
+        return is_sure(refusal, [self.found[name] for name in node.input])
+
+    def _extents(self, node: onnx.NodeProto) -> list[Any]:
+        """Of all inputs that are values."""
+        return [extent for name in node.input if isinstance(self.found[name], Value) for extent in self.found[name].shape]
 
     def _output(self, name: str) -> Value:
         found = self.found[name]
@@ -165,65 +275,64 @@ class Reader:
         except (Refused, Undecided, errors.WeftError) as error:
             return error
         except Exception as error:  # whatever a row makes of inputs that it does not know
-            return Refused(f"{type(error).__name__}: {error}")
+            return Unexpected(f"{type(error).__name__}: {error}")
         results = results if isinstance(results, (list, tuple)) else [results]
         for name, result in zip(node.output, results):
             if name:
                 self.found[name] = result
         return None
 
-    def _note_without_row(self, node: Any, at: int, missing: Any, places: Any) -> None:
-        """Of a node behind a missing one, only whether there is such an op is known."""
-        if node.op_type not in ROWS or node.domain not in ("", "ai.onnx"):
-            what = f"{node.domain + '.' if node.domain else ''}{node.op_type}: there is no such op"
-            missing[what] += 1
-            places[what].append(node.name or f"node {at}")
-
     def _results(self, node: onnx.NodeProto) -> Any:
         given = [self.found[name] for name in node.input]
         is_value = [isinstance(one, Value) for one in given]
         is_sizes = [isinstance(one, np.ndarray) and one.dtype == object for one in given]
-        if node.domain not in ("", "ai.onnx"):
+        name = full_type(node)
+        if name == "Identity" and isinstance(given[0], np.ndarray):
+            return given
+        if name == node.op_type and not (self.choices.random_as_inputs and name in RANDOM):
+            check_random(node, given)
+        of_first = name in ("Gather", "Reshape", "Slice")  # these move what the first input has
+        if not any(is_value) and name in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
+            return SHAPE_ROWS[name](self, *given)
+        is_known = not any(is_value) and not any(is_sizes) and not any(graphs_of(node))
+        if is_known and name == node.op_type and name not in RANDOM:
+            try:
+                return self._known_results(node, given)
+            except Refused:
+                if name not in ROWS:
+                    raise
+        if name not in ROWS:
             raise Refused("there is no such op")
-        if node.op_type in _RANDOM or node.op_type == "Dropout" and len(given) > 2 and np.any(given[2]):
-            raise Refused("it draws random numbers, and a program gives the same for the same inputs")
-        of_first = node.op_type in ("Gather", "Reshape", "Slice")  # these move what the first input has
-        if not any(is_value) and node.op_type in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
-            return SHAPE_ROWS[node.op_type](self, *given)
-        if not any(is_value) and not any(is_sizes) and not any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
-            return self._by_reference(node, given)
-        if node.op_type not in ROWS:
-            raise Refused("there is no such op")
+        self.types.check(node, given)
         self._asked = set(_HARMLESS)
         is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
                        for name, one in zip(node.input, given)) or node.op_type == "Cast" and self.attribute("to") == _INT32
         if is_int32:
             self._int32.update(node.output)
         self.program.is_int64 = node.op_type in _INT64_ARITHMETIC and not is_int32
-        results = ROWS[node.op_type](self, *given)
+        results = ROWS[name](self, *given)
         self.program.is_int64 = False
+        self.types.carry(node, given)
         ignored = [one.name for one in node.attribute if one.name not in self._asked]
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
         return results
 
-    def _by_reference(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
-        feeds = {name: one for name, one in zip(node.input, given) if name}
-        inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.asarray(one).dtype), None)
-                  for name, one in feeds.items()]
-        outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
-        graph = helper.make_graph([node], "constant", inputs, outputs)
-        model = helper.make_model(graph, opset_imports=self._model.opset_import)
-        try:
-            results = iter(onnx.reference.ReferenceEvaluator(model).run(None, feeds))
-        except Exception as error:  # whatever the reference makes of it
-            raise Refused(f"of constants: {error}") from error
-        return [next(results) if name else None for name in node.output]
+    def _known_results(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
+        """The results of a node of constants: the same arrays for all nodes that compute the same of the same ones."""
+        if not given:
+            return by_reference(node, given, self._model.opset_import)
+        fields = sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
+        key = (node.op_type, *map(bool, node.output), *map(id, given), *fields)
+        if key not in self._computed:
+            found = by_reference(node, given, self._model.opset_import)
+            self._computed[key] = given, found
+            if node.op_type == "Transpose" and np.ndim(given[0]) == 2 and not np.array_equal(found[0], given[0]):
+                self._transposed[id(found[0])] = given[0]
+        return self._computed[key][1]
 
     def _array(self, tensor: onnx.TensorProto) -> Any:
-        array = numpy_helper.to_array(tensor)
-        if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",):
-            array = array.astype(np.float32)
+        array = plain_array(tensor)
         if array.dtype in (np.float32, np.float16) and array.ndim > 0:
             value = self.program.constant(array, tensor.name)
             self._constants[id(array)] = (array, value)
@@ -233,43 +342,16 @@ class Reader:
         if not one.type.HasField("tensor_type"):
             raise errors.Unsupported(f"input {one.name}: expected a tensor")
         number = one.type.tensor_type.elem_type
-        kinds: dict[int, Kind] = {onnx.TensorProto.FLOAT: "f32", onnx.TensorProto.INT32: "i32", onnx.TensorProto.INT64: "i32",
-                                  onnx.TensorProto.BOOL: "i32"}
-        if number not in kinds:
-            raise errors.Unsupported(f"input {one.name}: expected float, int32, int64 or bool, found "
-                                     f"{onnx.TensorProto.DataType.Name(number).lower()}")
-        dims = one.type.tensor_type.shape.dim
-        known = [extent.dim_value for extent in dims if extent.HasField("dim_value")]
-        if known == [0] and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
+        kind = self.types.of_input(one.name, number)
+        if self.ports.has_no_elements(one.name) and number in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
             return np.zeros(0, np.int64)  # axes, of which there are none
-        shape = [self._extent(one.name, at, extent) for at, extent in enumerate(dims)]
-        value = self.program.input(one.name, kinds[number], shape)
-        if number == onnx.TensorProto.BOOL:
-            self.program.bounds[value.name] = (0, 1)
+        value = self.program.input(one.name, kind, self.ports.shape(one.name, self.program))
+        limits = limits_of(number)
+        if limits is not None:
+            self.program.bounds[value.name] = limits
         elif number == _INT32:
             self._int32.add(one.name)
         return value
-
-    def _extent(self, name: str, at: int, extent: Any) -> Extent:
-        if extent.HasField("dim_value"):
-            if extent.dim_value < 1:
-                raise errors.Unsupported(f"input {name}: expected axes of at least 1 element, found {extent.dim_value}")
-            return int(extent.dim_value)
-        text = re.sub(r"\W", "_", extent.dim_param or f"{name}_{at}")
-        text = text if re.match(r"[A-Za-z_]", text) and text not in ("min", "max", "inf", "nan") else f"size_{text}"
-        if text not in self._symbols:
-            self._symbols[text] = self._declared(text)
-        return self._symbols[text]
-
-    def _declared(self, name: str) -> Extent:
-        given = self._sizes.get(name, (1, _MOST))
-        if isinstance(given, int):
-            return given
-        least, most = (int(bound) for bound in given)
-        if not 1 <= least <= most:
-            raise errors.InvalidArgument(f"sizes: {name}: expected a number or (least, most), found {given!r}")
-        self.program.symbol(name, least, most, min(max(_EXAMPLE, least), most))
-        return symbol(name, least, most)
 
 
 def _opset(model: onnx.ModelProto) -> int:
@@ -307,16 +389,6 @@ def _of_flat_hardmax(model: onnx.ModelProto) -> onnx.ModelProto:
             helper.make_node("Shape", [x], [shape]), helper.make_node("Flatten", [x], [flat], axis=axis),
             helper.make_node("Hardmax", [flat], [found], axis=1), helper.make_node("Reshape", [found, shape], [y])])
     return model
-
-
-def _check(missing: Mapping[str, int], places: Mapping[str, list[str]]) -> None:
-    if not missing:
-        return
-    lines = [f"{len(missing)} kinds of ops are missing:" if len(missing) > 1 else "an op is missing:"]
-    for what, count in missing.items():
-        times = "once" if count == 1 else f"{count} times"
-        lines.append(f"  {what}, {times}: {', '.join(places[what][:3])}{' …' if count > 3 else ''}")
-    raise errors.Unsupported("\n".join(lines))
 
 
 def has_sizes(given: Any) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from . import patterns, rotary, windows
+from . import norms, patterns, rotary, windows
 from .program import Kind, Program, Value, resolved, resolved_all
-from .sizes import Extent, product
+from .sizes import Extent, larger, product
 
 _ACTIVATIONS = ("gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu1", "exp")
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
@@ -29,6 +29,8 @@ class Builder:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.products: dict[int, tuple[Value, Value | None, norms.Again]] = {}
+        """By the ids of values: the value, its bias, and how it is made with other weights (norms.py)."""
 
     def constant(self, data: Any, dtype: Kind | None = None, name: str = "") -> Value:
         """A constant, of a type of one's choice."""
@@ -57,7 +59,9 @@ class Builder:
         if axes == list(range(x.rank)):
             return x
         if x.array is not None:
-            return self.program.constant(x.array.transpose(axes))
+            found = self.program.constant(x.array.transpose(axes))
+            found.transpose_of = x if axes == [1, 0] else None
+            return found
         if x.node is not None and x.node.op == "permute":
             first = x.node.fields["axes"]
             assert x.node.inputs[0] is not None
@@ -119,12 +123,15 @@ class Builder:
     def pad(self, x: Value, axis: int, before: Extent, after: Extent, value: float = 0.0) -> Value:
         """A constant around; a negative number of elements takes them away."""
         axis = resolved(axis, x.rank)
-        if before < 0 or after < 0:
-            start, end = (-before if before < 0 else 0), (-after if after < 0 else 0)
+        start, end = larger(-before, 0), larger(-after, 0)
+        if start != 0 or end != 0:
             x = self.slice(x, axis, start, x.shape[axis] - start - end)
-            before, after = (0 if before < 0 else before), (0 if after < 0 else after)
+            before, after = larger(before, 0), larger(after, 0)
         if before == 0 and after == 0:
             return x
+        if x.array is not None and isinstance(before, int) and isinstance(after, int):
+            widths = [(before, after) if at == axis else (0, 0) for at in range(x.rank)]
+            return self.program.constant(np.pad(x.array, widths, constant_values=value))
         shape = list(x.shape)
         shape[axis] = before + x.shape[axis] + after
         if 0 in x.shape and 0 not in shape:
@@ -165,6 +172,20 @@ class Builder:
         below = self.binary("less", indices, self.constant(0, indices.dtype))
         return self.where(below, self.add(indices, self.size(extent)), indices)
 
+    def linear_indices(self, parts: Sequence[Value], extents: Sequence[Extent]) -> Value:
+        """Of indices into several axes, those into their product."""
+        linear: Value | None = None
+        for index, extent in zip(parts, extents):
+            index = self.from_start(index, extent)
+            linear = index if linear is None else self._next_index(linear, extent, index)
+        assert linear is not None
+        return linear
+
+    def _next_index(self, linear: Value, extent: Extent, index: Value) -> Value:
+        if linear.array is not None and index.array is not None and isinstance(extent, int):
+            return self.constant(linear.array.astype(np.int64) * extent + index.array, "i32")
+        return self.add(self.multiply(linear, self.size(extent)), index)
+
     def arange(self, count: Extent, start: Extent = 0, step: Extent = 1) -> Value:
         """Whole numbers."""
         if isinstance(count, int) and isinstance(start, int) and isinstance(step, int):
@@ -192,6 +213,9 @@ class Builder:
             return x
         if x.array is not None:
             return self.constant(np.trunc(x.array), dtype)
+        whole = x.node.inputs[0] if x.node is not None and x.node.op == "convert" else None
+        if whole is not None and whole.dtype == dtype == "f32" and _is_small_whole(whole):
+            return whole
         return self.program.node("convert", [x], dtype, x.shape, dtype=dtype)
 
     def rounded_to_half(self, x: Value) -> Value:
@@ -327,7 +351,10 @@ class Builder:
             y = self.program.node("matmul", [flat, weight], "f32", [*flat.shape[:-1], weight.shape[0]], transpose_a=False,
                                   transpose_b=True, alpha=1.0)
         y = self.reshape(y, shape)
-        return y if bias is None else self.add(y, bias)
+        y = y if bias is None else self.add(y, bias)
+        norms.note_affine(self, y, weight, bias, lambda scale, term: self.linear(
+            x, norms.times(self, weight, scale[:, None]), term))
+        return y
 
     # ---- norms and mixers ----
 
@@ -356,6 +383,17 @@ class Builder:
         """Softmax attention of [B, n, heads · d], [B, m, kv_heads · d] twice."""
         return self.program.node("attention", [q, k, v, None, bias], "f32", q.shape, heads=heads,
                                  kv_heads=kv_heads, causal=causal, scale=scale)
+
+
+def within_bits(b: Builder, x: Value, bits: int, sign: int) -> Value:
+    """Whole numbers as a type of fewer bits has them: `bits` are its bits, `sign` is the one of the sign, or 0."""
+    if x.array is not None:
+        low_ = x.array.astype(np.int64) & bits
+        return b.constant((low_ ^ sign) - sign, "i32")
+    low = b.binary("bitwise_and", x, b.constant(bits, "i32"))
+    if not sign:
+        return low
+    return b.subtract(b.binary("bitwise_xor", low, b.constant(sign, "i32")), b.constant(sign, "i32"))
 
 
 def broadcast(a: Sequence[Extent], b: Sequence[Extent]) -> list[Extent]:
@@ -416,6 +454,28 @@ def _is_count(x: Value) -> bool:
         assert x.node.inputs[0] is not None
         x = x.node.inputs[0]
     return x.node is not None and x.node.op == "arange" and x.node.fields["start"] == 0 and x.node.fields["step"] == 1
+
+
+def _is_small_whole(x: Value) -> bool:
+    """Whether it is f32 that a clamp keeps within 2^24, of whole numbers."""
+    node = x.node
+    if node is None or (node.op, node.fields.get("kind")) != ("unary", "clamp"):
+        return False
+    bounds = node.fields["alpha"], node.fields["beta"]
+    return all(bound.is_integer() and abs(bound) <= 2**24 for bound in bounds) and _is_whole(node.inputs[0])
+
+
+def _is_whole(x: Value | None) -> bool:
+    node = x.node if x is not None else None
+    if x is None or node is None:
+        return x is not None and x.array is not None and bool((x.array == np.trunc(x.array)).all())
+    if node.op == "affine":
+        return node.fields["scale"] == 1.0 and node.fields["offset"].is_integer() and _is_whole(node.inputs[0])
+    if node.op == "unary":
+        return node.fields["kind"] in ("round", "floor", "ceil", "trunc") or (
+            node.fields["kind"] == "clamp" and _is_small_whole(x))
+    return node.op == "convert" or node.op == "binary" and node.fields["kind"] in ("add", "subtract") and all(
+        map(_is_whole, node.inputs))
 
 
 def _untransposed(x: Value) -> tuple[Value, bool]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ... import errors
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 Kind = Literal["f32", "i32"]
 
 _LEAST_NARROW = 1024  # elements of a constant that is written in 16 bits
-_LEAST_SHARED = 16  # bytes; constants of at most so many are written once for each equal content
-
 
 LARGEST = "_largest_whole_number"
 """The field of config.json that says what Python's programs refuse beyond it."""
@@ -28,7 +27,7 @@ LARGEST = "_largest_whole_number"
 class Value:
     """A tensor of a program: an input, a constant or what a node gives. Truth values are 0 and 1 in i32."""
 
-    __slots__ = ("array", "dtype", "name", "node", "shape")
+    __slots__ = ("array", "dtype", "name", "node", "shape", "transpose_of")
 
     def __init__(self, dtype: Kind, shape: Sequence[Extent], *, name: str = "", array: np.ndarray[Any, Any] | None = None,
                  node: Node | None = None) -> None:
@@ -40,6 +39,8 @@ class Value:
         """The numbers of a constant, else None."""
         self.node = node
         """What gives it, else None."""
+        self.transpose_of: Value | None = None
+        """The constant whose two axes were swapped for it, if it is known to be made so."""
 
     @property
     def rank(self) -> int:
@@ -79,11 +80,17 @@ class Program:
         self._outputs: list[tuple[str, Value]] = []
         self._known: dict[Any, Value] = {}
         self._constants: dict[Any, Value] = {}
+        self._shared_by_id: dict[int, tuple[Value, Value]] = {}
         self._names: set[str] = set()
 
     def symbol(self, name: str, least: int, most: int, example: int) -> None:
         """Declares a symbol of `sizes.symbol`."""
         self._symbols[name] = {"min": least, "max": most, "example": example}
+
+    @property
+    def symbols(self) -> Mapping[str, Mapping[str, int]]:
+        """The fields of its symbols, by their names."""
+        return self._symbols
 
     def input(self, name: str, dtype: Kind, shape: Sequence[Extent]) -> Value:
         """A tensor given at run time."""
@@ -135,26 +142,37 @@ class Program:
             **({} if self.largest is None else {LARGEST: self.largest}),
         }
 
-    def weights(self) -> bytes:
+    def weights(self) -> bytearray:
         """The bytes of model.safetensors."""
         arrays = {value.name: value.array for value in self.needed() if value.array is not None}
         return _safetensors(arrays)
 
     def _shared(self, value: Value) -> Value:
-        """A constant with a name: the same for all of equal small contents."""
+        """A constant with a name: the first one of equal contents, so that weights that layers share are written once."""
         assert value.array is not None
-        if value.name:
-            return value
-        small = value.array.nbytes <= _LEAST_SHARED
-        key = (value.dtype, value.array.shape, value.array.tobytes()) if small else id(value)
-        if key not in self._constants:
-            value.name = self._unique("constant")
-            self._constants[key] = value
-        return self._constants[key]
+        if id(value) not in self._shared_by_id:
+            data = value.array.reshape(-1).view("uint8")
+            known = self._constants.setdefault((value.dtype, value.array.shape, hashlib.blake2b(data).digest()), value)
+            self._shared_by_id[id(value)] = value, known
+            known.name = known.name or self._unique("constant")
+            known.transpose_of = known.transpose_of or value.transpose_of
+        return self._shared_by_id[id(value)][1]
+
+    def share_transposes(self) -> None:
+        """Products with the transpose of a constant that is read as it is, too, such as an embedding's, take that constant: so
+        it is written once."""
+        needed = self.needed()
+        constants = {id(value) for value in needed if value.array is not None}
+        for node in [value.node for value in needed if value.node is not None and value.node.op == "matmul"]:
+            right = node.inputs[1]
+            source = right.transpose_of if right is not None else None
+            if source is not None and id(self._shared(source)) in constants:
+                node.inputs = (node.inputs[0], self._shared(source), *node.inputs[2:])
+                node.fields = {**node.fields, "transpose_b": not node.fields["transpose_b"]}
 
     def _unique(self, wanted: str) -> str:
         name, number = wanted, 1
-        while name in self._names or name in self._symbols:
+        while name in self._names:
             number += 1
             name = f"{wanted}_{number}"
         self._names.add(name)
@@ -217,34 +235,40 @@ def _narrow(array: np.ndarray[Any, Any], kind: Kind, name: str) -> np.ndarray[An
     return narrow
 
 
-def _stored(array: np.ndarray[Any, Any]) -> tuple[str, bytes]:
-    """The type that a constant is written in, and its bytes: the first that changes no number."""
+def _stored(array: np.ndarray[Any, Any]) -> tuple[str, np.ndarray[Any, Any]]:
+    """The type that a constant is written in, and its numbers: the first that changes none."""
     import numpy as np
 
     if array.dtype.kind == "i":
-        return "I32", array.tobytes()
+        return "I32", array
     bits = array.view(np.uint32)
     if array.size < _LEAST_NARROW or (bits & 0x1fff).any():  # float16 keeps 10 bits behind the point
-        return "F32", array.tobytes()
+        return "F32", array
     if not (bits & 0xffff).any():
-        return "BF16", (bits >> 16).astype(np.uint16).tobytes()
+        return "BF16", (bits >> 16).astype(np.uint16)
     with np.errstate(over="ignore"):
         halves = array.astype(np.float16)
     same = np.array_equal(halves.astype(np.float32).view(np.uint32), bits)
-    return ("F16", halves.tobytes()) if same else ("F32", array.tobytes())
+    return ("F16", halves) if same else ("F32", array)
 
 
-def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:
-    """A file of the format of the package safetensors."""
+def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytearray:
+    """A file of the format of the package safetensors. Arrays are copied once, into it."""
     header, parts, end = {}, [], 0
     for name, array in arrays.items():
-        dtype, data = _stored(array)
-        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + len(data)]}
-        parts.append(data)
-        end += len(data)
+        dtype, numbers = _stored(array)
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + numbers.nbytes]}
+        parts.append(numbers)
+        end += numbers.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([struct.pack("<Q", len(text)), text, *parts])
+    found = bytearray(8 + len(text) + end)
+    found[:8], at = struct.pack("<Q", len(text)), 8 + len(text)
+    found[8:at] = text
+    for numbers in parts:
+        found[at:at + numbers.nbytes] = numbers.reshape(-1).view("uint8").data
+        at += numbers.nbytes
+    return found
 
 
 def resolved(axis: int, rank: int) -> int:

@@ -17,6 +17,8 @@ class _Atom(NamedTuple):
     text: str
     low: int
     high: int
+    quotient: tuple[Any, int] | None = None
+    """Of a // b with a number b above 0: the two."""
 
 
 _Monomial = tuple[_Atom, ...]
@@ -90,6 +92,10 @@ class Size:
 class Undecided(Exception):
     """A comparison whose answer depends on the symbols."""
 
+    def __init__(self, size: Extent) -> None:
+        super().__init__(f"{size} depends on the sizes of the inputs")
+        self.size = size
+
 
 def symbol(name: str, low: int, high: int) -> Size:
     """A symbol with the values that it can have."""
@@ -100,7 +106,7 @@ def decided(size: Extent, answer: Callable[[int, int], bool | None]) -> bool:
     """What `answer` makes of the size's bounds. Raises Undecided where it makes nothing."""
     found = answer(*bounds(size))
     if found is None:
-        raise Undecided(f"{size} depends on the sizes of the inputs")
+        raise Undecided(size)
     return found
 
 
@@ -114,7 +120,21 @@ def bounds(size: Extent) -> tuple[int, int]:
             least, most = min(corners), max(corners)
         low += min(factor * least, factor * most)
         high += max(factor * least, factor * most)
-    return low, high
+    without = _without_quotient(size)
+    return (low, high) if without is None else (max(low, without[0]), min(high, without[1]))
+
+
+def _without_quotient(size: Extent) -> tuple[int, int] | None:
+    """The bounds by b · (a // b) = a - a % b, which is near a: of fill up to a multiple, say."""
+    for monomial, factor in _terms(size):
+        quotient = monomial[0].quotient if len(monomial) == 1 else None
+        if quotient is not None and factor % quotient[1] == 0:
+            a, b = quotient
+            times = factor // b
+            low, high = bounds(_sum([*_terms(_difference(size, _sum([(monomial, factor)]))), *_terms(a * times)]))
+            rest = times * (b - 1)
+            return low - max(rest, 0), high - min(rest, 0)
+    return None
 
 
 def divide(a: Extent, b: Extent) -> Extent:
@@ -139,7 +159,7 @@ def divide(a: Extent, b: Extent) -> Extent:
     corners = [x // y for x in (low, high) for y in (least, most)]
     if min(corners) == max(corners):
         return min(corners)
-    return _atom(f"({a}) // ({b})", min(corners), max(corners))
+    return _atom(f"({a}) // ({b})", min(corners), max(corners), (a, b) if isinstance(b, int) else None)
 
 
 def equal(a: Any, b: Any) -> Any:
@@ -196,8 +216,8 @@ def written(size: Extent) -> int | str:
     return str(size) if isinstance(size, Size) else int(size)
 
 
-def _atom(text: str, low: int, high: int) -> Size:
-    return Size((((_Atom(text, low, high),), 1),))
+def _atom(text: str, low: int, high: int, quotient: tuple[Any, int] | None = None) -> Size:
+    return Size((((_Atom(text, low, high, quotient),), 1),))
 
 
 def _terms(size: Any) -> tuple[tuple[_Monomial, int], ...]:
@@ -237,7 +257,7 @@ def _term_over(term: tuple[_Monomial, int], divisor: tuple[_Monomial, int]) -> t
 
 def _atom_text(atom: _Atom) -> str:
     """As a factor: in parentheses, unless it is a name or a call."""
-    return atom.text if atom.text.isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})"
+    return atom.text if atom.text.replace(".", "_").isidentifier() or atom.text[:4] in ("min(", "max(") else f"({atom.text})"
 
 
 def _term_text(monomial: _Monomial, factor: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ... import errors
+from .norms import note_affine, times
 from .program import Value
 from .sizes import Extent, divide, product
 
@@ -58,6 +59,13 @@ def _pair(numbers: Sequence[int], missing: int = 1) -> list[int]:
 
 def conv(b: Builder, x: Value, weight: Value, bias: Value | None, windows: Windows, groups: int) -> Value:
     """x [B, C, …], weight [O, C / groups, …], bias [O]: [B, O, …]."""
+    y = _conv(b, x, weight, bias, windows, groups)
+    note_affine(b, y, weight, bias, lambda scale, term: conv(
+        b, x, times(b, weight, scale.reshape(-1, *[1] * (weight.rank - 1))), term, windows, groups))
+    return y
+
+
+def _conv(b: Builder, x: Value, weight: Value, bias: Value | None, windows: Windows, groups: int) -> Value:
     axes = len(windows.kernel)
     if axes > 2:
         return _of_products(b, x, weight, bias, windows, groups)

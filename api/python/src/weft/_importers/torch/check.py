@@ -13,7 +13,7 @@ from torch.fx import Interpreter, Node
 from torch.utils import _pytree as pytree
 
 from ... import errors
-from .reader import Refusals, place_of
+from .reader import NOTHING, ROWS, SIZE_OPS, Refusals, place_of, target_name
 from .types import draws
 
 _MOST_TOGETHER = 3  # symbols of which all sets are tried
@@ -30,7 +30,7 @@ class Called:
     def __init__(self, module: torch.nn.Module, exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
                  names: Sequence[Mapping[int, str]]) -> None:
         self._module, self._exported, self._names = module, exported, names
-        self._args, self._kwargs = list(args), dict(kwargs)
+        self._leaves, self._spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
         self._draws = any(draws(node) for node in exported.graph.nodes)  # which the reader refuses
 
     def check_state(self) -> None:
@@ -84,9 +84,9 @@ class Called:
         return True
 
     def _given(self, sizes: Mapping[str, int]) -> list[Any]:
-        """The arguments, cut to sizes."""
+        """The tensors and numbers in the arguments, cut to sizes."""
         found = []
-        for one, axes in zip([*self._args, *self._kwargs.values()], self._names):
+        for one, axes in zip(self._leaves, self._names):
             for axis, name in axes.items():
                 one = one.narrow(axis, 0, sizes[name]) if name in sizes else one
             found.append(one)
@@ -94,12 +94,12 @@ class Called:
 
     def _eager(self, given: Sequence[Any]) -> list[Any]:
         copies = pytree.tree_map_only(torch.Tensor, lambda part: part.detach().clone(), list(given))
-        args, kwargs = copies[:len(self._args)], dict(zip(self._kwargs, copies[len(self._args):]))
+        args, kwargs = pytree.tree_unflatten(copies, self._spec)
         with torch.no_grad(), _as_exported():
             return list(pytree.tree_leaves(self._module(*args, **kwargs)))
 
     def _graph(self, given: Sequence[Any]) -> list[Any]:
-        leaves = iter(pytree.tree_leaves((list(given[:len(self._args)]), dict(zip(self._kwargs, given[len(self._args):])))))
+        leaves = iter(given)
         inputs = []
         for spec in self._exported.graph_signature.input_specs:
             if spec.kind.name == "USER_INPUT":
@@ -139,6 +139,7 @@ class _Graph(Interpreter):
 
 def check_mutations(exported: Any) -> None:
     """Raises Unsupported naming the buffers, parameters and inputs that forward changes."""
+    _check_effects(exported)
     what = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter", "USER_INPUT_MUTATION": "input"}
     nodes = {node.name: node for node in exported.graph.nodes}
     refusals = Refusals()
@@ -151,6 +152,20 @@ def check_mutations(exported: Any) -> None:
         refusals.add(name, place_of(node) if node is not None else "")
     refusals.check("forward changes what a program cannot, as it keeps nothing from one call to the next",
                    "tensors that forward changes, which a program cannot, as it keeps nothing from one call to the next")
+
+
+def _check_effects(exported: Any) -> None:
+    """Raises Unsupported naming ops that torch.export keeps in their order, such as checks that raise, and others that are
+    missing."""
+    if all(spec.kind.name != "TOKEN" for spec in exported.graph_signature.output_specs):
+        return
+    refusals = Refusals()
+    for node in exported.graph.nodes:
+        has_effects = node.op == "call_function" and target_name(node) == "with_effects"
+        name = str(node.args[1]) if has_effects else target_name(node)
+        if node.op == "call_function" and name not in ROWS and name not in NOTHING and node.target not in SIZE_OPS:
+            refusals.note(node, f"{name}: there is no such op")
+    refusals.check()
 
 
 @contextlib.contextmanager

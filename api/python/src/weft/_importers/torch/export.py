@@ -3,45 +3,89 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, mixers, movement, networks
+from . import arithmetic, functions, mixers, movement, networks, recurrent, resampling, scatter
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
-assert arithmetic and movement and networks and mixers  # they have filled ROWS
+assert arithmetic and functions and mixers and movement and networks and recurrent and resampling and scatter  # they have filled ROWS
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
 
-def program_of(module: torch.nn.Module, example_inputs: Sequence[Any], kwargs: Mapping[str, Any], dynamic: Any) -> Program:
+def program_of(module: torch.nn.Module, example_inputs: Any, kwargs: Mapping[str, Any], dynamic: Any) -> Program:
     """The program of a module that was called with such inputs. See weft.from_torch."""
-    given = tuple(example_inputs) if isinstance(example_inputs, (list, tuple)) else (example_inputs,)
-    names = _named_axes(module, given, kwargs, dynamic)
-    with unchanged(module):
-        module.eval()
-        return _program_of(module, given, kwargs, names)
+    if isinstance(module, torch.jit.ScriptModule):
+        raise errors.Unsupported(f"{type(module).__name__}: this is TorchScript, which torch.export does not take: give the "
+                                 "module that it was made of, or its ONNX file to weft.from_onnx")
+    args, kwargs = _arguments(module, example_inputs, kwargs)
+    names = _named_axes(module, args, kwargs, dynamic)
+    try:
+        with unchanged(module):
+            module.eval()
+            return _program_of(module, args, kwargs, names, dynamic is None)
+    except errors.WeftError:
+        raise
+    except Exception as error:  # whatever else PyTorch or a row makes of a module
+        raise errors.Unsupported(f"{type(module).__name__}: {type(error).__name__}: {error}") from error
+
+
+def _arguments(module: torch.nn.Module, example_inputs: Any,
+               kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Those by place and by keyword. A dictionary is one argument, unless its keys are parameters of forward."""
+    given = _plain(example_inputs)
+    if isinstance(given, dict) and given and set(given) <= set(_parameters(module)):
+        return (), {**given, **kwargs}
+    args = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    return args, {name: _plain(one) for name, one in kwargs.items()}
+
+
+def _plain(given: Any) -> Any:
+    """With dictionaries in place of other mappings, such as what a tokenizer of transformers gives."""
+    if isinstance(given, Mapping):
+        return {key: _plain(one) for key, one in given.items()}
+    return type(given)(map(_plain, given)) if type(given) in (list, tuple) else given
 
 
 def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
-                names: list[dict[int, str]]) -> Program:
-    wide = [_longer(one, axes) for one, axes in zip([*args, *kwargs.values()], names)]
-    positional, keywords = tuple(wide[:len(args)]), dict(zip(kwargs, wide[len(args):]))
-    exported = _exported(module, positional, keywords, names)
+                names: list[dict[int, str]], by_default: bool) -> Program:
+    leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
+    try:
+        positional, keywords, exported = _exported_with(module, leaves, spec, names)
+        symbols, examples = _symbols(exported, names)
+    except errors.Unsupported as refusal:
+        if not by_default or not any(names):
+            raise
+        names = [{} for _ in names]
+        try:
+            positional, keywords, exported = _exported_with(module, leaves, spec, names)
+        except errors.Unsupported:
+            raise refusal from None
+        symbols, examples = _symbols(exported, names)
+        warnings.warn(f"{type(module).__name__}: it fixes the first axis of its inputs, so the program has the batch of the "
+                      "example", stacklevel=5)
     check_mutations(exported)
-    symbols, examples = _symbols(exported, names)
     called = Called(module, exported, positional, keywords, names)
     called.check_state()
-    one_sized = {name for one, axes in zip([*args, *kwargs.values()], names) for axis, name in axes.items()
-                 if one.shape[axis] == 1}
+    one_sized = {name for one, axes in zip(leaves, names) for axis, name in axes.items() if one.shape[axis] == 1}
     program = Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
-    _check_example(program, [*args, *kwargs.values()])
+    _check_example(program, leaves)
     return program
+
+
+def _exported_with(module: torch.nn.Module, leaves: Sequence[Any], spec: Any,
+                   names: list[dict[int, str]]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """Example arguments of which no varying axis is 1, and what torch.export makes of the module with them."""
+    args, kwargs = pytree.tree_unflatten([_longer(one, axes) for one, axes in zip(leaves, names)], spec)
+    return args, kwargs, _exported(module, args, kwargs, names)
 
 
 def _check_example(program: Program, given: Sequence[Any]) -> None:
@@ -56,10 +100,10 @@ def _check_example(program: Program, given: Sequence[Any]) -> None:
 
 
 def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic: Any) -> list[dict[int, str]]:
-    """Of each argument, the axes that vary and the names of their sizes."""
+    """Of each tensor in the arguments, the axes that vary and the names of their sizes."""
     given = [*args, *kwargs.values()]
     if dynamic is None:
-        return [{0: "batch"} if isinstance(one, torch.Tensor) and one.dim() > 0 else {} for one in given]
+        return [{0: "batch"} if isinstance(one, torch.Tensor) and one.dim() > 0 else {} for one in pytree.tree_leaves(given)]
     order = _argument_names(module, args, kwargs)
     if isinstance(dynamic, Mapping):
         unknown = set(dynamic) - set(order)
@@ -67,16 +111,42 @@ def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[st
             raise errors.InvalidArgument(f"dynamic: expected names of arguments, {', '.join(order)}, found "
                                          f"{', '.join(map(repr, sorted(map(str, unknown))))}")
         dynamic = [dynamic.get(name) for name in order]
+    if not isinstance(dynamic, (list, tuple)):
+        raise errors.InvalidArgument(f"dynamic: expected a dictionary or a list, found {dynamic!r}")
     if len(dynamic) != len(given):
         raise errors.InvalidArgument(f"dynamic: expected one entry for each of {len(given)} inputs, found {len(dynamic)}")
-    return [_axes_of(one, axes) for one, axes in zip(given, dynamic)]
+    return [axes for one, entry in zip(given, dynamic) for axes in _axes_inside(one, entry)]
+
+
+def _axes_inside(one: Any, entry: Any) -> list[dict[int, str]]:
+    """Of each tensor in an argument. {axis: name} of a list or a dictionary is for all tensors in it."""
+    if not isinstance(one, (dict, list, tuple)):
+        return [_axes_of(one, entry)]
+    parts = one if isinstance(one, dict) else dict(enumerate(one))
+    is_for_each = isinstance(entry, Mapping) and any(isinstance(key, str) for key in entry)
+    if is_for_each and not set(entry) <= set(parts):
+        raise errors.InvalidArgument(f"dynamic: expected keys of the input, {', '.join(map(str, parts))}, found "
+                                     f"{', '.join(map(str, entry))}")
+    if isinstance(entry, (list, tuple)):
+        if len(entry) != len(parts):
+            raise errors.InvalidArgument(f"dynamic: expected one entry for each of {len(parts)} parts, found {len(entry)}")
+        entry, is_for_each = dict(zip(parts, entry)), True
+    return [axes for key, part in parts.items() for axes in _axes_inside(part, entry.get(key) if is_for_each else entry)]
+
+
+def _parameters(module: torch.nn.Module) -> list[str]:
+    """The names of forward's parameters; of none where it does not say."""
+    import inspect
+
+    try:
+        parameters = list(inspect.signature(module.forward).parameters.values())
+    except ValueError:  # of a function that Python has no text of
+        return []
+    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
 def _argument_names(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
-    import inspect
-
-    parameters = list(inspect.signature(module.forward).parameters.values())
-    names = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    names = _parameters(module)
     names += [f"args_{at}" for at in range(len(args) - len(names))]
     return [*names[:len(args)], *kwargs]
 
@@ -98,17 +168,28 @@ def _axes_of(one: Any, axes: Any) -> dict[int, str]:
 
 
 def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[dict[int, str]]) -> Any:
-    shapes = [{axis: torch.export.Dim.DYNAMIC for axis in axes} or None for axes in names]
+    leaves = iter({axis: torch.export.Dim.DYNAMIC for axis in axes} or None for axes in names)
+    shapes = [pytree.tree_map(lambda _: next(leaves), one) for one in (*args, *kwargs.values())]
     by_name = dict(zip(_argument_names(module, args, kwargs), shapes))
     if any(name.startswith("args_") for name in by_name):
         by_name = (tuple(shapes[:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
-        return _decomposed(exported)
+        with recurrent.kept_whole():
+            return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
     except errors.WeftError:
         raise
     except Exception as error:  # whatever PyTorch makes of a module that it cannot trace
-        raise errors.Unsupported(f"{type(module).__name__}: torch.export: {error}") from error
+        raise errors.Unsupported(f"{type(module).__name__}: torch.export: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """What PyTorch says, without advice that is not for a caller of Weft's."""
+    text = str(error)
+    if "Constraints violated" not in text and "ConstraintViolation" not in type(error).__name__:
+        return text
+    fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
+    return ("the module fixes a size that `dynamic` says varies: leave that axis out of `dynamic`, or give {} for the input: "
+            + "; ".join(fixed or [text.splitlines()[0]]))
 
 
 def _longer(one: Any, axes: Mapping[int, str]) -> Any:
@@ -146,7 +227,7 @@ def _symbols(exported: Any, names: list[dict[int, str]]) -> tuple[dict[Any, str]
         value = node.meta.get("val")
         for axis, name in axes.items():
             extent = value.shape[axis]
-            if not isinstance(extent, torch.SymInt):
+            if not isinstance(extent, torch.SymInt) or extent.node.expr.is_number:
                 raise errors.Unsupported(f"{node.name}: axis {axis} ({name}) is always {extent} in this module")
             if extent.node.expr.is_Symbol and extent.node.expr not in found:
                 found[extent.node.expr] = name

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..program.padding import pad_by_own
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, is_below_zero, larger, smaller
 from .reader import Pair, Reader, pair_of, row
@@ -240,12 +241,29 @@ def _repeat_interleave(r: Reader, x: Any, times: Any, axis: int | None = None, *
 def _pad(r: Reader, x: Any, pads: list[Any], mode: Any = "constant", value: Any = None) -> Value:
     if isinstance(mode, (int, float)):
         mode, value = "constant", mode
-    if mode != "constant":
-        raise Refused(f"its mode is {mode}")
     found = r.value(x)
+    if mode != "constant":
+        return _padded_by_own(r, found, pads, mode)
     for at in range(len(pads) // 2):
         found = r.build.pad(found, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), number_of(value or 0, r.dtype))
     return found
+
+
+_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def _padded_by_own(r: Reader, x: Value, pads: Sequence[Any], mode: str) -> Value:
+    if mode not in _MODES:
+        raise Refused(f"its mode is {mode}")
+    for at in range(len(pads) // 2):
+        x = pad_by_own(r.build, x, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), _MODES[mode])
+    return x
+
+
+for _word, _mode in {"reflection": "reflect", "replication": "replicate"}.items():
+    for _axes in (1, 2, 3):
+        row(f"aten.{_word}_pad{_axes}d.default", moves=True)(
+            lambda r, x, pads, mode=_mode: _padded_by_own(r, r.value(x), pads, mode))
 
 
 @row("aten.flip.default", moves=True)

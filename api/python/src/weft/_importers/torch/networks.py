@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
+from ..program.norms import batch_norm
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, product
+from ..program.transposed import conv_transpose
 from ..program.windows import Windows, conv, pool
 from .movement import complex_of
 from .reader import Pair, Reader, pair_of, row
@@ -53,7 +55,8 @@ def _several(given: Any, count: int) -> list[int]:
     return found * count if len(found) == 1 else found
 
 
-@row("aten.conv1d.default", "aten.conv2d.default", "aten.conv1d.padding", "aten.conv2d.padding")
+@row("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default", "aten.conv1d.padding", "aten.conv2d.padding",
+     "aten.conv3d.padding")
 def _conv(r: Reader, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
           groups: int = 1) -> Value:
     kernel = r.value(weight)
@@ -71,11 +74,24 @@ def _conv(r: Reader, x: Any, weight: Any, bias: Any = None, stride: Any = 1, pad
 
 
 @row("aten.convolution.default")
-def _convolution(r: Reader, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, _: Any,
-                 groups: int) -> Value:
+def _convolution(r: Reader, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+                 more: Any, groups: int) -> Value:
     if transposed:
-        raise Refused("it is transposed")
+        return _conv_transpose(r, x, weight, bias, stride, padding, more, groups, dilation)
     return _conv(r, x, weight, bias, stride, padding, dilation, groups)
+
+
+@row("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
+def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, more: Any = 0,
+                    groups: int = 1, dilation: Any = 1) -> Value:
+    value, kernel = r.value(x), r.value(weight)
+    axes = kernel.rank - 2
+    windows = Windows([int(str(extent)) for extent in kernel.shape[2:]], _several(stride, axes), _several(padding, axes) * 2,
+                      _several(dilation, axes))
+    batched = value if value.rank == kernel.rank else r.build.reshape(value, [1, *value.shape])
+    term = None if bias is None else r.value(bias)
+    found = conv_transpose(r.build, batched, kernel, term, windows, _several(more, axes), groups)
+    return r.build.reshape(found, r.shape)
 
 
 @row("aten.max_pool1d.default", "aten.max_pool2d.default")
@@ -153,12 +169,9 @@ def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: A
     if training:
         raise Refused("the module is in training: call eval() first")
     epsilon = float(rest[2] if isinstance(rest[0], bool) else rest[1])
-    b, numbers = r.build, [None if part is None else r.value(part) for part in (mean, variance, gamma, beta)]
-    value = r.value(x)
-    axes = [0, *range(2, value.rank), 1]
-    last = b.permute(value, axes)
-    found = r.program.node("batch_norm", [last, *numbers], "f32", last.shape, epsilon=epsilon)
-    found = b.permute(found, [0, value.rank - 1, *range(1, value.rank - 1)])
+    numbers = [None if part is None else r.value(part) for part in (mean, variance, gamma, beta)]
+    read: Any = r.node.args[0]
+    found = batch_norm(r.build, r.value(x), numbers, epsilon, len(read.users) == 1)
     return [found, None, None] if "legit" in str(r.node.target) else found
 
 

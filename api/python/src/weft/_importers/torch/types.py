@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..program.ops import Builder
+from ..program.ops import Builder, within_bits
 from ..program.program import Value
 
 
@@ -58,11 +58,7 @@ def wrapped(b: Builder, result: Any, example: Any) -> Any:
         return [wrapped(b, one, of) for one, of in zip(result, example)]
     if not isinstance(result, Value) or not isinstance(example, torch.Tensor) or example.dtype not in _NARROW:
         return result
-    bits, sign = _NARROW[example.dtype]
-    low = b.binary("bitwise_and", result, b.constant(bits, "i32"))
-    if not sign:
-        return low
-    return b.subtract(b.binary("bitwise_xor", low, b.constant(sign, "i32")), b.constant(sign, "i32"))
+    return within_bits(b, result, *_NARROW[example.dtype])
 
 
 def number_of(given: Any, dtype: torch.dtype) -> Any:

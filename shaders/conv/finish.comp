@@ -2,10 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Adds a number for each channel to result [batch, channels, size], in its place.
+// Adds a number for each channel to result [batch, channels, size], in its place, and applies an activation: behind products,
+// whose bias is one for each column.
 
+#include "finish.glsl"
 #include "index.glsl"
-#include "math.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -24,6 +25,7 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = weft_flush(result[i] + bias[i / push.size % push.channels]);
+        float bias_value = HAS_BIAS != 0 ? bias[i / push.size % push.channels] : 0.0;
+        result[i] = weft_conv_finish(result[i], bias_value);
     }
 }

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Rows for PyTorch's recurrent layers, which PyTorch itself would unroll step by step."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ..program import recurrent
+from ..program.program import Value
+from .reader import Reader, row
+from .types import Refused
+
+_CELLS = {"weft_recurrent.lstm.default": "lstm", "weft_recurrent.gru.default": "gru", "weft_recurrent.rnn_tanh.default": "tanh",
+          "weft_recurrent.rnn_relu.default": "relu"}
+
+
+@row(*_CELLS)
+def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
+            bidirectional: bool, batch_first: bool) -> list[Value]:
+    cell, b = _CELLS[str(r.node.target)], r.build
+    ways, per_way = 2 if bidirectional else 1, 4 if has_biases else 2
+    if len(params) != layers * ways * per_way:
+        raise Refused("it has projections (proj_size)")
+    given = [r.value(one) for one in states]
+    y = r.value(x)
+    y = y if batch_first else b.swap(y, 0, 1)
+    last: list[list[Value]] = [[] for _ in given]
+    for layer in range(layers):
+        found = []
+        for way in range(ways):
+            at = layer * ways + way
+            weights = [r.value(one) for one in params[at * per_way:][:per_way]]
+            state = [None if recurrent.is_zero(one) else b.select(one, 0, at) for one in given]
+            hidden, ends = recurrent.run(b, y, recurrent.Direction(cell, *weights, state=state, reverse=way == 1))
+            found.append(hidden)
+            for part, end in zip(last, ends):
+                part.append(b.reshape(end, [1, *end.shape]))
+        y = b.concat(found, 2)
+    return [y if batch_first else b.swap(y, 0, 1), *(b.concat(part, 0) for part in last)]
+
+
+@row("aten.lstm.data", "aten.gru.data", "aten.rnn_tanh.data", "aten.rnn_relu.data")
+def _packed(r: Reader, *_: Any) -> Any:
+    raise Refused("its sequences are packed (pack_padded_sequence): a program takes padded ones, and lengths where the network "
+                  "reads them")
+
+
+# ---- while PyTorch exports ----
+
+# As PyTorch's own, but with a list of states, and no rule by which it could be unrolled: that fixes the length.
+_REST = "Tensor x, Tensor[] states, Tensor[] params, bool has_biases, int layers, float dropout, bool train, bool bidirectional, " \
+        "bool batch_first"
+_LIBRARY = torch.library.Library("weft_recurrent", "DEF")
+
+
+def _shape_of_layers(x: Any, states: Sequence[Any], params: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
+                     bidirectional: bool, batch_first: bool) -> tuple[torch.Tensor, ...]:
+    """Tensors as a layer gives them."""
+    width = states[0].shape[2] * (2 if bidirectional else 1)
+    return (x.new_empty([*x.shape[:2], width]), *(one.new_empty(one.shape) for one in states))
+
+
+for _name, _cell in _CELLS.items():
+    _LIBRARY.define(f"{_name.split('.')[1]}({_REST}) -> ({', '.join(['Tensor'] * (3 if _cell == 'lstm' else 2))})")
+    torch.library.register_fake(f"weft_recurrent::{_name.split('.')[1]}", _shape_of_layers, lib=_LIBRARY)
+
+
+def _kept(name: str) -> Any:
+    whole, usual = getattr(torch.ops.weft_recurrent, name), getattr(torch._VF, name)
+
+    def call(*args: Any) -> Any:
+        if not isinstance(args[3], bool):  # of packed sequences, which have their lengths before the states
+            return usual(*args)
+        states = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
+        return whole(args[0], list(states), list(args[2]), *args[3:])
+
+    return call
+
+
+@contextlib.contextmanager
+def kept_whole() -> Iterator[None]:
+    """In this, PyTorch's modules of recurrent layers are one call each."""
+    names = [name.split(".")[1] for name in _CELLS]
+    calls = {name: _kept(name) for name in names}
+    vars(torch._VF).update(calls)
+    try:
+        yield
+    finally:
+        for name in names:
+            vars(torch._VF).pop(name, None)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+# weft-test: long
+"""GGUF files of the package gguf: they give the bits of a folder with the same numbers, and cut texts as its tokenizer.json."""
+
+import copy
+import json
+import pickle
+
+import gguf
+import gguf_files
+import numpy as np
+import pytest
+import tokenizers
+import transformers
+
+import random_weights
+import weft
+from conftest import ROOT
+
+TYPE = gguf_files.TYPE
+JSON = ROOT / "tests" / "data" / "tokenizer" / "json"
+NO_TOKENS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "original_max_position_embeddings": 8192,
+          "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+
+
+def decoder(width=64, **fields):
+    return {"vocab_size": 64, "hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+            "intermediate_size": width, "max_position_embeddings": 64, **NO_TOKENS, **fields}
+
+
+GPT2 = {"vocab_size": 64, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 64, **NO_TOKENS}
+BERT = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
+        "max_position_embeddings": 64}
+CASES = (
+    ("LlamaForCausalLM", decoder(), TYPE.F32), ("LlamaForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F16),
+    ("LlamaForCausalLM", decoder(tie_word_embeddings=True, head_dim=32), TYPE.BF16),
+    ("LlamaForCausalLM", decoder(rope_parameters={"rope_type": "linear", "rope_theta": 500.0, "factor": 2.0}), TYPE.Q8_0),
+    ("LlamaForCausalLM", decoder(rope_parameters=LLAMA3), TYPE.Q4_0), ("LlamaForCausalLM", decoder(256), TYPE.Q4_K),
+    ("Qwen2ForCausalLM", decoder(), TYPE.Q5_1), ("Qwen2ForCausalLM", decoder(256), TYPE.Q5_K),
+    ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.Q8_0), ("Qwen3ForCausalLM", decoder(256, head_dim=32), TYPE.Q6_K),
+    ("GPT2LMHeadModel", GPT2, TYPE.Q4_1), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False}, TYPE.F32),
+    ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16))
+
+
+def module_of(name, fields):
+    kind = getattr(transformers, name)
+    return random_weights.fill(kind(kind.config_class(**fields)).eval())
+
+
+def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):
+    """A file and a folder of the same numbers."""
+    module = module_of(name, fields)
+    gguf_files.write(place / "model.gguf", module, kind, tokenizer, change)
+    module.save_pretrained(place / "folder")
+    return place / "model.gguf", place / "folder"
+
+
+def bits(array):
+    return np.ascontiguousarray(array, np.float32).view(np.int32)
+
+
+@pytest.mark.parametrize(("name", "fields", "kind"), CASES, ids=lambda value: getattr(value, "name", None))
+def test_same_bits_as_the_folder(tmp_path, device, name, fields, kind):
+    file, folder = made(tmp_path, name, fields, kind)
+    tokens = np.random.default_rng(3).integers(0, 64, (2, 17)).astype(np.int32)
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        assert model.info.parameters == expected.info.parameters or name == "BertModel"  # whose pooler is left out
+        found = model.logits(tokens)
+        assert np.isfinite(found).all() and (bits(found) == bits(expected.logits(tokens))).all()
+
+
+def test_weights_are_those_of_the_package(tmp_path, device):
+    """Numbers as dequantize of the package gguf gives them, of a file that has every kind of block."""
+    kinds = (TYPE.Q4_0, TYPE.Q4_1, TYPE.Q5_0, TYPE.Q5_1, TYPE.Q8_0, TYPE.Q4_K, TYPE.Q5_K, TYPE.Q6_K, TYPE.BF16, TYPE.F16)
+    for kind in kinds:
+        file, _ = made(tmp_path / kind.name, "Qwen2ForCausalLM", decoder(256), kind)
+        names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.QWEN2, 2)
+        given = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
+        with weft.load(file, device) as model:
+            weights = _tensors(model._weights())
+        assert len(weights) == len(given)
+        for name, values in weights.items():
+            tensor = given[names.get_name(name, (".weight", ".bias"))]
+            expected = gguf.quants.dequantize(tensor.data, tensor.tensor_type).reshape(values.shape)
+            assert (bits(values) == bits(expected)).all(), (kind, name)
+
+
+def _tensors(data):
+    """Of the bytes of a safetensors file, widened to float32."""
+    size = int.from_bytes(data[:8], "little")
+    found = {}
+    for name, entry in json.loads(data[8:8 + size]).items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        raw = data[8 + size + begin:8 + size + end]
+        if entry["dtype"] == "BF16":
+            values = (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32)
+        else:
+            values = np.frombuffer(raw, {"F32": "<f4", "F16": "<f2"}[entry["dtype"]]).astype(np.float32)
+        found[name] = values.reshape(entry["shape"])
+    return found
+
+
+# ---- tokenizers ----
+
+TOKENIZERS = {
+    "split": ("LlamaForCausalLM", "gpt2", "llama-bpe", {"bos_token_id": 0}),
+    "byte_fallback": ("LlamaForCausalLM", "llama", "default", {"bos_token_id": 1, "unk_token_id": 0, "add_bos_token": False}),
+    "word_piece": ("BertModel", "bert", "default", {"bos_token_id": 1, "sep_token_id": 2, "unk_token_id": 0, "pad_token_id": 0,
+                                                    "mask_token_id": 3})}
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, BYTE_LEVEL]}
+TEXTS = ("Hello, 12345 world's  end\n\n it'll\tgo", "naïve CAFÉ Straße", "нить и ткань: 織物と糸。", "a<s>b </s> c", " x",
+         "I'M 3.14 HTTPServer")
+
+
+def tokenizer_of(name, document=None):
+    kind, model, pre, special = TOKENIZERS[name]
+    document = document or gguf_files.load(JSON / f"{name}.json")
+    return kind, {"document": document, "model": model, "pre": pre, "special": special}
+
+
+def small(kind):
+    return BERT if kind == "BertModel" else decoder(vocab_size=512, num_hidden_layers=1, max_position_embeddings=2048)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_texts_are_cut_as_by_the_folder(tmp_path, device, name):
+    """By ids of the package tokenizers, which tests/data/tokenizer/json has."""
+    kind, given = tokenizer_of(name)
+    file, _ = made(tmp_path, kind, {**small(kind), "max_position_embeddings": 2048}, tokenizer=given)
+    rows = json.loads((JSON / "expected.json").read_text("utf-8"))[name]
+    tried = 0
+    with weft.load(file, device) as model:
+        assert model.info.tokenizer == "tokenizer.json"
+        for row in rows:
+            text = bytes.fromhex(row["text"]).decode("utf-8", "replace")
+            if row["pair"] is None and text.strip():
+                tried += 1
+                assert model.encode(text, special=row["special"]).tokens.tolist() == row["ids"], text
+    assert tried >= 8
+
+
+@pytest.mark.parametrize(("pre", "normalizer", "cut"), (
+    ("gpt-2", None, BYTE_LEVEL), ("smollm", None, DIGITS), ("command-r", {"type": "NFC"}, DIGITS)))
+def test_pre_tokenizers(tmp_path, device, pre, normalizer, cut):
+    """Against the package tokenizers with the steps of the models' own files."""
+    document = gguf_files.load(JSON / "byte_level.json")
+    document["added_tokens"] = document["added_tokens"][:2]
+    given = {"document": copy.deepcopy(document), "model": "gpt2", "pre": pre, "special": {"eos_token_id": 1}}
+    document.update(normalizer=normalizer, pre_tokenizer=cut, post_processor=None)
+    expected = tokenizers.Tokenizer.from_str(json.dumps(document))
+    file, _ = made(tmp_path, "LlamaForCausalLM", small(""), tokenizer=given)
+    with weft.load(file, device) as model:
+        for text in TEXTS:
+            assert model.encode(text).tokens.tolist() == expected.encode(text).ids, text
+
+
+def merges_of(scores):
+    """As transformers makes them of a SentencePiece model (generate_merges), for ordinary pieces alone."""
+    found = []
+    for piece, score in scores.items():
+        cuts = [(piece[:at], piece[at:]) for at in range(1, len(piece)) if piece[:at] in scores and piece[at:] in scores]
+        found += [(left, right, score) for left, right in cuts]
+    found.sort(key=lambda row: (row[2], len(row[0]), len(row[1])), reverse=True)
+    return [[left, right] for left, right, _ in found]
+
+
+def test_scores_become_merges(tmp_path, device):
+    """Random pieces with random scores, of which many can be made in several ways."""
+    generator = np.random.default_rng(11)
+    words = {"".join(generator.choice(list("ab▁c"), size=size)) for size in generator.integers(2, 7, 160)}
+    pieces = ["<unk>", "<s>", "</s>", "a", "b", "c", "▁", *sorted(words)]
+    scores = [0.0, 0.0, 0.0, *(-1000.0 - at for at in range(4)), *(-generator.permutation(len(words)).astype(float))]
+    ordinary = dict(zip(pieces[3:], scores[3:]))
+    document = gguf_files.load(JSON / "byte_fallback.json")
+    vocabulary = {piece: at for at, piece in enumerate(pieces)}
+    document["model"].update(vocab=vocabulary, merges=merges_of(ordinary), byte_fallback=False)
+    document["added_tokens"] = [{**document["added_tokens"][0], "id": at, "content": pieces[at]} for at in range(3)]
+    expected = tokenizers.Tokenizer.from_str(json.dumps(document))
+
+    def add(writer):
+        writer.add_tokenizer_model("llama")
+        writer.add_token_list(pieces)
+        writer.add_token_scores(scores)
+        writer.add_token_types([2, 3, 3] + [1] * (len(pieces) - 3))
+        writer.add_add_bos_token(False)
+
+    file, _ = made(tmp_path, "LlamaForCausalLM", small(""), change=add)
+    with weft.load(file, device) as model:
+        for _ in range(200):
+            text = "".join(generator.choice(list("abc "), size=generator.integers(1, 40)))
+            assert model.encode(text).tokens.tolist() == expected.encode(text).ids, text
+
+
+# ---- as a model ----
+
+def test_embeddings_are_those_of_sentence_transformers(tmp_path, device):
+    """Mean pooling and length 1, as its folder says by modules.json."""
+    kind, given = tokenizer_of("word_piece")
+    file, folder = made(tmp_path, kind, BERT, TYPE.Q8_0, given, lambda writer: writer.add_pooling_type(gguf.PoolingType.MEAN))
+    (folder / "tokenizer.json").write_text(json.dumps(given["document"]), "utf-8")
+    module = "sentence_transformers.models."
+    (folder / "modules.json").write_text(json.dumps([
+        {"idx": 0, "name": "0", "path": "", "type": f"{module}Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{module}Pooling"},
+        {"idx": 2, "name": "2", "path": "2_Normalize", "type": f"{module}Normalize"}]), "utf-8")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({
+        "word_embedding_dimension": 64, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}), "utf-8")
+    texts = ["the weaver's loom", "1", "naïve threads"]
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        assert model.info.task == "embed"
+        assert (bits(model.embed(texts)) == bits(expected.embed(texts))).all()
+
+
+def test_texts_and_travel(tmp_path, device):
+    """Greedy texts are the folder's; a copy in another process is the same model."""
+    kind, given = tokenizer_of("split")
+    file, folder = made(tmp_path, kind, small(kind), TYPE.Q4_0, given)
+    (folder / "tokenizer.json").write_text(json.dumps(given["document"]), "utf-8")
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        text = model.generate("the weave", 12)
+        assert text == expected.generate("the weave", 12)
+        copied = copy.deepcopy(model)
+        for again in (pickle.loads(pickle.dumps(model)), copied, pickle.loads(pickle.dumps(copied))):
+            assert again.generate("the weave", 12) == text
+        file.write_bytes(file.read_bytes() + b"more")
+        with pytest.raises(weft.BadFile, match="changed"):
+            pickle.dumps(model)
+
+
+def test_a_folder_with_one_file(tmp_path, device):
+    made(tmp_path / "one", "LlamaForCausalLM", decoder())
+    (tmp_path / "only").mkdir()
+    (tmp_path / "one" / "model.gguf").rename(tmp_path / "only" / "any name.gguf")
+    with weft.load(tmp_path / "only", device) as model:
+        assert model.info.architecture == "LlamaForCausalLM"
+
+
+@pytest.mark.parametrize(("change", "said"), (
+    (lambda writer: writer.add_expert_count(8), "llama.expert_count"),
+    (lambda writer: writer.add_rope_scaling_type(gguf.RopeScalingType.YARN), "yarn"),
+    (lambda writer: writer.add_sliding_window(16), "llama.attention.sliding_window"),
+    (lambda writer: writer.add_logit_scale(0.5), "llama.logit_scale"),
+    (lambda writer: writer.add_tensor("blk.0.attn_sinks.weight", np.ones(4, np.float32)), "attn_sinks"),
+    (lambda writer: writer.add_tensor("blk.0.ffn_up_exps.weight", np.zeros((2, 84), np.uint8), raw_dtype=TYPE.Q2_K), "Q2_K")))
+def test_refusals(tmp_path, device, change, said):
+    file, _ = made(tmp_path, "LlamaForCausalLM", decoder(), change=change)
+    with pytest.raises(weft.Unsupported, match=said):
+        weft.load(file, device)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Recurrences: a product for each token, which reads what the token before it gave. */
+#include <weft/mixers.h>
+
+#include "core/given.h"
+#include "core/try.h"
+#include "kernels/recurrence/cell.h"
+#include "kernels/recurrence/cell_lanes.h"
+#include "ops/mask.h"
+#include "ops/row.h"
+
+static_assert(WEFT_RECURRENCE_CELL_WIDTH == WEFT_MAX_RECURRENT_WIDTH, "shaders/recurrence");
+
+enum { GATES, WEIGHT, BIAS, STATE, LENGTHS, INPUTS };
+
+/*
+ * A workgroup makes one sequence, which may take seconds, and no dispatch can be divided further: watchdogs of small devices
+ * want fewer operations than the first number, and loops of steps that hardly compute have an end, too.
+ */
+enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
+
+struct weft_recurrence_node {
+    uint32_t cell;
+    uint32_t reverse; /* a truth value without padding: equal nodes have equal bytes */
+};
+
+static const char *const cells[] = {"tanh", "relu", "gru", "gru_reset_first", "lstm"};
+static const uint32_t parts_of[] = {1, 1, 3, 3, 4}; /* of the gates */
+static_assert(sizeof cells / sizeof *cells == WEFT_CELL_COUNT, "a name for each cell");
+static_assert(sizeof parts_of / sizeof *parts_of == WEFT_CELL_COUNT, "a number for each cell");
+
+weft_status weft_graph_recurrence(weft_tensor *out, weft_graph *graph, weft_tensor gates,
+                                  weft_tensor weight, const weft_recurrence_params *params) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
+    const weft_recurrence_params given = params ? *params : (weft_recurrence_params){0};
+    const struct weft_recurrence_node node = {.cell = (uint32_t)given.cell,
+                                              .reverse = given.reverse};
+    const weft_tensor inputs[INPUTS] = {gates, weight, given.bias, given.state, given.lengths};
+    return weft_graph_add(out, graph, &weft_op_recurrence, inputs, INPUTS, &node, sizeof node);
+}
+
+static weft_status recurrence_infer(const weft_graph *graph, struct weft_node *node,
+                                    weft_dtype *dtype, weft_shape *shape) {
+    const struct weft_recurrence_node *params = (const void *)node->params.bytes;
+    if (params->cell >= WEFT_CELL_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "recurrence: unknown cell %u",
+                         params->cell);
+    }
+    WEFT_TRY(weft_expect_rank(graph, node, GATES, "gates", 3, "[B, n, gates·d]"));
+    WEFT_TRY(weft_expect_rank(graph, node, WEIGHT, "weight", 2, "[gates·d, d]"));
+    const weft_shape gates = *weft_node_shape(graph, node, GATES);
+    const uint32_t width = weft_node_shape(graph, node, WEIGHT)->dim[1];
+    if (width > WEFT_MAX_RECURRENT_WIDTH) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "recurrence: weight has %u channels, more than %d", width,
+                         WEFT_MAX_RECURRENT_WIDTH);
+    }
+    const uint32_t rows = parts_of[params->cell] * width;
+    const uint32_t kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width;
+    WEFT_TRY(weft_expect_shape(graph, node, WEIGHT, "weight", weft_shape_of(rows, width)));
+    WEFT_TRY(weft_expect_shape(graph, node, GATES, "gates",
+                               weft_shape_of(gates.dim[0], gates.dim[1], rows)));
+    if (weft_node_has_input(node, BIAS)) {
+        WEFT_TRY(weft_expect_shape(graph, node, BIAS, "bias", weft_shape_of(rows)));
+    }
+    if (weft_node_has_input(node, STATE)) {
+        WEFT_TRY(weft_expect_shape(graph, node, STATE, "state", weft_shape_of(gates.dim[0], kept)));
+    }
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(gates.dim[0], gates.dim[1], kept);
+    return WEFT_OK;
+}
+
+/* ---- lowering ---- */
+
+WEFT_VARIANTS(recurrence_cell, "recurrence/cell",
+              WEFT_GROUP_ROW(recurrence_cell, weft_grid_of_first_groups, 1.0F),
+              WEFT_LANES_ROWS(recurrence_cell_lanes, weft_grid_of_first_groups, 1))
+
+struct recurrence {
+    const struct weft_recurrence_node *params;
+    uint32_t sequences, n, width, parts, kept;
+    uint32_t gates, weight, bias, state, lengths, result; /* storages */
+    uint32_t weight_row, weight_column;                   /* strides */
+};
+
+static struct recurrence recurrence_of(struct weft_lowering *lowering,
+                                       const struct weft_node *node) {
+    const struct weft_recurrence_node *params = (const void *)node->params.bytes;
+    const weft_shape gates = *weft_node_shape(lowering->graph, node, GATES);
+    const uint32_t width = weft_node_shape(lowering->graph, node, WEIGHT)->dim[1];
+    const uint32_t parts = parts_of[params->cell];
+    /* A constant with the units innermost, as those of the gates are. */
+    const bool is_constant =
+        lowering->graph->values[node->input[WEIGHT]].source == WEFT_VALUE_WEIGHT;
+    return (struct recurrence){
+        .params = params,
+        .sequences = gates.dim[0],
+        .n = gates.dim[1],
+        .width = width,
+        .parts = parts,
+        .kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width,
+        .gates = weft_lower_value(lowering, node->input[GATES]),
+        .weight = is_constant ? weft_lower_transposed_weight(lowering, node->input[WEIGHT])
+                              : weft_lower_value(lowering, node->input[WEIGHT]),
+        .bias = weft_lower_optional(lowering, node->input[BIAS]),
+        .state = weft_lower_optional(lowering, node->input[STATE]),
+        .lengths = weft_lower_lengths(lowering, node, LENGTHS),
+        .result = weft_lower_value(lowering, node->output),
+        .weight_row = is_constant ? 1 : width,
+        .weight_column = is_constant ? parts * width : 1};
+}
+
+static void lower_steps(struct weft_lowering *lowering, const struct recurrence *r, uint32_t first,
+                        uint32_t steps) {
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_recurrence_cell_variants, 1, recurrence_cell,
+                            .bind = {.gates = r->gates,
+                                     .weight = r->weight,
+                                     .bias = r->bias,
+                                     .state = r->state,
+                                     .lengths = r->lengths,
+                                     .result = r->result},
+                            .push = {.sequences = r->sequences,
+                                     .n = r->n,
+                                     .width = r->width,
+                                     .parts = r->parts,
+                                     .kept = r->kept,
+                                     .first = first,
+                                     .steps = steps,
+                                     .reverse = r->params->reverse,
+                                     .weight_row = r->weight_row,
+                                     .weight_column = r->weight_column},
+                            .constant = {.cell = r->params->cell,
+                                         .has_bias = r->bias != WEFT_NO_STORAGE,
+                                         .has_state = r->state != WEFT_NO_STORAGE,
+                                         .has_lengths = r->lengths != WEFT_NO_STORAGE});
+    const double tokens = (double)r->sequences * steps;
+    const double rows = (double)r->parts * r->width;
+    dispatch->flops = 2.0 * tokens * rows * r->width;
+    dispatch->bytes = 4.0 * (tokens * (rows + r->kept) + rows * r->width);
+}
+
+static weft_status recurrence_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct recurrence r = recurrence_of(lowering, node);
+    const double tokens = (double)r.sequences * r.n;
+    if (!weft_lower_countable(lowering, tokens * r.parts * r.width, "elements")) {
+        return weft_lower_status(lowering);
+    }
+    const uint32_t operations = 2 * r.parts * r.width * r.width; /* of a step */
+    const uint32_t fitting = MOST_OPERATIONS / operations;
+    const uint32_t at_once = fitting < MOST_STEPS ? fitting : MOST_STEPS;
+    for (uint32_t first = 0; first < r.n; first += at_once) {
+        lower_steps(lowering, &r, first, r.n - first < at_once ? r.n - first : at_once);
+    }
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_recurrence = {
+    .name = "recurrence",
+    .min_inputs = 2,
+    .max_inputs = INPUTS,
+    .lengths = {{.input = LENGTHS, .of = GATES}},
+    .params_size = sizeof(struct weft_recurrence_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD_WORDS(weft_recurrence_node, cell, "cell", cells),
+                          WEFT_FIELD(weft_recurrence_node, reverse, BOOL)),
+    .infer = recurrence_infer,
+    .cuts = WEFT_CUTS({.inputs = 1 << GATES | 1 << STATE | 1 << LENGTHS, .axes = 1}),
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "steps", .lower = recurrence_lower}),
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/embedding/embedding_fields.h"
+
+#include "core/try.h"
+
+/* ---- modules ---- */
+
+static const weft_known_field module_rows[] = {
+    {.name = "idx"},
+    {.name = "name"},
+    {.name = "path"},
+    {.name = "type"},
+    /* Names of arguments that a call may have: Weft's calls have none of them. */
+    {.name = "kwargs"}};
+
+static const weft_known_field pooling_rows[] = {
+    {.name = "embedding_dimension"}, {.name = "word_embedding_dimension"}, {.name = "pooling_mode"},
+    {.name = "pooling_mode_*"},      {.name = "include_prompt"},
+};
+
+static const weft_known_field dense_rows[] = {
+    {.name = "in_features"},         {.name = "out_features"},      {.name = "bias"},
+    {.name = "activation_function"}, {.name = "module_input_name"}, {.name = "module_output_name"},
+    {.name = "use_residual"},
+};
+
+static const weft_known_field layer_norm_rows[] = {{.name = "dimension"}};
+
+static const weft_known_field normalize_rows[] = {
+    {"module_input_name", WEFT_KNOWN_REFUSED, "[\"sentence_embedding\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"sentence_embedding\"]", NULL},
+};
+
+const weft_known_table weft_module_fields = WEFT_KNOWN_TABLE(module_rows);
+const weft_known_table weft_pooling_fields = WEFT_KNOWN_TABLE(pooling_rows);
+const weft_known_table weft_dense_fields = WEFT_KNOWN_TABLE(dense_rows);
+const weft_known_table weft_module_norm_fields = WEFT_KNOWN_TABLE(layer_norm_rows);
+const weft_known_table weft_normalize_fields = WEFT_KNOWN_TABLE(normalize_rows);
+
+/* ---- config_sentence_transformers.json ---- */
+
+#define OF_BOTH                                                             \
+    {.name = "__version__"}, {.name = "model_type"}, {.name = "prompts"}, { \
+        .name = "requirements"                                              \
+    }
+
+static const weft_known_field text_usage_rows[] = {
+    OF_BOTH,
+    {.name = "default_prompt_name"},
+    {.name = "truncate_dim"},
+    {"similarity_fn_name", WEFT_KNOWN_WARNED, "[\"cosine\", \"dot\", \"euclidean\", \"manhattan\"]",
+     "vectors are compared by their cosine"},
+};
+
+static const weft_known_field pair_usage_rows[] = {
+    OF_BOTH,
+    {.name = "activation_fn"},
+    {"default_prompt_name", WEFT_KNOWN_REFUSED, NULL, NULL},
+    {.name = "keep_in_fp32_modules"}, /* all are */
+};
+
+const weft_known_table weft_text_usage_fields = WEFT_KNOWN_TABLE(text_usage_rows);
+const weft_known_table weft_pair_usage_fields = WEFT_KNOWN_TABLE(pair_usage_rows);
+
+/* ---- sentence_bert_config.json ---- */
+
+#define OF_ENCODER                                                                          \
+    {.name = "max_seq_length"}, {.name = "do_lower_case"}, {.name = "modality_config"},     \
+        {.name = "processing_kwargs"}, {.name = "unpad_inputs"}, {.name = "model_args"},    \
+        {.name = "model_kwargs"}, {.name = "tokenizer_args"}, {.name = "processor_kwargs"}, \
+        {.name = "config_args"}, {.name = "config_kwargs"},                                 \
+        {"query_length", WEFT_KNOWN_REFUSED, NULL, NULL},                                   \
+        {"document_length", WEFT_KNOWN_REFUSED, NULL, NULL},                                \
+        {"query_expansion", WEFT_KNOWN_REFUSED, NULL, NULL}, {                              \
+        "tokenizer_name_or_path", WEFT_KNOWN_REFUSED, NULL, NULL                            \
+    }
+
+static const weft_known_field text_encoder_rows[] = {
+    OF_ENCODER,
+    {"transformer_task", WEFT_KNOWN_REFUSED, "[\"feature-extraction\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
+};
+
+static const weft_known_field pair_encoder_rows[] = {
+    OF_ENCODER,
+    {"transformer_task", WEFT_KNOWN_REFUSED, "[\"sequence-classification\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"scores\"]", NULL},
+};
+
+/* With "message" texts would go through the tokenizer's chat template. */
+static const weft_known_field modality_rows[] = {
+    {.name = "text"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+static const weft_known_field text_way_rows[] = {
+    {"method", WEFT_KNOWN_REFUSED, "[\"forward\"]", NULL},
+    {"method_output_name", WEFT_KNOWN_REFUSED, "[\"last_hidden_state\"]", NULL},
+};
+
+static const weft_known_field pair_way_rows[] = {
+    {"method", WEFT_KNOWN_REFUSED, "[\"forward\"]", NULL},
+    {"method_output_name", WEFT_KNOWN_REFUSED, "[\"logits\"]", NULL},
+};
+
+static const weft_known_field processing_rows[] = {
+    {.name = "chat_template"}, /* which no text goes through */
+    {.name = "audio"},         {.name = "image"},
+    {.name = "video"},         {"*", WEFT_KNOWN_REFUSED, "[{}]", NULL},
+};
+
+static const weft_known_field model_kwargs_rows[] = {
+    {.name = "trust_remote_code"}, /* Weft runs no code of a folder */
+    {.name = "attn_implementation"},
+    {.name = "add_pooling_layer"},
+    {.name = "low_cpu_mem_usage"},
+    {.name = "device_map"},
+    {.name = "use_safetensors"},
+    {"dtype", WEFT_KNOWN_WARNED, "[\"auto\", \"float32\"]", "Weft computes in float32"},
+    {"torch_dtype", WEFT_KNOWN_WARNED, "[\"auto\", \"float32\"]", "Weft computes in float32"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+static const weft_known_field processor_kwargs_rows[] = {
+    {.name = "trust_remote_code"},
+    {.name = "padding_side"}, /* Weft pads with nothing */
+    {.name = "use_fast"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+static const weft_known_field config_kwargs_rows[] = {
+    {.name = "trust_remote_code"},
+    {.name = "use_cache"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+/* What is in an object of the file, if there is one. */
+static weft_status check_inner(const weft_json_fields *fields, const char *name,
+                               const weft_known_table *table) {
+    const json_t *inner = json_object_get(fields->object, name);
+    if (!weft_json_has(fields, name)) {
+        return WEFT_OK;
+    }
+    return json_is_object(inner)
+               ? weft_known_check(table, &(weft_json_fields){.object = inner,
+                                                             .path = fields->path,
+                                                             .host = fields->host})
+               : weft_json_fail(fields, WEFT_BAD_FILE, name, "an object", inner);
+}
+
+weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pairs) {
+    static const weft_known_table texts = WEFT_KNOWN_TABLE(text_encoder_rows);
+    static const weft_known_table of_pairs = WEFT_KNOWN_TABLE(pair_encoder_rows);
+    static const weft_known_table modality = WEFT_KNOWN_TABLE(modality_rows);
+    static const weft_known_table text_way = WEFT_KNOWN_TABLE(text_way_rows);
+    static const weft_known_table pair_way = WEFT_KNOWN_TABLE(pair_way_rows);
+    static const weft_known_table processing = WEFT_KNOWN_TABLE(processing_rows);
+    static const weft_known_table of_model = WEFT_KNOWN_TABLE(model_kwargs_rows);
+    static const weft_known_table of_processor = WEFT_KNOWN_TABLE(processor_kwargs_rows);
+    static const weft_known_table of_config = WEFT_KNOWN_TABLE(config_kwargs_rows);
+    static const struct {
+        const char *name;
+        const weft_known_table *table;
+    } inner[] = {{"modality_config", &modality},    {"processing_kwargs", &processing},
+                 {"model_args", &of_model},         {"model_kwargs", &of_model},
+                 {"tokenizer_args", &of_processor}, {"processor_kwargs", &of_processor},
+                 {"config_args", &of_config},       {"config_kwargs", &of_config}};
+    WEFT_TRY(weft_known_check(pairs ? &of_pairs : &texts, fields));
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        WEFT_TRY(check_inner(fields, inner[i].name, inner[i].table));
+    }
+    const weft_json_fields ways = {.object = json_object_get(fields->object, "modality_config"),
+                                   .path = fields->path,
+                                   .host = fields->host};
+    return json_is_object(ways.object) ? check_inner(&ways, "text", pairs ? &pair_way : &text_way)
+                                       : WEFT_OK;
+}

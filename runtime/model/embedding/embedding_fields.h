@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fields of the files that sentence-transformers writes (2.0 to 6.2): each is read, says nothing about vectors, or is held to
+ * what Weft does (core/formats/known_fields.h).
+ */
+#ifndef WEFT_MODEL_EMBEDDING_FIELDS_H
+#define WEFT_MODEL_EMBEDDING_FIELDS_H
+
+#include "core/formats/known_fields.h"
+
+/** An entry of modules.json; config.json of its kinds; of a Normalize, which may have none, too. */
+extern const weft_known_table weft_module_fields, weft_pooling_fields, weft_dense_fields,
+    weft_module_norm_fields, weft_normalize_fields;
+
+/** config_sentence_transformers.json, of models of texts and of pairs. */
+extern const weft_known_table weft_text_usage_fields, weft_pair_usage_fields;
+
+/** sentence_bert_config.json with what is nested in it. `pairs`: of a CrossEncoder. Errors as weft_known_check; WEFT_BAD_FILE. */
+weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pairs);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of ggml (ggml-common.h and ggml-quants.c of that project define them): integers q, scales d and smallest values m, which stand for
+ * d q, d q + m or d q - m. Each product and sum is rounded to f32 by itself: the library is compiled without contraction.
+ */
+#include "model/gguf/gguf_format.h"
+
+#include "core/bytes.h"
+#include "core/math/half.h"
+
+#define SMALL 32u  /* elements of a block with one scale */
+#define SUPER 256u /* of a block of blocks */
+
+static float half_at(const uint8_t *bytes) {
+    return weft_float_of_half((uint16_t)weft_load_bytes(bytes, 2));
+}
+
+/* ---- blocks of 32 ---- */
+
+/* The fifth bits of 32 numbers of 4 bits, or zeros. The low halves of the bytes come first. */
+static uint32_t nibble_at(const uint8_t *nibbles, uint32_t fifths, uint32_t i) {
+    const uint32_t four = i < 16 ? nibbles[i] & 15u : (uint32_t)nibbles[i - 16] >> 4;
+    return four | (fifths >> i & 1u) << 4;
+}
+
+static void decode_centred(float *out, float scale, const uint8_t *nibbles, uint32_t fifths,
+                           int32_t centre) {
+    for (uint32_t i = 0; i < SMALL; i++) {
+        out[i] = scale * (float)((int32_t)nibble_at(nibbles, fifths, i) - centre);
+    }
+}
+
+static void decode_raised(float *out, float scale, float least, const uint8_t *nibbles,
+                          uint32_t fifths) {
+    for (uint32_t i = 0; i < SMALL; i++) {
+        const float product = scale * (float)nibble_at(nibbles, fifths, i);
+        out[i] = product + least;
+    }
+}
+
+static void decode_q4_0(float *out, const uint8_t *block) {
+    decode_centred(out, half_at(block), block + 2, 0, 8);
+}
+
+static void decode_q4_1(float *out, const uint8_t *block) {
+    decode_raised(out, half_at(block), half_at(block + 2), block + 4, 0);
+}
+
+static void decode_q5_0(float *out, const uint8_t *block) {
+    decode_centred(out, half_at(block), block + 6, (uint32_t)weft_load_bytes(block + 2, 4), 16);
+}
+
+static void decode_q5_1(float *out, const uint8_t *block) {
+    decode_raised(out, half_at(block), half_at(block + 2), block + 8,
+                  (uint32_t)weft_load_bytes(block + 4, 4));
+}
+
+static int32_t signed_byte(uint8_t byte) {
+    return byte < 128 ? byte : (int32_t)byte - 256;
+}
+
+static void decode_q8_0(float *out, const uint8_t *block) {
+    const float scale = half_at(block);
+    for (uint32_t i = 0; i < SMALL; i++) {
+        out[i] = (float)signed_byte(block[2 + i]) * scale;
+    }
+}
+
+/* ---- blocks of 256: eight with scales and smallest values of 6 bits, or sixteen with scales of 8 ---- */
+
+/* Of block `i` of eight: 12 bytes hold the lower bits of four scales, of four smallest values, and what the other four of each have. */
+static void six_bits_of(uint32_t *scale, uint32_t *least, const uint8_t *packed, uint32_t i) {
+    const uint32_t first = packed[i % 4];
+    const uint32_t second = packed[4 + i % 4];
+    const uint32_t third = packed[8 + i % 4];
+    *scale = i < 4 ? first & 63u : (third & 15u) | (first >> 2 & 48u);
+    *least = i < 4 ? second & 63u : third >> 4 | (second >> 2 & 48u);
+}
+
+/* `fifths`: 32 bytes with a bit for each of the eight blocks, or null. */
+static void decode_eight(float *out, const uint8_t *block, const uint8_t *fifths,
+                         const uint8_t *nibbles) {
+    const float scale_unit = half_at(block);
+    const float least_unit = half_at(block + 2);
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t six[2];
+        six_bits_of(&six[0], &six[1], block + 4, i);
+        const float scale = scale_unit * (float)six[0];
+        const float least = least_unit * (float)six[1];
+        for (uint32_t j = 0; j < 32; j++) {
+            const uint32_t four = (uint32_t)nibbles[i / 2 * 32 + j] >> (i % 2 * 4) & 15u;
+            const uint32_t fifth = fifths ? (uint32_t)fifths[j] >> i & 1u : 0u;
+            const float product = scale * (float)(four | fifth << 4);
+            out[i * 32 + j] = product - least;
+        }
+    }
+}
+
+static void decode_q4_k(float *out, const uint8_t *block) {
+    decode_eight(out, block, NULL, block + 16);
+}
+
+static void decode_q5_k(float *out, const uint8_t *block) {
+    decode_eight(out, block, block + 16, block + 48);
+}
+
+/* 128 bytes of lower halves, 64 of upper quarters, 16 scales and their unit. */
+static void decode_q6_k(float *out, const uint8_t *block) {
+    const float unit = half_at(block + 208);
+    for (uint32_t i = 0; i < SUPER; i++) {
+        const uint32_t within = i % 128;
+        const uint8_t low = block[i / 128 * 64 + within % 64];
+        const uint8_t high = block[128 + i / 128 * 32 + within % 32];
+        const uint32_t four = within < 64 ? low & 15u : (uint32_t)low >> 4;
+        const uint32_t two = (uint32_t)high >> (within / 32 * 2) & 3u;
+        const float scale = unit * (float)signed_byte(block[192 + i / 16]);
+        out[i] = scale * (float)((int32_t)(four | two << 4) - 32);
+    }
+}
+
+/* ---- the table ---- */
+
+#define BLOCKS(text, count, size, function) \
+    { (text), (count), (size), WEFT_SAFETENSORS_F32, (function) }
+#define NUMBERS(text, size, type) \
+    { (text), 1, (size), (type), NULL }
+#define OTHER(text) \
+    { .name = (text) }
+
+static const struct weft_gguf_format formats[] = {
+    [0] = NUMBERS("F32", 4, WEFT_SAFETENSORS_F32),
+    [1] = NUMBERS("F16", 2, WEFT_SAFETENSORS_F16),
+    [2] = BLOCKS("Q4_0", SMALL, 18, decode_q4_0),
+    [3] = BLOCKS("Q4_1", SMALL, 20, decode_q4_1),
+    [6] = BLOCKS("Q5_0", SMALL, 22, decode_q5_0),
+    [7] = BLOCKS("Q5_1", SMALL, 24, decode_q5_1),
+    [8] = BLOCKS("Q8_0", SMALL, 34, decode_q8_0),
+    [9] = OTHER("Q8_1"),
+    [10] = OTHER("Q2_K"),
+    [11] = OTHER("Q3_K"),
+    [12] = BLOCKS("Q4_K", SUPER, 144, decode_q4_k),
+    [13] = BLOCKS("Q5_K", SUPER, 176, decode_q5_k),
+    [14] = BLOCKS("Q6_K", SUPER, 210, decode_q6_k),
+    [15] = OTHER("Q8_K"),
+    [16] = OTHER("IQ2_XXS"),
+    [17] = OTHER("IQ2_XS"),
+    [18] = OTHER("IQ3_XXS"),
+    [19] = OTHER("IQ1_S"),
+    [20] = OTHER("IQ4_NL"),
+    [21] = OTHER("IQ3_S"),
+    [22] = OTHER("IQ2_S"),
+    [23] = OTHER("IQ4_XS"),
+    [24] = OTHER("I8"),
+    [25] = OTHER("I16"),
+    [26] = OTHER("I32"),
+    [27] = OTHER("I64"),
+    [28] = OTHER("F64"),
+    [29] = OTHER("IQ1_M"),
+    [30] = NUMBERS("BF16", 2, WEFT_SAFETENSORS_BF16),
+    [34] = OTHER("TQ1_0"),
+    [35] = OTHER("TQ2_0"),
+    [39] = OTHER("MXFP4"),
+    [40] = OTHER("NVFP4"),
+};
+
+const char weft_gguf_format_list[] =
+    "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K or Q6_K";
+
+const struct weft_gguf_format *weft_gguf_format_of(uint64_t number) {
+    return number < sizeof formats / sizeof formats[0] && formats[number].name ? &formats[number]
+                                                                               : NULL;
+}

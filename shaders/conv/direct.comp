@@ -1,0 +1,114 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// A convolution without its windows in memory. A workgroup has 16 columns of eight rows of windows, and an invocation a
+// window of OUTPUTS channels of the result, which share what is read of x. On processors the columns are the lanes.
+// Terms are added as products add them (matmul.glsl): in the order of a window's elements, zeros of the padding included, in
+// sums of 64.
+
+#include "finish.glsl"
+#include "index.glsl"
+#include "multiply_add.glsl"
+#include "windows.glsl"
+
+layout(constant_id = 2) const uint OUTPUTS = 1; // of an invocation
+layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup
+layout(constant_id = 65) const uint FIXED_ROWS = 8;
+
+layout(local_size_x = 16, local_size_y = 8) in;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) readonly buffer Weight { float weight[]; };
+layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint groups_x;
+    uint pairs;    // of a batch and a group
+    uint groups;   // of channels
+    uint channels; // of x, in a group
+    uint outputs;  // channels of the result, in a group
+    uint height;
+    uint width;
+    uint window_height;
+    uint window_width;
+    uint rows; // of windows
+    uint columns;
+    uint stride_y;
+    uint stride_x;
+    uint dilation_y;
+    uint dilation_x;
+    uint before_y;
+    uint before_x;
+} push;
+
+const uint CHUNK = 64; // WEFT_CHUNK
+
+void main()
+{
+    uint blocks = (push.columns - 1) / FIXED_COLUMNS + 1;
+    uint tiles = (push.outputs - 1) / OUTPUTS + 1;
+    uint group = weft_group_index(push.groups_x);
+    uint line = group / blocks * FIXED_ROWS + gl_LocalInvocationID.y; // row of a tile of a pair
+    uint column = group % blocks * FIXED_COLUMNS + gl_LocalInvocationID.x;
+    uint row = line % push.rows;
+    uint tile = line / push.rows % tiles;
+    uint pair = line / push.rows / tiles;
+    if (pair >= push.pairs) {
+        return;
+    }
+    uint k = push.channels * push.window_height * push.window_width;
+    uint first = tile * OUTPUTS;
+    uint first_output = pair % push.groups * push.outputs;
+
+    // Channels past the last one are that one again; their sums are not stored.
+    uint weights[OUTPUTS];
+    float total[OUTPUTS];
+    float sum[OUTPUTS];
+    for (uint o = 0; o < OUTPUTS; o++) {
+        weights[o] = (first_output + min(first + o, push.outputs - 1)) * k;
+        total[o] = 0.0;
+        sum[o] = 0.0;
+    }
+    uint plane = pair * push.channels * push.height;
+    uint start = column * push.stride_x - push.before_x;
+    uint term = 0;
+    for (uint channel = 0; channel < push.channels; channel++) {
+        for (uint window_y = 0; window_y < push.window_height; window_y++) {
+            uint y = weft_window_place(row, push.stride_y, window_y, push.dilation_y, push.before_y);
+            uint line_of_x = (plane + y) * push.width;
+            uint width = y < push.height ? push.width : 0;
+            for (uint window_x = 0; window_x < push.window_width; window_x++) {
+                uint at = start + window_x * push.dilation_x;
+                float value = 0.0;
+                if (at < width) {
+                    value = x[line_of_x + at];
+                }
+                for (uint o = 0; o < OUTPUTS; o++) {
+                    sum[o] = weft_multiply_add(weight[weights[o] + term], value, sum[o]);
+                }
+                term++;
+                if (term % CHUNK == 0) {
+                    for (uint o = 0; o < OUTPUTS; o++) {
+                        total[o] = total[o] + sum[o];
+                        sum[o] = 0.0;
+                    }
+                }
+            }
+        }
+        plane += push.height;
+    }
+    if (column >= push.columns) {
+        return;
+    }
+    for (uint o = 0; o < OUTPUTS; o++) {
+        if (first + o < push.outputs) {
+            uint output_plane = (pair * push.outputs + first + o) * push.rows;
+            float bias_value = HAS_BIAS != 0 ? bias[first_output + first + o] : 0.0;
+            result[(output_plane + row) * push.columns + column] =
+                weft_conv_finish(total[o] + sum[o], bias_value);
+        }
+    }
+}

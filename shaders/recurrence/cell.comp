@@ -1,0 +1,266 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Recurrent cells (weft_cell) along the tokens: some steps of a sequence for each workgroup, which keeps h in shared memory. An
+// invocation has the units lane, lane + WIDE, …: a unit's sums are its own, so all forms add in the same order, within blocks of
+// 64 terms and then the blocks. What is before the first step is the state, or what an earlier dispatch wrote to the result.
+// form cell
+// form cell_lanes WEFT_LANES
+
+#include "activation.glsl"
+#include "index.glsl"
+#include "multiply_add.glsl"
+
+#ifdef WEFT_LANES
+layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
+layout(local_size_x_id = 17) in;
+#define WIDE TILE_LANES
+#else
+layout(local_size_x = 128) in;
+#define WIDE 128u
+#endif
+
+layout(constant_id = 0) const uint CELL = 0;
+layout(constant_id = 1) const uint HAS_BIAS = 0;
+layout(constant_id = 2) const uint HAS_STATE = 0;
+layout(constant_id = 3) const uint HAS_LENGTHS = 0;
+layout(constant_id = 64) const uint FIXED_WIDTH = 2048; // the most units
+
+#define MOST    2048 // FIXED_WIDTH, for the sizes of arrays
+#define BLOCK   64u
+#define AT_ONCE 8u // terms whose loads do not wait for one another
+
+layout(std430, binding = 0) readonly buffer Gates { float gates[]; };
+layout(std430, binding = 1) readonly buffer Weight { float weight[]; };
+layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 3) readonly buffer State { float state[]; };
+layout(std430, binding = 4) readonly buffer Lengths { int lengths[]; };
+layout(std430, binding = 5) buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint sequences;
+    uint groups_x;
+    uint n;
+    uint width; // units
+    uint parts; // of the gates: 1, 3 or 4
+    uint kept;  // floats that a token has in the state and the result
+    uint first; // step
+    uint steps;
+    uint reverse;
+    uint weight_row; // strides
+    uint weight_column;
+} push;
+
+// h, and behind it the next one; or r · h, which GRU_RESET_FIRST multiplies with.
+shared float hidden[2 * MOST];
+
+struct Step
+{
+    uint sequence, tokens;
+    uint index; // from the first token that is read
+    uint now;   // where h begins
+};
+
+uint row_of(Step s, uint index)
+{
+    return s.sequence * push.n + (push.reverse != 0 ? s.tokens - 1 - index : index);
+}
+
+// An element of what is kept before a step.
+float before(Step s, uint c)
+{
+    if (s.index > 0) {
+        return result[row_of(s, s.index - 1) * push.kept + c];
+    }
+    return HAS_STATE != 0 ? weft_flush(state[s.sequence * push.kept + c]) : 0.0;
+}
+
+// A term of the sums of a unit's parts from `part` up to `end`, a component each.
+vec4 add_term(vec4 sum, uint at, float h, uint part, uint end)
+{
+    uint stride = push.width * push.weight_row;
+    if (part == 0) {
+        sum.x = weft_multiply_add(weight[at], h, sum.x);
+    }
+    if (part <= 1 && end > 1) {
+        sum.y = weft_multiply_add(weight[at + stride], h, sum.y);
+    }
+    if (part <= 2 && end > 2) {
+        sum.z = weft_multiply_add(weight[at + 2 * stride], h, sum.z);
+    }
+    if (end > 3) {
+        sum.w = weft_multiply_add(weight[at + 3 * stride], h, sum.w);
+    }
+    return sum;
+}
+
+// W h of these parts, with h from `from` on.
+vec4 products(uint unit, uint from, uint part, uint end)
+{
+    uint row = unit * push.weight_row;
+    vec4 whole = vec4(0.0);
+    for (uint block = 0; block < push.width; block += BLOCK) {
+        uint stop = min(block + BLOCK, push.width);
+        vec4 sum = vec4(0.0);
+        uint j = block;
+        for (; j + AT_ONCE <= stop; j += AT_ONCE) {
+            for (uint k = 0; k < AT_ONCE; k++) {
+                sum = add_term(sum, row + (j + k) * push.weight_column, hidden[from + j + k], part, end);
+            }
+        }
+        for (; j < stop; j++) {
+            sum = add_term(sum, row + j * push.weight_column, hidden[from + j], part, end);
+        }
+        whole = whole + sum;
+    }
+    return whole;
+}
+
+// W h + bias.
+vec4 recurrent(uint unit, uint from, uint part, uint end)
+{
+    vec4 sum = products(unit, from, part, end);
+    if (HAS_BIAS != 0) {
+        for (uint k = part; k < end; k++) {
+            sum[k] = sum[k] + bias[k * push.width + unit];
+        }
+    }
+    return sum;
+}
+
+vec4 inputs(Step s, uint unit, uint part, uint end)
+{
+    vec4 x = vec4(0.0);
+    uint at = row_of(s, s.index) * push.parts * push.width + unit;
+    for (uint k = part; k < end; k++) {
+        x[k] = gates[at + k * push.width];
+    }
+    return x;
+}
+
+float make_lstm(Step s, uint unit, uint at)
+{
+    float c = before(s, push.width + unit);
+    vec4 x = inputs(s, unit, 0, 4) + recurrent(unit, s.now, 0, 4);
+    float written = weft_sigmoid(x.x) * weft_tanh(x.z);
+    c = weft_flush(weft_multiply_add(weft_sigmoid(x.y), c, written));
+    result[at + push.width] = c;
+    return weft_sigmoid(x.w) * weft_tanh(c);
+}
+
+// n and h, mixed by z.
+float mixed(float z, float n, float h)
+{
+    return weft_multiply_add(z, h, (1.0 - z) * n);
+}
+
+float make_gru(Step s, uint unit)
+{
+    vec4 x = inputs(s, unit, 0, 3);
+    vec4 a = recurrent(unit, s.now, 0, 3);
+    float n = weft_tanh(weft_multiply_add(weft_sigmoid(x.x + a.x), a.z, x.z));
+    return mixed(weft_sigmoid(x.y + a.y), n, hidden[s.now + unit]);
+}
+
+// r · h, and z, which waits in the result.
+void reset(Step s, uint unit)
+{
+    vec4 x = inputs(s, unit, 0, 2) + recurrent(unit, s.now, 0, 2);
+    hidden[MOST + unit] = weft_sigmoid(x.x) * hidden[s.now + unit];
+    result[row_of(s, s.index) * push.kept + unit] = weft_sigmoid(x.y);
+}
+
+float make_reset_gru(Step s, uint unit, uint at)
+{
+    vec4 x = inputs(s, unit, 2, 3) + recurrent(unit, MOST, 2, 3);
+    return mixed(result[at], weft_tanh(x.z), hidden[s.now + unit]);
+}
+
+float make_simple(Step s, uint unit)
+{
+    vec4 x = inputs(s, unit, 0, 1) + recurrent(unit, s.now, 0, 1);
+    return CELL == WEFT_CELL_RELU ? weft_relu(x.x) : weft_tanh(x.x);
+}
+
+#if WEFT_CELL_COUNT != 5
+#error "a weft_cell has no case here"
+#endif
+
+void make(Step s, uint unit)
+{
+    uint at = row_of(s, s.index) * push.kept + unit;
+    float h;
+    if (CELL == WEFT_CELL_LSTM) {
+        h = make_lstm(s, unit, at);
+    } else if (CELL == WEFT_CELL_GRU) {
+        h = make_gru(s, unit);
+    } else if (CELL == WEFT_CELL_GRU_RESET_FIRST) {
+        h = make_reset_gru(s, unit, at);
+    } else {
+        h = make_simple(s, unit);
+    }
+    h = weft_flush(h);
+    result[at] = h;
+    // Others still read h, but where they read r · h.
+    hidden[CELL == WEFT_CELL_GRU_RESET_FIRST ? unit : MOST - s.now + unit] = h;
+}
+
+// The units of a lane. Lanes that all have one need no mask.
+#ifdef WEFT_LANES
+#define EACH_UNIT(unit, statement)                                                                 \
+    for (uint first = 0; first < push.width; first += WIDE) {                                      \
+        uint unit = first + gl_LocalInvocationIndex;                                               \
+        if (first + WIDE <= push.width) {                                                          \
+            statement;                                                                             \
+        } else if (unit < push.width) {                                                            \
+            statement;                                                                             \
+        }                                                                                          \
+    }
+#else
+#define EACH_UNIT(unit, statement)                                                                 \
+    for (uint unit = gl_LocalInvocationIndex; unit < push.width; unit += WIDE) {                   \
+        statement;                                                                                 \
+    }
+#endif
+
+void make_step(Step s)
+{
+    if (CELL == WEFT_CELL_GRU_RESET_FIRST) {
+        if (s.index < s.tokens) {
+            EACH_UNIT(unit, reset(s, unit))
+        }
+        barrier();
+    }
+    if (s.index < s.tokens) {
+        EACH_UNIT(unit, make(s, unit))
+    } else {
+        uint at = (s.sequence * push.n + s.index) * push.kept;
+        for (uint c = gl_LocalInvocationIndex; c < push.kept; c += WIDE) {
+            result[at + c] = 0.0;
+        }
+    }
+    barrier();
+}
+
+void main()
+{
+    Step s;
+    s.sequence = weft_group_index(push.groups_x);
+    if (s.sequence >= push.sequences) {
+        return; // the whole group: no barrier is missed
+    }
+    s.tokens = HAS_LENGTHS != 0 ? min(uint(lengths[s.sequence]), push.n) : push.n;
+    s.index = push.first;
+    s.now = 0;
+    if (s.index < s.tokens) {
+        EACH_UNIT(unit, hidden[unit] = before(s, unit))
+    }
+    barrier();
+    for (uint k = 0; k < push.steps; k++) {
+        make_step(s);
+        s.index++;
+        s.now = CELL == WEFT_CELL_GRU_RESET_FIRST ? 0 : MOST - s.now;
+    }
+}
