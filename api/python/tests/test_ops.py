@@ -833,7 +833,8 @@ def test_factors_of_rope(run, rng):
     speed = np.array([1.0, 1 / float(factors[1]), 1 / float(factors[2]), 0.0, 0.0, 0.0])
     angle = (7.0 + np.arange(19))[:, None] * 500.0 ** (-2.0 * np.arange(6) / 12) * speed
     turned = (x[..., :6].astype(np.float64) + 1j * x[..., 6:]) * np.exp(1j * angle)
-    check(run(lambda x: ops.rope(x, base=500.0, offset=7, factors=factors), x=x), np.concatenate([turned.real, turned.imag], -1))
+    expected = np.concatenate([turned.real, turned.imag], -1)
+    check(run(lambda x: ops.rope(x, base=500.0, offset=7, factors=factors), x=x), expected)
     with pytest.raises(weft.WeftError, match=r"factors must be a weight \[6\]"):
         run(lambda x: ops.rope(x, factors=factors[:5]), x=x)
     with pytest.raises(weft.WeftError, match=r"factors must be a weight \[6\], not another tensor"):
