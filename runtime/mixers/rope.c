@@ -159,12 +159,14 @@ struct frequencies {
     weft_weight *factors; /* or null */
 };
 
-/* A factor of 0 or less, and one that is not finite, leaves no angle: the pair does not turn. */
+/* Turns modulo 1. Those of a factor that is not finite, or that leaves no angle to compute with, are 0. */
 static double divided(double turns, const float *factors, uint32_t pair) {
     if (!factors) {
         return turns;
     }
-    return factors[pair] > 0.0F && !isinf(factors[pair]) ? turns / (double)factors[pair] : 0.0;
+    const double factor = (double)factors[pair];
+    const double result = factor >= 0x1p-32 && !isinf(factor) ? turns / factor : 0.0;
+    return result - floor(result);
 }
 
 /** [width/2, 2]: turns per token base^(-2j/width) / 2π, scaled, as 32 bits behind the point and the next 16. */

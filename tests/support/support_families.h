@@ -57,8 +57,8 @@ static const char *const weft_test_configs[] = {
     "true," WEFT_TEST_ENCODER "}",
     "{'model_type':'albert','architectures':['AlbertForMaskedLM'],'embedding_size':6,'num_hidden_"
     "groups':2," WEFT_TEST_ENCODER "}",
-    "{'model_type':'xlm-roberta-xl','architectures':['XLMRobertaXLForSequenceClassification']"
-    "," WEFT_TEST_OFFSET "}",
+    "{'model_type':'xlm-roberta-xl','architectures':['XLMRobertaXLForSequenceClassification'],"
+    "'type_vocab_size':2," WEFT_TEST_OFFSET "}",
     "{'model_type':'camembert','architectures':['CamembertForTokenClassification']"
     "," WEFT_TEST_OFFSET "}",
     "{'model_type':'data2vec-text','architectures':['Data2VecTextModel']," WEFT_TEST_OFFSET "}",

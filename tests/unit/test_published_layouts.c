@@ -205,6 +205,79 @@ TEST(test_transposed_weights, f) {
     check_transposed(f, narrow, WEFT_STORED_BF16);
 }
 
+enum { GROUP = 6, FIRST = 2, SOME = 3, ALL = 2 * SOME * COLUMNS };
+
+/* Rows 2, 3 and 4 of every 6, of a matrix or a vector: every range is that of these rows. */
+static void check_rows(struct weft_test_loader *f, uint32_t columns, weft_stored stored) {
+    float data[2 * GROUP * COLUMNS];
+    uint16_t narrow[2 * GROUP * COLUMNS];
+    const uint32_t count = 2 * GROUP * columns;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bits = 0;
+        data[i] = (float)i;
+        memcpy(&bits, &data[i], sizeof bits);
+        narrow[i] = (uint16_t)(bits >> 16);
+    }
+    const bool vector = columns == 1;
+    const void *stored_data = stored == WEFT_STORED_BF16 ? (const void *)narrow : data;
+    weft_weight *whole = NULL;
+    weft_weight *rows = NULL;
+    assert_ok(
+        weft_weight_create(&whole,
+                           weft_weight_params(.dtype = WEFT_F32,
+                                              .shape = vector ? weft_shape_of(2 * GROUP)
+                                                              : weft_shape_of(2 * GROUP, columns),
+                                              .data = stored_data, .stored = stored),
+                           &f->host.host));
+    assert_ok(weft_weight_rows_of(
+        &rows, whole, vector ? weft_shape_of(2 * SOME) : weft_shape_of(2 * SOME, columns), GROUP,
+        FIRST, SOME));
+    weft_weight_destroy(&whole);
+    for (uint32_t first = 0; first < 2 * SOME * columns; first++) {
+        for (uint32_t some = 0; first + some <= 2 * SOME * columns; some++) {
+            float found[ALL];
+            assert_ok(weft_weight_read(rows, first, some, found));
+            for (uint32_t i = 0; i < some; i++) {
+                const uint32_t row = (first + i) / columns, column = (first + i) % columns;
+                const uint32_t expected = row / SOME * GROUP + FIRST + row % SOME;
+                assert_true(found[i] == (float)(expected * columns + column));
+            }
+        }
+    }
+    weft_weight_destroy(&rows);
+}
+
+TEST(test_rows_of_groups, f) {
+    check_rows(f, COLUMNS, WEFT_STORED_WHOLE);
+    check_rows(f, COLUMNS, WEFT_STORED_BF16);
+    check_rows(f, 1, WEFT_STORED_WHOLE);
+}
+
+#define NEOX "{'model_type':'gpt_neox','architectures':['GPTNeoXModel']," SIZES "}"
+
+/* Queries, keys and values of each head one behind the other, in a matrix and a vector. */
+TEST(test_heads_of_one_matrix, f) {
+    add_table(f, "", "embed_in", WORDS);
+    add_linear(f, "", "layers.0.attention.query_key_value", D, 3 * D);
+    add_linear(f, "", "layers.0.attention.dense", D, D);
+    add_linear(f, "", "layers.0.mlp.dense_h_to_4h", D, WIDE);
+    add_linear(f, "", "layers.0.mlp.dense_4h_to_h", WIDE, D);
+    add_norm(f, "", "layers.0.input_layernorm");
+    add_norm(f, "", "layers.0.post_attention_layernorm");
+    add_norm(f, "", "final_layer_norm");
+    /* A quarter of 4 channels is one, and they turn in pairs. */
+    weft_test_expect_refused(f, NEOX, WEFT_BAD_FILE, "rotary_pct", "an even number");
+    const char *half =
+        "{'model_type':'gpt_neox','architectures':['GPTNeoXModel'],'rotary_pct':0.5," SIZES "}";
+    const weft_model_info info = weft_test_expect_loads(f, half);
+    assert_int_equal(info.parameters,
+                     WORDS * D + 4 * (D + 1) * D + (D + 1) * WIDE + (WIDE + 1) * D + 6 * D);
+    weft_test_expect_no_leak(f, half);
+    weft_test_model_add(&f->model, "layers.0.attention.query_key_value.weight",
+                        weft_shape_of(2 * D, D));
+    weft_test_expect_refused(f, half, WEFT_BAD_FILE, "query_key_value.weight", "[24, 8]");
+}
+
 /* ---- fields ---- */
 
 static void expect_field(struct weft_test_loader *f, const char *config, weft_status status,

@@ -118,6 +118,7 @@ def name_of(case):
 def module_of(name, fields):
     """With weights that make every part visible: no bias is 0, no norm's weight 1."""
     kind = getattr(transformers, name)
+    fields = copy.deepcopy(fields)  # configs write into theirs
     return random_weights.fill(kind(kind.config_class(**fields)).eval())
 
 
@@ -168,8 +169,10 @@ def test_padded_batches(case):
     mask = torch.as_tensor(np.arange(33) >= 33 - lengths[:, None]).long()
     given = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0)}
     takes = inspect.signature(type(module).forward).parameters
+    # Where attention takes float64's lowest number to float32, rows without a key are NaN in transformers.
+    narrow = type(module).__name__.startswith(("Bloom", "Gemma2"))
     with torch.no_grad():
-        exact = copy.deepcopy(module).double()(torch.as_tensor(left), attention_mask=mask, **{
+        exact = (module if narrow else copy.deepcopy(module).double())(torch.as_tensor(left), attention_mask=mask, **{
             name: value for name, value in given.items() if name in takes}).logits.numpy()
     for row, length in enumerate(lengths):
         assert relative_l2(alone[row], exact[row, 33 - length:]) <= TOLERANCE
@@ -179,8 +182,8 @@ def test_layers(case):
     """Hidden states and attention maps, of grouped queries and of bands, too."""
     module, model = case
     tokens = np.random.default_rng(8).integers(0, VOCABULARY, (2, 29))
-    copied = copy.deepcopy(module).double()
-    copied.set_attn_implementation("eager")
+    copied = type(module)._from_config(copy.deepcopy(module.config), attn_implementation="eager").double().eval()
+    copied.load_state_dict(module.state_dict())
     with torch.no_grad():
         exact = copied(torch.as_tensor(tokens), output_hidden_states=True, output_attentions=True)
     found = model.forward(tokens, output_hidden_states=True, output_attentions=True)
@@ -259,9 +262,9 @@ def test_older_configs(tmp_path, device):
 @pytest.mark.parametrize(("fields", "words"), [
     ({"rope_parameters": {"rope_type": "ntk", "factor": 8.0, "rope_theta": 500.0}}, "rope_type.*default.*longrope.*ntk"),
     ({"rope_parameters": {**LONGROPE, "short_factor": [1.0]}}, "short_factor.*4 numbers"),
-    ({"rope_parameters": {**LONGROPE, "short_factor": [1.0, 0.0, 1.0, 1.0]}}, "short_factor.*above 0.*0.0"),
-    ({"architectures": ["LlamaForQuestionAnswering"]}, r"LlamaForCausalLM.*weft.from_torch\(module, inputs\)"),
-    ({"model_type": "mamba"}, r"model_type.*gemma3_text.*weft.from_torch\(module, inputs\).*mamba"),
+    ({"rope_parameters": {**LONGROPE, "short_factor": [1.0, 0.0, 1.0, 1.0]}}, "short_factor.*above 0.*found 0"),
+    ({"architectures": ["LlamaForQuestionAnswering"]}, r"(?s)LlamaForCausalLM.*weft.from_torch\(module, inputs\)"),
+    ({"model_type": "mamba"}, r"(?s)model_type.*gemma3_text.*mamba.*weft.from_torch\(module, inputs\)"),
     ({"rope_parameters": {**LONGER, "high_freq_factor": 0.5}}, "high_freq_factor.*more than low_freq_factor"),
     ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "original_max_position_embeddings"),
     ({"rope_parameters": "absent", "rope_scaling": {"type": "ntk", "factor": 2.0}}, "type.*linear.*ntk"),

@@ -826,6 +826,21 @@ def test_rope(run, rng, interleaved, given):
               **arrays), pairs.reshape(x.shape))
 
 
+def test_factors_of_rope(run, rng):
+    """Each pair's angle is divided by its factor, whatever that is; one that is none keeps the pair as it is."""
+    x = normal(rng, 2, 19, 12)
+    factors = np.array([1.0, 3.7, 0.01, 0.0, np.nan, np.inf], np.float32)
+    speed = np.array([1.0, 1 / float(factors[1]), 1 / float(factors[2]), 0.0, 0.0, 0.0])
+    angle = (7.0 + np.arange(19))[:, None] * 500.0 ** (-2.0 * np.arange(6) / 12) * speed
+    turned = (x[..., :6].astype(np.float64) + 1j * x[..., 6:]) * np.exp(1j * angle)
+    expected = np.concatenate([turned.real, turned.imag], -1)
+    check(run(lambda x: ops.rope(x, base=500.0, offset=7, factors=factors), x=x), expected)
+    with pytest.raises(weft.WeftError, match=r"factors must be a weight \[6\]"):
+        run(lambda x: ops.rope(x, factors=factors[:5]), x=x)
+    with pytest.raises(weft.WeftError, match=r"factors must be a weight \[6\], not another tensor"):
+        run(lambda x, y: ops.rope(x, factors=y), x=x, y=factors)
+
+
 @covers("kernel_attention", "performer_attention", "cosformer", "banded_attention", "toeplitz", "fmm_attention",
         "rfa_attention", "linear_attention", "random_features", "toeplitz_attention")
 @pytest.mark.parametrize("mixer", ["kernel", "performer", "cosformer", "band", "toeplitz", "fmm", "rfa", "features",

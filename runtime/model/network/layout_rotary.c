@@ -192,16 +192,20 @@ static weft_status read_scale(const struct scaled *scaled) {
         json_object_get(scaled->rope->object, name));
 }
 
+/* Where the share of the channels that turn is. */
+struct share_field {
+    const weft_json_fields *json;
+    const char *name;
+};
+
 static weft_status read_width(uint32_t *width, double share, const weft_network_config *config,
-                              const struct weft_rotary_fields *fields,
-                              const weft_json_fields *json) {
-    const uint32_t size = weft_network_head_size(config);
-    if (share < 1.0 && !fields->partial) {
-        return weft_fields_refuse(json, fields->share, "1");
+                              const struct share_field *where, bool partial) {
+    if (share < 1.0 && !partial) {
+        return weft_fields_refuse(where->json, where->name, "1");
     }
-    *width = (uint32_t)(size * share);
+    *width = (uint32_t)(weft_network_head_size(config) * share);
     if (*width == 0 || *width % 2 != 0) {
-        return weft_fields_refuse(json, share < 1.0 ? fields->share : "head_dim",
+        return weft_fields_refuse(where->json, share < 1.0 ? where->name : "head_dim",
                                   "an even number of channels, as they turn in pairs");
     }
     return WEFT_OK;
@@ -229,6 +233,7 @@ weft_status weft_layout_read_rotary(weft_rotary *rotary, weft_network_config *co
                                     const weft_json_fields *json) {
     const char *const objects[] = {fields->unscaled ? NULL : "rope_scaling", "rope_parameters"};
     double base = fields->usual_base, share = fields->usual_share;
+    struct share_field where = {json, fields->share};
     weft_json_fields rope[COUNT(objects)];
     WEFT_TRY(weft_json_optional_real(&base, json, fields->base, 1, 1e30));
     WEFT_TRY(weft_json_optional_real(&share, json, fields->share, 0, 1));
@@ -240,10 +245,13 @@ weft_status weft_layout_read_rotary(weft_rotary *rotary, weft_network_config *co
         if (json_is_object(rope[i].object)) {
             WEFT_TRY(weft_json_optional_real(&base, &rope[i], "rope_theta", 1, 1e30));
             WEFT_TRY(weft_json_optional_real(&share, &rope[i], "partial_rotary_factor", 0, 1));
+            where = weft_json_has(&rope[i], "partial_rotary_factor")
+                        ? (struct share_field){&rope[i], "partial_rotary_factor"}
+                        : where;
         }
     }
     struct scaled scaled = {.rotary = rotary, .config = config, .json = json, .base = base};
-    WEFT_TRY(read_width(&scaled.width, share, config, fields, json));
+    WEFT_TRY(read_width(&scaled.width, share, config, &where, fields->partial));
     rotary->base = (float)base;
     rotary->width = share < 1.0 ? scaled.width : 0;
     for (size_t i = 0; i < COUNT(objects); i++) {

@@ -165,8 +165,8 @@ typedef struct weft_rope_params {
     uint32_t scale_length;
     float scale_low, scale_high;
     /**
-     * f32 [width/2], a weight (weft_graph_weight): divides the angle of each pair, as in YaRN and LongRoPE. A pair whose factor is
-     * not above 0, or not finite, does not turn. None: 1.
+     * f32 [width/2], a weight (weft_graph_weight): divides the angle of each pair, as YaRN and LongRoPE do. A pair whose factor is
+     * below 2^-32, or not finite, does not turn. None: all are 1.
      */
     weft_tensor factors;
 } weft_rope_params;
@@ -182,7 +182,8 @@ typedef struct weft_rope_params {
  * [B, heads, n, w]; out likewise. Positions may have any value. Angles are reduced exactly: cosines and sines have an
  * absolute error below 2e-7 for positions below 2^20. It has no state: for a step, positions is the step's `position`.
  * params may be null.
- * Errors: WEFT_INVALID_ARGUMENT naming heads, width, base or what scales; WEFT_SHAPE_MISMATCH.
+ * Errors: WEFT_INVALID_ARGUMENT naming heads, width, base or what scales; WEFT_SHAPE_MISMATCH, also for factors that are no
+ * weight.
  */
 WEFT_API weft_status weft_graph_rope(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                      const weft_rope_params *params);

@@ -4,7 +4,20 @@
 #include "model/network/architecture.h"
 #include "model/network/decoder_layout.h"
 
+#define FILE_LAYER "encoder.layers.#."
+
+/* Files have other names than the model in memory, and packed queries, keys and values. */
 static const struct weft_tensor_name names[] = {
+    {WEFT_NAMED("embeddings.norm", "emb_ln")},
+    {WEFT_NAMED("layers.#.mixer.query", FILE_LAYER "attn.Wqkv"), WEFT_PART(0, 3)},
+    {WEFT_NAMED("layers.#.mixer.key", FILE_LAYER "attn.Wqkv"), WEFT_PART(1, 3)},
+    {WEFT_NAMED("layers.#.mixer.value", FILE_LAYER "attn.Wqkv"), WEFT_PART(2, 3)},
+    {WEFT_NAMED("layers.#.mixer.output", FILE_LAYER "attn.out_proj")},
+    {WEFT_NAMED("layers.#.feed_forward.l1", FILE_LAYER "mlp.fc12")},
+    {WEFT_NAMED("layers.#.feed_forward.l2", FILE_LAYER "mlp.fc11")},
+    {WEFT_NAMED("layers.#.feed_forward.l3", FILE_LAYER "mlp.fc2")},
+    {WEFT_NAMED("layers.#.mixer_norm", FILE_LAYER "norm1")},
+    {WEFT_NAMED("layers.#.feed_forward_norm", FILE_LAYER "norm2")},
     {WEFT_NAMED("embeddings.tokens", "embeddings.word_embeddings")},
     {WEFT_NAMED("embeddings.types", "embeddings.token_type_embeddings")},
     {WEFT_NAMED("embeddings.norm", "embeddings.LayerNorm")},

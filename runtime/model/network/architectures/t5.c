@@ -37,6 +37,9 @@ static const struct weft_tensor_name umt5_names[] = {
 static const struct weft_head heads[] = {{"EncoderModel", .task = WEFT_TASK_HIDDEN},
                                          {.name = NULL}};
 
+/* The second name of `shared`. */
+static const char *const unused[] = {"encoder.embed_tokens.weight", NULL};
+
 /* ---- fields ---- */
 
 static const weft_field fields[] = {
@@ -110,7 +113,8 @@ static const weft_network_config umt5_defaults = {
 
 #define LAYOUT(name, own_defaults, own_names)                                                     \
     .stem = (name), .encoder = name "EncoderModel", .prefix = "transformer.", .fields = {&table}, \
-    .defaults = &(own_defaults), .check = check, .names = (own_names), .heads = heads
+    .defaults = &(own_defaults), .check = check, .names = (own_names), .heads = heads,            \
+    .unused = unused
 
 static const struct weft_layout t5 = {LAYOUT("T5", t5_defaults, t5_names)};
 static const struct weft_layout mt5 = {LAYOUT("MT5", mt5_defaults, t5_names)};
