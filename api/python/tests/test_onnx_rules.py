@@ -67,6 +67,24 @@ def test_a_pad_up_to_a_multiple(device):
             assert y.shape == (2, count // 8 * 8 + 8) and y.sum() == 2 * count
 
 
+def test_pads_as_pytorch_writes_them(device):
+    """Pairs from the last axis on, turned round by Reshape, Slice and Transpose; one is a size less a number."""
+    nodes = [helper.make_node("Shape", ["x"], ["s"], start=1), helper.make_node("Sub", ["s", "two"], ["more"]),
+             helper.make_node("Concat", ["zero", "more", "zeros"], ["flat"], axis=0),
+             helper.make_node("Reshape", ["flat", "pairs"], ["p2"]),
+             helper.make_node("Slice", ["p2", "last", "far", "first", "last"], ["turned"]),
+             helper.make_node("Transpose", ["turned"], ["t"], perm=[1, 0]),
+             helper.make_node("Reshape", ["t", "row"], ["r"]), helper.make_node("Cast", ["r"], ["p"], to=7),
+             helper.make_node("Pad", ["x", "p"], ["y"])]
+    made = model(nodes, {"x": ["n", "t"]}, {
+        "two": np.array([2]), "zero": np.array([0]), "zeros": np.array([0, 0]), "pairs": np.array([-1, 2]),
+        "row": np.array([-1]), "last": np.array([-1]), "far": np.array([-2**63 + 1]), "first": np.array([0])})
+    with weft.from_onnx(made, device) as program:
+        for count in (2, 3, 7):
+            x = floats(2, count)
+            np.testing.assert_array_equal(program(x), np.pad(x, ((0, 0), (0, count - 2))))
+
+
 # ---- transposed convolutions and folded norms ----
 
 TRANSPOSED = [dict(strides=[2], pads=[1, 0]), dict(strides=[3], dilations=[2], output_padding=[2]),
