@@ -263,6 +263,10 @@ _shape_row("Concat")(
     lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
 _shape_row("Gather")(lambda r, x, at: _array(np.take(x, np.asarray(at, np.int64), r.attribute("axis", 0))))
 _shape_row("Reshape")(lambda r, x, shape: np.reshape(x, r.ints(1, shape)))
+_shape_row("Transpose")(lambda r, x: np.transpose(x, r.attribute("perm")))
+_shape_row("Flatten")(lambda r, x: x.reshape(int(np.prod(x.shape[:r.attribute("axis", 1)])), -1))
+_shape_row("Expand")(lambda r, x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(r.ints(1, shape)))))
+_shape_row("Tile")(lambda r, x, times: np.tile(x, r.ints(1, times)))
 _shape_row("Shape")(lambda r, x: np.array(np.shape(x), np.int64))
 _shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool(r.attribute("keepdims", 1)))))
 _shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))
@@ -297,5 +301,10 @@ def _cast_sizes(r: Reader, x: Any) -> Any:
 
 @_shape_row("Slice")
 def _slice_sizes(r: Reader, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
-    cut = slice(r.ints(1, starts)[0], r.ints(2, ends)[0], None if steps is None else r.ints(4, steps)[0])
-    return _array(x[cut])
+    first, last = r.ints(1, starts), r.ints(2, ends)
+    at = list(range(len(first))) if axes is None else r.ints(3, axes)
+    every = [1] * len(first) if steps is None else r.ints(4, steps)
+    cuts = [slice(None)] * x.ndim
+    for axis, start, end, step in zip(at, first, last, every):
+        cuts[axis] = slice(start, None if step < 0 and end < -_END else end, step)
+    return _array(x[tuple(cuts)])

@@ -102,10 +102,14 @@ for _word in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh")
 
 @row("CumProd")
 def _cumulative_product(r: Reader, x: Any, axis: Any) -> Value:
-    if r.attribute("exclusive", 0) or r.attribute("reverse", 0):
-        raise Refused("it leaves out the element, or goes backward")
-    value = r.value(x)
-    return cumulative_product(r.build, value, resolved(int(r.ints(1, axis)[0]), value.rank))
+    b, value = r.build, r.value(x)
+    at = resolved(int(r.ints(1, axis)[0]), value.rank)
+    extent, back = value.shape[at], bool(r.attribute("reverse", 0))
+    value = b.slice(value, at, extent - 1, extent, -1) if back else value
+    if r.attribute("exclusive", 0):
+        value = b.pad(b.slice(value, at, 0, extent - 1), at, 1, 0, 1.0)
+    found = cumulative_product(b, value, at)
+    return b.slice(found, at, extent - 1, extent, -1) if back else found
 
 
 @row("Identity", "Dropout")

@@ -85,7 +85,7 @@ def _most(dtype: np.dtype[Any] | None, zero: Any) -> int:
     """How large a number less its zero can be."""
     if isinstance(zero, np.ndarray) and dtype is not None:
         low, high = _LIMITS[dtype.name]
-        return int(max(high - zero.min(), zero.max() - low))
+        return max(high - int(zero.min()), int(zero.max()) - low)
     return 128 if zero is None and dtype == np.int8 else 255
 
 

@@ -291,7 +291,7 @@ class Reader:
             return given
         if name == node.op_type and not (self.choices.random_as_inputs and name in RANDOM):
             check_random(node, given)
-        of_first = name in ("Gather", "Reshape", "Slice")  # these move what the first input has
+        of_first = name in ("Expand", "Gather", "Reshape", "Slice", "Tile")  # these move what the first input has
         if not any(is_value) and name in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
             return SHAPE_ROWS[name](self, *given)
         is_known = not any(is_value) and not any(is_sizes) and not any(graphs_of(node))

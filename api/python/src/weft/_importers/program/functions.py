@@ -52,8 +52,8 @@ def _is_negative(b: Builder, x: Value) -> Value:
     return b.binary("logical_or", b.binary("less", x, zero), b.binary("less", b.unary("reciprocal", x), zero))
 
 
-def atan2(b: Builder, y: Value, x: Value) -> Value:
-    """The angle of (x, y)."""
+def atan2(b: Builder, y: Value, x: Value, signed_zeros: bool = True) -> Value:
+    """The angle of (x, y). `signed_zeros`: whether a y of -0 is below 0, as in IEEE 754."""
     height, width = b.unary("abs", y), b.unary("abs", x)
     least, most = b.binary("minimum", height, width), b.binary("maximum", height, width)
     same = b.binary("equal", least, most)  # two zeros or infinities, too
@@ -63,7 +63,8 @@ def atan2(b: Builder, y: Value, x: Value) -> Value:
     steep = b.binary("greater", height, width)
     angle = b.where(steep, b.affine(angle, -1.0, math.pi / 2), angle)
     angle = b.where(_is_negative(b, x), b.affine(angle, -1.0, math.pi), angle)
-    return b.where(_is_negative(b, y), b.unary("neg", angle), angle)
+    below = _is_negative(b, y) if signed_zeros else b.binary("less", y, _number(b, 0.0))
+    return b.where(below, b.unary("neg", angle), angle)
 
 
 def atan(b: Builder, x: Value) -> Value:

@@ -248,6 +248,8 @@ class Builder:
         """scale · x + offset."""
         if scale == 1.0 and offset == 0.0:
             return x
+        if x.array is not None:
+            return self.program.constant(x.array * np.float32(scale) + np.float32(offset))
         return self.program.node("affine", [x], "f32", x.shape, scale=scale, offset=offset)
 
     def add(self, a: Value, b: Value) -> Value:

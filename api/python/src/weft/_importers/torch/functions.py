@@ -47,7 +47,7 @@ def _atan2(r: Reader, y: Any, x: Any) -> Value:
 def _angle(r: Reader, x: Any) -> Value:
     b = r.build
     if isinstance(x, Pair):
-        return atan2(b, x.imaginary, x.real)
+        return atan2(b, x.imaginary, x.real, signed_zeros=False)  # spectra have zeros of either sign
     value = r.value(x, "f32")
     found = b.where(b.binary("less", value, b.constant(0.0, "f32")), b.constant(math.pi, "f32"), b.constant(0.0, "f32"))
     return b.where(b.unary("is_nan", value), value, found)

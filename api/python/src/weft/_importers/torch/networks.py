@@ -209,7 +209,8 @@ def _angles(r: Reader, rows: Extent, columns: Extent, length: Extent) -> tuple[V
     if isinstance(rows, int) and isinstance(columns, int) and isinstance(length, int):
         turns = np.outer(np.arange(rows), np.arange(columns)) % length
         angles = 2 * math.pi * turns / length
-        return b.constant(np.cos(angles)), b.constant(np.sin(angles))
+        sines = np.where(2 * turns % length == 0, 0.0, np.sin(angles))  # of half a turn exactly, so that real spectra are real
+        return b.constant(np.cos(angles)), b.constant(sines)
     j, k = b.reshape(b.arange(rows), [-1, 1]), b.reshape(b.arange(columns), [1, -1])
     rest = b.binary("modulo", b.multiply(j, k), b.size(length))
     turns_ = b.divide(b.convert(rest, "f32"), b.convert(b.size(length), "f32"))
