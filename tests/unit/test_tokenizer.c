@@ -470,8 +470,9 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     } cases[] = {
         {NULL, WEFT_OK, NULL},
         {"{}", WEFT_OK, NULL},
-        {"{\"do_lower_case\":false,\"keep_accents\":true,\"remove_space\":true,\"x\":1}", WEFT_OK,
-         NULL},
+        {"{\"do_lower_case\":false,\"keep_accents\":true,\"remove_space\":true,\"padding_side\":"
+         "\"right\"}",
+         WEFT_OK, NULL},
         {"{\"do_lower_case\":true}", WEFT_UNSUPPORTED, "\"do_lower_case\": expected false"},
         {"{\"keep_accents\":false}", WEFT_UNSUPPORTED, "\"keep_accents\": expected true"},
         {"{\"remove_space\":false}", WEFT_UNSUPPORTED, "\"remove_space\": expected true"},
