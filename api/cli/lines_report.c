@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/formats/json.h"
+#include "core/text.h"
 #include "logits.h"
 #include "stop.h"
 
@@ -151,13 +152,8 @@ static int print_tsv(const weft_cli_lines_result *result, uint32_t row) {
 
 /* ---- for people: columns as wide as the widest label, since no answer waits for the others ---- */
 
-/* Code points of a UTF-8 text. */
 static uint32_t text_width(const char *text) {
-    uint32_t width = 0;
-    for (; *text != '\0'; text++) {
-        width += ((unsigned char)*text & 0xC0U) != 0x80U;
-    }
-    return width;
+    return (uint32_t)weft_utf8_count(text, strlen(text));
 }
 
 static uint32_t label_width(const weft_cli_session *session) {

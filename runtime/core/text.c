@@ -70,6 +70,14 @@ void weft_text_add_harmless(struct weft_text *text, const char *bytes, size_t si
     }
 }
 
+size_t weft_utf8_count(const char *text, size_t size) {
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += !weft_utf8_goes_on(text[i]);
+    }
+    return count;
+}
+
 void weft_text_cut(struct weft_text *text, size_t length) {
     if (text->data && length < text->length) {
         text->length = length;

@@ -33,6 +33,14 @@ void weft_text_cut(struct weft_text *text, size_t length);
 /** As when memory has run out. */
 void weft_text_fail(struct weft_text *text);
 
+/** Whether a byte of UTF-8 goes on with a character. */
+static inline bool weft_utf8_goes_on(char byte) {
+    return ((unsigned char)byte & 0xC0U) == 0x80U;
+}
+
+/** Characters of UTF-8 that begin in a text. */
+size_t weft_utf8_count(const char *text, size_t size);
+
 /** True if a string ends in another. */
 bool weft_ends_with(const char *text, const char *end);
 

@@ -12,7 +12,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]",
          *"a the cat feline sat on was mat resting die katze saß auf der matte hund and . ,".split()]
 
 
-def sentence_folder(folder, inner=""):
+def sentence_folder(folder, inner="", prompts=None):
     """A folder of sentence-transformers around a BERT of random weights, whose tokenizer knows some words."""
     place = folder / inner
     shutil.copytree(ROOT / "tests" / "data" / "models" / "bert_hidden", place)
@@ -34,6 +34,8 @@ def sentence_folder(folder, inner=""):
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({
         "word_embedding_dimension": 8, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}), "utf-8")
+    if prompts:
+        write_json(folder / "config_sentence_transformers.json", {"prompts": prompts})
     return folder
 
 

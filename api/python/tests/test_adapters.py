@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft
-from small_models import sentence_folder, write_json
+from small_models import sentence_folder
 
 TEXTS = ["the cat sat on the mat", "a feline was resting", "der hund"]
 QUERY = "the dog"
@@ -20,9 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture
 def folder(tmp_path):
-    place = sentence_folder(tmp_path / "sentences")
-    write_json(place / "config_sentence_transformers.json", {"prompts": {"query": "the dog . ", "passage": "mat . "}})
-    return place
+    return sentence_folder(tmp_path / "sentences", prompts={"query": "the dog . ", "passage": "mat . "})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft
-from small_models import sentence_folder, write_json
+from small_models import sentence_folder
 
 TEXTS = ["the cat sat on the mat", "der hund"]
 
@@ -52,9 +52,7 @@ def adapter(request, monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path):
-    place = sentence_folder(tmp_path / "sentences")
-    write_json(place / "config_sentence_transformers.json", {"prompts": {"query": "the dog . ", "document": "mat . "}})
-    return place
+    return sentence_folder(tmp_path / "sentences", prompts={"query": "the dog . ", "document": "mat . "})
 
 
 @pytest.fixture

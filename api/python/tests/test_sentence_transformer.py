@@ -21,9 +21,7 @@ PAIRS = [("the dog", text) for text in TEXTS]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(_drop_in, "has_torch", lambda: False)
-    place = sentence_folder(tmp_path / "sentences")
-    write_json(place / "config_sentence_transformers.json", {"prompts": {"query": "the dog . ", "passage": "mat . "}})
-    return place
+    return sentence_folder(tmp_path / "sentences", prompts={"query": "the dog . ", "passage": "mat . "})
 
 
 @pytest.fixture

@@ -7,19 +7,11 @@ import pytest
 import torch
 
 import weft
+from torch_models import Function
 
 F = torch.nn.functional
 X, SQUARE, WHOLE = torch.randn(2, 3, 4), torch.randn(2, 3, 3), torch.randint(0, 3, (2, 3))
 IMAGE, NARROW = torch.randn(2, 4, 6, 6), torch.randn(2, 3, 4).double()
-
-
-class Call(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 OPS = {
@@ -98,7 +90,7 @@ def test_one_call_of_each_op_runs_or_is_refused_by_name(device, family):
     said = {}
     for name, function in calls.items():
         try:
-            with weft.from_torch(Call(function), (x,), device, dynamic=[{}]) as program:
+            with weft.from_torch(Function(function), (x,), device, dynamic=[{}]) as program:
                 program(x)
         except weft.WeftError as error:
             said[name] = str(error)
@@ -113,7 +105,7 @@ def test_what_draws_and_what_checks_is_named():
     for function, name in ((lambda x: F.dropout(x, 0.5), "aten.native_dropout.default: it draws random numbers"),
                            (torch.linalg.inv, "aten.linalg_inv_ex.default: there is no such op")):
         with pytest.raises(weft.Unsupported, match=name):
-            weft.from_torch(Call(function), (SQUARE,))
+            weft.from_torch(Function(function), (SQUARE,))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -155,7 +147,7 @@ def test_what_dynamic_may_not_say():
 
 
 def test_a_module_that_fixes_its_batch(device):
-    module, x = Call(lambda x: x.reshape(3, 8) @ torch.ones(8, 2)), torch.randn(3, 8)
+    module, x = Function(lambda x: x.reshape(3, 8) @ torch.ones(8, 2)), torch.randn(3, 8)
     with pytest.warns(UserWarning, match="it fixes the first axis of its inputs"):
         program = weft.from_torch(module, (x,), device)
     with program:

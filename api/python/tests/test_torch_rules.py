@@ -7,19 +7,11 @@ import pytest
 import torch
 
 import weft
+from torch_models import Function
 
 F = torch.nn.functional
 X = torch.randn(2, 12, 16, generator=torch.Generator().manual_seed(0))
 W1, W2 = torch.randn(12, 4, 5), torch.randn(12, 3, 4, 3)
-
-
-class Of(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 CASES = {
@@ -56,7 +48,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_function(device, name):
     x = X.reshape(-1)[:320].reshape(2, 8, 20) if name == "fold" else X[:1].repeat(2, 1, 1) if name == "index_add" else X
-    module = Of(CASES[name]).eval()
+    module = Function(CASES[name]).eval()
     dynamic = [{}] if name in ("index_add", "index_put", "index_put behind", "transposed 2") else None
     with weft.from_torch(module, (x,), device, dynamic=dynamic) as program, torch.no_grad():
         for given in (x, x[:1] if dynamic is None else x):

@@ -107,6 +107,8 @@ weft_status weft_gguf_integer(int64_t *out, const weft_gguf *file, const char *k
 /** Of any type of numbers. */
 weft_status weft_gguf_real(double *out, const weft_gguf *file, const char *key);
 weft_status weft_gguf_bool(bool *out, const weft_gguf *file, const char *key);
+/** WEFT_UNSUPPORTED where the file has the key with the other value. */
+weft_status weft_gguf_expect_bool(const weft_gguf *file, const char *key, bool expected);
 /** Appended to `out`: up to `most` bytes. */
 weft_status weft_gguf_string(struct weft_text *out, const weft_gguf *file, const char *key,
                              uint64_t most);

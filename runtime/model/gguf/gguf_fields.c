@@ -51,13 +51,9 @@ static weft_status expect(const struct weft_gguf_reading *reading, const char *n
     return fail(reading, name, texts[0], texts[1]);
 }
 
-static weft_status expect_bool(const struct weft_gguf_reading *reading, const char *name,
-                               bool expected) {
-    bool found = expected;
-    WEFT_TRY(weft_gguf_bool(&found, reading->file, weft_gguf_own_key(reading, name).text));
-    return found == expected
-               ? WEFT_OK
-               : fail(reading, name, expected ? "true" : "false", found ? "true" : "false");
+static weft_status expect_causal(const struct weft_gguf_reading *reading, bool expected) {
+    return weft_gguf_expect_bool(reading->file, weft_gguf_own_key(reading, "attention.causal").text,
+                                 expected);
 }
 
 static bool has(const struct weft_gguf_reading *reading, const char *tensor) {
@@ -232,7 +228,7 @@ static weft_status add_head(const struct weft_gguf_reading *reading, int64_t *he
 
 weft_status weft_gguf_add_qwen(const struct weft_gguf_reading *reading) {
     int64_t head = 0;
-    WEFT_TRY(expect_bool(reading, "attention.causal", true));
+    WEFT_TRY(expect_causal(reading, true));
     WEFT_TRY(check_window(reading));
     WEFT_TRY(add_head(reading, &head));
     WEFT_TRY(add_rope(reading, head));
@@ -256,7 +252,7 @@ static weft_status expect_whole_heads(const struct weft_gguf_reading *reading) {
 
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading) {
     WEFT_TRY(expect_whole_heads(reading));
-    WEFT_TRY(expect_bool(reading, "attention.causal", true));
+    WEFT_TRY(expect_causal(reading, true));
     WEFT_TRY(set_rows(reading, "vocab_size", "token_embd.weight"));
     return weft_gguf_set(reading, "tie_word_embeddings",
                          json_boolean(!has(reading, "output.weight")));
@@ -265,7 +261,7 @@ weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading) {
 /* Files do not say BERT's activation, which is gelu. Those made of RoBERTa lack the first rows of its table of positions. */
 weft_status weft_gguf_add_bert(const struct weft_gguf_reading *reading) {
     WEFT_TRY(expect_whole_heads(reading));
-    WEFT_TRY(expect_bool(reading, "attention.causal", false));
+    WEFT_TRY(expect_causal(reading, false));
     WEFT_TRY(weft_gguf_set(reading, "hidden_act", json_string("gelu")));
     WEFT_TRY(set_rows(reading, "vocab_size", "token_embd.weight"));
     WEFT_TRY(set_rows(reading, "max_position_embeddings", "position_embd.weight"));

@@ -45,14 +45,6 @@ static weft_status make_trie(struct finder *finder) {
     return status;
 }
 
-static uint32_t count_characters(const char *text, size_t size) {
-    uint32_t count = 0;
-    for (size_t i = 0; i < size; i++) {
-        count += ((uint8_t)text[i] & 0xC0U) != 0x80U;
-    }
-    return count;
-}
-
 /* The token is what the budget pays for, as are all the bytes that are looked at. */
 static weft_status add_pair(struct finder *finder, uint32_t id, size_t cut, int32_t left) {
     const char *text = weft_gguf_token_text(finder->tokens, id);
@@ -77,8 +69,8 @@ static weft_status add_pair(struct finder *finder, uint32_t id, size_t cut, int3
         (struct weft_gguf_merge){.token = id,
                                  .left = (uint32_t)left,
                                  .right = (uint32_t)right,
-                                 .left_length = count_characters(text, cut),
-                                 .right_length = count_characters(text + cut, size - cut),
+                                 .left_length = (uint32_t)weft_utf8_count(text, cut),
+                                 .right_length = (uint32_t)weft_utf8_count(text + cut, size - cut),
                                  .score = finder->tokens->scores[id]};
     return WEFT_OK;
 }

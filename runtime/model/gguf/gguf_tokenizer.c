@@ -440,15 +440,6 @@ static weft_status expect_token(const struct maker *maker, const char *key, int6
                       : weft_gguf_fail(maker->file, WEFT_BAD_FILE, key, "a token", "none");
 }
 
-static weft_status refuse_bool(const struct maker *maker, const char *key, bool expected) {
-    bool found = expected;
-    WEFT_TRY(weft_gguf_bool(&found, maker->file, key));
-    return found == expected
-               ? WEFT_OK
-               : weft_gguf_fail(maker->file, WEFT_UNSUPPORTED, key, expected ? "true" : "false",
-                                found ? "true" : "false");
-}
-
 static weft_status read_additions(struct maker *maker) {
     const bool begins = maker->pre ? maker->pre->begins : maker->kind->adds_begin;
     maker->adds_begin = begins && maker->begin >= 0;
@@ -457,13 +448,13 @@ static weft_status read_additions(struct maker *maker) {
     WEFT_TRY(weft_gguf_bool(&maker->adds_end, maker->file, KEY("add_eos_token")));
     WEFT_TRY(maker->adds_begin ? expect_token(maker, KEY("bos_token_id"), maker->begin) : WEFT_OK);
     WEFT_TRY(maker->adds_end ? expect_token(maker, KEY("eos_token_id"), maker->end) : WEFT_OK);
-    WEFT_TRY(refuse_bool(maker, KEY("add_sep_token"), is_word_piece(maker)));
-    WEFT_TRY(refuse_bool(maker, KEY("remove_extra_whitespaces"), false));
+    WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("add_sep_token"), is_word_piece(maker)));
+    WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("remove_extra_whitespaces"), false));
     if (maker->kind->put == put_pieces) {
         WEFT_TRY(expect_token(maker, KEY("unknown_token_id"), maker->unknown));
         return weft_gguf_bool(&maker->prefix_space, maker->file, KEY("add_space_prefix"));
     }
-    return refuse_bool(maker, KEY("add_space_prefix"), false);
+    return weft_gguf_expect_bool(maker->file, KEY("add_space_prefix"), false);
 }
 
 /* [CLS] and [SEP] are always there. */
@@ -471,8 +462,8 @@ static weft_status check_word_pieces(const struct maker *maker) {
     WEFT_TRY(expect_token(maker, KEY("bos_token_id"), maker->begin));
     WEFT_TRY(expect_token(maker, KEY("seperator_token_id"), maker->separator));
     WEFT_TRY(expect_token(maker, KEY("unknown_token_id"), maker->unknown));
-    WEFT_TRY(refuse_bool(maker, KEY("add_bos_token"), true));
-    return refuse_bool(maker, KEY("add_eos_token"), false);
+    WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("add_bos_token"), true));
+    return weft_gguf_expect_bool(maker->file, KEY("add_eos_token"), false);
 }
 
 /* ---- the kinds ---- */

@@ -168,6 +168,15 @@ weft_status weft_gguf_bool(bool *out, const weft_gguf *file, const char *key) {
     return WEFT_OK;
 }
 
+weft_status weft_gguf_expect_bool(const weft_gguf *file, const char *key, bool expected) {
+    bool found = expected;
+    WEFT_TRY(weft_gguf_bool(&found, file, key));
+    return found == expected
+               ? WEFT_OK
+               : weft_gguf_fail(file, WEFT_UNSUPPORTED, key, expected ? "true" : "false",
+                                found ? "true" : "false");
+}
+
 /* ---- texts ---- */
 
 weft_status weft_gguf_string(struct weft_text *out, const weft_gguf *file, const char *key,

@@ -167,13 +167,5 @@ class _Carried(Origin):
         return self._files
 
 
-class _CarriedFile(File):
+class _CarriedFile(_Carried, File):
     """A GGUF file's bytes, of a model that has no file any more."""
-
-    def __init__(self, files: dict[str, bytes], tokenizer: Tokenizer | None) -> None:
-        self._files = files
-        self.tokenizer = tokenizer
-
-    def files(self) -> dict[str, bytes]:
-        """As they came."""
-        return self._files

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,20 +64,29 @@ for _name, _numbers in _AXES.items():
 @row("aten.adaptive_avg_pool1d.default", "aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default",
      "aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool3d.default")
 def _adaptive_average(r: Reader, x: Any, size: Any) -> Value:
-    value, shape = r.value(x), r.shape
-    axes = len(size) if isinstance(size, (list, tuple)) else 1
-    for axis in range(value.rank - axes, value.rank):
-        value = _means(r, value, axis, shape[axis])
+    return _adapted(r, x, size, r.shape, "mean", _means)
+
+
+@row("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default")
+def _adaptive_max(r: Reader, x: Any, size: Any) -> list[Any]:
+    shape = [r.extent(one) for one in r.node.meta["val"][0].shape]
+    return [_adapted(r, x, size, shape, "max", _maxima), None]
+
+
+def _adapted(r: Reader, x: Any, size: Any, shape: Sequence[Extent], reduction: str,
+             uneven: Callable[[Reader, Value, int, Extent], Value]) -> Value:
+    """Each of the last axes in so many stretches, from floor(i · n / count) to ceil((i + 1) · n / count)."""
+    value = r.value(x)
+    for axis in range(value.rank - (len(size) if isinstance(size, (list, tuple)) else 1), value.rank):
+        if shape[axis] == 1 and value.shape[axis] != 1:
+            value = r.build.reduce(reduction, value, [axis], True)
+        elif shape[axis] != value.shape[axis]:
+            value = uneven(r, value, axis, shape[axis])
     return value
 
 
 def _means(r: Reader, x: Value, axis: int, count: Extent) -> Value:
-    """Means of `count` stretches of an axis, from floor(i · n / count) to ceil((i + 1) · n / count)."""
     b, extent = r.build, x.shape[axis]
-    if count == extent:
-        return x
-    if count == 1:
-        return b.reduce("mean", x, [axis], True)
     if isinstance(extent, int) and isinstance(count, int) and extent % count == 0:
         split = b.reshape(x, [*x.shape[:axis], count, extent // count, *x.shape[axis + 1:]])
         return b.reduce("mean", split, [axis + 1], False)
@@ -90,21 +99,8 @@ def _means(r: Reader, x: Value, axis: int, count: Extent) -> Value:
     return b.swap(b.matmul(b.swap(x, axis, -1), b.swap(weights, 0, 1)), axis, -1)
 
 
-@row("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default")
-def _adaptive_max(r: Reader, x: Any, size: Any) -> list[Any]:
-    value, shape = r.value(x), list(r.node.meta["val"][0].shape)
-    axes = len(size) if isinstance(size, (list, tuple)) else 1
-    for axis in range(value.rank - axes, value.rank):
-        value = _maxima(r, value, axis, r.extent(shape[axis]))
-    return [value, None]
-
-
 def _maxima(r: Reader, x: Value, axis: int, count: Extent) -> Value:
     b, extent = r.build, x.shape[axis]
-    if count == extent:
-        return x
-    if count == 1:
-        return b.reduce("max", x, [axis], True)
     if not isinstance(extent, int) or not isinstance(count, int):
         raise Refused(f"the size of axis {axis} is no number")
     first = np.arange(count) * extent // count
