@@ -26,6 +26,11 @@ int weft_test_graph_tear_down(void **state);
 
 /** Sets up with a cache in a folder of its own. */
 int weft_test_graph_set_up_cached(void **state);
+/** The same, of a device for which nothing was compiled before: of a test that asks when something is. */
+#define WEFT_TEST_ON_FRESH_GRAPH(name, fixture)                                          \
+    WEFT_TEST_WITH(name, struct weft_test_graph *fixture, weft_test_graph_set_up_cached, \
+                   weft_test_graph_tear_down)
+
 /** Sets up with a device that counts or compiles and computes nothing. Params: without host and driver. */
 int weft_test_graph_set_up_null(void **state, weft_device_params params);
 

@@ -82,7 +82,7 @@ static void expect_nothing_new(const weft_device_stats *before, const weft_devic
     assert_int_equal(now->pipelines_created, before->pipelines_created);
 }
 
-WEFT_TEST_ON_GRAPH(another_batch_makes_no_kernel, f) {
+WEFT_TEST_ON_FRESH_GRAPH(another_batch_makes_no_kernel, f) {
     static const uint32_t batches[] = {3, 7, 64};
     const weft_device_stats first = run(f, "fft", 2, 40, 24);
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
@@ -92,7 +92,7 @@ WEFT_TEST_ON_GRAPH(another_batch_makes_no_kernel, f) {
 }
 
 /* Which kernel is fastest may differ: both lengths are long enough for the same. */
-WEFT_TEST_ON_GRAPH(another_short_length_makes_no_transform, f) {
+WEFT_TEST_ON_FRESH_GRAPH(another_short_length_makes_no_transform, f) {
     const weft_device_stats first = run(f, NULL, 2, 90, 128);
     static const uint32_t lengths[] = {66, 97, 120, 255};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {

@@ -416,7 +416,7 @@ static void *compile_plans(void *argument) {
 }
 
 /* Frames go on, and each run of theirs keeps its bits, while another thread compiles on the same device. */
-WEFT_TEST_ON_GRAPH(test_frames_beside_a_compilation, f) {
+WEFT_TEST_ON_FRESH_GRAPH(test_frames_beside_a_compilation, f) {
     struct weft_test_frames s;
     struct compiling c = {.device = f->device};
     pthread_t thread;

@@ -233,7 +233,7 @@ WEFT_TEST_ON_GRAPH(test_blend, f) {
 
 /* ---- maps of the caller's ---- */
 
-WEFT_TEST_ON_GRAPH(test_glsl_maps, f) {
+WEFT_TEST_ON_FRESH_GRAPH(test_glsl_maps, f) {
     enum { N = 70, D = 8 };
     float *q = random_values(N * D, 15);
     float *k = random_values(N * D, 16);

@@ -260,7 +260,7 @@ static uint32_t pipelines_compiled(struct weft_test_graph *f, uint32_t batch, ui
     return info.pipelines_compiled;
 }
 
-WEFT_TEST_ON_GRAPH(shapes_are_no_reason_to_compile, f) {
+WEFT_TEST_ON_FRESH_GRAPH(shapes_are_no_reason_to_compile, f) {
     static const uint32_t batches[] = {1, 2, 7, 64};
     assert_true(pipelines_compiled(f, 3, 33) > 0);
     for (uint32_t i = 0; i < 4; i++) {
