@@ -169,7 +169,9 @@ static void fill(uint8_t *bytes, const struct weft_gguf_format *format) {
     for (size_t i = 0; i < 3; i++) {
         uint8_t *scale = bytes + i * format->bytes + (last ? 208 : 0);
         scale[1] &= 0xBB;
-        scale[3] &= second ? 0xBB : 0xFF;
+        if (second) {
+            scale[3] &= 0xBB;
+        }
     }
 }
 

@@ -199,8 +199,8 @@ WEFT_TEST_IN_PLACE(pairs_of_bytes_are_cut_as_their_pre_tokenizer_says, place) {
                                         "b",
                                         "\xC4\xA0",
                                         "ab",
-                                        "\xC4\xA0"
-                                        "ab",
+                                        ("\xC4\xA0"
+                                         "ab"),
                                         "1",
                                         "11"};
     static const int32_t types[] = {3, 1, 1, 1, 1, 1, 1, 1};
@@ -236,8 +236,8 @@ WEFT_TEST_IN_PLACE(pieces_with_scores_merge_the_best_first, place) {
                                         "b",
                                         "ab",
                                         "ba",
-                                        "\xE2\x96\x81"
-                                        "a"};
+                                        ("\xE2\x96\x81"
+                                         "a")};
     static const int32_t types[] = {2, 3, 3, 6, 1, 1, 1, 1, 1, 1};
     static const float scores[] = {0, 0, 0, 0, -9, -8, -7, -2, -1, -3};
     struct gguf_writer writer = {.key_count = 0};
