@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recurrences: a product for each token, which reads what the token before it gave. */
+#include <stdio.h>
+#include <string.h>
+
 #include <weft/mixers.h>
 
 #include "core/given.h"
@@ -82,8 +85,54 @@ struct recurrence {
     const struct weft_recurrence_node *params;
     uint32_t sequences, n, width, parts, kept;
     uint32_t gates, weight, bias, state, lengths, result; /* storages */
-    uint32_t weight_row, weight_column;                   /* strides */
+    bool in_tiles;                                        /* the weight */
 };
+
+/* ---- a constant weight in tiles: shaders/recurrence ---- */
+
+struct tiles {
+    const weft_weight *weight;
+    uint32_t parts, width;
+};
+
+static uint64_t tile_elements(const struct tiles *t) {
+    return (uint64_t)WEFT_RECURRENCE_CELL_TILE * t->parts * t->width;
+}
+
+/* The terms of all parts of a unit, as the column of a tile. */
+static void write_unit(float *tile, const struct tiles *t, const float *rows, uint32_t unit) {
+    for (uint32_t part = 0; part < t->parts; part++) {
+        const float *row = rows + ((size_t)part * t->width + unit) * t->width;
+        float *to = tile + (size_t)part * WEFT_RECURRENCE_CELL_TILE;
+        for (uint32_t j = 0; j < t->width; j++) {
+            to[(size_t)j * t->parts * WEFT_RECURRENCE_CELL_TILE] = row[j];
+        }
+    }
+}
+
+static weft_status fill_tiles(void *user, void *data) {
+    const struct tiles *t = user;
+    struct weft_weight_view view;
+    WEFT_TRY(weft_weight_view_open(&view, t->weight));
+    const uint64_t count = ((uint64_t)t->width - 1) / WEFT_RECURRENCE_CELL_TILE + 1;
+    memset(data, 0, count * tile_elements(t) * sizeof(float));
+    for (uint32_t unit = 0; unit < t->width; unit++) {
+        float *tile = (float *)data + unit / WEFT_RECURRENCE_CELL_TILE * tile_elements(t);
+        write_unit(tile + unit % WEFT_RECURRENCE_CELL_TILE, t, view.data, unit);
+    }
+    weft_weight_view_close(&view, t->weight);
+    return WEFT_OK;
+}
+
+static uint32_t lower_tiles(struct weft_lowering *lowering, uint32_t value, uint32_t parts) {
+    weft_weight *weight = lowering->graph->values[value].weight;
+    struct tiles tiles = {.weight = weight, .parts = parts, .width = weight->shape.dim[1]};
+    const uint64_t count = ((uint64_t)tiles.width - 1) / WEFT_RECURRENCE_CELL_TILE + 1;
+    char key[64];
+    snprintf(key, sizeof key, "weight/%llu/units/%u", (unsigned long long)weight->uid, parts);
+    return weft_lower_table(lowering, key, count * tile_elements(&tiles) * sizeof(float),
+                            fill_tiles, &tiles);
+}
 
 static struct recurrence recurrence_of(struct weft_lowering *lowering,
                                        const struct weft_node *node) {
@@ -91,25 +140,23 @@ static struct recurrence recurrence_of(struct weft_lowering *lowering,
     const weft_shape gates = *weft_node_shape(lowering->graph, node, GATES);
     const uint32_t width = weft_node_shape(lowering->graph, node, WEIGHT)->dim[1];
     const uint32_t parts = parts_of[params->cell];
-    /* A constant with the units innermost, as those of the gates are. */
     const bool is_constant =
         lowering->graph->values[node->input[WEIGHT]].source == WEFT_VALUE_WEIGHT;
-    return (struct recurrence){
-        .params = params,
-        .sequences = gates.dim[0],
-        .n = gates.dim[1],
-        .width = width,
-        .parts = parts,
-        .kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width,
-        .gates = weft_lower_value(lowering, node->input[GATES]),
-        .weight = is_constant ? weft_lower_transposed_weight(lowering, node->input[WEIGHT])
-                              : weft_lower_value(lowering, node->input[WEIGHT]),
-        .bias = weft_lower_optional(lowering, node->input[BIAS]),
-        .state = weft_lower_optional(lowering, node->input[STATE]),
-        .lengths = weft_lower_lengths(lowering, node, LENGTHS),
-        .result = weft_lower_value(lowering, node->output),
-        .weight_row = is_constant ? 1 : width,
-        .weight_column = is_constant ? parts * width : 1};
+    return (struct recurrence){.params = params,
+                               .sequences = gates.dim[0],
+                               .n = gates.dim[1],
+                               .width = width,
+                               .parts = parts,
+                               .kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width,
+                               .gates = weft_lower_value(lowering, node->input[GATES]),
+                               .weight = is_constant
+                                             ? lower_tiles(lowering, node->input[WEIGHT], parts)
+                                             : weft_lower_value(lowering, node->input[WEIGHT]),
+                               .bias = weft_lower_optional(lowering, node->input[BIAS]),
+                               .state = weft_lower_optional(lowering, node->input[STATE]),
+                               .lengths = weft_lower_lengths(lowering, node, LENGTHS),
+                               .result = weft_lower_value(lowering, node->output),
+                               .in_tiles = is_constant};
 }
 
 static void lower_steps(struct weft_lowering *lowering, const struct recurrence *r, uint32_t first,
@@ -129,13 +176,12 @@ static void lower_steps(struct weft_lowering *lowering, const struct recurrence 
                                      .kept = r->kept,
                                      .first = first,
                                      .steps = steps,
-                                     .reverse = r->params->reverse,
-                                     .weight_row = r->weight_row,
-                                     .weight_column = r->weight_column},
+                                     .reverse = r->params->reverse},
                             .constant = {.cell = r->params->cell,
                                          .has_bias = r->bias != WEFT_NO_STORAGE,
                                          .has_state = r->state != WEFT_NO_STORAGE,
-                                         .has_lengths = r->lengths != WEFT_NO_STORAGE});
+                                         .has_lengths = r->lengths != WEFT_NO_STORAGE,
+                                         .in_tiles = r->in_tiles});
     const double tokens = (double)r->sequences * steps;
     const double rows = (double)r->parts * r->width;
     dispatch->flops = 2.0 * tokens * rows * r->width;

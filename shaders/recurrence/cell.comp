@@ -25,13 +25,16 @@ layout(constant_id = 0) const uint CELL = 0;
 layout(constant_id = 1) const uint HAS_BIAS = 0;
 layout(constant_id = 2) const uint HAS_STATE = 0;
 layout(constant_id = 3) const uint HAS_LENGTHS = 0;
+layout(constant_id = 4) const uint IN_TILES = 0; // the weight
 layout(constant_id = 64) const uint FIXED_WIDTH = 2048; // the most units
+layout(constant_id = 65) const uint FIXED_TILE = 16;    // units
 
 #define MOST    2048 // FIXED_WIDTH, for the sizes of arrays
 #define BLOCK   64u
 #define AT_ONCE 8u // terms whose loads do not wait for one another
 
 layout(std430, binding = 0) readonly buffer Gates { float gates[]; };
+// [part, unit, term], or in tiles [tile, term, part, unit], of which every lane of a vector reads what is beside the others'.
 layout(std430, binding = 1) readonly buffer Weight { float weight[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 3) readonly buffer State { float state[]; };
@@ -49,8 +52,6 @@ layout(push_constant) uniform Push
     uint first; // step
     uint steps;
     uint reverse;
-    uint weight_row; // strides
-    uint weight_column;
 } push;
 
 // h, and behind it the next one; or r · h, which GRU_RESET_FIRST multiplies with.
@@ -77,10 +78,24 @@ float before(Step s, uint c)
     return HAS_STATE != 0 ? weft_flush(state[s.sequence * push.kept + c]) : 0.0;
 }
 
+// Where the terms of a unit begin in the weight.
+uint first_term(uint unit)
+{
+    if (IN_TILES == 0) {
+        return unit * push.width;
+    }
+#ifdef WEFT_LANES
+    uint first = unit - gl_LocalInvocationIndex; // of the lanes, which no tile's end divides
+#else
+    uint first = unit;
+#endif
+    return first / FIXED_TILE * push.width * push.parts * FIXED_TILE + first % FIXED_TILE + (unit - first);
+}
+
 // A term of the sums of a unit's parts from `part` up to `end`, a component each.
 vec4 add_term(vec4 sum, uint at, float h, uint part, uint end)
 {
-    uint stride = push.width * push.weight_row;
+    uint stride = IN_TILES != 0 ? FIXED_TILE : push.width * push.width;
     if (part == 0) {
         sum.x = weft_multiply_add(weight[at], h, sum.x);
     }
@@ -99,7 +114,8 @@ vec4 add_term(vec4 sum, uint at, float h, uint part, uint end)
 // W h of these parts, with h from `from` on.
 vec4 products(uint unit, uint from, uint part, uint end)
 {
-    uint row = unit * push.weight_row;
+    uint at = first_term(unit);
+    uint stride = IN_TILES != 0 ? push.parts * FIXED_TILE : 1;
     vec4 whole = vec4(0.0);
     for (uint block = 0; block < push.width; block += BLOCK) {
         uint stop = min(block + BLOCK, push.width);
@@ -107,11 +123,11 @@ vec4 products(uint unit, uint from, uint part, uint end)
         uint j = block;
         for (; j + AT_ONCE <= stop; j += AT_ONCE) {
             for (uint k = 0; k < AT_ONCE; k++) {
-                sum = add_term(sum, row + (j + k) * push.weight_column, hidden[from + j + k], part, end);
+                sum = add_term(sum, at + (j + k) * stride, hidden[from + j + k], part, end);
             }
         }
         for (; j < stop; j++) {
-            sum = add_term(sum, row + j * push.weight_column, hidden[from + j], part, end);
+            sum = add_term(sum, at + j * stride, hidden[from + j], part, end);
         }
         whole = whole + sum;
     }
