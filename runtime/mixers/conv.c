@@ -169,7 +169,8 @@ static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
                             .before_x = w->before[1]},
                    .constant = {.activation = (int32_t)c->activation,
                                 .has_bias = c->bias != WEFT_NO_STORAGE,
-                                .outputs = outputs_at_once(c)});
+                                .outputs = outputs_at_once(c),
+                                .side_by_side = w->strides[1] == 1});
     const double planes = (double)c->batch * c->groups * c->channels;
     dispatch->flops = 2.0 * (double)elements_of_window(c) * count;
     dispatch->bytes = 4.0 * (count + planes * w->extents[0] * w->extents[1]);

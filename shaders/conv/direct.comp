@@ -13,6 +13,7 @@
 #include "windows.glsl"
 
 layout(constant_id = 2) const uint OUTPUTS = 1; // of an invocation
+layout(constant_id = 3) const uint SIDE_BY_SIDE = 0; // windows, by a stride of 1: processors load those of all lanes at once
 layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup
 layout(constant_id = 65) const uint FIXED_ROWS = 8;
 
@@ -73,7 +74,11 @@ void main()
         sum[o] = 0.0;
     }
     uint plane = pair * push.channels * push.height;
-    uint start = column * push.stride_x - push.before_x;
+    uint start = column;
+    if (SIDE_BY_SIDE == 0) {
+        start *= push.stride_x;
+    }
+    start -= push.before_x;
     uint term = 0;
     for (uint channel = 0; channel < push.channels; channel++) {
         for (uint window_y = 0; window_y < push.window_height; window_y++) {
