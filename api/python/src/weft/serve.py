@@ -103,10 +103,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 4
     if not _is_loopback(sockets) and not (given.api_key or os.environ.get(_KEY_VARIABLE)):
         _say(f"weft serve: other machines can ask, and no key is needed: {_KEY_VARIABLE} or --api-key asks for one")
+    server = Server(served, sockets)
     for one in sockets:
         host, port = one.getsockname()[:2]
         _say(f"weft serve: http://{f'[{host}]' if ':' in host else host}:{port}/v1 has {', '.join(served.models)}")
-    Server(served, sockets).run_here()
+    server.run_here()
     served.close()
     return 0
 

@@ -27,8 +27,9 @@ HARMLESS = ("user", "metadata", "service_tier", "safety_identifier", "prompt_cac
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "frequency_penalty": (0, 0.0), "presence_penalty": (0, 0.0), "logit_bias": ({},), "logprobs": (False, 0), "best_of": (1,),
     "echo": (False,), "suffix": ("",), "top_logprobs": (0,), "tools": ([],), "tool_choice": ("none", "auto"),
-    "functions": ([],), "function_call": ("none", "auto"), "parallel_tool_calls": (True, False), "response_format": ({"type": "text"},),
-    "modalities": (["text"],), "audio": (), "prediction": (), "reasoning_effort": (), "verbosity": (), "web_search_options": ()}
+    "functions": ([],), "function_call": ("none", "auto"), "parallel_tool_calls": (True, False),
+    "response_format": ({"type": "text"},), "modalities": (["text"],), "audio": (), "prediction": (), "reasoning_effort": (),
+    "verbosity": (), "web_search_options": ()}
 
 Result = Union[Answer, Events]
 

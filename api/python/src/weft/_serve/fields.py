@@ -16,8 +16,7 @@ _SHOWN = 60
 
 def refused(name: str, expected: str, value: Any) -> Failure:
     """A Failure that names the field."""
-    found = "null" if value is None else json.dumps(value)[:_SHOWN] if isinstance(value, (bool, int, float, str)) else {
-        list: "a list", dict: "an object"}.get(type(value), type(value).__name__)
+    found = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else json.dumps(value)[:_SHOWN]
     return Failure(400, f"{name}: expected {expected}, found {found}", param=name)
 
 
@@ -80,7 +79,7 @@ class Fields:
 
     def text(self, name: str) -> str | None:
         """A text."""
-        value = self.take(name)
+        value: str | None = self.take(name)
         if value is not None and not is_text(value):
             raise refused(self._name(name), "a text", value)
         return value

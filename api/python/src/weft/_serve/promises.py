@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Hashable, Sequence
 from typing import Any
 
@@ -12,12 +13,12 @@ from .failure import Failure
 from .worker import Job, Worker
 
 
-def _settle(future: asyncio.Future[Any], result: Any, failure: Failure | None) -> None:
+def _settle(future: asyncio.Future[Any], result: Any) -> None:
     if not future.done():
-        if failure is None:
-            future.set_result(result)
+        if isinstance(result, Failure):
+            future.set_exception(result)
         else:
-            future.set_exception(failure)
+            future.set_result(result)
 
 
 def _put(loop: asyncio.AbstractEventLoop, function: Any, *arguments: Any) -> None:
@@ -33,8 +34,8 @@ async def results(worker: Worker, key: Hashable, parts: Sequence[tuple[int, Any]
     try:
         for cost, given in parts:
             future: asyncio.Future[Any] = loop.create_future()
-            jobs.append(Job(key, cost, given, lambda result, future=future: _put(loop, _settle, future, result, None),
-                            lambda failure, future=future: _put(loop, _settle, future, None, failure)))
+            tell = functools.partial(_put, loop, _settle, future)
+            jobs.append(Job(key, cost, given, tell, tell))
             futures.append(future)
             worker.put(jobs[-1])
         return await asyncio.gather(*futures)

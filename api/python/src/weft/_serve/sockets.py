@@ -18,6 +18,7 @@ except ImportError as error:
 
 from .application import Application
 from .failure import Failure
+from .limits import Limits
 
 _HEAD_BYTES = 1 << 16  # of a request's head
 _IDLE_SECONDS = 30  # that a connection may be without a request
@@ -30,12 +31,13 @@ def _full(most: int) -> bytes:
             b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
 
 
-class Connection(H11Protocol):  # type: ignore[misc]
+class Connection(H11Protocol):
     """A connection, which ends where a request's head or the whole request takes too long: uvicorn waits for ever."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._limits = self.config.app.limits
+        application: Any = self.config.app
+        self._limits: Limits = application.limits
         self._timer: asyncio.TimerHandle | None = None
         self._is_late: Callable[[], None] | None = None
 
@@ -55,7 +57,7 @@ class Connection(H11Protocol):  # type: ignore[misc]
     def _abort(self) -> None:
         self.transport.abort()
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: Any) -> None:
         """Takes it, or refuses one too many."""
         super().connection_made(transport)
         if len(self.connections) > self._limits.connections:
@@ -90,7 +92,7 @@ class Connection(H11Protocol):  # type: ignore[misc]
         super().connection_lost(exc)
 
 
-class Server(uvicorn.Server):  # type: ignore[misc]
+class Server(uvicorn.Server):
     """A server that by SIGTERM and SIGINT answers what is under way, refuses what is new, and ends; by a second one at once."""
 
     def __init__(self, application: Application, sockets: list[socket.socket]) -> None:
@@ -99,6 +101,8 @@ class Server(uvicorn.Server):  # type: ignore[misc]
             server_header=False, proxy_headers=False, timeout_keep_alive=_IDLE_SECONDS, backlog=_BACKLOG,
             h11_max_incomplete_event_size=_HEAD_BYTES, timeout_graceful_shutdown=1))
         self._application, self._sockets = application, sockets
+        for one in sockets:
+            one.listen(_BACKLOG)  # from now on clients can connect
         self._end: asyncio.Future[None] | None = None  # kept, as the loop does not keep it
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -128,7 +132,7 @@ class Server(uvicorn.Server):  # type: ignore[misc]
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Sockets of a host's addresses. Port 0 is any that is free, for the first of them."""
-    found = []
+    found: list[socket.socket] = []
     for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM,
                                                                  flags=socket.AI_PASSIVE)[:1 if port == 0 else None]:
         one = socket.socket(family, kind, protocol)

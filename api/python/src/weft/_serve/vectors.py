@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _checks, _texts
+from .._core import check, ffi, lib
 from .answer import Answer
 from .failure import Failure, refused_tokens
 from .fields import Fields
@@ -38,17 +39,24 @@ class Vectors:
         _texts.set_vectors(model, self._pooling, normalize, "", True, _checks.U32)
         self.width = model.info.embedding_size
         """Values of a whole vector."""
+        _texts.set_vectors(model, self._pooling, normalize, "", True)
+        info = ffi.new("weft_embed_info *")
+        check(lib.weft_model_get_embedding(model._handle.get(), info))
+        self._has_length_1 = bool(info.normalizes)
 
     def work(self, jobs: Sequence[Job]) -> Iterator[None]:
-        """Vectors of the texts of jobs with one prompt and dimension: of each job (f32 [n, d], tokens, places of cut texts)."""
-        prompt, dimension = jobs[0].key  # type: ignore[misc]
+        """Vectors of the texts of jobs with one prompt and dimension: of each job (f32 [n, d], tokens, places of cut texts).
+        A shortened vector has the length 1 where the whole one has."""
+        key: Any = jobs[0].key
+        prompt, dimension = key
+        normalize = self._normalize or (dimension > 0 and self._has_length_1)
         texts = [text for job in jobs for text in job.given]
         tokens = [0] * len(texts)
 
         def take(output: Any) -> None:
             tokens[output.index] = output.encoding.count
 
-        found, cut = _texts.vectors(self._model, texts, prompt, None, self._pooling, self._normalize, take,
+        found, cut = _texts.vectors(self._model, texts, prompt, None, self._pooling, normalize, take,
                                     prompt_is_text=prompt is not None, dimension=dimension)
         first = 0
         for job in jobs:
