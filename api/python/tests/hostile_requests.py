@@ -9,13 +9,13 @@ It says what was answered, and fails by an answer of 500, by a server that does 
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import random
 import socket
 import sys
 import tempfile
-import threading
 import time
 
 POSTS = ["/v1/embeddings", "/v1/completions", "/v1/chat/completions", "/v1/rerank"]
@@ -83,6 +83,8 @@ def wrong_bytes(draw, path):
     """A right request in which bytes are changed, left out or put in."""
     body = bytearray(json.dumps(right(path)).encode())
     for _ in range(draw.randrange(1, 6)):
+        if not body:
+            break
         at = draw.randrange(len(body))
         choice = draw.randrange(4)
         if choice == 0:
@@ -203,21 +205,8 @@ def resident(process):
 
 def attack_all(port, count, seed, threads=8):
     """How often each status was answered."""
-    found = collections.Counter()
-    lock = threading.Lock()
-
-    def run(number):
-        for at in range(number, count, threads):
-            status = attack(random.Random(f"{seed} {at}"), port)
-            with lock:
-                found[status] += 1
-
-    running = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
-    for one in running:
-        one.start()
-    for one in running:
-        one.join()
-    return found
+    with concurrent.futures.ThreadPoolExecutor(threads) as running:
+        return collections.Counter(running.map(lambda at: attack(random.Random(f"{seed} {at}"), port), range(count)))
 
 
 def main():

@@ -23,6 +23,7 @@ import pytest
 
 import hostile_requests
 import weft
+from conftest import ROOT
 from serve_load import load
 from serve_process import Served, ask, folders, wait_until
 
@@ -84,6 +85,19 @@ def test_texts_by_openai(client, device):
     chunks = list(client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True}))
     assert "".join(one.choices[0].delta.content or "" for one in chunks if one.choices) == expected
     assert chunks[-1].usage.completion_tokens == answer.usage.completion_tokens == 12
+
+
+def test_the_lines_of_the_page(given, capsys):
+    pytest.importorskip("openai")
+    page = (ROOT / "api" / "python" / "README.md").read_text("utf-8")
+    command, asked = re.search(r"^(weft serve .*) --port 8000\ncurl (localhost:8000\S+ .*)$", page, flags=re.M).groups()
+    code = re.search(r"^```python openai\n(.*?)^```$", page, flags=re.M | re.S)[1]
+    _, _, first, second = command.split()
+    with Served(f"{first}={given[0]}", f"{second.partition('=')[0]}={given[1]}") as one:
+        body = json.loads(re.search(r"-d '(.*)'$", asked)[1])
+        assert ask(one.port, asked[len("localhost:8000"):asked.index(" ")], body)[0] == 200
+        exec(compile(code.replace("localhost:8000", f"localhost:{one.port}"), "README.md", "exec"), {})
+    assert capsys.readouterr().out == "2 8\n"
 
 
 def test_errors_by_openai(client):
@@ -250,7 +264,7 @@ def test_a_second_signal_ends_it_at_once(given):
         held.recv(100)
         one.process.send_signal(signal.SIGINT)
         wait_until(lambda: ask(one.port, "/health")[0] == 503)
-        assert one.stop(signal.SIGINT, timeout=60) is not None
+        assert one.stop(signal.SIGINT, timeout=60) == 0
 
 
 def test_killed_and_restarted_under_load(given, device):

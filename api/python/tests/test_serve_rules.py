@@ -18,6 +18,7 @@ import weft
 import weft.serve
 from asgi import JSON, ask, got, post, posted
 from serve_process import TEMPLATE, folders
+from small_models import sentence_folder
 from weft._serve.failure import Failure
 from weft._serve.worker import Job, Worker
 
@@ -489,12 +490,18 @@ def test_what_can_be_served(given, device):
         weft.serve.application([], device=device)
 
 
-def test_pooling_makes_vectors_of_any_encoder(device):
-    from conftest import ROOT
-
-    folder = ROOT / "tests" / "data" / "models" / "bert_hidden"
+def test_pooling_makes_vectors_of_any_encoder(tmp_path, device):
+    folder = sentence_folder(tmp_path / "plain")
+    (folder / "modules.json").unlink()
     with pytest.raises(weft.Unsupported, match="--pooling mean"):
         weft.serve.application(str(folder), device=device)
+    app = weft.serve.application(str(folder), device=device, pooling="max", normalize=True)
+    expected = weft.load(folder, device).embed(TEXTS, pooling="max", normalize=True)
+    assert vectors_of(posted(app, "/v1/embeddings", embedding(model="plain"))).tobytes() == expected.tobytes()
+    ranked = posted(app, "/v1/rerank", {"model": "plain", "query": TEXTS[1], "documents": TEXTS[:3]}).json()["results"]
+    assert ranked[0]["index"] == 1 and ranked[0]["relevance_score"] > 0.999
+    assert vectors_of(posted(app, "/v1/embeddings", embedding(model="plain"))).tobytes() == expected.tobytes()
+    app.close()
 
 
 # ---- a model's thread ----

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Serves models over HTTP, as OpenAI, Cohere and Jina have it. It needs `pip install uvicorn`; chats need `jinja2`, too.
 
-    python -m weft.serve all-MiniLM-L6-v2 --port 8000
+    weft serve all-MiniLM-L6-v2 --port 8000        # or python -m weft.serve
 
 `application` gives the same for any other server of ASGI.
 """
@@ -53,7 +53,7 @@ def application(models: str | Sequence[str], *, device: Device | None = None, po
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m weft.serve", allow_abbrev=False,
+        prog="weft serve", allow_abbrev=False,
         description="Serves models: /v1/embeddings, /v1/rerank, /v1/completions, /v1/chat/completions, /v1/models, /health, "
                     "/metrics.")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a model's folder or GGUF file, or NAME=FOLDER")

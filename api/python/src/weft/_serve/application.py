@@ -64,8 +64,9 @@ class Application:
                                                    code="overloaded"))
         self._requests = Room(limits.requests, Failure(429, f"{limits.requests} requests are under way: try again later",
                                                        code="too_many_requests"))
-        # One at a time: the objects of a body take many times the memory of its JSON.
-        self._long_bodies = concurrent.futures.ThreadPoolExecutor(1, "weft-json")
+        # One at a time: the objects of a body take many times the memory of its JSON, as do those of an answer.
+        self._long_bodies = concurrent.futures.ThreadPoolExecutor(1, "weft-bodies")
+        self._answers = concurrent.futures.ThreadPoolExecutor(1, "weft-answers")
         counts.gauge("weft_requests_in_flight", "Requests under way.", lambda: self._requests.taken)
 
     # ---- its end ----
@@ -85,6 +86,7 @@ class Application:
             if served.worker.stop(self.limits.stop_seconds):
                 served.model.close()
         self._long_bodies.shutdown(wait=False)
+        self._answers.shutdown(wait=False)
 
     # ---- ASGI ----
 
@@ -224,11 +226,10 @@ class Application:
                 task.cancel()
             await asyncio.wait({work, gone}, timeout=1.0)
 
-    @staticmethod
-    async def _sent(exchange: Exchange, asked: Awaitable[Answer | Events]) -> None:
+    async def _sent(self, exchange: Exchange, asked: Awaitable[Answer | Events]) -> None:
         found = await asked
         if isinstance(found, Events):
             await exchange.stream(found)
         else:
-            body = await asyncio.get_running_loop().run_in_executor(None, found.text)
+            body = await asyncio.get_running_loop().run_in_executor(self._answers, found.text)
             await exchange.answer(200, body, found.headers())
