@@ -479,13 +479,13 @@ def test_limits_are_checked():
 # ---- models ----
 
 
-def test_what_can_be_served(given, device):
+def test_what_can_be_served(given, device, tmp_path):
     with pytest.raises(weft.Unsupported, match="langid: expected a model that gives vectors, .* found task classify"):
         weft.serve.application(f"langid={weft.example('languages')}", device=device)
     with pytest.raises(weft.InvalidArgument, match="another name than 'sentences'"):
         weft.serve.application([given[0], given[0]], device=device)
     with pytest.raises(weft.NotFound, match="nowhere"):
-        weft.serve.application("/nowhere", device=device)
+        weft.serve.application(str(tmp_path / "nowhere"), device=device)
     with pytest.raises(weft.InvalidArgument, match="at least one"):
         weft.serve.application([], device=device)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Application", "Limits", "application", "main"]
 
 _KEY_VARIABLE = "WEFT_API_KEY"
+_TURN = 1e-4  # seconds after which the event loop lets a model's thread go on, which needs it often and for a short time
 
 
 def application(models: str | Sequence[str], *, device: Device | None = None, pooling: str | None = None,
@@ -107,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for one in sockets:
         host, port = one.getsockname()[:2]
         _say(f"weft serve: http://{f'[{host}]' if ':' in host else host}:{port}/v1 has {', '.join(served.models)}")
+    sys.setswitchinterval(_TURN)
     server.run_here()
     served.close()
     return 0

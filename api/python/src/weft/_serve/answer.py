@@ -14,15 +14,17 @@ class Answer:
     """A JSON object, with what its headers say of it.
 
     Args:
-        body: makes the object, on some thread, as that of many vectors takes long.
+        body: makes the object, on some thread.
         digest: SHA-256 of the result, in hexadecimal; `body` may set it.
         cut: places of texts that are longer than the model, of which the rest is left out.
         seed: by which texts were drawn.
+        is_long: whether `body` takes so long that other requests would wait for it.
     """
 
     def __init__(self, body: Callable[[], dict[str, Any]], *, digest: str = "", cut: list[int] | None = None,
-                 seed: int | None = None) -> None:
+                 seed: int | None = None, is_long: bool = False) -> None:
         self._body, self.digest, self._cut, self._seed = body, digest, cut or [], seed
+        self.is_long = is_long
 
     def text(self) -> bytes:
         """The object's JSON."""

@@ -231,5 +231,6 @@ class Application:
         if isinstance(found, Events):
             await exchange.stream(found)
         else:
-            body = await asyncio.get_running_loop().run_in_executor(self._answers, found.text)
+            loop = asyncio.get_running_loop()
+            body = await loop.run_in_executor(self._answers, found.text) if found.is_long else found.text()
             await exchange.answer(200, body, found.headers())

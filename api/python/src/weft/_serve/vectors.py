@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     F32 = npt.NDArray[np.float32]
 
 _PART = 256  # texts of a job: between two parts of a large request others get their turn
+_LONG = 1 << 14  # values of an answer that another thread writes
 
 HARMLESS = ("user",)
 
@@ -112,5 +113,5 @@ async def embeddings(served: Served, fields: Fields) -> Answer:
         return {"object": "list", "data": _list_of(found, encoding), "model": served.name,
                 "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
 
-    answer = Answer(body, cut=cut)
+    answer = Answer(body, cut=cut, is_long=len(texts) * vectors.width > _LONG)
     return answer
