@@ -87,6 +87,18 @@ def test_texts_by_openai(client, device):
     assert chunks[-1].usage.completion_tokens == answer.usage.completion_tokens == 12
 
 
+def test_ranks_by_http(server, given, device):
+    """As clients of Cohere's and Jina's send it."""
+    texts = ["a mat", "the dog", "die katze"]
+    expected = weft.load(given[1], device).rerank("the cat", texts)
+    for path in ("/v1/rerank", "/rerank", "/v2/rerank"):
+        body = {"model": "cross", "query": "the cat", "documents": texts, "top_n": 3, "return_documents": True}
+        status, headers, said = ask(server.port, path, body, [("Authorization", "Bearer any")])
+        assert status == 200 and len(headers["Weft-Result-SHA256"]) == 64
+        assert [(one["index"], one["relevance_score"], one["document"]) for one in said["results"]] == [
+            (one.index, one.score, {"text": one.text}) for one in expected]
+
+
 def test_the_lines_of_the_page(given, capsys):
     pytest.importorskip("openai")
     page = (ROOT / "api" / "python" / "README.md").read_text("utf-8")

@@ -207,6 +207,23 @@ def test_a_models_own_template_is_found(tmp_path):
         template_of(str(tmp_path))
 
 
+def test_metrics_are_as_prometheus_reads_them(app):
+    posted(app, "/v1/embeddings", embedding())
+    posted(app, "/v1/embeddings", embedding(model='a "name"\n'))
+    found = got(app, "/metrics")
+    assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = found.body.decode().splitlines()
+    value = re.compile(r"weft_[a-z_]+(\{([a-z]+=\"[^\"\\]*\",?)+\})? [0-9.e+-]+")
+    assert all(value.fullmatch(line) for line in lines if not line.startswith("#"))
+    times = [line for line in lines if line.startswith("weft_request_seconds_") and 'path="/v1/embeddings"' in line]
+    *buckets, _, count = [float(line.split()[-1]) for line in times]
+    assert buckets == sorted(buckets) and len(buckets) == 14 and buckets[-1] == count >= 2
+    assert 'weft_requests_total{path="/v1/embeddings",status="404"} ' in found.body.decode()
+    parser = pytest.importorskip("prometheus_client.parser")
+    names = {family.name for family in parser.text_string_to_metric_families(found.body.decode())}
+    assert {"weft_requests", "weft_request_seconds", "weft_waiting_texts"} <= names
+
+
 # ---- many at once ----
 
 
