@@ -42,7 +42,7 @@ class _Request:
         most = min(limits.tokens, served.model.info.max_length)
         tokens = fields.whole("max_tokens", 1, most)
         newer = fields.whole("max_completion_tokens", 1, most) if not older_name else None
-        self.count = fields.whole("n", 1, limits.texts) or 1
+        self.count = fields.whole("n", 1, limits.choices) or 1
         seed = fields.whole("seed", -2**63, 2**63 - 1)
         self.seed = secrets.randbelow(_SEEDS) if seed is None else seed % 2**64
         self.settings = Settings(
@@ -86,10 +86,12 @@ async def completions(served: Served, fields: Fields) -> Result:
     first = given[0] if isinstance(given, list) and given else None
     if isinstance(first, list) or (isinstance(first, int) and not isinstance(first, bool)):
         raise refused_tokens("prompt")
-    texts = Fields({"prompt": given}).texts("prompt", served.limits.texts)
+    most = served.limits.choices
+    texts = Fields({"prompt": given}).texts("prompt", most)
     request = _Request(served, fields, _OPENAIS_TOKENS, True)
-    if len(texts) * request.count > served.limits.texts:
-        raise Failure(400, f"n: expected at most {served.limits.texts} texts of all prompts together", param="n")
+    if len(texts) * request.count > most:
+        raise Failure(400, f"n: expected at most {most} texts of all prompts together, found {len(texts) * request.count}",
+                      param="n")
     return await _result(served, request, request.prompts(texts, False), _Form("text_completion", "cmpl", served.name))
 
 

@@ -18,7 +18,9 @@ class Limits:
     bodies: int = 64 << 20
     """Bytes of all bodies whose requests are not answered yet: 503."""
     texts: int = 2048
-    """Texts of a request, and choices of a completion: 400."""
+    """Texts of a request: 400."""
+    choices: int = 64
+    """Texts that a request has written, of all its prompts: 400."""
     tokens: int = 4096
     """That a completion may ask for: 400."""
     requests: int = 512
