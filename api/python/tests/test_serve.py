@@ -179,7 +179,7 @@ def test_slow_heads_and_bodies_end(server):
         begin = time.monotonic()
         assert answer_of(silent) == answer_of(head) == b""
         assert answer_of(body).startswith(b"HTTP/1.1 408 ") and answer_of(chunks).startswith(b"HTTP/1.1 408 ")
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < 60
     with connected(server) as again:  # a head that is slow behind a request
         again.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /hea")
         assert answer_of(again).count(b"HTTP/1.1 ") == 1
