@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a model's folder or GGUF file, or NAME=FOLDER")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; 127.0.0.1: only this machine asks")
     parser.add_argument("--port", type=int, default=8000, help="0: any that is free, which the first line says")
-    parser.add_argument("--device", help="a device, as weft devices lists them")
+    parser.add_argument("--device", help="its number, or a part of its name, as weft devices lists them")
     parser.add_argument("--threads", type=int, default=0, help="of the processor device; 0: all")
     parser.add_argument("--pooling", help="for folders that do not say how vectors are made, such as mean")
     parser.add_argument("--normalize", action="store_true", help="vectors of length 1, also where the folder does not say so")
@@ -78,7 +78,8 @@ def _load(given: argparse.Namespace) -> Application:
 
     keys = [*given.api_key, *filter(None, [os.environ.get(_KEY_VARIABLE)])]
     limits = Limits(**{field.name: getattr(given, f"limit_{field.name}") for field in dataclasses.fields(Limits)})
-    device = Device(given.device, threads=given.threads) if given.device or given.threads else None
+    select = int(given.device) if (given.device or "").isdecimal() else given.device
+    device = Device(select, threads=given.threads) if given.device or given.threads else None
     return application(given.models, device=device, pooling=given.pooling, normalize=given.normalize, api_keys=keys,
                        limits=limits)
 
