@@ -59,6 +59,11 @@ static const subcommand *find(const char *name) {
 }
 
 static int unknown(const char *name) {
+    if (strcmp(name, "serve") == 0) { /* which the Python package's command takes before this */
+        weft_cli_print(stderr,
+                       "weft: serve is in the Python package: python -m weft.serve MODEL\n");
+        return WEFT_CLI_USAGE;
+    }
     weft_cli_print(stderr, "weft: unknown command '%s'\n\n", name);
     print_help(stderr);
     return WEFT_CLI_USAGE;

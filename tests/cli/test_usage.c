@@ -37,6 +37,7 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "", "usage: weft COMMAND", NULL);
     expect_refused(2, "nonsense", "unknown command 'nonsense'", NULL);
     expect_refused(2, "help nonsense", "unknown command 'nonsense'", NULL);
+    expect_refused(2, "serve model", "python -m weft.serve MODEL", NULL);
     expect_refused(2, "devices there", "unexpected argument 'there'", NULL);
     expect_refused(2, "devices --bogus", "--bogus", "weft devices --help", NULL);
     expect_refused(2, "devices -x", "-x", NULL);

@@ -23,6 +23,12 @@ def test_the_command():
     assert [entry["name"] for entry in found] == names
 
 
+def test_serve_is_pythons():
+    said = weft_command("serve", "--help")
+    assert said.returncode == 0 and said.stdout.startswith("usage: weft serve ") and "/v1/embeddings" in said.stdout
+    assert weft_command("serve").returncode == 2
+
+
 def test_verify_is_a_table(device):
     table = weft.verify("softmax/unit/rank", device=str(device.info.index))
     assert len(table) == 7 and table.columns[:2] == ["name", "status"]

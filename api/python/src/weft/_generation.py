@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _checks, _core, errors
-from ._core import check, ffi, lib
+from ._core import check, ffi, lib, text_of
 
 if TYPE_CHECKING:
     from .model import Model
@@ -89,10 +89,14 @@ class Run:
     def __init__(self, model: Model, prompts: list[Any], settings: dict[str, Any], with_text: bool) -> None:
         self._model, device = model, model.device
         self.ids: list[list[int]] = [[] for _ in prompts]
+        self.endings = ["none"] * len(prompts)
+        """Of each prompt why its text has ended: none, length, end_token, stop or caller."""
+        self.prompt_tokens = [0] * len(prompts)
+        """Of each prompt its tokens, once a step is done."""
         decode = model.detokenize if with_text and model._tokenizer is not None else None
         self._texts = [_OtherText(decode, prompt, settings["stops"]) if decode else _OwnText() for prompt in prompts] if (
             with_text) else []
-        self._over = settings["tokens"] == 0
+        self._done = ffi.new("bool *", settings["tokens"] == 0)
         kept: list[Any] = []
         params = self._params(prompts, settings, decode is not None, kept)
         with model._handle.lock, device.handle.lock:
@@ -120,11 +124,16 @@ class Run:
             "stops": array("char *", [array("char", [bytes([byte]) for byte in stop.encode() + b"\0"]) for stop in stops]),
             "end_tokens": ffi.NULL if ends is None else array("int32_t", [*ends, 0]), "end_token_count": len(ends or [])})
 
-    def _step(self, done: Any) -> Iterator[tuple[int, list[int], str]]:
-        """Of each prompt the new tokens and the new text, where there are any."""
+    @property
+    def over(self) -> bool:
+        """Whether all texts have ended."""
+        return bool(self._done[0])
+
+    def step(self) -> list[tuple[int, list[int], str]]:
+        """A token more for each prompt: of each the new tokens and the new text, where there are any."""
         news = []
         with self._model._handle.lock, self._handle.lock:
-            check(lib.weft_generator_step(self._handle.get(), done))
+            check(lib.weft_generator_step(self._handle.get(), self._done))
             now = ffi.new("weft_generated *")
             for index, ids in enumerate(self.ids):
                 check(lib.weft_generator_get_text(self._handle.get(), index, now))
@@ -134,14 +143,24 @@ class Run:
                 text = self._texts[index].take(now, ids) if self._texts else ""
                 if self._texts and self._texts[index].stopped:
                     check(lib.weft_generator_end(self._handle.get(), index))
+                self.endings[index] = text_of(lib.weft_ending_name(now.ending))
+                self.prompt_tokens[index] = now.prompt_count
                 if tokens or text:
                     news.append((index, tokens, text))
-        yield from news
+        return news
+
+    def end(self, index: int) -> None:
+        """Makes no more tokens for a prompt."""
+        with self._model._handle.lock, self._handle.lock:
+            check(lib.weft_generator_end(self._handle.get(), index))
+
+    def close(self) -> None:
+        """Releases it."""
+        self._handle.close()
 
     def __iter__(self) -> Iterator[tuple[int, list[int], str]]:
-        done = ffi.new("bool *", self._over)
         try:
-            while not done[0]:
-                yield from self._step(done)
+            while not self.over:
+                yield from self.step()
         finally:
-            self._handle.close()
+            self.close()

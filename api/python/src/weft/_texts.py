@@ -141,8 +141,11 @@ def _inputs_of(model: Model, texts: Sequence[Any], pairs: bool = False, prompt: 
     return found, cut
 
 
-def _warn(model: Model, inputs: Inputs, cut: list[int], stacklevel: int = 4) -> None:
-    cut = cut or [index for index, tokens in enumerate(inputs.cut) if tokens]
+def _cut_ones(inputs: Inputs) -> list[int]:
+    return [index for index, tokens in enumerate(inputs.cut) if tokens]
+
+
+def _warn(model: Model, cut: list[int], stacklevel: int = 4) -> None:
     if cut:
         more = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
         warnings.warn(f"text {cut[0]}{more} is longer than the model's {model.info.max_length} tokens: what is beyond them is "
@@ -212,14 +215,24 @@ def sequence_rows(model: Model, sequences: Sequence[Sequence[int]], done: Done) 
     return rows_of(model, inputs, done)
 
 
-def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0) -> F32:
-    """The output of each pair."""
+def pair_outputs(model: Model, pairs: Sequence[Any], take: Callable[[Any], object] | None,
+                 batch_size: int = 0) -> tuple[F32, list[int]]:
+    """The output of each pair, and which of the pairs are cut."""
+    import numpy as np
+
     for index, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
     inputs, cut = _inputs_of(model, pairs, pairs=True)
-    found = rows_of(model, inputs, done, batch_size)
-    _warn(model, inputs, cut)
+    found: F32 = np.empty((len(pairs), width_of(model)), np.float32)
+    run(model, inputs, values=found, take=take, batch_size=batch_size)
+    return found, cut or _cut_ones(inputs)
+
+
+def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0) -> F32:
+    """The output of each pair, with a warning where pairs are cut."""
+    found, cut = pair_outputs(model, pairs, _each(done), batch_size)
+    _warn(model, cut)
     return found
 
 
@@ -251,9 +264,10 @@ def set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str 
     return found
 
 
-def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
-          normalize: bool, done: Done, *, prompt_is_text: bool = False, dimension: int = 0) -> F32:
-    """f32 [n, d]."""
+def vectors(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
+            normalize: bool, take: Callable[[Any], object] | None, *, prompt_is_text: bool = False,
+            dimension: int = 0) -> tuple[F32, list[int]]:
+    """f32 [n, d], and which of the texts are cut."""
     import numpy as np
 
     if model.info.task != "embed" and pooling is None:
@@ -263,17 +277,25 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
         text = set_vectors(model, pooling, normalize, prompt, prompt_is_text, dimension)
         inputs, cut = _inputs_of(model, texts, prompt=text)
         found: F32 = np.empty((len(texts), model.info.embedding_size), np.float32)
-        run(model, inputs, values=found, take=_each(done), batch_size=batch_size or 0, prompt=text)
-    _warn(model, inputs, cut)
+        run(model, inputs, values=found, take=take, batch_size=batch_size or 0, prompt=text)
+    return found, cut or _cut_ones(inputs)
+
+
+def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
+          normalize: bool, done: Done, *, prompt_is_text: bool = False, dimension: int = 0) -> F32:
+    """f32 [n, d], with a warning where texts are cut."""
+    found, cut = vectors(model, texts, prompt, batch_size, pooling, normalize, _each(done), prompt_is_text=prompt_is_text,
+                         dimension=dimension)
+    _warn(model, cut)
     return found
 
 
 # ---- ranks ----
 
 
-def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batch_size: int | None,
-           done: Done) -> list[Ranked]:
-    """The likeliest first, equal ones in their order."""
+def ranks(model: Model, query: str, texts: Sequence[str], batch_size: int | None,
+          take: Callable[[Any], object] | None) -> tuple[list[Ranked], list[int]]:
+    """The likeliest first, equal ones in their order; and which of the texts are cut."""
     def inputs_of(some: Sequence[str], role: int) -> tuple[Inputs, list[int]]:
         name = text_of(lib.weft_model_role_prompt(model._handle.get(), role))
         return _inputs_of(model, some, prompt=prompts_of(model).get(name, ""))
@@ -286,9 +308,16 @@ def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batc
         ranked = ffi.new("weft_ranked[]", len(texts))
         params = ffi.new("weft_rank_params *", {"query": asked.array, "texts": inputs.array, "count": len(texts),
                                                 "batch": batch_size or 0, "cut": inputs.cut})
-        _call(model, lib.weft_texts_rank, params, _each(done), ranked)
-    _warn(model, inputs, cut)
-    return [Ranked(one.index, one.score, texts[one.index]) for one in list(ranked)[:top]]
+        _call(model, lib.weft_texts_rank, params, take, ranked)
+    return [Ranked(one.index, one.score, texts[one.index]) for one in list(ranked)], cut or _cut_ones(inputs)
+
+
+def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batch_size: int | None,
+           done: Done) -> list[Ranked]:
+    """The likeliest first, with a warning where texts are cut."""
+    found, cut = ranks(model, query, texts, batch_size, _each(done))
+    _warn(model, cut)
+    return found[:top]
 
 
 # ---- parts of texts ----
@@ -308,7 +337,7 @@ def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Done, part: Ca
 
     inputs, cut = _inputs_of(model, texts, pairs)
     run(model, inputs, take=take)
-    _warn(model, inputs, cut, 5)
+    _warn(model, cut or _cut_ones(inputs), 5)
     return found
 
 

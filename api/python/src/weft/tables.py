@@ -69,7 +69,11 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The program `weft` that the package installs."""
+    """The program `weft` that the package installs: the command, and `weft serve`, which is Python's."""
+    if sys.argv[1:2] == ["serve"]:
+        from .serve import main as serve
+
+        sys.exit(serve(sys.argv[2:]))
     sys.exit(command(sys.argv[1:]))
 
 
