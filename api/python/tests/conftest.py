@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the package share."""
 
+import os
 import pathlib
 
 import pytest
@@ -10,6 +11,19 @@ import weft
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODELS = ROOT / "api" / "examples" / "models"
 DATA = ROOT / "api" / "examples" / "data"
+DRIVERS = pathlib.Path(os.environ.get("WEFT_DRIVERS_DIR", ROOT / "build" / "deps" / "drivers"))
+
+
+def vulkan_settings(*names):
+    """Environments, each with one driver of those that `./dev setup` makes."""
+    found = []
+    for name in names:
+        manifest, more = DRIVERS / f"{name}.json", DRIVERS / f"{name}.env"
+        given = dict(line.split("=", 1) for line in more.read_text().split()) if more.is_file() else {}
+        skipped = () if manifest.is_file() else pytest.mark.skip(f"there is no {manifest}")
+        found.append(pytest.param({"VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest), "WEFT_PROCESSOR": "0",
+                                   **given}, id=name, marks=skipped))
+    return found
 
 
 @pytest.fixture(scope="session")

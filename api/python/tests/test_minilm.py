@@ -4,7 +4,6 @@
 
 import json
 import os
-import pathlib
 import random
 import subprocess
 import sys
@@ -17,14 +16,11 @@ import torch
 import transformers
 
 import weft
-from conftest import MODELS, ROOT
+from conftest import MODELS, vulkan_settings
 
 TEXTS = 1000
 ALONE = 50  # of them are also run one by one
 FEW = 48  # of them are run on every device
-
-DRIVERS = pathlib.Path(os.environ.get("WEFT_DRIVERS_DIR", ROOT / "build" / "deps" / "drivers"))
-VULKAN = ("lavapipe-4", "lavapipe-8", "lavapipe-16", "swiftshader")
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +91,7 @@ def settings():
     nothing = {"VK_DRIVER_FILES": "no-driver.json", "VK_ICD_FILENAMES": "no-driver.json"}
     found = [pytest.param({**nothing, "WEFT_PROCESSOR_LANES": str(lanes), "WEFT_PROCESSOR_THREADS": str(threads)},
                           id=f"processor-{lanes}-{threads}") for lanes in (4, 8, 16) for threads in (1, 2)]
-    for name in VULKAN:
-        manifest, more = DRIVERS / f"{name}.json", DRIVERS / f"{name}.env"
-        given = dict(line.split("=", 1) for line in more.read_text().split()) if more.is_file() else {}
-        skipped = () if manifest.is_file() else pytest.mark.skip(f"there is no {manifest}")
-        found.append(pytest.param({"VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest), "WEFT_PROCESSOR": "0",
-                                   **given}, id=name, marks=skipped))
-    return found
+    return found + vulkan_settings("lavapipe-4", "lavapipe-8", "lavapipe-16", "swiftshader")
 
 
 @pytest.fixture(scope="module")
