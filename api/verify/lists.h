@@ -77,6 +77,7 @@
     ROW(toeplitz_step)            \
     ROW(toeplitz_fd_taps)         \
     ROW(recurrence)               \
+    ROW(gated_state)              \
     ROW(conv)                     \
     ROW(pool)                     \
     ROW(rfft)                     \
@@ -143,6 +144,7 @@
     ROW(rope)                  \
     ROW(conv1d)                \
     ROW(recurrence)            \
+    ROW(gated_state)           \
     ROW(conv)                  \
     ROW(pool)                  \
     ROW(rfft)                  \

@@ -70,6 +70,7 @@
     X(conv1d_step)           \
     X(toeplitz_step)         \
     X(recurrence)            \
+    X(gated_state)           \
     X(conv)                  \
     X(pool)                  \
     X(rfft)                  \
@@ -105,6 +106,7 @@
     X(fast_weight_scan)       \
     X(fast_weight_update)     \
     X(recurrence_cell)        \
+    X(gated_state_steps)      \
     X(circulant)              \
     X(rms_norm)               \
     X(random_row_maximum)     \

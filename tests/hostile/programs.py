@@ -29,6 +29,8 @@ def keeps(r, x):
         lambda: {"op": "banded_attention", "inputs": [x, x, x, lengths], "heads": heads, "causal": flag, "scale": 0,
                  "half_width": r.choice([0, 0, 0, 1, 4294967295])},
         lambda: {"op": "conv1d", "inputs": [x, "taps", "v8", lengths], "causal": flag},
+        lambda: {"op": "gated_state", "inputs": [x, x, x, "", "", x, "", "", lengths], "heads": heads, "q_heads": heads,
+                 "k_heads": heads, "scale": 0, "read_first": flag},
         lambda: {"op": "recurrence", "inputs": [x, "w8", "v8", "", lengths], "cell": r.choice(["tanh", "relu"]), "reverse": flag},
         lambda: {"op": "matmul", "inputs": [x, "w8"], "alpha": 1, "transpose_b": flag},
         lambda: {"op": "mask", "inputs": [x, "lengths"]},

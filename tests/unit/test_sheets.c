@@ -185,6 +185,9 @@ static uint64_t memory_of(struct weft_test_device *f, const weft_sheet *sheet, c
 
 #define LENGTHS 6
 
+/* Memory that is no growth: the state that a long sequence keeps between its dispatches. */
+#define LITTLE (64.0 * 1024.0)
+
 /* The slope of log(memory) over log(n), by least squares, n from 512 to 16,384; 0 for none at any length. */
 static double exponent_of(struct weft_test_device *f, const weft_sheet *sheet,
                           const weft_use *use) {
@@ -199,7 +202,7 @@ static double exponent_of(struct weft_test_device *f, const weft_sheet *sheet,
         const uint64_t bytes = memory_of(f, sheet, use, 512U << i);
         most = bytes > most ? bytes : most;
         x[i] = log(512.0) + i * log(2.0);
-        y[i] = log(fmax((double)bytes, 1.0));
+        y[i] = log(fmax((double)bytes, LITTLE));
         x_mean += x[i] / LENGTHS;
         y_mean += y[i] / LENGTHS;
     }

@@ -269,6 +269,15 @@ static weft_status build_lstm(weft_tensor *y, weft_graph *graph, const weft_tens
         weft_recurrence_params(.cell = WEFT_CELL_LSTM, .state = x[2], .reverse = round != 0));
 }
 
+/* The delta rule of two heads, and a state that is read first, with x[3] as decays of rows. */
+static weft_status build_gated_state(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    return weft_graph_gated_state(y, graph, x[0], x[1], x[2],
+                                  weft_gated_state_params(.heads = 2,
+                                                          .erase = round ? (weft_tensor){0} : x[1],
+                                                          .decay = x[3], .read_first = round != 0));
+}
+
 /* A b whose columns have the scales, and one whose rows have them. */
 static weft_status build_int8(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                               uint32_t round) {
@@ -299,6 +308,14 @@ static const struct work works[] = {
     {"recurrence/cell", {{3, {2, 7, 411}}, {2, {411, 137}}}, 2, .build = build_gru},
     {"recurrence/cell", {{3, {2, 3, 3}}, {2, {3, 1}}}, 2, .build = build_gru},
     {"recurrence/cell", {{3, {2, 7, 296}}, {2, {296, 74}}, {2, {2, 148}}}, 3, .build = build_lstm},
+    {"gated_state/steps",
+     {{3, {2, 5, 74}}, {3, {2, 5, 74}}, {3, {2, 5, 38}}, {3, {2, 5, 74}}},
+     4,
+     .build = build_gated_state},
+    {"gated_state/steps",
+     {{3, {1, 3, 400}}, {3, {1, 3, 400}}, {3, {1, 3, 2}}, {3, {1, 3, 400}}},
+     4,
+     .build = build_gated_state},
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},

@@ -476,6 +476,16 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> recurrence(const operand &gates, const operand &weight,
                                      const ::weft_recurrence_params &params) noexcept;
     result<::weft_tensor> recurrence(const operand &gates, const operand &weight) noexcept;
+    /** weft_graph_gated_state of weft/mixers/recurrent.h. */
+    result<::weft_tensor> gated_state(const operand &q, const operand &k, const operand &v,
+                                      const ::weft_gated_state_params &params) noexcept;
+    result<::weft_tensor> gated_state(const operand &q, const operand &k,
+                                      const operand &v) noexcept;
+    /** weft_graph_gated_state_with_last of weft/mixers/recurrent.h. */
+    result<std::array<::weft_tensor, 2>> gated_state_with_last(const operand &q, const operand &k,
+        const operand &v, const ::weft_gated_state_params &params) noexcept;
+    result<std::array<::weft_tensor, 2>> gated_state_with_last(const operand &q, const operand &k,
+        const operand &v) noexcept;
     /** weft_graph_toeplitz of weft/mixers/toeplitz.h. */
     result<::weft_tensor> toeplitz(const operand &x, const operand &coefficients,
                                    const ::weft_toeplitz_params &params) noexcept;
@@ -2460,6 +2470,63 @@ inline result<::weft_tensor> graph::recurrence(const operand &gates,
     return made;
 }
 
+inline result<::weft_tensor> graph::gated_state(const operand &q, const operand &k,
+                                                const operand &v,
+                                                const ::weft_gated_state_params &params) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gated_state(&made, get(), q.tensor(), k.tensor(),
+                                                    v.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gated_state(const operand &q, const operand &k,
+                                                const operand &v) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gated_state(&made, get(), q.tensor(), k.tensor(),
+                                                    v.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<std::array<::weft_tensor, 2>> graph::gated_state_with_last(const operand &q,
+    const operand &k, const operand &v, const ::weft_gated_state_params &params) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    std::array<::weft_tensor, 2> made{};
+    const weft_status code = weft_graph_gated_state_with_last(made.data(), get(), q.tensor(),
+        k.tensor(), v.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<std::array<::weft_tensor, 2>> graph::gated_state_with_last(const operand &q,
+    const operand &k, const operand &v) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    std::array<::weft_tensor, 2> made{};
+    const weft_status code = weft_graph_gated_state_with_last(made.data(), get(), q.tensor(),
+        k.tensor(), v.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::toeplitz(const operand &x, const operand &coefficients,
                                              const ::weft_toeplitz_params &params) noexcept {
     if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
@@ -3667,6 +3734,7 @@ using dgm_weights_params = ::weft_dgm_weights_params;
 using performer_attention_params = ::weft_performer_attention_params;
 using rfa_attention_params = ::weft_rfa_attention_params;
 using recurrence_params = ::weft_recurrence_params;
+using gated_state_params = ::weft_gated_state_params;
 using toeplitz_params = ::weft_toeplitz_params;
 using toeplitz_fd_params = ::weft_toeplitz_fd_params;
 using ski_toeplitz_params = ::weft_ski_toeplitz_params;

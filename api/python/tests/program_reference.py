@@ -242,6 +242,36 @@ def next_state(cell, x, now, w, b):
     return (1 - z) * np.tanh(x[2 * d:] + new) + z * h
 
 
+def gated_state(q, k, v, decay=None, beta=None, erase=None, along=None, state=None, lengths=None, heads=1, q_heads=1,
+                k_heads=1, scale=1.0, erase_first=False, read_first=False, with_last=False):
+    """Token by token, in float64."""
+    batch, n, rows = *q.shape[:2], q.shape[2] // q_heads
+    read = max(heads, q_heads)
+
+    def of_heads(x, own, count):
+        """[B, n, count, …] of each head, of what has fewer heads."""
+        return None if x is None else x.reshape(batch, n, own, -1).astype(np.float64).repeat(count // own, 2)
+
+    query, value = of_heads(q, q_heads, read), of_heads(v, heads, heads)
+    key, asks, along = (of_heads(x, k_heads, heads) for x in (k, erase, along))
+    decay = np.ones((batch, n, heads, 1)) if decay is None else of_heads(decay, heads, heads)
+    beta = np.ones((batch, n, heads, 1)) if beta is None else of_heads(beta, heads, heads)
+    now = np.zeros((batch, heads, rows, value.shape[3])) if state is None else state.astype(np.float64)
+    y = np.zeros((batch, n, read, value.shape[3]))
+    for t in range(n):
+        decayed = now * decay[:, t, :, :, None]
+        behind = decayed + np.einsum("bhi,bhj->bhij", key[:, t] * beta[:, t], value[:, t])
+        if asks is not None:
+            found = np.einsum("bhij,bhi->bhj", now if erase_first else decayed, asks[:, t])
+            behind -= np.einsum("bhi,bhj->bhij", key[:, t] * beta[:, t] if along is None else along[:, t], found)
+        behind = behind if lengths is None else np.where((t < lengths)[:, None, None, None], behind, now)
+        y[:, t] = scale * np.einsum("bhij,bhi->bhj", (now if read_first else behind).repeat(read // heads, 1), query[:, t])
+        y[:, t] *= 1 if lengths is None else (t < lengths)[:, None, None]
+        now = behind
+    y = y.reshape(batch, n, -1)
+    return np.concatenate([y.reshape(batch, -1), now.reshape(batch, -1)], 1) if with_last else y
+
+
 def conv1d(x, weight, bias=None, causal=False):
     taps = weight.shape[1]
     first = taps - 1 if causal else (taps - 1) // 2
@@ -289,5 +319,5 @@ OPS = {
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
     "fourier": lambda x: np.fft.fft2(x).real, "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
-    "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
+    "gated_state": gated_state, "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
 }

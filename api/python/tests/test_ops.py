@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+import program_reference as reference
 import weft
 from weft import ops
 
@@ -749,6 +750,43 @@ def test_recurrence_of_lengths_and_backwards(run, rng):
         turned = np.ascontiguousarray(gates[b:b + 1, :count][:, ::-1])
         alone = run(lambda gates: ops.recurrence(gates, weight, cell="gru_reset_first"), gates=turned)
         assert np.array_equal(found[b, :count], alone[0, ::-1]) and not found[b, count:].any()
+
+
+RULES = {"linear": (), "gated": ("decay",), "delta": ("beta", "erase"), "gated_delta": ("decay", "beta", "erase")}
+
+
+def gated_operands(rng, rule, batch=2, n=19, heads=4, q_heads=4, k_heads=4, rows=11, columns=7):
+    """Of a rule by its name, with a decay of each row."""
+    given = {"q": normal(rng, batch, n, q_heads * rows), "k": normal(rng, batch, n, k_heads * rows, scale=0.2),
+             "v": normal(rng, batch, n, heads * columns)}
+    made = {"decay": positive(rng, batch, n, heads * rows), "beta": positive(rng, batch, n, heads), "erase": given["k"]}
+    return {**given, **{name: made[name] for name in RULES[rule]}}
+
+
+def gated(given, call, **params):
+    """The op of operands, whose erase is the tensor k."""
+    return call(**{**given, **({"erase": given["k"]} if "erase" in given else {})}, **params)
+
+
+@covers("gated_state", "gated_state_with_last")
+@pytest.mark.parametrize("heads", [{}, {"q_heads": 8}, {"q_heads": 2, "k_heads": 2}], ids=str)
+@pytest.mark.parametrize("rule", RULES)
+def test_gated_state(run, rng, rule, heads):
+    """As its formula, also from a state on; the state behind a piece goes on with the bits of the whole."""
+    given, scale = gated_operands(rng, rule, **heads), 0.25
+    params = {"heads": 4, "q_heads": heads.get("q_heads", 0), "k_heads": heads.get("k_heads", 0), "scale": scale}
+    y, last = run(lambda **x: gated(x, ops.gated_state_with_last, **params), **given)
+    expected = reference.gated_state(**given, heads=4, q_heads=heads.get("q_heads", 4), k_heads=heads.get("k_heads", 4),
+                                     scale=scale, with_last=True)
+    check(y.reshape(2, -1), expected[:, :y[0].size])
+    check(last.reshape(2, -1), expected[:, y[0].size:])
+    pieces, state = [], {}
+    for first, end in ((0, 1), (1, 12), (12, 19)):
+        part = {name: np.ascontiguousarray(x[:, first:end]) for name, x in given.items()}
+        found, now = run(lambda **x: gated(x, ops.gated_state_with_last, **params), **part, **state)
+        pieces, state = [*pieces, found], {"state": now}
+    assert np.array_equal(np.concatenate(pieces, 1), y) and np.array_equal(state["state"], last)
+    assert np.array_equal(run(lambda **x: gated(x, ops.gated_state, **params), **given), y)
 
 
 @covers("conv")

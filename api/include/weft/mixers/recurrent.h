@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recurrent networks: LSTM, GRU and the simple cells. */
+/* Recurrent networks: LSTM, GRU and the simple cells, and mixers with a gated matrix as their state. */
 #ifndef WEFT_MIXERS_RECURRENT_H
 #define WEFT_MIXERS_RECURRENT_H
 
@@ -55,6 +55,59 @@ typedef struct weft_recurrence_params {
 WEFT_API weft_status weft_graph_recurrence(weft_tensor *out, weft_graph *graph, weft_tensor gates,
                                            weft_tensor weight,
                                            const weft_recurrence_params *params);
+
+/** The most rows of a gated state. */
+#define WEFT_MAX_GATED_STATE_ROWS 256
+
+typedef struct weft_gated_state_params {
+    uint32_t heads;    /**< of v, each with a state; 0: 1 */
+    uint32_t q_heads;  /**< of q; divides heads or is a multiple of them; 0: heads */
+    uint32_t k_heads;  /**< of k and the erase; divides heads; 0: heads */
+    float scale;       /**< a factor of what q reads, finite; 0: 1 */
+    weft_tensor decay; /**< a: f32 [B, n, heads], or [B, n, heads·d_k] for each row of S; none: 1 */
+    weft_tensor beta;  /**< f32 [B, n, heads]; none: 1 */
+    weft_tensor
+        erase; /**< e: f32 [B, n, k_heads·d_k]; none: nothing is erased. The delta rule: the tensor k */
+    weft_tensor erase_along; /**< r: f32 [B, n, k_heads·d_k]; none: beta k */
+    weft_tensor state;       /**< f32 [B, heads, d_k, d_v]: S before the first token; none: zeros */
+    weft_tensor lengths;     /**< i32 [B]: tokens of each sequence, 1 … n; none: n */
+    bool erase_first;        /**< e reads S before its decay */
+    bool read_first;         /**< q reads S before the token */
+} weft_gated_state_params;
+
+#ifndef __cplusplus
+#define weft_gated_state_params(...) (&(weft_gated_state_params){__VA_ARGS__})
+#endif
+
+/**
+ * A matrix S [d_k, d_v] for each head, which every token decays, erases, writes and reads. Of token t
+ *
+ *     S' = diag(a) S,   S = S' - r (S'ᵀ e)ᵀ + k (beta v)ᵀ,   y = scale Sᵀ q
+ *
+ * With erase = k this is the gated delta rule, S = S' + k (beta (v - S'ᵀ k))ᵀ; without erase and beta, gated linear attention.
+ * docs/mixers.md, section 5, has the operands of Mamba-2, GLA, RWKV, DeltaNet, KDA and others. q f32 [B, n, q_heads·d_k],
+ * k [B, n, k_heads·d_k], v [B, n, heads·d_v]; out [B, n, m·d_v] of m = max(heads, q_heads) heads. Head i of m reads the state of
+ * head ⌊i heads/m⌋ with q's head ⌊i q_heads/m⌋; state i has k's head ⌊i k_heads/heads⌋. Tokens behind a sequence's length are zeros.
+ *
+ * The bits are those of token by token, in one order of all sums: a text in pieces, with the state that
+ * weft_graph_gated_state_with_last gives behind one as the `state` of the next, has the bits of the whole. Time O(n d_k d_v) of a head,
+ * the tokens one after the other. A NaN or an infinity stays in the elements of S that it reaches, for all tokens behind it. params
+ * may be null.
+ * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads, q_heads, k_heads or scale, for a width that heads do not
+ * divide, and for erase_along or erase_first without an erase; WEFT_UNSUPPORTED for more than WEFT_MAX_GATED_STATE_ROWS rows.
+ */
+WEFT_API weft_status weft_graph_gated_state(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                            weft_tensor k, weft_tensor v,
+                                            const weft_gated_state_params *params);
+
+/**
+ * Both results and states: out[0] is what weft_graph_gated_state gives, out[1] f32 [B, heads, d_k, d_v] the states behind the last token of
+ * each sequence. Operands are those of weft_graph_gated_state; params may be null.
+ * Errors: those of weft_graph_gated_state; WEFT_UNSUPPORTED for results and states of a sequence beyond 2^31 - 1 elements.
+ */
+WEFT_API weft_status weft_graph_gated_state_with_last(weft_tensor out[2], weft_graph *graph,
+                                                      weft_tensor q, weft_tensor k, weft_tensor v,
+                                                      const weft_gated_state_params *params);
 
 #ifdef __cplusplus
 }

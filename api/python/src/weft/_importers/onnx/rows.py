@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """All rows of ONNX's ops: whoever imports this has the tables full."""
 
-from . import branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, trees
+from . import branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, states, trees
 
-ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, trees)
+ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, states, trees)

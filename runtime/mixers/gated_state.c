@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* Gated states: a matrix for each head, which every token decays, erases, writes and reads. */
+#include <math.h>
+
+#include <weft/mixers.h>
+#include <weft/movement.h>
+
+#include "core/given.h"
+#include "core/try.h"
+#include "kernels/gated_state/steps.h"
+#include "kernels/gated_state/steps_lanes.h"
+#include "lower/cut.h"
+#include "ops/copy.h"
+#include "ops/mask.h"
+#include "ops/row.h"
+
+static_assert(WEFT_GATED_STATE_STEPS_ROWS == WEFT_MAX_GATED_STATE_ROWS, "shaders/gated_state");
+
+enum { Q, K, V, DECAY, BETA, ERASE, ALONG, STATE, LENGTHS, INPUTS };
+
+/*
+ * A workgroup goes through one sequence, which may take seconds, and no dispatch can be divided further: watchdogs of small devices
+ * want fewer operations than the first number, and loops of steps that hardly compute have an end, too.
+ */
+enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
+
+enum { STRANDS = 8 }; /* of a column: shaders/gated_state */
+
+struct weft_gated_state_node {
+    uint32_t heads, q_heads, k_heads;
+    float scale;
+    uint32_t erase_first,
+        read_first;     /* truth values without padding: equal nodes have equal bytes */
+    uint32_t with_last; /* the states behind the results of each sequence */
+};
+
+/* ---- building ---- */
+
+static weft_status add(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
+                       const weft_gated_state_params *params, bool with_last) {
+    const weft_gated_state_params given = params ? *params : (weft_gated_state_params){0};
+    const uint32_t heads = given.heads ? given.heads : 1;
+    const struct weft_gated_state_node node = {.heads = heads,
+                                               .q_heads = given.q_heads ? given.q_heads : heads,
+                                               .k_heads = given.k_heads ? given.k_heads : heads,
+                                               .scale = given.scale,
+                                               .erase_first = given.erase_first,
+                                               .read_first = given.read_first,
+                                               .with_last = with_last};
+    const weft_tensor inputs[INPUTS] = {
+        qkv[0],      qkv[1],       qkv[2], given.decay, given.beta, given.erase, given.erase_along,
+        given.state, given.lengths};
+    return weft_graph_add(out, graph, &weft_op_gated_state, inputs, INPUTS, &node, sizeof node);
+}
+
+weft_status weft_graph_gated_state(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                   weft_tensor k, weft_tensor v,
+                                   const weft_gated_state_params *params) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
+    return add(out, graph, (const weft_tensor[]){q, k, v}, params, false);
+}
+
+/* The sizes of checked operands. */
+struct sizes {
+    uint32_t batch, n, heads, read; /* heads of the states, and of the results */
+    uint32_t rows, columns;         /* of a state */
+    uint32_t results, states;       /* elements of a sequence */
+};
+
+static struct sizes sizes_of(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_gated_state_node *p = (const void *)node->params.bytes;
+    const weft_shape *v = weft_node_shape(graph, node, V);
+    struct sizes s = {.batch = v->dim[0],
+                      .n = v->dim[1],
+                      .heads = p->heads,
+                      .read = p->q_heads > p->heads ? p->q_heads : p->heads,
+                      .rows = weft_node_shape(graph, node, Q)->dim[2] / p->q_heads,
+                      .columns = v->dim[2] / p->heads};
+    s.results = s.n * s.read * s.columns;
+    s.states = s.heads * s.rows * s.columns;
+    return s;
+}
+
+/* Takes the results and the states out of what the node gives. */
+static weft_status take_both(weft_tensor out[2], weft_graph *graph, weft_tensor made,
+                             const struct sizes *s) {
+    WEFT_TRY(weft_graph_slice(&out[0], graph, made, 1, 0, s->results, 1));
+    WEFT_TRY(weft_graph_reshape(&out[0], graph, out[0],
+                                weft_shape_of(s->batch, s->n, s->read * s->columns)));
+    WEFT_TRY(weft_graph_slice(&out[1], graph, made, 1, s->results, s->states, 1));
+    return weft_graph_reshape(&out[1], graph, out[1],
+                              weft_shape_of(s->batch, s->heads, s->rows, s->columns));
+}
+
+static weft_status add_with_last(weft_tensor out[2], weft_graph *graph, const weft_tensor qkv[3],
+                                 const weft_gated_state_params *params) {
+    weft_tensor made = {0};
+    WEFT_TRY(add(&made, graph, qkv, params, true));
+    const struct weft_node *node = &graph->nodes[weft_graph_producer(graph, made.id)];
+    const struct sizes s = sizes_of(graph, node);
+    return take_both(out, graph, made, &s);
+}
+
+weft_status weft_graph_gated_state_with_last(weft_tensor out[2], weft_graph *graph, weft_tensor q,
+                                             weft_tensor k, weft_tensor v,
+                                             const weft_gated_state_params *params) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    weft_tensor both[2] = {{0}};
+    WEFT_TRY(weft_graph_end(graph, mark,
+                            add_with_last(both, graph, (const weft_tensor[]){q, k, v}, params)));
+    out[0] = both[0];
+    out[1] = both[1];
+    return WEFT_OK;
+}
+
+/* ---- checks ---- */
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
+    struct weft_gated_state_node *p = (void *)node->params.bytes;
+    if (p->heads == 0 || p->q_heads == 0 ||
+        (p->heads % p->q_heads != 0 && p->q_heads % p->heads != 0)) {
+        return weft_fail(
+            &graph->host, WEFT_INVALID_ARGUMENT,
+            "gated_state: q_heads %u must divide the %u heads or be a multiple of them", p->q_heads,
+            p->heads);
+    }
+    if (p->k_heads == 0 || p->heads % p->k_heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "gated_state: k_heads %u must be in 1 … %u and divide the %u heads",
+                         p->k_heads, p->heads, p->heads);
+    }
+    if (!isfinite(p->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "gated_state: scale %g must be finite", (double)p->scale);
+    }
+    if (!weft_node_has_input(node, ERASE) && (p->erase_first || weft_node_has_input(node, ALONG))) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "gated_state: %s needs an erase, and there is none",
+                         p->erase_first ? "erase_first" : "erase_along");
+    }
+    p->scale = p->scale == 0.0F ? 1.0F : p->scale;
+    return WEFT_OK;
+}
+
+static weft_status check_widths(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_gated_state_node *p = (const void *)node->params.bytes;
+    WEFT_TRY(weft_expect_rank(graph, node, Q, "q", 3, "[B, n, q_heads·d_k]"));
+    WEFT_TRY(weft_expect_rank(graph, node, K, "k", 3, "[B, n, k_heads·d_k]"));
+    WEFT_TRY(weft_expect_rank(graph, node, V, "v", 3, "[B, n, heads·d_v]"));
+    const uint32_t q = weft_node_shape(graph, node, Q)->dim[2];
+    const uint32_t v = weft_node_shape(graph, node, V)->dim[2];
+    if (q % p->q_heads != 0 || v % p->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "gated_state: %u heads do not divide the %u channels of %s",
+                         q % p->q_heads != 0 ? p->q_heads : p->heads, q % p->q_heads != 0 ? q : v,
+                         q % p->q_heads != 0 ? "q" : "v");
+    }
+    if (q / p->q_heads > WEFT_MAX_GATED_STATE_ROWS) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "gated_state: heads of %u channels of q are wider than %d", q / p->q_heads,
+                         WEFT_MAX_GATED_STATE_ROWS);
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_decay(const weft_graph *graph, const struct weft_node *node,
+                               const struct sizes *s) {
+    const weft_shape of_heads = weft_shape_of(s->batch, s->n, s->heads);
+    WEFT_TRY(weft_expect_f32(graph, node, DECAY, "decay"));
+    if (weft_shape_equal(*weft_node_shape(graph, node, DECAY), of_heads)) {
+        return WEFT_OK;
+    }
+    return weft_expect_shape(graph, node, DECAY, "decay",
+                             weft_shape_of(s->batch, s->n, s->heads * s->rows));
+}
+
+static weft_status check_operands(const weft_graph *graph, const struct weft_node *node,
+                                  const struct sizes *s) {
+    const struct weft_gated_state_node *p = (const void *)node->params.bytes;
+    const weft_shape keys = weft_shape_of(s->batch, s->n, p->k_heads * s->rows);
+    const struct {
+        const char *name;
+        weft_shape shape;
+    } expected[INPUTS] = {
+        [Q] = {"q", weft_shape_of(s->batch, s->n, p->q_heads * s->rows)},
+        [K] = {"k", keys},
+        [BETA] = {"beta", weft_shape_of(s->batch, s->n, s->heads)},
+        [ERASE] = {"erase", keys},
+        [ALONG] = {"erase_along", keys},
+        [STATE] = {"state", weft_shape_of(s->batch, s->heads, s->rows, s->columns)}};
+    for (uint32_t i = 0; i < INPUTS; i++) {
+        if (expected[i].name && weft_node_has_input(node, i)) {
+            WEFT_TRY(weft_expect_shape(graph, node, i, expected[i].name, expected[i].shape));
+        }
+    }
+    return weft_node_has_input(node, DECAY) ? check_decay(graph, node, s) : WEFT_OK;
+}
+
+static weft_status gated_state_infer(const weft_graph *graph, struct weft_node *node,
+                                     weft_dtype *dtype, weft_shape *shape) {
+    const struct weft_gated_state_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(check_params(graph, node));
+    WEFT_TRY(check_widths(graph, node));
+    const struct sizes s = sizes_of(graph, node);
+    WEFT_TRY(check_operands(graph, node, &s));
+    const double elements = (double)s.n * s.read * s.columns + (double)s.heads * s.rows * s.columns;
+    if (elements > (double)INT32_MAX) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "gated_state: results and states of a sequence would have %.0f elements, "
+                         "more than %d",
+                         elements, INT32_MAX);
+    }
+    *dtype = WEFT_F32;
+    *shape = params->with_last ? weft_shape_of(s.batch, s.results + s.states)
+                               : weft_shape_of(s.batch, s.n, s.read * s.columns);
+    return WEFT_OK;
+}
+
+/* ---- lowering ---- */
+
+static struct weft_grid steps_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_gated_state_steps_args *words = args;
+    const uint32_t columns =
+        variant->tiles[0] != 0 ? variant->tiles[0] : WEFT_GATED_STATE_STEPS_COLUMNS;
+    (void)batches;
+    return weft_grid_of_groups((uint64_t)words->push.states *
+                               ((words->push.columns - 1) / columns + 1));
+}
+
+WEFT_VARIANTS(gated_state_steps, "gated_state/steps",
+              WEFT_GROUP_ROW(gated_state_steps, steps_grid, 1.0F),
+              WEFT_LANES_ROWS(gated_state_steps_lanes, steps_grid, 1))
+
+/* What the shader is told of a state. */
+enum { FROM_ZEROS, FROM_STATE };
+enum { NOWHERE, IN_STATE, BEHIND_RESULT };
+
+/* What more than one dispatch has. */
+struct steps {
+    struct weft_gated_state_steps_args args;
+    struct sizes sizes;
+    bool has_state, with_last;
+};
+
+/* The storage of operands behind one another, and where each begins: one of them is bound as it is. */
+static uint32_t lower_more(struct weft_lowering *lowering, uint32_t first[3],
+                           const uint32_t storage[3], const uint64_t count[3]) {
+    const uint64_t words = weft_cut_alignment(lowering) / sizeof(float);
+    uint32_t given = 0;
+    uint32_t only = WEFT_NO_STORAGE;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        first[i] = (uint32_t)all;
+        if (storage[i] != WEFT_NO_STORAGE) {
+            all += (count[i] + words - 1) / words * words;
+            only = storage[i];
+            given++;
+        }
+    }
+    if (given < 2 || !weft_lower_countable(lowering, (double)all, "elements")) {
+        return only;
+    }
+    const uint32_t more = weft_lower_scratch(lowering, all * sizeof(float));
+    for (uint32_t i = 0; i < 3; i++) {
+        if (storage[i] != WEFT_NO_STORAGE) {
+            weft_lower_copy(
+                lowering,
+                weft_lower_part(lowering, more, first[i] * sizeof(float), count[i] * sizeof(float)),
+                storage[i], count[i]);
+        }
+    }
+    return more;
+}
+
+static void bind_more(struct weft_lowering *lowering, struct steps *steps,
+                      const struct weft_node *node) {
+    const struct sizes *s = &steps->sizes;
+    struct weft_gated_state_steps_args *args = &steps->args;
+    const bool by_key = node->input[ERASE] == node->input[K];
+    const uint32_t storage[3] = {weft_lower_optional(lowering, node->input[BETA]),
+                                 weft_lower_optional(lowering, by_key ? 0 : node->input[ERASE]),
+                                 weft_lower_optional(lowering, node->input[ALONG])};
+    const uint64_t keys = (uint64_t)s->batch * s->n * args->push.k_heads * s->rows;
+    const uint64_t count[3] = {(uint64_t)s->batch * s->n * s->heads, keys, keys};
+    uint32_t first[3];
+    args->bind.more = lower_more(lowering, first, storage, count);
+    args->push.rates = first[0];
+    args->push.erase = first[1];
+    args->push.apart = first[2];
+    args->constant.rated = storage[0] != WEFT_NO_STORAGE;
+    args->constant.erase = by_key ? 1 : storage[1] != WEFT_NO_STORAGE ? 2 : 0;
+    args->constant.apart = storage[2] != WEFT_NO_STORAGE;
+}
+
+/* Registers for the rows of a strand: a kernel for each power of two. */
+static uint32_t slots_of(uint32_t rows) {
+    uint32_t slots = 4;
+    while (slots * STRANDS < rows) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+/* DECAY of the shader. */
+static uint32_t decay_of(const struct weft_lowering *lowering, const struct weft_node *node,
+                         const struct sizes *s) {
+    if (node->input[DECAY] == 0) {
+        return 0;
+    }
+    const uint32_t columns = weft_node_shape(lowering->graph, node, DECAY)->dim[2];
+    return columns == s->heads ? 1 : 2;
+}
+
+/* Lengths and states decide nothing but numbers, so that they need no kernels: what is missing is bound to another storage. */
+static struct steps steps_of(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_gated_state_node *params = (const void *)node->params.bytes;
+    const struct sizes s = sizes_of(lowering->graph, node);
+    const uint32_t keys = weft_lower_value(lowering, node->input[K]);
+    const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct steps steps = {
+        .sizes = s,
+        .with_last = params->with_last,
+        .args = {
+            .bind = {.queries = weft_lower_value(lowering, node->input[Q]),
+                     .keys = keys,
+                     .values = weft_lower_value(lowering, node->input[V]),
+                     .decay = weft_lower_optional(lowering, node->input[DECAY]),
+                     .counted = lengths != WEFT_NO_STORAGE ? lengths : keys,
+                     .state = result,
+                     .result = result},
+            .push = {.states = s.batch * s.heads,
+                     .n = s.n,
+                     .heads = s.heads,
+                     .q_heads = params->q_heads,
+                     .k_heads = params->k_heads,
+                     .rows = s.rows,
+                     .columns = s.columns,
+                     .stride = s.results + (params->with_last ? s.states : 0),
+                     .last = s.results,
+                     .scale = params->scale,
+                     .counts = lengths != WEFT_NO_STORAGE},
+            .constant = {.decay = decay_of(lowering, node, &s),
+                         .before = (params->erase_first ? 1U : 0U) | (params->read_first ? 2U : 0U),
+                         .slots = slots_of(s.rows),
+                         .rest = s.rows % STRANDS != 0}}};
+    bind_more(lowering, &steps, node);
+    return steps;
+}
+
+/* Appends the tokens from `first` on. */
+static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uint32_t first,
+                        uint32_t count) {
+    const struct sizes *s = &steps->sizes;
+    const bool is_last = first + count == s->n;
+    struct weft_gated_state_steps_args *args = &steps->args;
+    args->push.first = first;
+    args->push.steps = count;
+    args->push.starts = first > 0 || steps->has_state ? FROM_STATE : FROM_ZEROS;
+    args->push.ends = !is_last ? IN_STATE : steps->with_last ? BEHIND_RESULT : NOWHERE;
+    struct weft_dispatch *dispatch =
+        weft_lower_variants(lowering, &weft_gated_state_steps_variants, 1, args);
+    const double tokens = (double)s->batch * count;
+    const double cells = (double)s->rows * s->columns;
+    dispatch->flops = tokens * cells * (6.0 * s->heads + 2.0 * s->read);
+    dispatch->bytes = 4.0 * (tokens * ((double)s->read + s->heads) * (s->rows + s->columns) +
+                             2.0 * s->batch * s->heads * cells);
+}
+
+static bool is_countable(struct weft_lowering *lowering, const struct steps *steps) {
+    const struct sizes *s = &steps->sizes;
+    const double tokens = (double)s->batch * s->n;
+    const double results = s->batch * ((double)s->results + s->states);
+    const double queries = tokens * steps->args.push.q_heads * s->rows;
+    const double keys = tokens * s->heads * s->rows; /* or decays */
+    return weft_lower_countable(lowering, fmax(results, fmax(queries, keys)), "elements");
+}
+
+/* A long sequence is several dispatches, between which a state is kept. */
+static weft_status gated_state_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct steps steps = steps_of(lowering, node);
+    const struct sizes *s = &steps.sizes;
+    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows; /* of a step */
+    const uint32_t fitting = MOST_OPERATIONS / operations;
+    const uint32_t at_once = fitting < MOST_STEPS ? fitting : MOST_STEPS;
+    const uint64_t states = (uint64_t)s->batch * s->states;
+    if (!is_countable(lowering, &steps)) {
+        return weft_lower_status(lowering);
+    }
+    steps.has_state = node->input[STATE] != 0;
+    if (steps.has_state || s->n > at_once) {
+        steps.args.bind.state = weft_lower_scratch(lowering, states * sizeof(float));
+    }
+    if (steps.has_state) {
+        const uint32_t given = weft_lower_value(lowering, node->input[STATE]);
+        weft_lower_copy(lowering, steps.args.bind.state, given, states);
+    }
+    for (uint32_t first = 0; first < s->n; first += at_once) {
+        lower_piece(lowering, &steps, first, s->n - first < at_once ? s->n - first : at_once);
+    }
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_gated_state = {
+    .name = "gated_state",
+    .min_inputs = 3,
+    .max_inputs = INPUTS,
+    .lengths = {{.input = LENGTHS, .of = Q}},
+    .params_size = sizeof(struct weft_gated_state_node),
+    .fields = WEFT_FIELDS(WEFT_FIELD(weft_gated_state_node, heads, COUNT),
+                          WEFT_FIELD(weft_gated_state_node, q_heads, COUNT),
+                          WEFT_FIELD(weft_gated_state_node, k_heads, COUNT),
+                          WEFT_FIELD(weft_gated_state_node, scale, F32),
+                          WEFT_FIELD(weft_gated_state_node, erase_first, BOOL),
+                          WEFT_FIELD(weft_gated_state_node, read_first, BOOL),
+                          WEFT_FIELD(weft_gated_state_node, with_last, BOOL)),
+    .infer = gated_state_infer,
+    .cuts = WEFT_CUTS({.inputs = (1 << INPUTS) - 1, .axes = 1}),
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "steps", .lower = gated_state_lower}),
+};
