@@ -35,9 +35,13 @@ def asked_for(source: Path) -> str:
     return text
 
 
+def asks_for_torch(source: Path) -> bool:
+    return "torch" in asked_for(source)
+
+
 def resolve(source: Path) -> list[str]:
     """One line for each package: its name, version and marker, then its hashes."""
-    oldest = OLDEST_WITH_TORCH if "torch" in asked_for(source) else OLDEST_PYTHON
+    oldest = OLDEST_WITH_TORCH if asks_for_torch(source) else OLDEST_PYTHON
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", oldest]
     command += ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate", "--upgrade", str(source)]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
@@ -71,8 +75,9 @@ def main(sources: list[Path]) -> None:
     cuda: dict[str, str] = {}
     for source in sources:
         entries = resolve(source)
-        cuda.update({name_of(entry): entry for entry in entries if ONLY_CUDA.match(name_of(entry))})
-        entries = [entry for entry in entries if name_of(entry) not in cuda]
+        if asks_for_torch(source):
+            cuda.update({name_of(entry): entry for entry in entries if ONLY_CUDA.match(name_of(entry))})
+        entries = [entry for entry in entries if not asks_for_torch(source) or name_of(entry) not in cuda]
         write(source.with_suffix(".txt"), source.name, entries)
         print(f"{source.with_suffix('.txt')}: {len(entries)} packages")
     if cuda:

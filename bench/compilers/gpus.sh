@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ./dev, which reads this, has set the names that are not set here
 #
-# ./dev gpus: compilers of GPUs that are not here, Mesa's. Each compiles for a GPU that a driver is made to see: AMD's driver knows how
-# to do without one; the others talk to a kernel that is not there, which Mesa's own drm-shim plays.
+# ./dev gpus: compilers of GPUs that are not here, Mesa's and NVIDIA's own. Each of Mesa's compiles for a GPU that a driver is made to see:
+# AMD's driver knows how to do without one; the others talk to a kernel that is not there, which Mesa's own drm-shim plays. NVIDIA's is a
+# program that is told what to compile for.
 
 gpus=$deps/gpus
 amd_gpus=(vega10 navi21 navi31)
-usual_gpus=("${amd_gpus[@]}" dg2 bmg turing ampere adreno660 adreno740)
+ptxas_gpus=(sm_75 sm_80 sm_90 sm_120) # Turing, Ampere, Hopper, Blackwell
+usual_gpus=("${amd_gpus[@]}" dg2 bmg turing ampere adreno660 adreno740 "${ptxas_gpus[@]}")
 all_gpus=("${usual_gpus[@]}" v3d71 g610)
 
 # The packages of Mesa's build; requirements.txt has what it takes from PyPI.
@@ -22,11 +24,12 @@ gpu_variable() {
     adreno*) echo "FD_GPU_ID=${1#adreno}" ;;
     v3d71) echo V3D_GPU=71 ;;
     g610) echo PAN_GPU_ID=a867 ;;
+    sm_75 | sm_80 | sm_90 | sm_120) echo NVIDIA= ;;
     *) die "no GPU is called $1 (there are: ${all_gpus[*]})" ;;
     esac
 }
 
-# Of whose compiler a GPU is: amd, intel, nouveau, freedreno, broadcom, panfrost.
+# Of whose compiler a GPU is: amd, intel, nouveau, freedreno, broadcom, panfrost; or of ptxas.
 gpu_driver() {
     case $1 in
     vega10 | navi*) echo amd ;;
@@ -35,6 +38,7 @@ gpu_driver() {
     adreno*) echo freedreno ;;
     v3d*) echo broadcom ;;
     g610) echo panfrost ;;
+    sm_*) echo ptxas ;;
     esac
 }
 
@@ -110,6 +114,11 @@ setup_gpu() {
     case $(gpu_driver "$1") in
     amd) [[ -d $deps/mesa-backports ]] || die "the backports' Mesa is not to be had here" ;;
     broadcom | panfrost) build_small ;;
+    ptxas)
+        install_packages "${fuzz_packages[@]}" # clang
+        setup_ptxas
+        [[ -n $(ptxas_folder) ]] || die "NVIDIA's ptxas is not to be had here"
+        ;;
     *)
         setup_newest_mesa
         build_shims
@@ -203,6 +212,26 @@ compile_gpu() {
     check_fma "$gpu" "${options[@]}"
 }
 
+# compile_ptxas GPU...: every pipeline in both exact modes; fast math has functions that only NVIDIA's own libraries have. That the rules
+# notice broken ones, and that each Fma stays one, are tests of their own (tests/cmake/ptxas.cmake).
+compile_ptxas() {
+    local math gpu targets status=0
+    for math in reproducible fused; do
+        targets=()
+        for gpu in "$@"; do
+            rm -rf "build/gpus/$gpu/$math"
+            targets+=("$gpu=build/gpus/$gpu/$math")
+        done
+        build/tests/compilers/weft-ptxas "build/gpus/pipelines/$math" "${targets[@]}" --tools "$(ptxas_folder)" --check \
+            --jobs "$jobs" >"build/gpus/ptxas-$math.txt" 2>"build/gpus/ptxas-$math.log" || {
+            tail -n 8 "build/gpus/ptxas-$math.txt" "build/gpus/ptxas-$math.log" >&2
+            status=1
+        }
+        say "$math: $(grep -E '^sm_[0-9]+, ptxas ' "build/gpus/ptxas-$math.txt")"
+    done
+    return "$status"
+}
+
 write_pipelines_of() {
     local math=$1 list
     mkdir -p "build/gpus/pipelines/$math"
@@ -243,13 +272,15 @@ compile_anchors() {
 }
 
 # compile_commit COMMIT GPU...: build/gpus/commits/COMMIT/GPU.json, the same of that commit, made by its own ./dev gpus in a work tree.
-# Older commits have such files of their own, which are taken.
+# Older commits have such files of their own, which are taken; of a GPU that it does not know there is none.
 compile_commit() {
     local commit=$1 gpu missing=() out=build/gpus/commits/$1 tree=build/gpus/tree
     shift
     mkdir -p "$out"
     for gpu in "$@"; do
-        [[ -s $out/$gpu.json ]] || git show "$commit:bench/compilers/$gpu.json" >"$out/$gpu.json" 2>/dev/null || missing+=("$gpu")
+        [[ -s $out/$gpu.json ]] || git show "$commit:bench/compilers/$gpu.json" >"$out/$gpu.json" 2>/dev/null ||
+            ! git show "$commit:bench/compilers/gpus.sh" | grep -qw "$gpu" || missing+=("$gpu")
+        [[ -s $out/$gpu.json ]] || rm -f "$out/$gpu.json"
     done
     ((${#missing[@]} > 0)) || return 0
     say "compiling commit $commit, too, to compare with it"
@@ -265,7 +296,7 @@ compile_commit() {
 }
 
 command_gpus() {
-    local commit='' options=() names=() anchors=() word failed=() compiler=build/tests/compilers/weft-compile
+    local commit='' options=() names=() anchors=() mesa=() ptxas=() word failed=() compiler=build/tests/compilers/weft-compile
     while (($# > 0)); do
         word=$1
         shift
@@ -281,6 +312,7 @@ command_gpus() {
             ;;
         --all) names+=("${all_gpus[@]}") ;;
         amd) names+=("${amd_gpus[@]}") ;;
+        ptxas) names+=("${ptxas_gpus[@]}") ;;
         *)
             gpu_variable "$word" >/dev/null
             names+=("$word")
@@ -296,15 +328,22 @@ command_gpus() {
     done
     command_build default weft-compile -DWEFT_BUILD_TESTS=ON
     command_build default weft-pipelines
+    command_build default weft-ptxas
     write_pipelines || die "the pipelines could not be written"
     for word in "${names[@]}"; do
-        compile_gpu "$word" || failed+=("$word")
+        if [[ $(gpu_driver "$word") == ptxas ]]; then
+            ptxas+=("$word")
+        else
+            mesa+=("$word")
+            compile_gpu "$word" || failed+=("$word")
+        fi
     done
+    ((${#ptxas[@]} == 0)) || compile_ptxas "${ptxas[@]}" || failed+=("${ptxas[@]}")
     ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
     [[ -z $commit ]] || compile_commit "$commit" "${names[@]}"
     python3 bench/compilers/report.py "${options[@]}" build/gpus "${names[@]}"
     if ((${#anchors[@]} > 0)); then
-        compile_anchors "${anchors[@]}" "${names[@]}" || die "the table of others' shaders could not be made"
+        compile_anchors "${anchors[@]}" "${mesa[@]}" || die "the table of others' shaders could not be made"
         say "bench/compilers/anchors.md"
     fi
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine code as Mesa's compilers print it: how much there is, and what the hottest loop consists of.
+"""Machine code as Mesa's compilers and NVIDIA's own print it: how much there is, and what the hottest loop consists of.
 
 A loop is what a branch back encloses; the hottest is, of those with no other loop inside, the one with the most float arithmetic. Of
 its ways through, the one counts that has the most arithmetic and, of those, the least else: what a whole tile takes, without the
@@ -29,6 +29,7 @@ class Isa:
     delay: int = 0
     matrix: str = r"$^"  # a product of matrices: its groups multiplied with each other and with
     matrix_share: float = 0.0  # this are the products that an invocation has of it
+    end: str = r"$^"  # an end with more code behind it
     bytes: str = r"$^"  # the same of matrices of bytes, where these have another share
     bytes_share: float = 0.0
 
@@ -68,6 +69,16 @@ ISAS = {
         r"\b(?:fadd|fmul|ffma)\b",
         matrix=r"\b[hi]mma\.m(\d+)n(\d+)k(\d+)\.(?:f32|i8)",
         matrix_share=1 / 32,
+    ),
+    "ptxas": Isa(
+        "SASS.txt",
+        r"^\.(L_x_\d+):",
+        r"\bBRA\b.*`\(\.(L_x_\d+)\)",
+        r"^(?:BRA `|EXIT$)",
+        r"^(\.|\w+:|\$|NOP)",
+        r"\bU?(?:FMUL|FFMA)\b",
+        r"\bU?(?:FADD|FMUL|FFMA)\b",
+        end=r"^EXIT$",
     ),
     "turnip Mesa driver": Isa(
         "IR3_Assembly.txt",
@@ -212,6 +223,8 @@ def _way_through(isa: Isa, lines: list[str], branches: list[Branch], loop: range
         follows = [best[to]] if ahead else []
         if at + 1 == loop.stop or not branches[at].always:
             follows.append(best[at + 1])
+        if len(loop) == len(lines) and re.search(isa.end, lines[at]):
+            follows.append(Code())
         follows = [code for code in follows if code is not None]
         best[at] = _count(isa, lines[at]) + max(follows, key=Code.preference) if follows else None
     return best[loop.start] or Code()

@@ -117,6 +117,16 @@ setup_compilers() {
     fi
 }
 
+# NVIDIA's own compiler, which needs no GPU, and its disassembler, from PyPI.
+setup_ptxas() {
+    (python_environment "$deps/nvidia" tests/compilers/requirements.txt) ||
+        note "NVIDIA's ptxas could not be fetched: tests run without it"
+}
+
+ptxas_folder() {
+    find "$deps/nvidia" -path '*/bin/ptxas' -printf '%h\n' 2>/dev/null | head -n 1
+}
+
 # setup_drivers required|optional: whether a missing SwiftShader is an error.
 setup_drivers() {
     rm -f "$drivers"/*.json "$drivers"/*.env

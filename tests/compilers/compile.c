@@ -33,11 +33,9 @@
 #include "rules.h"
 #include "shader/pipeline.h"
 #include "shader/probe_fma.h"
+#include "source.h"
 #include "spirv/passes/passes.h"
 #include "taken.h"
-
-#define MOST_CONSTANTS 64
-#define MOST_BINDINGS  16
 
 struct compiler {
     const char *from, *to;
@@ -157,13 +155,6 @@ static void count_multiply_adds(const struct compiler *c, json_t *line, const ch
     }
 }
 
-static weft_math math_of(const json_t *interface) {
-    const char *math = json_string_value(json_object_get(interface, "math"));
-    return math && strcmp(math, "reproducible") == 0 ? WEFT_MATH_REPRODUCIBLE
-           : math && strcmp(math, "fused") == 0      ? WEFT_MATH_FUSED
-                                                     : WEFT_MATH_FAST;
-}
-
 /* What breaks the line's math, in words, as "breaks" and "modes" of the line. */
 static void check_texts(const struct compiler *c, json_t *line, const weft_executable *executable) {
     const bool flushes = (c->physical.float_modes & WEFT_FLOAT_FLUSH) != 0;
@@ -172,10 +163,11 @@ static void check_texts(const struct compiler *c, json_t *line, const weft_execu
     for (uint32_t i = 0; i < executable->listing_count; i++) {
         const weft_listing *listing = &executable->listings[i];
         const bool is_code = weft_isa_is(c->isa, listing->name);
-        if (is_code && weft_isa_breaks(c->isa, why, sizeof why, math_of(line), listing->text)) {
+        if (is_code &&
+            weft_isa_breaks(c->isa, why, sizeof why, weft_source_math(line), listing->text)) {
             json_object_set_new(line, "breaks", json_string(why));
         }
-        if (is_code && math_of(line) == WEFT_MATH_FUSED) {
+        if (is_code && weft_source_math(line) == WEFT_MATH_FUSED) {
             count_multiply_adds(c, line, listing->text);
         }
         if (is_code && weft_isa_lacks_modes(c->isa, listing->text)) {
@@ -210,16 +202,9 @@ static weft_status describe(struct compiler *c, json_t *line, const char *name,
 
 /* ---- one pipeline ---- */
 
-struct source {
-    uint32_t *words;
-    size_t size;
-    uint32_t bindings, push_bytes, constant_count;
-    uint32_t subgroup; /* invocations that it is made for; 0: any number */
-    uint32_t constants[MOST_CONSTANTS];
-};
-
 /* What Weft adds for a device, in shader/pipeline.c: in reproducible math its float modes, or instructions in their place. */
-static weft_status make_ready(const struct compiler *c, struct source *source, weft_math math) {
+static weft_status make_ready(const struct compiler *c, struct weft_source *source,
+                              weft_math math) {
     const uint32_t modes = c->physical.float_modes;
     struct weft_spirv_needs needs = {.fused = math == WEFT_MATH_FUSED};
     if (math == WEFT_MATH_FUSED) {
@@ -246,27 +231,6 @@ static weft_status make_ready(const struct compiler *c, struct source *source, w
     return WEFT_OK;
 }
 
-static weft_status read_source(struct source *source, const struct compiler *c, const char *name,
-                               json_t *interface) {
-    char *path = weft_format(&host, "%s/%s.spv", c->from, name);
-    uint8_t *bytes = NULL;
-    WEFT_TRY(weft_file_read(&bytes, &source->size, (size_t)1 << 26, path, &host));
-    weft_free(&host, path);
-    source->words = (uint32_t *)(void *)bytes;
-    source->bindings = (uint32_t)json_integer_value(json_object_get(interface, "bindings"));
-    source->push_bytes = (uint32_t)json_integer_value(json_object_get(interface, "push_bytes"));
-    source->subgroup = (uint32_t)json_integer_value(json_object_get(interface, "subgroup"));
-    const json_t *constants = json_object_get(interface, "constants");
-    source->constant_count = (uint32_t)json_array_size(constants);
-    if (source->bindings > MOST_BINDINGS || source->constant_count > MOST_CONSTANTS) {
-        return weft_fail(&host, WEFT_BAD_FILE, "%s: too many bindings or constants", name);
-    }
-    for (uint32_t i = 0; i < source->constant_count; i++) {
-        source->constants[i] = (uint32_t)json_integer_value(json_array_get(constants, i));
-    }
-    return make_ready(c, source, math_of(interface));
-}
-
 struct made {
     VkDescriptorSetLayout set;
     VkPipelineLayout layout;
@@ -275,8 +239,8 @@ struct made {
 };
 
 static VkResult make_layout(const struct compiler *c, struct made *made,
-                            const struct source *source) {
-    VkDescriptorSetLayoutBinding bindings[MOST_BINDINGS];
+                            const struct weft_source *source) {
+    VkDescriptorSetLayoutBinding bindings[WEFT_SOURCE_BINDINGS];
     for (uint32_t i = 0; i < source->bindings; i++) {
         bindings[i] =
             (VkDescriptorSetLayoutBinding){.binding = i,
@@ -301,11 +265,11 @@ static VkResult make_layout(const struct compiler *c, struct made *made,
 }
 
 static VkResult make_pipeline(const struct compiler *c, struct made *made,
-                              const struct source *source) {
+                              const struct weft_source *source) {
     const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                              .codeSize = source->size,
                                              .pCode = source->words};
-    VkSpecializationMapEntry entries[MOST_CONSTANTS];
+    VkSpecializationMapEntry entries[WEFT_SOURCE_CONSTANTS];
     for (uint32_t i = 0; i < source->constant_count; i++) {
         entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = 4 * i, .size = 4};
     }
@@ -344,7 +308,7 @@ static void unmake(const struct compiler *c, const struct made *made) {
 }
 
 /* Of fast mode, which has modules with sums over a subgroup and others for devices without them. */
-static bool is_for_others(const struct compiler *c, const struct source *source) {
+static bool is_for_others(const struct compiler *c, const struct weft_source *source) {
     enum { FIRST_INSTRUCTION = 5, OP_CAPABILITY = 17, GROUP_NON_UNIFORM_ARITHMETIC = 63 };
     bool needs_sums = false;
     for (size_t i = FIRST_INSTRUCTION;
@@ -360,9 +324,10 @@ static double processor_ms(void) {
 }
 
 static weft_status compile(struct compiler *c, const char *name, json_t *line) {
-    struct source source = {0};
+    struct weft_source source = {0};
     struct made made = {0};
-    weft_status status = read_source(&source, c, name, line);
+    weft_status status = weft_source_read(&source, c->from, name, line, &host);
+    status = status ? status : make_ready(c, &source, weft_source_math(line));
     if (status == WEFT_OK && is_for_others(c, &source)) {
         json_object_set_new(line, "taken", json_false());
         json_object_set_new(line, "failed", json_string("is for devices that sum over a subgroup"));
@@ -390,20 +355,16 @@ static weft_status compile(struct compiler *c, const char *name, json_t *line) {
 static weft_status read_interface(json_t **line, char **name, const struct compiler *c,
                                   uint32_t index) {
     const char *file = c->files[index]->d_name;
-    uint32_t constants[MOST_CONSTANTS];
+    uint32_t constants[WEFT_SOURCE_CONSTANTS];
     char *path = weft_format(&host, "%s/%s", c->from, file);
     *name = weft_format(&host, "%.*s", (int)(strlen(file) - strlen(".json")), file);
     const weft_status status =
         path && *name ? weft_json_read(line, path, &host) : weft_fail_memory(&host, "a path");
     weft_free(&host, path);
     WEFT_TRY(status);
-    const json_t *list = json_object_get(*line, "constants");
     const char *kernel = json_string_value(json_object_get(*line, "kernel"));
-    uint32_t count = 0;
-    for (; count < json_array_size(list) && count < MOST_CONSTANTS; count++) {
-        constants[count] = (uint32_t)json_integer_value(json_array_get(list, count));
-    }
-    const bool is_taken = weft_kernel_is_taken(&c->physical.info, math_of(*line),
+    const uint32_t count = weft_source_constants(constants, *line);
+    const bool is_taken = weft_kernel_is_taken(&c->physical.info, weft_source_math(*line),
                                                kernel ? kernel : "", constants, count);
     json_object_set_new(*line, "name", json_string(*name));
     json_object_set_new(*line, "taken", json_boolean(is_taken));
@@ -486,11 +447,6 @@ static weft_status collect(struct compiler *c, uint32_t index, enum weft_ending 
     return status;
 }
 
-static int is_interface(const struct dirent *entry) {
-    const size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
 /* The first line: of whom all the others are. */
 static weft_status write_device(const struct compiler *c) {
     const weft_device_info *info = &c->physical.info;
@@ -566,7 +522,7 @@ static weft_status keep_taken(struct compiler *c, int *count) {
 }
 
 static weft_status compile_all(struct compiler *c) {
-    const int count = scandir(c->from, &c->files, is_interface, alphasort);
+    const int count = weft_source_list(&c->files, c->from);
     int taken = count;
     if (count <= 0) {
         return weft_fail(&host, WEFT_NOT_FOUND, "%s has no pipelines", c->from);

@@ -17,6 +17,7 @@ struct words {
     const char *products[3], *sums[4], *fused[6], *unfused[5];
     const char *type;      /* of a float32 target's end; null: the name has it */
     const char *separator; /* of instructions that are issued together */
+    const char *wide[5];   /* what names have that write several registers */
     const char *product;   /* what follows the addend of a fused instruction that only multiplies */
 };
 
@@ -42,6 +43,11 @@ static const struct words known[] = {
      .products = {"fmul"},
      .sums = {"fadd", "faddnf", "fsub"},
      .separator = ";"},
+    {.driver = "ptxas",
+     .products = {"FMUL", "UFMUL"},
+     .sums = {"FADD", "UFADD"},
+     .fused = {"FFMA", "UFFMA"},
+     .wide = {".64", ".128", ".256", ".WIDE"}},
     {.driver = "panvk", .sums = {"FADD"}, .fused = {"FMA.f32"}, .product = ", 0x0.neg"},
 };
 
@@ -162,8 +168,13 @@ static void note_target(struct count *count, const struct operation *read, bool 
 }
 
 /* Loads and the like: whatever they overwrite, nothing is taken for a product any more. */
-static bool writes_several(const char *text) {
+static bool writes_several(const struct words *words, const char *text) {
     static const char *const marks[] = {"_load_", "send", "..", "@r"};
+    for (size_t i = 0; words->wide[i]; i++) {
+        if (strstr(text, words->wide[i])) {
+            return true;
+        }
+    }
     const char *range = strchr(text, '['), *comma = strchr(text, ',');
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         if (strstr(text, marks[i])) {
@@ -189,7 +200,25 @@ static bool doubles(const struct operation *read) {
 
 /* NVIDIA's register of zero: -x is -0 - x. */
 static bool negates(const struct operation *read) {
-    return has_operand(read, "rZ");
+    return has_operand(read, "rZ") || has_operand(read, "RZ");
+}
+
+/* Qualcomm's: "(rpt1)" writes the register behind the target, too. */
+static int repeats_of(const char *text) {
+    const char *at = strstr(text, "(rpt");
+    return at && isdigit((unsigned char)at[4]) ? at[4] - '0' : 0;
+}
+
+/* "r21.w" becomes "r22.x". */
+static void advance(char operand[48]) {
+    static const char components[] = "xyzw";
+    int number = 0;
+    char component = '\0';
+    const bool is_read = sscanf(operand, "r%d.%c", &number, &component) == 2;
+    const char *at = is_read && component != '\0' ? strchr(components, component) : NULL;
+    if (at) {
+        snprintf(operand, 48, "r%d.%c", number + (at[1] == '\0'), at[1] ? at[1] : components[0]);
+    }
 }
 
 static void count_operation(struct count *count, const char *text) {
@@ -207,8 +236,13 @@ static void count_operation(struct count *count, const char *text) {
     count->found.kept += is_float && !multiplies && is_one_of(words, read.name, words->fused);
     count->found.apart +=
         is_one_of(words, read.name, words->unfused) || (is_sum && reads_product(count, &read));
-    note_target(count, &read, is_product && !doubles(&read));
-    count->product_count = writes_several(text) ? 0 : count->product_count;
+    const bool stays = is_product && !doubles(&read);
+    note_target(count, &read, stays);
+    for (int i = repeats_of(text); i > 0; i--) {
+        advance(read.operands[0]);
+        note_target(count, &read, stays);
+    }
+    count->product_count = writes_several(words, text) ? 0 : count->product_count;
 }
 
 static void count_line(struct count *count, char *line) {

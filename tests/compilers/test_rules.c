@@ -15,6 +15,7 @@
 #include "modes.h"
 #include "multiply_adds.h"
 #include "rules.h"
+#include "sass_text.h"
 
 struct sample {
     const char *code;
@@ -134,6 +135,76 @@ static void test_nvidia(void **state) {
     CHECK("NVK", "", samples);
 }
 
+static void test_ptxas(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"FADD.FTZ R1, R2, -R3\n", NULL},
+        {"@!P0 FMUL.FTZ R1, R2, c[0x0][0x160]\n", NULL},
+        {"FADD R1, R2, R3\n", "FADD"}, /* keeps subnormals */
+        {"@P0 FMUL R1, R2, R3\n", "FMUL"},
+        {"FMNMX R1, R2, R3, !PT\n", "FMNMX"},
+        {"FMNMX.FTZ R1, R2, R3, !PT\n", NULL},
+        {"FSETP.GT.AND P0, PT, R1, R2, PT\n", "FSETP"},
+        {"FSETP.GT.FTZ.AND P0, PT, R1, R2, PT\n", NULL},
+        {"FRND.FTZ R1, R2\n", NULL},
+        {"FADD.FTZ.RZ R1, R2, R3\n", "FADD.FTZ.RZ"},
+        {"FMUL.FTZ.RM R1, R2, R3\n", "FMUL.FTZ.RM"},
+        {"FADD.FTZ.RP R1, R2, R3\n", "FADD.FTZ.RP"},
+        {"FADD.FTZ.SAT R1, R2, R3\n", "FADD.FTZ.SAT"},
+        {"FFMA.FTZ R1, R2, R3, R4\n", "FFMA"},
+        {"FFMA2.FTZ R2, R4, R6, R8\n", "FFMA2"},
+        {"UFFMA.FTZ UR1, UR2, UR3, UR4\n", "FFMA"},
+        {"UFADD.FTZ UR1, UR2, UR3\n", NULL},
+        {"HFMA2 R1, R2, R3, R4\n", "HFMA2"},
+        {"HFMA2 R1, -RZ, RZ, 1.875, 0\n", NULL}, /* moves */
+        {"HFMA2.MMA R1, -RZ, RZ, R4, R5\n", NULL},
+        {"HFMA2 R1, -RZ, R2, 1.875, 0\n", "HFMA2"},
+        {"DFMA R2, R4, R6, R8\n", "DFMA"},
+        {"HMMA.16816.F32 R0, R4, R8, R0\n", "HMMA"},
+        {"IMMA.16832.S8.S8 R0, R4.ROW, R8.COL, R0\n", NULL},
+        {"IMMA.16832.S8.S8.SAT R0, R4.ROW, R8.COL, R0\n", "IMMA"},
+        {"IMAD.HI.U32 R1, R2, R3, R4\n", NULL},
+        {"MUFU.EX2 R1, R2\n", "MUFU.EX2"},
+        {"MUFU.RCP R1, R2\n", "MUFU.RCP"},
+        {"I2F.U32.RP R2, R3\nMUFU.RCP R1, R2\n", NULL},
+        {"UI2F.U32.RP UR2, UR3\nMUFU.RCP R1, UR2\n", NULL},
+        {"I2F.U32.RP R2, R3\nMUFU.RCP R1, UR2\n", "MUFU.RCP"},
+        {"I2F.U32 R2, R3\nMUFU.RCP R1, R2\n", "MUFU.RCP"}, /* a float, which is divided by */
+        {"I2F.U32.RP R3, R4\nLDG.E.64 R2, [R6]\nMUFU.RCP R1, R3\n", "MUFU.RCP"},
+        {"I2F.U32.RP R3, R4\nLDG.E.128 R0, [R6]\nMUFU.RCP R1, R3\n", "MUFU.RCP"},
+    };
+    CHECK("ptxas", ".L_x_1:\n", samples);
+}
+
+/* What nvdisasm prints, with what is left of it; and what ptxas tells. */
+static void test_ptxas_words(void **state) {
+    (void)state;
+    static const char told[] =
+        "ptxas info    : Compiling entry function 'weft_0_main' for 'sm_75'\n"
+        "    8 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n"
+        "ptxas info    : Used 26 registers, used 1 barriers, 384 bytes smem\n"
+        "ptxas info    : Compiling entry function 'weft_1_main' for 'sm_75'\n"
+        "ptxas info    : Used 30 registers\n";
+    char listing[] = "\t.target\tsm_75\n\n\t.section\t.text.a,\"ax\",@progbits\n.text.a:\n"
+                     "        /*0010*/              @!P0 BRA `(.L_x_2) ;\n"
+                     "        /*0020*/                   FADD.FTZ R1, R2.reuse, -R3.reuse ;\n"
+                     ".L_x_2:\n        /*0030*/                   EXIT ;\n.L_x_3:";
+    weft_sass_clean(listing);
+    assert_string_equal(
+        listing, ".text.a:\n@!P0 BRA `(.L_x_2)\nFADD.FTZ R1, R2, -R3\n.L_x_2:\nEXIT\n.L_x_3:");
+    assert_int_equal(weft_ptxas_told(told, " registers"), 26);
+    assert_int_equal(weft_ptxas_told(told, " bytes spill stores"), 4);
+    assert_int_equal(weft_ptxas_told(told, " bytes smem"), 384);
+    assert_int_equal(weft_ptxas_told(told, " bytes lmem"), 0);
+    char *second = weft_sass_part(told, "'weft_1_main'", "Compiling entry", NULL);
+    assert_int_equal(weft_ptxas_told(second, " registers"), 30);
+    weft_free(NULL, second);
+    char *first = weft_sass_part(told, "'weft_0_main'", "Compiling entry", NULL);
+    assert_null(strstr(first, "30 registers"));
+    weft_free(NULL, first);
+    assert_null(weft_sass_part(told, "'weft_2_main'", "Compiling entry", NULL));
+}
+
 static void test_qualcomm(void **state) {
     (void)state;
     static const struct sample samples[] = {
@@ -219,6 +290,12 @@ static void test_fused(void **state) {
         {"NVK", "    r1 = ffma r2 r3 r4\n", "ffma"}, /* keeps subnormals */
         {"NVK", "    r1 = ffma.rz.ftz r2 r3 r4\n", "ffma"},
         {"NVK", "    r1 = hfma2 r2 r3 r4\n", "hfma2"},
+        {"ptxas", "FFMA.FTZ R1, R2, R3, R4\n", NULL},
+        {"ptxas", "FFMA2.FTZ R2, R4, R6, R8\n", NULL},
+        {"ptxas", "FFMA R1, R2, R3, R4\n", "FFMA"}, /* keeps subnormals */
+        {"ptxas", "FFMA.FTZ.RZ R1, R2, R3, R4\n", "FFMA"},
+        {"ptxas", "HFMA2 R1, R2, R3, R4\n", "HFMA2"},
+        {"ptxas", "MUFU.RCP R1, R2\n", "MUFU.RCP"},
         {"turnip Mesa driver", "mad.f16 hr1.x, hr2.y, hr3.z, hr4.w\n", "mad.f16"},
         {"V3DV Mesa", "recip rf1, rf2 ; fmul rf4, rf5, rf6\n", "recip"},
         {"panvk", "   FMA.f32 r1, r2, r3, ^r4.neg\n", NULL},
@@ -265,9 +342,18 @@ static void test_multiply_adds(void **state) {
         {"NVK", "    @p0 r1 = fmul.ftz r2 r3 // delay=4\n    r4 = fadd.ftz r5 -r1\n", 0, 1},
         {"NVK", "    r1 = ffma.ftz r2 r3 r4\n    r4 = fadd.ftz r5 r1\n", 1, 0},
         {"NVK", "    r1 = fmul.ftz r2 r3\n    r4 = fadd.ftz -rZ -r1\n", 0, 0},
+        {"ptxas", "@P0 FMUL.FTZ R1, R2, R3\nFADD.FTZ R4, R5, -R1\n", 0, 1},
+        {"ptxas", "FFMA.FTZ R1, R2, R3, R4\nFADD.FTZ R4, R5, R1\n", 1, 0},
+        {"ptxas", "FMUL.FTZ R1, R2, R3\nFADD.FTZ R4, -R1, -RZ\n", 0, 0},
+        {"ptxas", "FMUL.FTZ R1, R2, R3\nLDG.E.64 R0, [R8]\nFADD.FTZ R4, R5, R1\n", 0, 0},
+        {"ptxas", "FMUL.FTZ R1, R2, R3\n.L_x_1:\nFADD.FTZ R4, R5, R1\n", 0, 0},
         {"turnip Mesa driver", "(sy)(rpt1)mad.f32 r1.x, r2.y, r3.z, c4.w\n", 0, 1},
         {"turnip Mesa driver", "mul.f r1.x, r2.y, r3.z\n(nop3) add.f r1.y, (neg)r1.x, c4.w\n", 0,
          1},
+        {"turnip Mesa driver", /* two are written */
+         "mul.f r22.x, r1.y, r2.x\n(rpt1)not.b r21.w, (r)r21.w\nadd.f r1.w, r1.w, r22.x\n", 0, 0},
+        {"turnip Mesa driver",
+         "(rpt1)mul.f r21.w, (r)r1.y, r2.x\nnot.b r21.w, r21.w\nadd.f r1.w, r1.w, r22.x\n", 0, 1},
         {"V3DV Mesa",
          "fadd rf1, rf2, rf3 ; fmul rf4, rf5, rf6 ; ldunif\nfsub rf1, rf4, rf2 ; nop\n", 0, 1},
         {"panvk", "   FMA.f32 r1, ^r2, u3, 0x0.neg\n   FADD.f32 r2, ^r1.neg, r4\n", 0, 1},
@@ -318,6 +404,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_amd),      cmocka_unit_test(test_intel),
         cmocka_unit_test(test_nvidia),   cmocka_unit_test(test_qualcomm),
+        cmocka_unit_test(test_ptxas),    cmocka_unit_test(test_ptxas_words),
         cmocka_unit_test(test_broadcom), cmocka_unit_test(test_arm),
         cmocka_unit_test(test_fused),    cmocka_unit_test(test_multiply_adds),
         cmocka_unit_test(test_modes),    cmocka_unit_test(test_unknown),
