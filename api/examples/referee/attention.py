@@ -174,6 +174,9 @@ def kernel_attention(m: Machine, q: Array, k: Array, v: Array, kernels: list, he
 
 def moments(m: Machine, x: Array, lengths: Array | None, scale: float) -> tuple[Array, Array]:
     """Means of the scaled channels [B, heads, width] and of squared lengths [B, heads]."""
+    if lengths is not None:
+        sequences = [moments(m, x[b:b + 1, :, :length], None, scale) for b, length in enumerate(lengths)]
+        return tuple(np.concatenate(parts) for parts in zip(*sequences))
     tokens, width = x.shape[2:]
     sums, squares = [], []
     for first in range(0, tokens, 256):
@@ -184,9 +187,8 @@ def moments(m: Machine, x: Array, lengths: Array | None, scale: float) -> tuple[
         padded[..., :width] = u
         lanes = np.moveaxis(padded.reshape(*u.shape[:-1], turns, 128), (3, 0, 4), (0, 1, 2)).reshape(-1, 128, *u.shape[1:3])
         squares.append(m.tree(m.share(lanes, lanes)))
-    shared = np.float32(1.0 / tokens) if lengths is None else m.rcp(lengths.astype(np.float32))[:, None]
-    means = m.mul(m.share(np.stack(sums)), shared if lengths is None else shared[..., None])
-    return means, m.mul(m.share(np.stack(squares)), shared)
+    shared = np.float32(1.0 / tokens)
+    return m.mul(m.share(np.stack(sums)), shared), m.mul(m.share(np.stack(squares)), shared)
 
 
 def optimum(m: Machine, x: tuple, y: tuple, width: int) -> tuple[Array, Array, Array]:

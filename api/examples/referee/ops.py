@@ -128,15 +128,15 @@ def reduce_last(m: Machine, op: str, x: Array, divisor: Array | None, counted: i
     if op in ("max", "min"):
         return m.flush((largest if op == "max" else smallest)(x[:, :counted], 1))
     is_counted = counted is not None
+    x = x[:, :counted]
     while True:
         extent = x.shape[1]
         if x.shape[2] == 1 and not is_counted and op != "product" and extent >= 64:
             return finished(m.over_row(x[:, :, 0])[:, None])
         if extent <= 256:
-            return finished(m.by_sixteens(np.moveaxis(x[:, :counted], 1, 0), op == "product"))
-        x = np.stack([m.flush(m.by_sixteens(np.moveaxis(x[:, :counted][:, first:first + 128], 1, 0), op == "product"))
+            return finished(m.by_sixteens(np.moveaxis(x, 1, 0), op == "product"))
+        x = np.stack([m.flush(m.by_sixteens(np.moveaxis(x[:, first:first + 128], 1, 0), op == "product"))
                       for first in range(0, extent, 128)], axis=1)
-        is_counted, counted = op == "mean" and is_counted, None
 
 
 def groups_of(shape: tuple, axes: tuple) -> list[tuple[int, int]]:
